@@ -13,24 +13,24 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// Access is everything that one Viewer may read of the cluster. Methods that return a copy set further limits.
+// Access reads the cluster with the permissions of one Viewer. The With methods return a copy with further limits.
 type Access struct {
 	cluster      *Cluster
 	viewer       Viewer
-	subject      authz.Subject // The viewer's user, in the form for access reviews; empty if there is none.
-	slots        chan struct{} // See WithMaxMessages; nil means no limit.
-	fanOut       func() int    // See WithFanOut; nil means that there are no other readers.
-	revalidation *Revalidation // See WithRevalidation; nil records no permissions.
-	scanLimiter  ScanLimiter   // See WithScanLimiter; nil means that scans do not wait.
-	reserve      Reserve       // See WithReserve; nil reserves nothing.
-	grow         func(int64)   // See WithGrow; nil does nothing.
+	subject      authz.Subject // The viewer's user as the subject of access reviews; empty without a user.
+	slots        chan struct{} // A semaphore for messages in memory, see WithMaxMessages; nil for no limit.
+	fanOut       func() int    // Returns the number of readers, see WithFanOut; nil for a single reader.
+	revalidation *Revalidation // Permissions to recheck while a response is sent; nil records none.
+	scanLimiter  ScanLimiter   // Limits concurrent scans of all rows, see WithScanLimiter; nil for no limit.
+	reserve      Reserve       // Reserves memory for a message, see WithReserve; nil reserves nothing.
+	grow         func(int64)   // Reports memory beyond the estimate, see WithGrow; nil reports nothing.
 }
 
-// A ScanLimiter is a function that waits until the caller may start work that keeps a processor busy. The caller must
-// call leave exactly once, when that work is done.
+// A ScanLimiter waits until the caller is allowed to start work that keeps a processor busy. The caller must call
+// leave exactly once, when this work has ended.
 type ScanLimiter func(ctx context.Context) (leave func(), err error)
 
-// For returns access to everything that the viewer may read of the cluster.
+// For returns an Access that reads the cluster with the permissions of the viewer.
 func (c *Cluster) For(viewer Viewer) *Access {
 	a := &Access{cluster: c, viewer: viewer}
 	if viewer.User != nil {
@@ -39,15 +39,15 @@ func (c *Cluster) For(viewer Viewer) *Access {
 	return a
 }
 
-// IsGuest reports whether the viewer uses a share link and is limited to the parts of its scope.
+// IsGuest reports whether the viewer is a guest: a viewer of a share link, who sees only what the link shares.
 func (a *Access) IsGuest() bool { return a.viewer.Scope != nil }
 
-// WithMaxMessages returns a copy of the access with a limit: at most n of its subscriptions build a message, or have
-// one in memory, at a time. A subscription that waits for a slot has no message. Therefore memory does not grow with
-// the number of waiting subscriptions, or with the length of their messages.
+// WithMaxMessages returns a copy of the access whose subscriptions have at most n messages in memory at a time.
+// Further subscriptions wait before they build a message. Therefore memory does not grow with the number of waiting
+// subscriptions, or with the length of their messages.
 //
-// Read each subscription in its own goroutine, because a subscription uses its slot until its next message is
-// requested.
+// Read each subscription in its own goroutine. A subscription counts towards the limit until its next message is
+// requested. One goroutine that reads several subscriptions could therefore wait forever.
 func (a *Access) WithMaxMessages(n int) *Access {
 	derived := *a
 	derived.slots = make(chan struct{}, n)
@@ -62,36 +62,37 @@ func (a *Access) WithReserve(reserve Reserve) *Access {
 	return &derived
 }
 
-// WithScanLimiter returns a copy of the access that calls limiter before each scan of all rows of a resource. A
-// Snapshot, a Search, the start of a Subscription and the computation of a digest are such scans.
+// WithScanLimiter returns a copy of the access that calls limiter before each scan of all rows of a resource.
+// Snapshot, Search and the start of a Subscription need such a scan. So do digests, the hashes by which clients
+// verify their rows.
 func (a *Access) WithScanLimiter(limiter ScanLimiter) *Access {
 	derived := *a
 	derived.scanLimiter = limiter
 	return &derived
 }
 
-// WithGrow returns a copy of the access that calls grow before a read allocates memory that the estimate for the reader
-// does not include. bytes is negative when such memory is freed.
+// WithGrow returns a copy of the access that calls grow before a read allocates more memory than was estimated for
+// the response. bytes is the additional memory; it is negative when such memory is freed.
 func (a *Access) WithGrow(grow func(bytes int64)) *Access {
 	derived := *a
 	derived.grow = grow
 	return &derived
 }
 
-// Grow reports that the caller is about to allocate memory, in bytes, for data that it has read. See WithGrow.
+// Grow reports that the caller is about to allocate the given number of bytes for data that it has read. It calls the
+// function that was passed to WithGrow.
 func (a *Access) Grow(bytes int64) {
 	if a.grow != nil && bytes != 0 {
 		a.grow(bytes)
 	}
 }
 
-// AcquireProcessor waits until the caller may start work that keeps a processor busy. The caller must call release when
-// the work is done. See WithScanLimiter.
+// AcquireProcessor waits until the ScanLimiter of the access allows work that keeps a processor busy. The caller must
+// call release when this work has ended. See WithScanLimiter.
 func (a *Access) AcquireProcessor(ctx context.Context) (release func(), err error) {
 	return a.acquireScan(ctx)
 }
 
-// acquireScan calls the function that was passed to WithScanLimiter, if there is one.
 func (a *Access) acquireScan(ctx context.Context) (release func(), err error) {
 	if a.scanLimiter == nil {
 		return func() {}, nil
@@ -99,20 +100,20 @@ func (a *Access) acquireScan(ctx context.Context) (release func(), err error) {
 	return a.scanLimiter(ctx)
 }
 
-// WithFanOut returns a copy of the access whose readers share the processor with other readers. size returns the
+// WithFanOut returns a copy of the access that sends changes in batches if there are many readers. size returns the
 // current number of readers.
 //
-// Even with many readers, each one receives a single change at once. Further changes are sent in batches. With more
-// readers, each one receives batches less often, and not all at the same time. This leaves processor time for other
-// work.
+// A reader gets the first change after a pause at once, and the changes that follow it in batches. With more readers,
+// each one gets batches less often, and different readers get them at different times. This leaves processor time for
+// other work.
 func (a *Access) WithFanOut(size func() int) *Access {
 	derived := *a
 	derived.fanOut = size
 	return &derived
 }
 
-// openedQuery is a checked query with the informer that it reads from. The informer keeps running until release is
-// called.
+// openedQuery is a query whose permissions were checked, with the informer from which it reads. The informer keeps
+// running until release is called.
 type openedQuery struct {
 	resource *resource.Resource
 	filter   *filter
@@ -120,8 +121,8 @@ type openedQuery struct {
 	release  func()
 }
 
-// check returns a filter for the objects that the query selects and the viewer may see. It returns the filter even if
-// it also returns an error from the access reviews.
+// check returns a filter that matches the objects that the query selects and that the viewer is permitted to see. If
+// an access review fails or refuses everything, check returns both the filter and an error.
 func (a *Access) check(
 	ctx context.Context, q *Query, resource *resource.Resource, verb authz.Verb, ttl authz.DecisionTTL,
 ) (*filter, error) {
@@ -135,8 +136,8 @@ func (a *Access) check(
 	return filter, a.restrict(ctx, resource, filter, verb, ttl)
 }
 
-// open acquires the informer that a checked query reads from. A query with Watched acquires nothing: it reads only from
-// an informer that is already running.
+// open acquires the informer from which a query reads. filter is the result of check. A query with Watched acquires
+// nothing: it only uses an informer that is already running.
 func (a *Access) open(q *Query, resource *resource.Resource, filter *filter) (*openedQuery, error) {
 	scope := a.scope(resource, filter.fields)
 	if q.Watched {
@@ -164,7 +165,6 @@ func (a *Access) open(q *Query, resource *resource.Resource, filter *filter) (*o
 	return &openedQuery{resource, filter, informer, sync.OnceFunc(func() { releaseLeases(); release() })}, nil
 }
 
-// notWatched returns the error for a query with Watched if no informer of the resource is running.
 func notWatched(r *resource.Resource) *status.Problem {
 	return &status.Problem{
 		Cause:  status.Unavailable,
@@ -173,8 +173,8 @@ func notWatched(r *resource.Resource) *status.Problem {
 	}
 }
 
-// cursor returns the encrypted cursor of a snapshot. version is the version of the columns, and offset is that of the
-// newest change in the snapshot.
+// cursor returns the encrypted cursor of a snapshot, from which a subscription can resume. version is the version of
+// the informer's data. offset is the position of the newest change in the snapshot.
 func (a *Access) cursor(q *Query, f *filter, i *informer, version int, offset uint64) string {
 	cipher := a.cursorCipher(q, f, i)
 	if f.isRestricted {
@@ -184,8 +184,8 @@ func (a *Access) cursor(q *Query, f *filter, i *informer, version int, offset ui
 	return string(cipher.Append(nil, i.epochOf(version), offset))
 }
 
-// cursorCipher returns the key that encrypts the viewer's cursors for one filter. The key changes when the viewer's
-// permissions change, so older cursors become invalid.
+// cursorCipher returns the key that encrypts the viewer's cursors (resume positions) for one filter. The key changes
+// when the viewer's permissions change, so that older cursors become invalid.
 func (a *Access) cursorCipher(q *Query, f *filter, i *informer) cursor.Cipher {
 	return a.cluster.cursors.Cipher(fmt.Sprintf(
 		"%q %q %q %t %q %q %q %q %v",

@@ -11,14 +11,14 @@ import (
 	"glasshouse/internal/watch/resource"
 )
 
-// Subscriptions wait for the scan limiter, which bounds concurrent scans, before they scan rows. A snapshot of all rows
-// needs no scan, because that list is shared.
+// Subscriptions call the ScanLimiter, which limits concurrent scans, before they scan all rows. A subscription to all
+// rows needs no scan at its start, because readers share one list of all rows.
 func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		query watch.Query
 		view  watch.View
-		scans int // The number of scans. A second scan is for the digest, after a minute.
+		scans int // Expected number of scans in two minutes, including those for digests.
 	}{
 		{"all rows", watch.Query{}, watch.Rows, 1},
 		{"some rows", watch.Query{Labels: "a!=b"}, watch.Rows, 2},
@@ -70,8 +70,8 @@ func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 	}
 }
 
-// Other reads also wait for the scan limiter, and do not scan rows if it refuses. It is released before the response is
-// sent.
+// Snapshot and Search call the ScanLimiter, which limits concurrent scans. If it returns an error, they return this
+// error without a scan. They release it before they return.
 func TestReadsWaitForScanLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

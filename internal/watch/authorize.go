@@ -9,11 +9,11 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// podLogsRef is the resource name by which a Part of a link's Scope shares the logs of pods.
+// podLogsRef is the value of Part.Resource by which a share link shares the logs of pods.
 const podLogsRef = "core/v1/pods/log"
 
 // Authorize returns an error with the reason if the viewer is not permitted to read the result of the query. It also
-// returns one if the viewer may read only some of the namespaces that the query names.
+// returns an error if the viewer is permitted to read only some of the namespaces that the query names.
 func (a *Access) Authorize(ctx context.Context, q Query) error {
 	verb := authz.VerbList
 	if q.Name != "" {
@@ -39,8 +39,8 @@ func (a *Access) authorize(ctx context.Context, q Query, verb authz.Verb) error 
 	return nil
 }
 
-// AuthorizeShare returns an error with the reason if the viewer cannot share the Scope: the Scope is invalid, or the
-// viewer is not permitted to see its content now.
+// AuthorizeShare returns an error with the reason if the viewer cannot create a share link with the Scope s. Either s
+// is invalid, or the viewer is not permitted to read everything in it now.
 func (a *Access) AuthorizeShare(ctx context.Context, s *Scope) error {
 	for n := range s.Parts {
 		p := &s.Parts[n]

@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// When a share is created, its creator must have the permission for everything that the share names. An invalid share
-// is refused with the reason.
+// The creator of a share link must be permitted to read everything that the link shares. An invalid link is refused
+// with the reason.
 func TestAuthorizeShare(t *testing.T) {
 	part := func(p watch.Part) []watch.Part {
 		if p.Resource == "" {
@@ -24,7 +24,7 @@ func TestAuthorizeShare(t *testing.T) {
 		name          string
 		parts         []watch.Part
 		cause         status.Cause
-		title, detail string // The title and a part of the detail of the refusal. Empty if the part may be shared.
+		title, detail string // Expected title, and part of the detail, of the error; empty for no error.
 	}{
 		"all of hers": {"ann", part(watch.Part{}), 0, "", ""},
 		"her namespace": {
@@ -171,8 +171,8 @@ func TestAuthorizeShare(t *testing.T) {
 	}
 }
 
-// If a share selects logs by labels, a guest gets the logs of a pod if it has these labels now, and if it is shared
-// itself.
+// A share link can select logs by labels or words. Its guests get the logs of a pod only if the pod matches now, and
+// if the link also shares the pod itself.
 func TestGuestsGetLogsByLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -200,7 +200,7 @@ func TestGuestsGetLogsByLabels(t *testing.T) {
 					got = append(got, key)
 					_ = body.Close()
 				} else if !strings.Contains(err.Error(), "shared with you") {
-					got = append(got, key) // The request was permitted and reached the API server, which has no log.
+					got = append(got, key) // The request was permitted, but the API server has no such log.
 				}
 			}
 			if strings.Join(got, " ") != test.want {

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// MinMemory is the smallest Options.MemoryLimit other than 0, in bytes. It is twice programMemory, what the program
-// needs before it watches anything.
+// MinMemory is the smallest valid Options.MemoryLimit in bytes, except 0 for no limit. It is twice programMemory, the
+// memory that the program needs before it watches anything.
 const MinMemory = 96 << 20
 
-// programMemory is what the program needs in addition to the objects that it watches, in bytes.
+// programMemory is the memory, in bytes, that the program needs in addition to the watched objects.
 const programMemory = 48 << 20
 
-// budgetOf returns how many bytes of a memory limit the watched objects may use. The rest is headroom for the garbage
-// collector and memory in which responses are built. 0 means no limit.
+// budgetOf returns how many bytes of a memory limit are for watched objects. The rest is for the program itself, the
+// garbage collector and responses. A limit of 0, and a result of 0, mean no limit.
 func budgetOf(limit int64) int64 {
 	if limit == 0 {
 		return 0
@@ -22,8 +22,8 @@ func budgetOf(limit int64) int64 {
 	return (limit - programMemory) / 2
 }
 
-// limitedTo returns r with its size reduced to at most an eighth of the memory budget, so that the budget has room for
-// several histories.
+// limitedTo returns r with its size limited to an eighth of the memory budget, so that the budget has room for the
+// histories of several resources. A budget of 0 does not limit the size.
 func (r Ring) limitedTo(budget int64) Ring {
 	if budget > 0 {
 		r.Bytes = int(min(int64(r.Bytes), budget/8))
@@ -32,31 +32,30 @@ func (r Ring) limitedTo(budget int64) Ring {
 }
 
 const (
-	// estimateDelay is how long a resource whose estimate did not fit into memory is refused without a new estimate.
+	// estimateDelay is the time until a new memory estimate, after an estimate exceeded the free memory. Until then,
+	// the resource is not watched.
 	estimateDelay = time.Minute
-	// relistDelay is how long a resource is refused after its list was canceled because it did not fit. It is longer
-	// than estimateDelay, because everything that the list had read was discarded.
+	// relistDelay is the time until a new list, after a list was canceled because it exceeded the free memory. It is
+	// longer than estimateDelay, because a canceled list has read many objects in vain.
 	relistDelay = 5 * time.Minute
-	// reserveStep is how many bytes at a time a list reserves when it grows beyond its estimate.
+	// reserveStep is the number of bytes that a running list reserves at a time when it exceeds its estimate.
 	reserveStep = 64 << 10
-	// changeMargin is the factor by which an estimate allows for growth by later changes.
+	// changeMargin is the factor by which a memory estimate is increased, because later changes can add objects.
 	changeMargin = 1.1
 )
 
-// load returns the bytes that an informer uses for its present objects, plus the bytes that its running lists have
-// reserved.
+// load returns the bytes that an informer uses without its history: objects, data about masked values, sorted lists,
+// and the memory that running lists have reserved.
 func (i *informer) load() int64 {
 	state, _ := i.Weight()
 	return int64(state) + i.masks.Weight() + i.reservedBytes.Load() + i.rankings.weight()
 }
 
-// historyLoad returns the bytes that an informer's history uses.
 func (i *informer) historyLoad() int64 {
 	_, ring := i.Weight()
 	return int64(ring)
 }
 
-// free returns how many bytes of the budget are unused. It can be negative.
 func (p *pool) free() int64 {
 	free := p.budget
 	for _, i := range p.informers() {
@@ -65,12 +64,12 @@ func (p *pool) free() int64 {
 	return free
 }
 
-// makeRoom frees memory until the given number of bytes fits into the budget. It drops histories first, the largest
-// first. Then it evicts idle informers, longest idle first, but never requester, the informer that needs the memory. If
-// even that would not free enough, it drops nothing.
+// makeRoom frees memory until the given number of bytes fits into the memory budget. It first drops histories of
+// recent changes, the largest first. Then it evicts informers without readers, longest idle first, but never
+// requester, the informer that needs the memory. If all of this would not free enough memory, it drops nothing.
 //
 // attainable is the number of bytes that would be free without any histories and idle informers. fits reports whether
-// the bytes fit.
+// the given number of bytes fits into the budget.
 func (p *pool) makeRoom(bytes int64, requester *informer) (attainable int64, fits bool) {
 	if p.budget == 0 {
 		return 0, true
@@ -82,12 +81,12 @@ func (p *pool) makeRoom(bytes int64, requester *informer) (attainable int64, fit
 	for bytes > p.free() && p.evict(requester) {
 		continue
 	}
-	// Histories may have grown meanwhile. The next call handles that.
+	// Return true even if histories have grown in the meantime. The next call of makeRoom drops them.
 	return attainable, true
 }
 
-// needed returns the bytes in use that makeRoom cannot free: the loads of requester and of all informers that have
-// holders. Histories can be dropped, and informers without holders can be evicted.
+// needed returns the bytes in use that makeRoom cannot free: those of requester, and of all informers with readers.
+// Histories do not count, because makeRoom can drop them.
 func (p *pool) needed(requester *informer) (sum int64) {
 	idle := p.idle()
 	for _, i := range p.informers() {
@@ -98,7 +97,6 @@ func (p *pool) needed(requester *informer) (sum int64) {
 	return sum
 }
 
-// idle returns, for each informer in the pool, whether it is idle: it has no references.
 func (p *pool) idle() map[*informer]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +107,6 @@ func (p *pool) idle() map[*informer]bool {
 	return idle
 }
 
-// dropHistories drops histories, the largest first, until it has freed the given number of bytes.
 func (p *pool) dropHistories(bytes int64) {
 	all := p.informers()
 	slices.SortFunc(all, func(a, b *informer) int { return cmp.Compare(b.historyLoad(), a.historyLoad()) })
@@ -124,8 +121,8 @@ func (p *pool) dropHistories(bytes int64) {
 	}
 }
 
-// evict stops the informer that has been idle the longest, except the one given as except. It reports whether it
-// stopped one.
+// evict stops the informer that has been without readers for the longest time, but never the informer except. It
+// reports whether it stopped one.
 func (p *pool) evict(except *informer) bool {
 	p.mu.Lock()
 	evicted := p.evictLocked(func(e *entry) bool { return e.informer != except })
@@ -137,14 +134,15 @@ func (p *pool) evict(except *informer) bool {
 	return true
 }
 
-// exceedsBudget reports whether the informer i must stop because the memory budget is exceeded. This is so if no
-// informer is larger, and if all of them exceed the budget even without histories and idle informers.
+// exceedsBudget reports whether the informer i must stop because the memory budget is exceeded. It must stop if no
+// other informer is larger, and if the budget is exceeded even without histories and idle informers.
 func (p *pool) exceedsBudget(i *informer) bool {
 	own := i.load()
 	largest := !slices.ContainsFunc(p.informers(), func(other *informer) bool {
 		return other != i && other.load() > own
 	})
-	// Check this after the comparison: if a larger informer has stopped meanwhile, there is room now.
+	// Call makeRoom after the comparison of sizes: if a larger informer has stopped in the meantime, the budget
+	// suffices now.
 	_, fits := p.makeRoom(0, i)
 	return largest && !fits
 }

@@ -27,7 +27,7 @@ const (
 	namespaces = "core/v1/namespaces"
 )
 
-// bigItem returns an object of about the given size whose content does not compress.
+// bigItem returns an object of about the given number of bytes, with content that cannot be compressed.
 func bigItem(namespace, name string, bytes int) apitest.Item {
 	var text strings.Builder
 	seed := fnv.New64()
@@ -44,7 +44,7 @@ func newBudgetedCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return newBudgetedClusterWith(t, func(*http.Request) bool { return false })
 }
 
-// newBudgetedClusterWith is budgeted, except that each request for which fails returns true gets an error.
+// newBudgetedClusterWith is like newBudgetedCluster, but each request for which fails returns true gets an error.
 func newBudgetedClusterWith(t *testing.T, fails func(*http.Request) bool) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -63,8 +63,8 @@ func newBudgetedClusterWith(t *testing.T, fails func(*http.Request) bool) (*apit
 	})
 }
 
-// A resource that does not fit into the memory budget is refused, with the estimated size and the free size. A part of
-// the resource, such as one namespace, can be watched.
+// A resource that exceeds the memory budget is not watched. Its status contains the estimated size and the free size.
+// A smaller part of the resource, such as one namespace, can be watched.
 func TestOversizedResourceIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -87,7 +87,6 @@ func TestOversizedResourceIsRefused(t *testing.T) {
 			t.Errorf("the large namespace is %s, want failed", large.state)
 		}
 
-		// Once there are fewer objects, the resource is watched.
 		for n := range 50 {
 			server.Delete(widgets, "a", fmt.Sprint("w", n))
 		}
@@ -99,7 +98,8 @@ func TestOversizedResourceIsRefused(t *testing.T) {
 	})
 }
 
-// In a refusal, the texts for the needed size and the free size always differ, however close the sizes are.
+// The status of a resource that does not fit into memory shows the needed and the free size. The needed size is shown
+// as larger than the free size, even if both are nearly equal.
 func TestRefusalShowsDifferentSizes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -121,7 +121,7 @@ func TestRefusalShowsDifferentSizes(t *testing.T) {
 	})
 }
 
-// A pinned resource that does not fit is logged once.
+// If a pinned resource (watched even without readers) does not fit into memory, this is logged only once.
 func TestRefusalIsLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -142,7 +142,7 @@ func TestRefusalIsLoggedOnce(t *testing.T) {
 	})
 }
 
-// When memory is needed, informers without readers are evicted first.
+// An informer without readers is stopped when another resource needs its memory. An informer with readers is not.
 func TestIdleInformersAreEvictedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -165,8 +165,8 @@ func TestIdleInformersAreEvictedFirst(t *testing.T) {
 	})
 }
 
-// The API server does not report the length of a list with a field selector. Such a list is canceled when it proves
-// not to fit, and is not retried at once.
+// The API server does not report the length of a list with a field selector. Such a list is canceled when it exceeds
+// the memory budget, and retried after 5 minutes.
 func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -195,8 +195,8 @@ func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 	})
 }
 
-// If namespaces are watched one by one, those that are started fit into the budget together. Namespaces that would not
-// fit are not started. No list is read in vain.
+// If namespaces are watched one by one, the program watches only as many as fit into the memory budget together. It
+// starts no list that it would have to cancel.
 func TestStartedNamespacesFitTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -232,8 +232,8 @@ func TestStartedNamespacesFitTogether(t *testing.T) {
 	})
 }
 
-// The program gets the permission to watch all namespaces, when it watched them one by one before. Readers lose
-// nothing. Objects that are already in memory need no additional room.
+// The program watches namespaces one by one, and then gets the permission to watch all of them together. Readers keep
+// their rows. The new list needs no additional memory for objects that are already in memory.
 func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -262,7 +262,8 @@ func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 	})
 }
 
-// While a new feed lists objects again that the old feed has in memory, the objects are counted once.
+// While a new feed (a list and watch) replaces an old one, objects that both of them have listed count only once as
+// used memory.
 func TestRelistedObjectsAreCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -293,7 +294,8 @@ func TestRelistedObjectsAreCountedOnce(t *testing.T) {
 	})
 }
 
-// If a definition is removed, its size estimate is dropped. It does not apply to a new definition of the same name.
+// When a CustomResourceDefinition is removed, the memory estimate of its resource is dropped. A new definition of the
+// same name gets a new estimate.
 func TestNewDefinitionIsEstimatedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -319,8 +321,8 @@ func TestNewDefinitionIsEstimatedAgain(t *testing.T) {
 	})
 }
 
-// A resource does not fit, and then its permission is lost. When the permission returns, the resource is again reported
-// as too large.
+// A resource is too large for the memory budget, and then its permission is revoked. When the permission is granted
+// again, the resource is again reported as too large.
 func TestRefusalReturnsAfterPermissionLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -340,7 +342,8 @@ func TestRefusalReturnsAfterPermissionLoss(t *testing.T) {
 	})
 }
 
-// A watched resource that grows beyond the budget is stopped, and reported as too large.
+// When a watched resource grows beyond the memory budget, its watch is stopped, and its status reports that it is too
+// large.
 func TestGrownResourceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -360,8 +363,8 @@ func TestGrownResourceIsStopped(t *testing.T) {
 	})
 }
 
-// A single requested namespace that grows beyond the budget is also stopped. Its readers get the reason, and it is not
-// listed again at once.
+// The watch of a single namespace is also stopped when it grows beyond the memory budget. Readers get the reason, and
+// the namespace is not listed again at once.
 func TestGrownNamespaceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -388,7 +391,6 @@ func TestGrownNamespaceIsStopped(t *testing.T) {
 	})
 }
 
-// statesFor returns the states that a subscription to q receives during the given time, including syncing.
 func statesFor(t *testing.T, cluster *watch.Cluster, q watch.Query, duration time.Duration) (states []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), duration)
@@ -411,8 +413,8 @@ func statesFor(t *testing.T, cluster *watch.Cluster, q watch.Query, duration tim
 	}
 }
 
-// The estimate matches the memory that is used. Near the budget, a list that was started is not stopped later, and a
-// list that does not fit is not started.
+// The memory estimate of a list matches the memory that the list uses. Near the budget, a list that does not fit is
+// not started, and a list that is started is not stopped later.
 func TestEstimateMatchesUsedMemory(t *testing.T) {
 	values := `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`
 	for name, test := range map[string]struct {
@@ -466,7 +468,8 @@ func TestEstimateMatchesUsedMemory(t *testing.T) {
 	}
 }
 
-// A relist must fit into the budget like the first list, however the list is read, and is refused otherwise.
+// A relist (a new list after an interrupted watch) must also fit into the memory budget; otherwise it is canceled.
+// This applies to watched and to polled resources.
 func TestRelistIsLimitedByBudget(t *testing.T) {
 	for name, test := range map[string]struct {
 		count  int
@@ -521,8 +524,9 @@ func TestRelistIsLimitedByBudget(t *testing.T) {
 	}
 }
 
-// A relist of objects that fit stops no watch, however little memory is free. It needs only as much additional memory
-// as the new list is larger. The remembered values of masked Secrets stay.
+// If the objects of a relist (a new list after an interrupted watch) fit into the memory budget, no watch is stopped,
+// even if little memory is free. Only objects that are not in memory yet need additional memory. Data about masked
+// values of Secrets is kept.
 func TestFittingRelistStopsNoWatch(t *testing.T) {
 	for name, test := range map[string]struct {
 		ref         string
@@ -570,7 +574,7 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 	}
 }
 
-// If two informers check at the same time whether they must stop, only the larger one stops, whichever checks first.
+// If two informers check at the same time whether they exceed the memory budget, only the larger one stops.
 func TestOnlyLargestInformerStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := newBudgetedCluster(t)
@@ -585,7 +589,8 @@ func TestOnlyLargestInformerStops(t *testing.T) {
 	})
 }
 
-// History alone never stops an informer: the budget limits it, and it is dropped before anything else.
+// A history of changes never causes an informer to stop. Its size is limited, and it is dropped first when memory is
+// needed.
 func TestHistoryIsDroppedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -624,7 +629,7 @@ func TestHistoryIsDroppedFirst(t *testing.T) {
 		second.settle()
 		second.wantLive(21)
 
-		// Dropped history also makes room for another resource.
+		// Histories are also dropped when another resource needs the memory.
 		server.Set(namespaces, bigItem("", "large", 100<<10))
 		third := subscribe(t, cluster, watch.Query{Resource: namespaces}, "")
 		third.settle()
@@ -632,7 +637,7 @@ func TestHistoryIsDroppedFirst(t *testing.T) {
 	})
 }
 
-// If a resource would not fit even after all evictions, nothing is evicted for it.
+// If a resource would not fit into memory even without idle informers and histories, none of them are dropped for it.
 func TestNothingIsEvictedInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -655,7 +660,7 @@ func TestNothingIsEvictedInVain(t *testing.T) {
 	})
 }
 
-// A pinned resource is watched before it has readers, and as soon as the cluster serves it.
+// A pinned resource is watched without readers, as soon as the cluster serves it.
 func TestPinnedResourceIsWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

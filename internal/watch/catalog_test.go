@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// Discovery works in aggregated form and in plain form. Both give the same resources.
+// The list of resources is the same with aggregated discovery (one document for all API groups) and without it.
 func TestResources(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		t.Run(fmt.Sprint("plain ", plain), func(t *testing.T) {
@@ -68,7 +68,8 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// An API group that cannot be read is reported as a group error. All other groups are available.
+// If discovery cannot read an API group, Resources returns a GroupError with the reason. The resources of all other
+// groups are available.
 func TestGroupErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -119,7 +120,7 @@ func TestUnknownResources(t *testing.T) {
 	})
 }
 
-// A resource that was created a moment ago is found without waiting for the next discovery.
+// A resource that was defined a moment ago is found at once, without waiting for the next discovery.
 func TestNewResourceIsFoundAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -143,7 +144,8 @@ func TestNewResourceIsFoundAtOnce(t *testing.T) {
 	})
 }
 
-// If the API server is down at the start, the program waits for it, and the error explains the problem.
+// If the API server is down when the program starts, the program waits for it. Until then, reads return an error that
+// explains the problem.
 func TestServerDownAtStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -162,7 +164,7 @@ func TestServerDownAtStart(t *testing.T) {
 		advance(16 * time.Second)
 		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
 
-		// When the API server is down again, known resources stay known.
+		// When the API server is down again, the resources that discovery found before stay known.
 		server.Down(true)
 		advance(time.Minute)
 		if known, _, err := access.Resources(t.Context(), 0); err != nil || len(known) != 2 {
@@ -199,10 +201,10 @@ func TestObjectFromCacheAndAPIServer(t *testing.T) {
 				t.Errorf("got %s, %v; want %s", text, err, want)
 			}
 		}
-		read() // This read requests the object from the API server.
+		read() // The resource is not watched yet, so this read requests the object from the API server.
 		subscribe(t, cluster, watch.Query{}, "").settle()
 		gets := len(server.Requests("/pods/p"))
-		read() // This read uses the watched object in memory.
+		read() // The resource is watched now, so this read uses the object in memory.
 		if now := len(server.Requests("/pods/p")); now != gets || gets != 1 {
 			t.Errorf("%d requests, then %d, want 1 and 1", gets, now)
 		}
@@ -240,7 +242,7 @@ func TestObjectFromCacheAndAPIServer(t *testing.T) {
 	})
 }
 
-// The value of a date column is read from the object, at the path that the CRD defines for the column.
+// The value of a date column is read from the object, at the JSONPath that the CRD defines for the column.
 func TestDateColumns(t *testing.T) {
 	const ref, definitions = "example.com/v1/backups", "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {
@@ -263,8 +265,9 @@ func TestDateColumns(t *testing.T) {
 	})
 }
 
-// The program does not request an object for which it has no get permission, even if it may get other objects of the
-// resource. If its permissions cannot be reviewed, it sends the request, and the API server refuses it.
+// The program does not request an object for which it has no get permission, even if it has permission for other
+// objects of the resource. If its permissions cannot be reviewed, it sends the request, and the API server refuses
+// it.
 func TestObjectForbidden(t *testing.T) {
 	const path = "/api/v1/namespaces/a/pods/p"
 	synctest.Test(t, func(t *testing.T) {
@@ -292,8 +295,8 @@ func TestObjectForbidden(t *testing.T) {
 	})
 }
 
-// A follower, a client that waits for changes of the catalog, is informed as soon as a resource is defined or removed.
-// It does not poll.
+// A Follower, which waits for changes of the list of resources, returns soon after a resource is defined or removed.
+// It does not poll discovery for this.
 func TestFollow(t *testing.T) {
 	const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {
@@ -340,7 +343,7 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// While discovery fails, results contain the time since when it fails.
+// While discovery fails, Resources returns a GroupError with the time since when it fails.
 func TestFailingDiscoveryIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -358,7 +361,7 @@ func TestFailingDiscoveryIsReported(t *testing.T) {
 		}
 		began := time.Now()
 		server.FailPath("/apis", http.StatusForbidden, "not today")
-		advance(12 * time.Second) // Discovery has not failed for long enough to be reported.
+		advance(12 * time.Second) // A short failure of discovery is not reported.
 		if reported := groupErrors(); len(reported) != 0 {
 			t.Errorf("a try that failed is a problem at once: %+v", reported)
 		}

@@ -12,13 +12,15 @@ import (
 )
 
 const (
-	// maxHistoryChanges and maxHistoryBytes limit the history that a new reader of the changes view is sent.
+	// maxHistoryChanges and maxHistoryBytes limit the history of changes that a new reader of the Changes view gets
+	// first.
 	maxHistoryChanges = 200
 	maxHistoryBytes   = 1 << 20
 )
 
-// epochStart is where the present version of an informer's data starts. Earlier changes are not sent to readers: they
-// have other columns, or changes could not be seen for a time.
+// epochStart is the position and the time at which the present version of an informer's data starts. Earlier changes
+// are not sent to readers: since then, the columns have changed, a permission was revoked, or the resource was not
+// served.
 type epochStart struct {
 	cursor journal.Cursor
 	at     time.Time
@@ -30,8 +32,8 @@ func (i *informer) currentEpochStart() epochStart {
 	return i.epochStart
 }
 
-// retained returns the number of changes in the history, and the time since which the history contains every change
-// that readers may see.
+// retained returns the number of changes in the history. It also returns the time since which the history contains
+// every change that can be sent to readers.
 func (i *informer) retained() (changes int, since time.Time) {
 	changes, since = i.Retained()
 	if start := i.currentEpochStart().at; start.After(since) {
@@ -41,7 +43,7 @@ func (i *informer) retained() (changes int, since time.Time) {
 }
 
 // completeSince returns the time since which the history contains every single change in the given namespaces; no
-// namespaces means all. Of the changes before a list, only the result that the list showed is known.
+// namespaces means all. A list only shows the result of earlier changes, so the time is never before the last list.
 func (i *informer) completeSince(namespaces []string) time.Time {
 	_, since := i.retained()
 	i.mu.Lock()
@@ -55,9 +57,11 @@ func (i *informer) completeSince(namespaces []string) time.Time {
 	return since
 }
 
-// beginChanges returns the first message for a reader of the changes view. It contains the newest changes of the
-// history, and the time since which they are complete. For a reader of one object, it also contains the object as it
-// was before the first of these changes. The patches of the changes, applied to it, result in the present version.
+// beginChanges returns the first message for a reader of the Changes view, or nil if the data is not available yet.
+// The message contains the newest changes of the history, and the time since which they are complete.
+//
+// For a reader of one object, the message also contains the object as it was before these changes. The reader applies
+// the patches of the changes to it to get the present object.
 func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 	now, start := s.filter.currentState(s.informer), s.informer.currentEpochStart()
 	s.filter.columns, s.cursor = now.columns, s.informer.Now()
@@ -67,7 +71,7 @@ func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 			before, s.cursor = o, cursor
 		}
 	}
-	// Acquire the memory before the events are built: they take up to maxHistoryBytes.
+	// Reserve memory before the events are built, because they can need up to maxHistoryBytes.
 	if !s.buffer.acquire(objectMemory) {
 		return nil, nil
 	}
@@ -77,7 +81,7 @@ func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if later := s.filter.currentState(s.informer); !now.synced || !later.synced || !now.isUnchanged(later) {
-		return nil, nil // The data is not synced, or its state changed while it was read.
+		return nil, nil // The list is not complete, or the state changed during the read: retry later.
 	}
 	if len(events) == 0 {
 		if err := s.check(ctx); err != nil {
@@ -119,7 +123,6 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// scanHistory acquires the scan limiter, then returns what readHistory returns up to the reader's cursor.
 func (s *reader) scanHistory(
 	ctx context.Context, after journal.Cursor, earliest time.Time,
 ) (events [][]byte, oldest *event.Change, complete bool, err error) {
@@ -131,9 +134,10 @@ func (s *reader) scanHistory(
 	return s.readHistory(s.cursor, after, earliest)
 }
 
-// readHistory returns the events of the changes after the cursor named after, up to the cursor until, newest first. It
-// omits changes from before earliest, and stops at maxHistoryChanges events or maxHistoryBytes bytes. oldest is the
-// change of the last returned event. complete is false if one of these limits was reached.
+// readHistory returns the events of the changes after the cursor after, up to the cursor until, newest first. It
+// omits changes before the time earliest. oldest is the oldest returned change.
+//
+// It stops at maxHistoryChanges events or maxHistoryBytes bytes; complete is false if it reached one of these limits.
 func (s *reader) readHistory(
 	until, after journal.Cursor, earliest time.Time,
 ) (events [][]byte, oldest *event.Change, complete bool, err error) {
@@ -157,15 +161,15 @@ func (s *reader) readHistory(
 			events, oldest = append(events, event), c
 		}
 		if len(changes) == 0 {
-			break // The end of the history.
+			break // The history contains no older changes.
 		}
 		until = journal.At(changes[0].Offset - 1)
 	}
 	return events, oldest, true, nil
 }
 
-// appendObject appends the object o to an encoded event. A reader of one object applies the patches of later events to
-// o.
+// appendObject adds the JSON text of the object o to an encoded event. A reader of one object applies the patches of
+// later events to this text.
 func appendObject(event []byte, o *listwatch.Object) ([]byte, error) {
 	text, err := o.JSON()
 	if err != nil {
@@ -175,8 +179,8 @@ func appendObject(event []byte, o *listwatch.Object) ([]byte, error) {
 	return append(append(event, text...), '}'), nil
 }
 
-// changeEvent encodes a change as an event of the changes view. It returns nil if the object itself did not change: it
-// was printed with other columns, or the namespaces that the informer has listed changed.
+// changeEvent encodes a change as an event of the Changes view. It returns nil if the object itself did not change:
+// only its cells did, or the object became visible or hidden because a permission changed.
 func changeEvent(c *event.Change, cache *event.Cache) ([]byte, error) {
 	if c.Memo.CoverageOnly {
 		return nil, nil
@@ -186,7 +190,7 @@ func changeEvent(c *event.Change, cache *event.Cache) ([]byte, error) {
 	switch c.Op {
 	case journal.Add:
 	case journal.Delete:
-		o, op = c.Old, "delete" // Its managedFields do not show the author of the deletion.
+		o, op = c.Old, "delete" // No author is added, because managedFields do not record deletions.
 	case journal.Update:
 		op = "update"
 		var err error

@@ -14,7 +14,6 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// changesReader is a test client that reads the Changes view.
 type changesReader struct {
 	t      *testing.T
 	sub    *watch.Subscription
@@ -33,7 +32,6 @@ func subscribeChanges(t *testing.T, cluster *watch.Cluster, q watch.Query, curso
 	return &changesReader{t: t, sub: sub}
 }
 
-// changeEvent is an event of the Changes view.
 type changeEvent struct {
 	Op, NS, Name, UID, RV string
 	Time                  time.Time
@@ -45,8 +43,8 @@ type changeEvent struct {
 	}
 }
 
-// String returns the operation, the object and the author, such as "add a/p" and a manager. For several authors, it
-// returns the numbers of each author's operations.
+// String returns a short form of the event, such as "update a/p by kubelet". For several authors, it lists the patch
+// operations of each one.
 func (e *changeEvent) String() string {
 	s := []string{e.Op, e.NS + "/" + e.Name}
 	if e.By != nil {
@@ -58,7 +56,8 @@ func (e *changeEvent) String() string {
 	return strings.Join(s, " ")
 }
 
-// settle reads up to the next heartbeat, and returns a short form of the events.
+// settle reads messages up to the next heartbeat, which is sent after 15 s without changes. It returns a short form
+// of the events.
 func (f *changesReader) settle() string {
 	f.t.Helper()
 	var log []string
@@ -68,7 +67,7 @@ func (f *changesReader) settle() string {
 		case "state":
 			continue
 		case "heartbeat":
-			synctest.Wait() // Wait until everything that is due now has happened.
+			synctest.Wait() // Wait until all goroutines have handled the timers that are due now.
 			return strings.Join(log, ", ")
 		}
 		if len(m.Events) == 0 || m.Type == "snapshot" {
@@ -115,8 +114,8 @@ func (f *changesReader) wantSettle(want string) {
 	}
 }
 
-// managedBy adds managedFields to a pod: pairs of a manager and the fields that it owns. Their times are one second
-// apart, from the given second on, in the first hour of the fake clock.
+// managedBy adds managedFields to a pod. managers contains pairs of a manager and the fields that it owns. The times
+// of the entries are one second apart. second is the first of them, in seconds after the start of the fake clock.
 func managedBy(p apitest.Item, second int, managers ...string) apitest.Item {
 	entries := []string{}
 	for i := 0; i < len(managers); i += 2 {
@@ -130,15 +129,15 @@ func managedBy(p apitest.Item, second int, managers ...string) apitest.Item {
 
 const phase, labels = `{"f:status":{"f:phase":{}}}`, `{"f:metadata":{"f:labels":{"f:app":{}}}}`
 
-// The Changes view sends each change separately, in order, with its author: first the changes in the history, then new
-// ones.
+// The Changes view sends each change separately, in order, with its author. It sends the changes in the history
+// first, and then new ones.
 func TestChangesView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "listed", "Running"))
 		listed := time.Now()
 		first := subscribeChanges(t, cluster, watch.Query{}, "")
-		first.wantSettle("snapshot") // This takes 15 s. Objects of the first list are not changes.
+		first.wantSettle("snapshot") // Takes 15 s of fake time. Objects of the first list are not sent as changes.
 		if !first.since.Equal(listed) {
 			t.Errorf("the past is known since %s, want %s", first.since, listed)
 		}
@@ -163,12 +162,12 @@ func TestChangesView(t *testing.T) {
 
 		server.SetCells(pods, "b", "q", `["q","Odd"]`)
 		server.ChangeWhileDown(pods, func() {})
-		first.wantSettle("events") // Other cells for the same version of an object are not a change of the object.
+		first.wantSettle("events") // The message has no events: new cells of an unchanged object are no change of it.
 	})
 }
 
-// In the Changes view of one object, a reader gets the object as it was before the first change that is sent. With each
-// add, it gets the complete object. The changes lead from there to the present state.
+// A reader of the Changes view of one object first gets the object as it was before the oldest change in the message.
+// The patches of the changes result in the present object. The event of a new object contains the complete object.
 func TestChangesViewOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -211,7 +210,7 @@ func TestChangesViewOfOneObject(t *testing.T) {
 		if got := phaseOf(m.Events[len(m.Events)-1].Object); got != " recreated" {
 			t.Errorf("the recreated object is sent as%s", got)
 		}
-		// A query without a name has no single object to start from.
+		// Without a name in the query, the first message contains no object.
 		want(watch.Query{}, ", update, update, delete, add")
 		for n := range 200 {
 			server.Set(pods, pod("a", "p", fmt.Sprint("n", n)))
@@ -226,7 +225,7 @@ func TestChangesViewOfOneObject(t *testing.T) {
 	})
 }
 
-// phaseOf returns the phase of a pod after a space, or nothing if there is no pod.
+// phaseOf returns a space and the phase of a pod, or an empty string if there is no pod.
 func phaseOf(object json.RawMessage) string {
 	var p struct{ Status struct{ Phase string } }
 	if len(object) == 0 || json.Unmarshal(object, &p) != nil {
@@ -271,8 +270,8 @@ func TestChangeEventMembers(t *testing.T) {
 	})
 }
 
-// If changes that a reader has not read have left the history, the reader is reset. It then gets the changes that the
-// history still has.
+// If the history no longer contains all changes after a reader's cursor, the reader restarts from a snapshot. It then
+// gets the changes that are still in the history.
 func TestChangesViewResetsAfterHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -294,7 +293,7 @@ func TestChangesViewResetsAfterHistory(t *testing.T) {
 	})
 }
 
-// A new reader gets the newest 200 changes that it may see.
+// A new reader of the Changes view first gets the newest 200 changes that its query selects.
 func TestChangesViewStartsWithNewest200(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -320,8 +319,8 @@ func TestChangesViewStartsWithNewest200(t *testing.T) {
 	})
 }
 
-// Changes are not folded, so there may be many, and the length of a message is limited. The next message continues
-// after the last change.
+// The Changes view sends every change, so the length of each message is limited. A reader that resumes from the
+// cursor of a message gets the next change.
 func TestChangesViewLimitsMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -343,7 +342,7 @@ func TestChangesViewLimitsMessages(t *testing.T) {
 				t.Fatalf("a message of %d changes and %d bytes", len(m.Events), size)
 			}
 			resumed := subscribeChanges(t, cluster, watch.Query{}, f.cursor)
-			resumed.next() // Skip the state message.
+			resumed.next()
 			if seen += len(m.Events); seen < 100 {
 				if next := resumed.next(); next.Events[0].RV != strconv.Itoa(103+seen) {
 					t.Errorf("after %d changes the cursor leads to %s", seen, next.Events[0].RV)
@@ -366,8 +365,9 @@ func TestChangesViewLimitsMessages(t *testing.T) {
 	})
 }
 
-// After a permission is revoked, rows are removed, but the Changes view does not send this as deleted objects. After
-// the permission is granted again, changes from before are not sent.
+// When a permission is revoked, readers of the Changes view are reset: they restart from a snapshot. They get no
+// deletions of the objects that became hidden. After the permission is granted again, changes from before are not
+// sent.
 func TestChangesViewAfterPermissionLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -403,7 +403,8 @@ func TestChangesViewOfUnknownNamespace(t *testing.T) {
 	})
 }
 
-// Granting or revoking a permission changes which namespaces are covered, but is not sent as a change of an object.
+// When a permission is granted or revoked, objects become visible or hidden. The Changes view does not send this as
+// changes of the objects.
 func TestCoverageIsNoChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -431,7 +432,8 @@ func TestCoverageIsNoChange(t *testing.T) {
 	})
 }
 
-// Granting or revoking the watch permission does not change the coverage. Changes up to the next list are sent.
+// When only the watch permission is granted or revoked, the same objects stay visible. Changes that happen before the
+// next list are sent.
 func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -439,7 +441,7 @@ func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 		server.RevokeWatch(pods)
 		f := subscribeChanges(t, cluster, watch.Query{}, "")
 		f.wantSettle("snapshot")
-		for _, status := range []string{"Failed", "Running"} { // First, it becomes watched, then polled again.
+		for _, status := range []string{"Failed", "Running"} { // The watch permission is first granted, then revoked.
 			server.ChangeWhileDown(pods, func() {
 				server.Set(pods, pod("a", "p", status), pod("a", "n-"+status, "Pending"))
 				server.Delete(pods, "a", "q")
@@ -458,8 +460,8 @@ func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	})
 }
 
-// A new permission for all namespaces does not change the coverage of a reader of one namespace. Changes of objects
-// that the reader saw before are sent, and none of objects in other namespaces.
+// The program watches one namespace, and then gets the permission for all namespaces. Changes of objects that were
+// visible before are sent. Objects in other namespaces become visible, which is not sent as a change.
 func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -469,7 +471,8 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 		f := subscribeChanges(t, cluster, watch.Query{}, "")
 		f.wantSettle("snapshot")
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
-		// The next list is up to 30 s away, and permissions are checked every 10 s.
+		// Wait until the polled resource has just been listed. The next list is 30 s away, and the next permission
+		// review, which happens every 10 s, is before it.
 		for before := lists(); lists() == before; {
 			advance(time.Second)
 		}
@@ -481,8 +484,8 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	})
 }
 
-// The time since which the sent changes are complete is the time of the last list of the requested namespaces. Changes
-// while nothing was watched, or without the watch permission, were combined or not sent.
+// The Changes view reports since when its changes are complete: since the last list of the requested namespaces.
+// Changes before that list can be missing, or combined into one.
 func TestChangesAreCompleteSinceLastList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -9,12 +9,12 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// contextClock is the real clock, except that its waits end with ctx. client-go's Reflector waits before it retries a
-// streaming list, without a check whether its context has ended.
+// contextClock is the real clock, but its waits also end when ctx ends. client-go's Reflector needs this: before it
+// retries a streaming list, it waits without a check of its context.
 type contextClock struct {
 	clock.RealClock
 
-	ctx context.Context //nolint:containedctx // The interface has no other parameter for it.
+	ctx context.Context //nolint:containedctx // clock.Clock has no context parameter.
 }
 
 // After implements clock.Clock. Its channel is closed after the given duration, or when ctx ends.

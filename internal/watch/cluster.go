@@ -1,17 +1,18 @@
-// Package watch keeps a live view of a Kubernetes cluster: which resources it serves, which objects exist, and how each
-// of them changes.
+// Package watch keeps a live view of a Kubernetes cluster: which resources it serves, which objects exist, and how
+// each of them changes.
 //
-// A Cluster runs one informer for each resource and scope that has readers. In each informer, client-go's Reflector
-// lists and watches the resource as Tables (package listwatch) into a journal (package journal). Every reader has a
-// cursor of that journal. Data flows in one direction, from the API server to the readers. Requests to the API server
-// are get, list and watch, and reviews that it does not store: access reviews find out what is permitted, and
-// TokenReviews find out whose a token is.
+// A Cluster runs one informer (list and watch) for each resource, or part of a resource, that has readers. In each
+// informer, client-go's Reflector lists and watches the resource as Tables (package listwatch) into a journal of
+// changes (package journal). Every reader has a cursor, its position in that journal. Data flows in one direction,
+// from the API server to the readers. Requests to the API server are get, list and watch, access reviews that check
+// permissions, and TokenReviews that identify users. The API server does not store these reviews.
 //
-// Cluster.For is the only way to read, so that no reader can bypass the permission check of its viewer. Errors that the
-// caller or the cluster caused are returned as a *Problem.
+// Cluster.For is the only way to read, so that no reader can bypass the permission check of its viewer. Errors that
+// the caller or the cluster caused are returned as a *status.Problem.
 //
-// Everything here is safe for concurrent use, except a Subscription, which belongs to one goroutine. All goroutines
-// belong to Run and have ended when it returns, except those of a log, which have ended when the log is closed.
+// Everything here is safe for concurrent use, except a Subscription and a Follower: only one goroutine can use each
+// of them. All goroutines have ended when Cluster.Run returns, except those of a log, which end when the log is
+// closed.
 package watch
 
 import (
@@ -45,7 +46,7 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// discoveryTimeout limits one discovery request if Options set no RequestTimeout.
+// discoveryTimeout is the default of Options.RequestTimeout.
 const discoveryTimeout = 30 * time.Second
 
 // Options are the settings of a Cluster.
@@ -58,22 +59,23 @@ type Options struct {
 	// Namespace is the namespace of the kubeconfig's context, or empty. It is watched if the program is not permitted
 	// to watch all namespaces together.
 	Namespace string
-	// Pinned lists the refs of resources that are watched even without readers.
+	// Pinned lists resources, such as "core/v1/pods", that are watched even without readers.
 	Pinned []string
-	// MemoryLimit is how many bytes the whole program may use, at least MinMemory; 0 means no limit. Watched objects
-	// may use about half of it. A resource that would not fit is refused with its estimated size. To make room,
-	// histories are dropped first, then informers without readers.
+	// MemoryLimit is the maximum memory of the program in bytes, at least MinMemory; 0 means no limit. About half of it
+	// is for watched objects. A resource that would not fit is not watched, and its status contains the estimated size.
+	// To free memory, histories of changes are dropped first, then informers without readers.
 	MemoryLimit int64
-	// Redact lists values that are masked before they are stored, in addition to those that are always masked.
+	// Redact contains rules for values that are masked before they are stored in memory, in addition to values that are
+	// always masked.
 	Redact redact.Rules
 	Ring   Ring
 	Log    *slog.Logger
 }
 
-// A Ring limits the history that is retained for each resource. Readers that were disconnected resume from it.
+// A Ring limits the history of changes of each resource. Readers resume from this history after a disconnection.
 type Ring struct {
-	Bytes int           // Maximum size; 0 means 64 MiB. With a memory limit, at most an eighth of the budget.
-	Age   time.Duration // Maximum age; 0 means 5 minutes.
+	Bytes int           // Maximum size in bytes; 0 means 64 MiB. With a memory limit, at most an eighth of the budget.
+	Age   time.Duration // Maximum age of a change; 0 means 5 minutes.
 }
 
 const (
@@ -94,15 +96,15 @@ type Cluster struct {
 	pool             *pool
 	log              *slog.Logger
 	cursors          cursor.Key
-	changed          *signal.Signal // Raised when the list of resources, or the state of a resource, has changed.
-	buffers          sync.Pool      // Buffers for messages.
+	changed          *signal.Signal // Wakes waiters when the list of resources, or the state of a resource, has changed.
+	buffers          sync.Pool      // Reused buffers for messages, as *[]byte.
 	encodedCache     event.Cache
 	redactionRules   redactionRules
 
 	guard authz.Guard
-	// The key is a namespace. The value is nil, or an error if the namespace does not exist.
+	// namespaceExistence caches for each namespace whether it exists. The value is an error if it does not.
 	namespaceExistence *flight.Cache[string, error]
-	lastNamespaces     atomic.Pointer[[]string] // The namespaces that were last read; nil before that. Read-only.
+	lastNamespaces     atomic.Pointer[[]string] // The newest list of namespaces; nil if never listed. Read-only.
 }
 
 // New returns a Cluster for the API server that config names. No request is sent before Run is called. New fails if
@@ -120,9 +122,9 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
 	reviewConfig := rest.CopyConfig(config)
-	// Use JSON, which every proxy and log on the path can read.
+	// Send reviews as JSON, because every proxy and log on the path can read it.
 	reviewConfig.ContentConfig = rest.ContentConfig{ContentType: runtime.ContentTypeJSON}
-	// No limit in the client: the API server's priority and fairness applies.
+	// Disable the client's rate limit: the API server limits reviews by priority and fairness.
 	reviewConfig.QPS = -1
 	authorizer, err := authorization.NewForConfig(reviewConfig)
 	if err != nil {
@@ -178,14 +180,13 @@ func (c *Cluster) newInformer(scope listwatch.Scope, resource *resource.Resource
 	return newInformer(scope, resource, deps)
 }
 
-// onDiscovery is called when the served resources, or the group errors of discovery, have changed.
+// onDiscovery is called when the served resources, or the API groups that discovery cannot read, have changed.
 func (c *Cluster) onDiscovery() {
 	c.warnOfUnservedRules()
 	c.pool.requestReconcile()
 	c.changed.Broadcast()
 }
 
-// get reads one object from the API server.
 func (c *Cluster) get(
 	ctx context.Context, resource schema.GroupVersionResource, namespace, name string,
 ) ([]byte, error) {
@@ -194,8 +195,8 @@ func (c *Cluster) get(
 	return c.client.Get(ctx, resource, namespace, name)
 }
 
-// problemOf converts an error of a request to the API server into a Problem. object names the requested object. A
-// cancellation is returned unchanged.
+// problemOf converts an error of a request to the API server into a *status.Problem. object names the requested
+// object. If err is context.Canceled, it is returned unchanged.
 func problemOf(err error, object string) error {
 	p := &status.Problem{
 		Cause: status.Unavailable, Title: "The API server does not answer",

@@ -41,8 +41,8 @@ func newAuthority(t *testing.T, name string) (*tls.Certificate, []byte) {
 	})
 }
 
-// runTLSCluster runs a Cluster for a TLS server. The test may replace the server's certificate later. securely writes
-// the certificate authorities to the CA file of the Cluster.
+// runTLSCluster runs a Cluster with an API server that uses TLS. setCertificate replaces the certificate of the
+// server. writeAuthorities replaces the content of the Cluster's CA file.
 func runTLSCluster(
 	t *testing.T, first *tls.Certificate, authorities []byte,
 ) (
@@ -64,14 +64,14 @@ func runTLSCluster(
 	server.Set(pods, pod("a", "p", "Running"))
 	setCertificate = func(next *tls.Certificate) {
 		cert.Store(next)
-		server.Down(true) // This ends all connections.
+		server.Down(true) // Down ends all connections.
 		server.Down(false)
 	}
 	return server, runCluster(t, server), setCertificate, writeAuthorities
 }
 
-// The program sends no request to an API server whose certificate is not signed by a known authority, or is for another
-// name.
+// The program sends no request to an API server whose certificate is for another name, or is not signed by an
+// authority in the CA file.
 func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
 	for name, want := range map[string]string{
 		"api.test":   "certificate signed by unknown authority",
@@ -97,8 +97,8 @@ func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
 	}
 }
 
-// The program reads the CA file repeatedly. Without a restart, it reaches an API server with a certificate of the next
-// authority. There is no interruption if the file contained both authorities before.
+// The program reads the CA file repeatedly. After the file is replaced, the program trusts the new authority without
+// a restart. If the file contained both authorities before the change, there is no interruption.
 func TestRotatedAuthorityIsTrusted(t *testing.T) {
 	for _, both := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

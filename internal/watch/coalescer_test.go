@@ -15,8 +15,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// One object changes ten thousand times in a second, and a slow reader follows it. Each message has one event, whose
-// patch fits the reader's copy. The reader's last copy is equal to the object.
+// If one object changes 10,000 times in a second, each message to a slow reader has one event for all pending
+// changes. Its patch applies to the reader's copy of the object. The final copy is equal to the object.
 func TestFloodOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -32,7 +32,7 @@ func TestFloodOfOneObject(t *testing.T) {
 		go func() {
 			for i := range changes {
 				p := pod("a", "p", strconv.Itoa(i+1))
-				// The specs differ, so that each patch fits only one version.
+				// Successive versions have different specs, so that a patch applies only to the version before it.
 				p.Rest += fmt.Sprintf(`,"spec":{"only-in-%d":1}`, i%7)
 				server.Set(pods, p)
 				if i%100 == 99 {
@@ -92,8 +92,8 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 	return fmt.Sprint(values[0]) == fmt.Sprint(values[1])
 }
 
-// If the reader accepts a message late, the next batch is larger. If it accepts a message on time, the next change is
-// sent at once.
+// If a client accepts a message late, more changes are collected for the next one. If it accepts messages on time,
+// the next change is sent at once.
 func TestBatchesGrowUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -103,7 +103,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 		change := func(name string) {
 			server.Set(pods, pod("a", name, "Running"))
 		}
-		for i := range 3 { // These changes are sent without load.
+		for i := range 3 { // Without load, each change is sent at once.
 			change(fmt.Sprint("rest-", i))
 			start := time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
@@ -112,7 +112,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 		}
 		for _, test := range []struct{ late, wait time.Duration }{
 			{2 * time.Millisecond, 6 * time.Millisecond},
-			{time.Second, 50 * time.Millisecond}, // 50 ms is the maximum delay.
+			{time.Second, 50 * time.Millisecond}, // The maximum pause is 50 ms.
 		} {
 			change("first " + test.late.String())
 			r.next()
@@ -126,7 +126,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			if m := r.next(); len(m.Events) != 2 || time.Since(start) != test.wait {
 				t.Errorf("%d events arrived after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
 			}
-			go change("soon after " + test.late.String()) // A coalesced change is not late.
+			go change("soon after " + test.late.String()) // A change that waits for the end of a pause is not late.
 			start = time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
 				t.Errorf("%d events arrived after %s, want one at once", len(m.Events), time.Since(start))
@@ -135,13 +135,13 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 	})
 }
 
-// Many readers of one change are a large fan-out. Each of them gets the first change at once, and then all that follow
-// in batches, at different times. With few readers, each change is sent.
+// With many readers, each one gets the first change at once, and later changes in batches. Different readers get
+// batches at different times. With few readers, each change is sent in its own message.
 func TestFanOutIsSpread(t *testing.T) {
 	const changes, each = 200, 10 * time.Millisecond
 	for size, test := range map[int]struct{ minMessages, maxMessages int }{
 		127:  {changes, changes},
-		128:  {20, 22}, // The limits of the number of messages to one reader: about 10 a second for 128 readers.
+		128:  {20, 22}, // With 128 readers, about 10 messages a second to each one.
 		1000: {5, 7},
 	} {
 		t.Run(fmt.Sprint("one of ", size), func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestFanOutIsSpread(t *testing.T) {
 				server.Set(pods, pod("a", "p", "begin"))
 				access := cluster.For(watch.Viewer{Program: true}).WithFanOut(func() int { return size })
 				var mu sync.Mutex
-				at := make(map[time.Time]int) // The number of messages that are sent at each time.
+				at := make(map[time.Time]int) // Number of messages by the time of sending.
 				all := make([]*reader, 64)
 				for i := range all {
 					all[i] = subscribeAs(t, access, watch.Query{Resource: pods}, watch.Rows, "")
@@ -186,8 +186,8 @@ func TestFanOutIsSpread(t *testing.T) {
 				readers.Wait()
 				delete(at, began)
 				for when, n := range at {
-					// An eighth of the 64 readers is expected on average. More than 24 occur by chance once in a
-					// million times.
+					// On average, an eighth of the 64 readers send at the same time. The probability of more than 24 is one in
+					// a million.
 					if size == 1000 && n > 24 {
 						t.Errorf("%d of 64 are sent at once, %s after the start", n, when.Sub(began))
 					}
@@ -197,8 +197,9 @@ func TestFanOutIsSpread(t *testing.T) {
 	}
 }
 
-// A client can request a pause, because it draws at most every 50 ms, for example. It then gets messages no more often
-// than that, and the first change after a quiet time at once. The same applies to a window.
+// A client can request a minimum interval between messages, for example because it draws at most every 50 ms. The
+// first change after a quiet time is still sent at once. This also applies to the window view, a part of the sorted
+// rows.
 func TestRequestedPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -215,7 +216,7 @@ func TestRequestedPauses(t *testing.T) {
 			reader.settle()
 			start := time.Now()
 			go func() {
-				for n := range 34 { // Change the pod every 3 ms.
+				for n := range 34 {
 					server.Set(pods, pod("a", "p", fmt.Sprint(name, n)))
 					<-time.After(3 * time.Millisecond)
 				}
@@ -233,13 +234,13 @@ func TestRequestedPauses(t *testing.T) {
 	})
 }
 
-// Readers that start at the same time share one list of rows. Each of them then gets what has changed since that list.
+// Readers that start at the same time share one list of rows. Each of them then gets the changes since that list.
 func TestConcurrentSnapshotsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		longRow := pod("a", "long", "1")
-		// The row is so long that the other rows are sent in a later part. Until then, the first reader keeps the list
-		// in memory.
+		// This row is so long that the other rows are sent in a second message. Until then, the first reader keeps the
+		// list in memory.
 		longRow.UID = strings.Repeat("x", 300<<10)
 		server.Set(pods, longRow, pod("a", "p", "1"), pod("b", "q", "1"))
 		first := subscribe(t, cluster, watch.Query{}, "")

@@ -7,13 +7,13 @@ import (
 	"glasshouse/internal/watch/event"
 )
 
-// coverage is the coverage of an informer: the namespaces whose objects it has listed. If coverage grows, objects
-// become visible that were not created. If it shrinks, objects disappear that were not deleted. The informer's lock
-// guards the coverage.
+// coverage records which namespaces an informer has listed. When a namespace is added, its objects become visible
+// although they were not created. When one is removed, its objects disappear although they were not deleted. The
+// informer's lock guards all fields.
 type coverage struct {
-	covered map[string]bool // Namespaces that have been listed and not removed since; "" means all.
-	// dropped contains, for each namespace, the offset at which its rows were last removed; "" means any namespace. A
-	// reader with an older cursor knew the namespace, and would miss changes that happened while it was not covered.
+	covered map[string]bool // Namespaces whose objects are in memory; "" means all.
+	// dropped contains the journal offset at which the rows of each namespace were last removed; the key "" means any
+	// namespace. A reader cannot resume from an older cursor, because changes after the removal are not in the journal.
 	dropped map[string]uint64
 }
 
@@ -21,8 +21,8 @@ func newCoverage() coverage {
 	return coverage{covered: make(map[string]bool), dropped: make(map[string]uint64)}
 }
 
-// entered returns a function that creates the event.Memo (extra data of a change) for an add of the object with a key.
-// It marks objects in namespaces that were not covered until now: such objects have become visible, but were not
+// entered returns a function that creates the event.Memo (extra data of a change) for an added object with a given
+// key. CoverageOnly is set for objects of a namespace that was not listed before: they became visible, but were not
 // created.
 func (i *informer) entered() func(key string) event.Memo {
 	i.mu.Lock()
@@ -33,7 +33,7 @@ func (i *informer) entered() func(key string) event.Memo {
 	}
 }
 
-// dropCoverage records that the rows of the namespaces for which matches() is true have been removed. It reports
+// dropCoverage records that the rows of each namespace for which matches returns true were removed. It reports
 // whether a reader still requests one of these namespaces.
 func (i *informer) dropCoverage(matches func(namespace string) bool) (isRequested bool) {
 	i.mu.Lock()
@@ -45,7 +45,7 @@ func (i *informer) dropCoverage(matches func(namespace string) bool) (isRequeste
 	if !anyCovered {
 		return false
 	}
-	i.Mark() // Use up an offset even if no rows were removed: the cursors before and after must differ.
+	i.Mark() // Cursors from before and after the removal must differ, even if there were no rows.
 	retained, _ := i.Retained()
 	now := i.Now().Offset
 	i.mu.Lock()
@@ -68,15 +68,15 @@ func (i *informer) dropCoverage(matches func(namespace string) bool) (isRequeste
 	return isRequested
 }
 
-// hasGap reports whether some changes after an offset are unknown, because their namespace was not covered at the time.
+// hasGap reports whether changes after an offset can be missing, because a namespace was not watched at the time.
 // namespaces are those that the reader requests; none means all.
 func (i *informer) hasGap(namespaces []string, offset uint64) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for ns, at := range i.coverage.dropped {
 		isRequested := slices.Contains(namespaces, ns)
-		// If the reader requests all, a namespace that is not covered now does not count: its changes are not sent
-		// anyway.
+		// For a reader of all namespaces, only namespaces that are watched now count. It gets no changes of other
+		// namespaces.
 		if len(namespaces) == 0 {
 			isRequested = i.feeds[""] != nil || i.feeds[ns] != nil
 		}

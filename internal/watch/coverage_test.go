@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// newNamedOnlyCluster starts a cluster in which the program is not permitted to list the namespaces. It may watch the
-// pods of a namespace that a query names. One reader reads namespace a.
+// newNamedOnlyCluster starts a Cluster in which the program cannot list the namespaces. It can watch the pods of the
+// namespaces a and b, but only if a query names them. One reader reads the namespace a.
 func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -30,8 +30,8 @@ func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// After a namespace was released, its changes are unknown. A reader that was disconnected since before the release is
-// reset, even if the namespace was empty. Readers of other namespaces are not reset.
+// A namespace without readers is no longer watched after some minutes. A reader that resumes from before that time
+// restarts from a snapshot, even if the namespace was empty. Readers of other namespaces resume without a snapshot.
 func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 	for name, empty := range map[string]bool{"with rows": false, "empty": true} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,8 @@ func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 	}
 }
 
-// A reader may also resume just while the namespace is being released. It gets a reset, or else all changes.
+// A reader can resume just while the watch of its namespace is being stopped. It then restarts from a snapshot, or
+// gets all changes.
 func TestResumeWhileNamespaceExpires(t *testing.T) {
 	for wait := range 20 {
 		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
@@ -75,7 +76,7 @@ func TestResumeWhileNamespaceExpires(t *testing.T) {
 				f := subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
 				f.wantSettle("snapshot")
 				f.sub.Close()
-				server.Hang(apitest.SelfReviewsPath) // This delays the reconciler's next decision what to watch.
+				server.Hang(apitest.SelfReviewsPath) // This delays the reconciler, which stops unused watches.
 				<-time.After(5*time.Minute + time.Duration(wait)*time.Second)
 				f = subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}}, f.cursor)
 				var want []string
@@ -94,7 +95,8 @@ func TestResumeWhileNamespaceExpires(t *testing.T) {
 	}
 }
 
-// When one feed replaces another, no reader is reset, and readers get all changes.
+// When one feed (a list and watch) replaces another, readers get all changes, and none of them restarts from a
+// snapshot.
 func TestSwappedFeedsResetNoReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -107,7 +109,8 @@ func TestSwappedFeedsResetNoReader(t *testing.T) {
 		single.wantSettle("snapshot")
 		before, after := []string{all.cursor, single.cursor}, "add a/n"
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
-		// The next poll is up to 30 s away, and the permission is reviewed every 10 s.
+		// Wait until the polled resource has just been listed. The next list is 30 s away, and the next permission
+		// review, which happens every 10 s, is before it.
 		for before := lists(); lists() == before; {
 			advance(time.Second)
 		}
@@ -116,14 +119,15 @@ func TestSwappedFeedsResetNoReader(t *testing.T) {
 		advance(time.Minute)
 		all.wantSettle(after)
 		single.wantSettle(after)
-		server.RefuseWatches(pods, 0) // From now on the resource is watched.
+		server.RefuseWatches(pods, 0) // Grant the watch permission, so that polling ends.
 		advance(time.Minute)
 		subscribeChanges(t, cluster, watch.Query{}, before[0]).wantSettle(after)
 		subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"a"}}, before[1]).wantSettle(after)
 	})
 }
 
-// A new permission for a namespace does not reset readers, because they had no rows of that namespace before.
+// After a new permission for a namespace, readers can still resume without a new snapshot, because they have no old
+// rows of that namespace.
 func TestNewPermissionResetsNoReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -138,7 +142,8 @@ func TestNewPermissionResetsNoReader(t *testing.T) {
 	})
 }
 
-// If a namespace is deleted, readers of all namespaces are not reset. If it is created again, they are reset.
+// When a namespace is deleted, readers of all namespaces can resume. After it is created again, a reader that resumes
+// from before the deletion restarts from a snapshot.
 func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -159,18 +164,19 @@ func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 	})
 }
 
-// When one feed replaces another, the new feed never lists older objects than those in memory, whichever API server
-// responds.
+// When one feed (a list and watch) replaces another, the new one never lists older versions of objects than those in
+// memory. This holds even if another API server responds, whose cache is older.
 func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		server.Set(namespaces, apitest.Item{Name: "a"})
 		server.Set(pods, pod("a", "p", "Pending")) // This change gets resourceVersion 102.
-		server.HangStreamingLists(pods)            // This list is a plain list.
+		server.HangStreamingLists(pods)            // Lists of pods are plain lists, not streaming lists.
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 				response, err := next.RoundTrip(r)
-				// Another API server, whose cache lags behind, responds to lists of any version.
+				// Simulate an API server whose cache is behind. It returns old objects for a list of any version
+				// (resourceVersion=0).
 				if err == nil && r.URL.Path == "/api/v1/pods" && r.URL.Query().Get("resourceVersion") == "0" &&
 					r.URL.Query().Get("watch") == "" {
 					text, _ := io.ReadAll(response.Body)

@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// If a resource is released and listed again, its new journal counts offsets from the start. A cursor with an older
-// offset is invalid there, even if the new journal has the same offset.
+// If a resource is no longer watched, and is then watched again, the offsets of its changes start from zero again. A
+// cursor from before is invalid, even if its offset exists again.
 func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -34,7 +34,8 @@ func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 	})
 }
 
-// A cursor does not reveal its offset, which counts changes of other objects.
+// A cursor (the resume position of a reader) is encrypted. It does not reveal its offset, which counts changes of all
+// objects.
 func TestCursorsHideOffsets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -48,7 +49,7 @@ func TestCursorsHideOffsets(t *testing.T) {
 			if err != nil || len(text) != 15 {
 				t.Fatalf("cursor %q: %v", r.cursor, err)
 			}
-			for at := range len(text) - 4 { // The offsets are small, so unencrypted ones would have high bytes of 0.
+			for at := range len(text) - 4 { // The offsets are small, so without encryption the high bytes would be 0.
 				if number := binary.BigEndian.Uint32(text[at:]); number < 1000 {
 					t.Errorf("the cursor %x contains the number %d", text, number)
 				}

@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// definitionScopes returns the scopes of the two resources that define other resources. Only their metadata is watched,
-// because the definitions themselves are large.
+// definitionScopes returns what to watch of the two resources that define other resources: CustomResourceDefinitions
+// and APIServices. Only their metadata is watched, because the complete definitions are large.
 func definitionScopes() []listwatch.Scope {
 	return []listwatch.Scope{
 		{
@@ -32,11 +32,11 @@ func definitionScopes() []listwatch.Scope {
 	}
 }
 
-// A Follower waits for changes of the list that Access.Resources returns. Only one goroutine may use it, and must close
-// it.
+// A Follower waits for changes of the list of resources that Access.Resources returns. Only one goroutine can use it,
+// and must call Close at the end.
 type Follower struct {
 	cluster *Cluster
-	release func() // Releases the watched definitions; nil while they cannot be watched yet.
+	release func() // Stops the watches of the definitions; nil before they have started.
 	changed <-chan struct{}
 }
 
@@ -49,11 +49,11 @@ func (a *Access) Follow() *Follower {
 	return f
 }
 
-// watch starts to watch the definitions of resources, if it has not done so before. That is not possible before the
-// cluster runs.
+// watch starts to watch the definitions of resources, if they are not watched yet. Before Cluster.Run is called, this
+// fails, and Next tries it again.
 func (f *Follower) watch() {
 	if f.release == nil {
-		f.release, _ = f.cluster.watchDefinitions() // If it failed, Next tries again.
+		f.release, _ = f.cluster.watchDefinitions()
 	}
 }
 
@@ -81,7 +81,7 @@ func (c *Cluster) watchDefinitions() (release func(), err error) {
 	return release, nil
 }
 
-// Close releases the watched definitions.
+// Close ends the Follower. The definitions stay watched only if other Followers use them.
 func (f *Follower) Close() {
 	f.cluster.catalog.Unfollow()
 	if f.release != nil {
@@ -89,8 +89,8 @@ func (f *Follower) Close() {
 	}
 }
 
-// Next waits until the list of resources or the state of one may have changed, until the channel other is closed, or
-// until the given time. It returns true only in the first case. It returns an error only if ctx ends.
+// Next waits. It returns true when the list of resources, or the state of a resource, has possibly changed. It
+// returns false when the channel other is closed, or at the time until. It returns an error only if ctx ends.
 func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.Time) (bool, error) {
 	f.watch() //nolint:contextcheck // An informer outlives the request that starts it.
 	select {
@@ -108,12 +108,11 @@ func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.T
 
 // definition is what discovery currently reports about a resource.
 type definition struct {
-	known    bool               // False if discovery failed, so that it is not known whether the resource is served.
-	resource *resource.Resource // Nil if the cluster does not serve it.
-	identity string             // The UID of the definition, or empty. A definition that was recreated has another UID.
+	known    bool               // False if discovery failed, so that the other fields are unknown.
+	resource *resource.Resource // The resource; nil if the cluster does not serve it.
+	identity string             // UID of the CRD, or empty; it differs after the CRD is recreated.
 }
 
-// served returns what discovery reports about the resource of a scope.
 func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) definition {
 	resources, groupErrors, err := c.catalog.All()
 	if err != nil {
@@ -122,8 +121,8 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) definition 
 	gvr := scope.Resource
 	at := slices.IndexFunc(resources, func(r resource.Resource) bool { return r.GVR() == gvr })
 	if at < 0 {
-		if !scope.Metadata { // If definitions are not served, they never will be.
-			c.catalog.RefreshIfOld(ctx, 0) // The resource may be served again.
+		if !scope.Metadata { // If the API of definitions is not served, it will not appear later.
+			c.catalog.RefreshIfOld(ctx, 0) // Request a discovery, because the cluster can serve the resource again later.
 		}
 		unread := slices.ContainsFunc(groupErrors, func(g resource.GroupError) bool {
 			return g.Group == gvr.Group && g.Version == gvr.Version
@@ -141,12 +140,12 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) definition 
 	return now
 }
 
-// namespacesWait limits how long a caller waits for the list of namespaces.
+// namespacesWait is the maximum time for which a caller waits for the list of namespaces.
 const namespacesWait = 2 * time.Second
 
 // namespaces returns the cluster's namespaces, and watches them until release is called. While the list is not
-// available (not yet read, forbidden, or too large), it returns the last known namespaces, some of which may be
-// deleted. If there was no list before, it returns none.
+// available (not yet read, forbidden, or too large), it returns the last known namespaces, which can include deleted
+// ones. If there was no list before, it returns none.
 func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
 	namespaces := resource.Namespaces()
 	i, release, err := c.pool.acquire( //nolint:contextcheck // An informer outlives the request that starts it.
@@ -169,12 +168,12 @@ func (c *Cluster) namespaces(ctx context.Context) (names []string, release func(
 	return names, release
 }
 
-// knownNamespaces returns the namespaces in which a user may see something: those of the cluster, and the one in the
-// kubeconfig. If the program was never permitted to list the cluster's namespaces, only the one in the kubeconfig is
-// known. If the namespaces are unknown for another reason, it returns a *Problem with the cause Unavailable.
+// knownNamespaces returns the namespaces for which a user's permissions are reviewed: those of the cluster, and that
+// of the kubeconfig. If the program was never permitted to list namespaces, it returns only that of the kubeconfig.
+// If the namespaces are unknown for another reason, it returns a *status.Problem with the cause Unavailable.
 func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 	names, release := c.namespaces(ctx)
-	release() // The informer lingers, so the result stays known for a while.
+	release() // The informer keeps running for a while, so the next call is fast.
 	if c.lastNamespaces.Load() == nil {
 		current := status.Status{Reason: "They have not been listed yet."}
 		if i := c.pool.find(listwatch.Scope{Resource: resource.Namespaces().GVR()}); i != nil {

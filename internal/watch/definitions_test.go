@@ -17,7 +17,6 @@ import (
 
 const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
 
-// serves reports whether the catalog of the Cluster contains the resource ref.
 func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 	t.Helper()
 	known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
@@ -27,8 +26,8 @@ func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 	return slices.ContainsFunc(known, func(k watch.ResourceStatus) bool { return k.Ref() == ref })
 }
 
-// If the program is not permitted to watch definitions, a follower, which waits for changes of the catalog, is informed
-// of a new resource within 10 s. This applies whenever the resource appears, and whatever else happens meanwhile.
+// If the program cannot watch CustomResourceDefinitions, a Follower (it waits for changes of the list of resources)
+// still returns within 10 s after a resource is added or removed.
 func TestFollowWithoutDefinitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -54,7 +53,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 			<-time.After(time.Duration(n) * 700 * time.Millisecond)
 		}
 		follower.Close()
-		advance(10 * time.Minute) // Wait until the linger time of the definitions is over.
+		advance(10 * time.Minute) // Wait until the definitions are no longer watched.
 		before := len(server.Requests("GET /apis"))
 		advance(time.Hour)
 		if n := len(server.Requests("GET /apis")) - before; n > 0 {
@@ -63,8 +62,8 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 	})
 }
 
-// If a follower starts before the Cluster runs, the definitions are watched soon after it runs, and until the follower
-// is closed.
+// A Follower can be created before Cluster.Run is called. CustomResourceDefinitions are then watched soon after the
+// call, until the Follower is closed.
 func TestFollowBeforeClusterRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -99,8 +98,9 @@ func TestFollowBeforeClusterRuns(t *testing.T) {
 	})
 }
 
-// A pinned resource that the API server does not serve causes few discoveries. When it is defined, it is watched at
-// once.
+// While the API server does not serve a pinned resource (watched even without readers), discovery runs about every
+// 30 s. When the resource is defined, it is watched within 2 s if CustomResourceDefinitions can be watched, otherwise
+// within 31 s.
 func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 	for name, defined := range map[string]bool{"definitions are watched": true, "they may not be": false} {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +136,8 @@ func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 	}
 }
 
-// If a definition changes continuously, discovery runs every second. A new resource still appears within 2 s.
+// If a CustomResourceDefinition changes continuously, discovery runs only about once per second. A new resource still
+// appears within 2 s.
 func TestDiscoveryDuringCRDChurn(t *testing.T) {
 	for _, every := range []time.Duration{100 * time.Millisecond, 500 * time.Millisecond} {
 		t.Run(every.String(), func(t *testing.T) {
@@ -176,8 +177,7 @@ func TestDiscoveryDuringCRDChurn(t *testing.T) {
 	}
 }
 
-// If a resource is removed and defined again with other properties, all readers use the new properties, also those from
-// before.
+// If a resource is removed and defined again with other properties, existing readers also use the new properties.
 func TestRedefinedResourceIsRead(t *testing.T) {
 	columns := `[{"name":"Name","type":"string"}]`
 	synctest.Test(t, func(t *testing.T) {
@@ -192,14 +192,14 @@ func TestRedefinedResourceIsRead(t *testing.T) {
 		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
 		later := func() {
 			advance(11 * time.Second)
-			serves(t, cluster, widgets) // A read of an old result triggers a refresh.
+			serves(t, cluster, widgets) // This call starts a discovery if the last one is old.
 			<-time.After(time.Minute)
 			r.settle()
 		}
 		later()
 		r.wantLive(1)
 
-		// The resource is no longer namespaced, so a query may not name a namespace.
+		// The resource is no longer namespaced, so the program must not send requests for one namespace.
 		server.RemoveKind(widgets)
 		later()
 		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Cluster: true})

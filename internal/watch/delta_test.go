@@ -16,10 +16,11 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// In the Object view, an update contains its authors, each with the part of the change that it made. The field by is
-// the newest author. The field authors is sent only if that author did not make all changes.
+// An update in the Object view contains its authors, the field managers that made the change. The member "by" is the
+// newest author. If that author did not make all changes, the member "authors" lists the patch operations of each
+// one.
 func TestObjectAuthors(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // The fake clock begins in the year 2000.
+	synctest.Test(t, func(t *testing.T) { // The fake clock starts on 2000-01-01.
 		server, cluster := serveCluster(t)
 		set := func(app, status string, second int, managers ...string) {
 			p := managedBy(pod("a", "p", status), second, managers...)
@@ -35,7 +36,7 @@ func TestObjectAuthors(t *testing.T) {
 			t.Helper()
 			m := r.next()
 			for len(m.Events) == 0 {
-				m = r.next() // The first message was a state. Read the next one.
+				m = r.next() // Skip messages without events, such as a state.
 			}
 			e := m.Events[0]
 			var ops []struct{ Op, Path string }
@@ -64,7 +65,7 @@ func TestObjectAuthors(t *testing.T) {
 		set("", "Failed", 16, "kubelet", phase, "helm", "{}")
 		wantUpdate("helm takes nothing away, at a time", "["+version+"]", "helm", "")
 
-		// Both writes happen before the reader reads, so they are folded.
+		// Both writes happen before the reader reads, so they are combined into one update.
 		set("db", "Failed", 18, "helm", labels, "kubelet", "{}")
 		set("db", "Running", 18, "helm", labels, "kubelet", phase)
 		synctest.Wait()
@@ -77,8 +78,8 @@ func TestObjectAuthors(t *testing.T) {
 	})
 }
 
-// In the Rows view, the manager of the newest managedFields entry is the author. If two entries have times in the same
-// second, the author is the manager that owns the changed fields.
+// In the Rows view, the author of an update is the manager with the newest managedFields entry. If that entry's time
+// did not change, or if several entries have that time, the author is the manager that owns the changed fields.
 func TestRowAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -98,11 +99,11 @@ func TestRowAuthors(t *testing.T) {
 			want          string
 		}{
 			{"Running", 2, 15, "kubelet"},
-			{"Failed", 15, 15, "kubelet"}, // Helm's entry is the last one of that second.
-			{"Running", 16, 15, "helm"},   // Helm's entry is the newest, although helm owns nothing of the change.
-			{"Failed", 16, 15, "kubelet"}, // Helm's entry is recent enough, but helm owns nothing of the change.
+			{"Failed", 15, 15, "kubelet"}, // Both entries have the newest time.
+			{"Running", 16, 15, "helm"},   // Helm's entry is the newest, although helm does not own the changed field.
+			{"Failed", 16, 15, "kubelet"}, // The newest time did not change, and helm does not own the changed field.
 			{"Running", 16, 17, "kubelet"},
-			{"Failed", 16, 17, "kubelet"}, // The kubelet wrote again within the same second.
+			{"Failed", 16, 17, "kubelet"}, // The kubelet wrote twice within the same second.
 		} {
 			server.Set(pods, at(pod("a", "p", step.status), step.helm, step.kubelet))
 			if e := r.next().Events; len(e) != 1 || e[0].By == nil || e[0].By.Manager != step.want {
@@ -121,14 +122,14 @@ func TestRowAuthors(t *testing.T) {
 	})
 }
 
-// If several managers changed a row before it was read, no author is sent. If one manager changed it, that one is sent.
-// Managers that changed no cell of the row do not count.
+// If several managers changed a row before it was read, the update names no author. If a single manager changed it,
+// the update names that manager. Managers that changed no cell of the row do not count.
 func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	const before = -60
 	type write struct {
 		status        string
-		helm, kubelet int    // The times of their last writes, in seconds from now.
-		metadata      string // Further members of the metadata.
+		helm, kubelet int    // Times of the last writes of the two managers, in seconds from now.
+		metadata      string // Further JSON members of the object's metadata.
 	}
 	const web, deleted = `,"labels":{"app":"web"}`, `,"deletionTimestamp":"2000-01-01T00:00:20Z"`
 	for _, tt := range []struct {
@@ -157,7 +158,7 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 				for _, w := range tt.writes {
 					p := pod("a", "p", w.status)
 					if w.metadata == deleted {
-						p.Rest = pod("a", "p", "Running").Rest // The objects are equal except for their cells.
+						p.Rest = pod("a", "p", "Running").Rest // The status stays the same; only the cells and the metadata change.
 					}
 					p.Metadata = fmt.Sprintf(`"managedFields":[`+
 						`{"manager":"helm","operation":"Update","time":%q,"fieldsV1":%s},`+
@@ -186,8 +187,8 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	}
 }
 
-// A pod starts, and later becomes not ready. The WebSocket frame with that last change of its status is small. The
-// watch events are from a real API server.
+// The WebSocket frame for a small change of a pod's status is small in every view. The watch events in testdata are
+// from a real API server: a pod starts, and later becomes not ready.
 func TestEventMessagesAreSmall(t *testing.T) {
 	text, err := os.ReadFile("testdata/pod-table.jsonl")
 	if err != nil {
@@ -229,7 +230,7 @@ func TestEventMessagesAreSmall(t *testing.T) {
 		for _, sub := range []*watch.Subscription{rows, table, object, feed} {
 			next(sub, "snapshot")
 		}
-		const header = 4 // The length of the header of a WebSocket frame with up to 64 KiB.
+		const header = 4 // Length of the header of a WebSocket frame with up to 64 KiB, in bytes.
 		for n, line := range lines {
 			if n == len(lines)-1 {
 				line += "\n"
@@ -255,7 +256,7 @@ func TestEventMessagesAreSmall(t *testing.T) {
 				t.Errorf("to the table: %s", short)
 			}
 			if n < len(lines)-1 {
-				continue // The start of the pod adds addresses and digests, so these messages are larger.
+				continue // These messages are larger, because the start of a pod adds addresses and image digests.
 			}
 			if len(row)+header > 320 {
 				t.Errorf("%d bytes to a viewer of rows, want 320 at most: %s", len(row)+header, row)
@@ -270,8 +271,8 @@ func TestEventMessagesAreSmall(t *testing.T) {
 	})
 }
 
-// The API server can send an object again with the same resourceVersion but other text. Readers get this as a change,
-// so that later patches fit their copy.
+// The API server can send an object again with the same resourceVersion but another text. Readers get this as a
+// change, so that later patches apply to their copies.
 func TestChangedTextOfSameVersionIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

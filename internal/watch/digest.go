@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// digestEvery is the interval at which a reader of rows is sent a digest, so that the client can verify its copy.
+// digestEvery is the interval between two digests that a reader of rows is sent. A digest is a hash of all rows, by
+// which the client verifies its copy.
 const digestEvery = time.Minute
 
 // digest summarizes the rows that a filter matches at an offset of the journal: their number, and the sum modulo 2^32
-// of their hashes. The hash of a row is the 32-bit FNV-1a of "namespace/name/resourceVersion", changed by mix. A sum
-// does not depend on the order of the rows.
+// of their hashes. The hash of a row is the 32-bit FNV-1a of "namespace/name/resourceVersion", passed through mix. A
+// sum does not depend on the order of the rows.
 type digest struct {
 	offset uint64
 	count  int
@@ -32,30 +33,28 @@ func (d *digest) add(key, version string) {
 	d.count++
 }
 
-// mix is the finalizer of MurmurHash3 (github.com/aappleby/smhasher, fmix32). Without mix, the FNV-1a hashes of
-// versions that differ only in the last digit differ by little. In a sum, such small differences cancel out.
+// mix is the finalizer of MurmurHash3 (github.com/aappleby/smhasher, fmix32). Without mix, FNV-1a hashes differ by
+// little if the versions differ only in the last digit. In a sum, such small differences can cancel out.
 func mix(h uint32) uint32 {
 	h = (h ^ h>>16) * 0x85ebca6b
 	h = (h ^ h>>13) * 0xc2b2ae35
 	return h ^ h>>16
 }
 
-// digests caches the newest digest of each filter for a short time, so that readers that are woken at the same time
-// share it.
+// digests caches the newest digest (a hash of all matching rows) of each filter, so that readers with the same filter
+// compute it only once.
 type digests struct {
 	mu     sync.Mutex
 	newest map[filterID]*digestEntry
 }
 
-// digestEntry is a cache entry: a digest that is being computed, or has been computed.
 type digestEntry struct {
 	*digest
 
 	startedAt time.Time
-	ended     chan struct{} // Closed when the computation has ended.
+	ended     chan struct{}
 }
 
-// done reports whether the computation of the digest has ended.
 func (t *digestEntry) done() bool {
 	select {
 	case <-t.ended:
@@ -66,7 +65,8 @@ func (t *digestEntry) done() bool {
 }
 
 // join returns the digestEntry of a filter. isLeader is true if the entry is new, and the caller must compute its
-// digest. An existing entry is reused if it is still being computed, or if its digest is not older than offset.
+// digest. join returns an existing entry if it is still being computed, or if its digest is for the given offset or a
+// later one.
 func (d *digests) join(id filterID, offset uint64) (t *digestEntry, isLeader bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -84,8 +84,8 @@ func (d *digests) join(id filterID, offset uint64) (t *digestEntry, isLeader boo
 	return t, true
 }
 
-// compute computes the digest of t by calling count, and wakes the readers that wait for it. If count panics, the entry
-// stays without a digest and is removed. Otherwise these readers would wait forever.
+// compute calls count to compute the digest of t, and wakes the readers that wait for it. If count panics, these
+// readers are woken too, and the entry is removed, so that the next reader computes the digest again.
 func (d *digests) compute(id filterID, t *digestEntry, count func() *digest) {
 	defer close(t.ended)
 	defer func() {
@@ -98,9 +98,9 @@ func (d *digests) compute(id filterID, t *digestEntry, count func() *digest) {
 	t.digest = count()
 }
 
-// digest returns the digest of what a filter matches, at the given offset or a later one. It returns nil if ctx ends
-// first, or if the computation failed. The first of several readers with the same filter computes it, and the others
-// wait for that. Readers with other filters do not wait.
+// digest returns the digest of the rows that a filter matches, at the given journal offset or a later one. It returns
+// nil if ctx ends first, or if the computation failed. If several readers with the same filter call it, the first one
+// computes the digest, and the others wait for the result.
 func (i *informer) digest(ctx context.Context, f *filter, offset uint64) *digest {
 	for {
 		t, isLeader := i.digests.join(f.id(), offset)
@@ -129,16 +129,17 @@ func (i *informer) computeDigest(f *filter) *digest {
 	return d
 }
 
-// nextDigest returns the time at which the readers of a filter are sent the next digest. All readers of a filter have
-// the same time. It differs between filters, because each filter needs a scan of all rows.
+// nextDigest returns the time of the next digest (a hash of all matching rows) for the readers of a filter. All
+// readers of the filter have the same time, so that they share the digest. The time differs between filters, to
+// spread the scans of all rows.
 func (i *informer) nextDigest(f *filter) time.Time {
 	id := f.id()
 	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16
 	return i.began.Add(phase + (time.Since(i.began) - phase + digestEvery).Truncate(digestEvery))
 }
 
-// digestDue reports whether the reader must compute a digest now. The digest is sent once all changes up to its offset
-// have been sent.
+// digestDue reports whether the reader must compute a digest (a hash of its rows) now. The digest is sent after all
+// changes up to its offset were sent.
 func (s *reader) digestDue() bool {
 	return s.view.digests && s.dueDigest == nil && !s.needsSnapshot && !time.Now().Before(s.digestAt)
 }

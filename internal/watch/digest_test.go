@@ -15,7 +15,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The program and the page compute the same digests. The page's tests use the same test cases.
+// The program computes the expected digests (hashes of all rows). The tests of the web page use the same file of
+// cases.
 func TestDigestCases(t *testing.T) {
 	text, err := os.ReadFile("../../web/test/digest.json")
 	if err != nil {
@@ -43,8 +44,7 @@ func TestDigestCases(t *testing.T) {
 	}
 }
 
-// The digest of two rows changes if each of them was written once, although their versions differ only in the last
-// digit.
+// The digest of two rows changes when each row is written once, even if the versions differ only in the last digit.
 func TestDigestChangesWithEachVersion(t *testing.T) {
 	for i := range 40 {
 		for j := range i {
@@ -57,12 +57,12 @@ func TestDigestChangesWithEachVersion(t *testing.T) {
 	}
 }
 
-// Every minute, each reader of rows gets a digest of exactly the rows that it has at the digest's cursor. This applies
-// with any filter and with any number of pending changes. The test's reader compares each digest with its own rows.
+// Every minute, each reader of rows gets a digest, which matches the rows that it has received so far. This applies
+// to every filter and to any number of pending changes. The test's reader compares each digest with its own rows.
 func TestDigestsMatchRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A test that can be reproduced.
+		random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A fixed seed makes the test reproducible.
 		there := make(map[string]bool)
 		change := func() {
 			ns, name := string(rune('a'+random.IntN(3))), fmt.Sprint("p", random.IntN(40))
@@ -88,7 +88,7 @@ func TestDigestsMatchRows(t *testing.T) {
 			<-time.After(time.Duration(random.IntN(20)) * time.Second)
 			for _, r := range readers {
 				r.next()
-				change() // This change has an offset after that of the digest.
+				change() // This change is newer than the digest.
 				r.next()
 			}
 			for _, r := range readers {
@@ -103,8 +103,8 @@ func TestDigestsMatchRows(t *testing.T) {
 	})
 }
 
-// A digest has the cursor of the last message, even if the filter dropped later changes. With another cursor, the page
-// would assume that it lost a message.
+// A digest message has the same cursor as the message before it, even if the filter dropped later changes. With
+// another cursor, the web page would assume that it lost a message.
 func TestDigestRepeatsLastCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -117,8 +117,7 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 			for n := range 70 {
 				server.Set(pods, pod("b", "q", "Running"))
 				if n == 7 {
-					// With this change, the heartbeat that advances the cursor is not due at the same time as the
-					// digest.
+					// This change shifts the next heartbeat, which advances the cursor, away from the time of the digest.
 					server.Set(pods, pod("a", "p", "Failed"))
 				}
 				<-time.After(time.Second)
@@ -133,14 +132,15 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 	})
 }
 
-// If a reader is reset when a digest is due, the digest is dropped.
+// If a reader must restart from a snapshot when a digest is due, this digest is not sent. The next digest follows the
+// new snapshot.
 func TestResetDropsDigest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 		<-time.After(time.Minute)
-		for n := range 1500 { // These are more changes than fit into one message.
+		for n := range 1500 { // More changes than fit into one message.
 			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
 		}
 		synctest.Wait()
@@ -159,7 +159,7 @@ func TestResetDropsDigest(t *testing.T) {
 	})
 }
 
-// Only views of rows get digests: the Object view has a single object, and the Changes view has no state.
+// A reader of the Object view gets no digests (hashes of all rows), because it has only a single object.
 func TestOnlyRowViewsGetDigests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -174,8 +174,8 @@ func TestOnlyRowViewsGetDigests(t *testing.T) {
 	})
 }
 
-// Computing a digest scans all rows. Therefore the digests of different filters are due at different times of the
-// minute. Readers with the same filter get a digest at the same time, and it is computed once for all of them.
+// The computation of a digest scans all rows. Therefore the digests of different filters are due at different times
+// of the minute. Readers with the same filter get a digest at the same time, and it is computed once for all of them.
 func TestDigestsAreSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -221,8 +221,8 @@ func TestDigestsAreSpread(t *testing.T) {
 	})
 }
 
-// If the computation of a digest panics, the panic occurs in the first reader, which computes. Readers that wait for
-// the result stop waiting, and the next reader computes the digest again.
+// If the computation of a digest panics, only the reader that computes it gets the panic. Readers that wait for the
+// result are woken. The next reader computes the digest again.
 func TestDigestPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -14,16 +14,18 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// estimate is the memory that watching a namespace ("" means all) would need, or the reason why that does not fit.
+// estimate is the memory that the watch of a namespace needs, or the reason why it does not fit into the budget. The
+// namespace "" means all namespaces.
 type estimate struct {
-	bytes   int64     // Needed in addition to what is in memory already.
-	refusal string    // Why it does not fit; empty if it fits.
-	until   time.Time // When a refusal expires.
+	bytes   int64     // Needed bytes, without those of objects that are already in memory.
+	refusal string    // Why the watch does not fit into memory; empty if it fits.
+	until   time.Time // When a new estimate can replace the refusal.
 }
 
-// fits reports whether a namespace ("" means all) may be watched within the memory budget. Namespaces that were
-// admitted, but have not been listed yet, count as used memory. If the namespace does not fit, fits stores a status
-// with the reason and with advice for a smaller request.
+// fits reports whether a namespace ("" means all) can be watched within the memory budget. Estimates of namespaces
+// that fit, but are not listed yet, count as used memory. If the namespace does not fit, fits sets its status to
+// Failed, with the reason and with advice for a smaller request. It also returns false until the data for an estimate
+// has arrived.
 func (s *reconciler) fits(ctx context.Context, namespace string) bool {
 	if s.pool.budget == 0 {
 		return true
@@ -42,8 +44,9 @@ func (s *reconciler) fits(ctx context.Context, namespace string) bool {
 	return probe != nil && s.estimateFits(namespace, probe)
 }
 
-// estimateFits estimates the memory for a namespace from the first page of its list, and reports whether it fits. If
-// reading the page failed, the namespace is admitted: its list will report the error, or its size.
+// estimateFits estimates the memory for a namespace from probe, the first page of its list. It reports whether that
+// memory fits into the budget. If the request for the page failed, it returns true, because the list will report the
+// error or its own size.
 func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 	if probe.err != nil {
 		s.estimates[namespace] = estimate{}
@@ -59,7 +62,7 @@ func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 	additional := max(0, bytes-replaced)
 	free, fits := s.pool.makeRoom(additional, s.informer)
 	if fits {
-		s.reservedBytes.Add(additional) // Reserved until the feed has listed the namespace; see prepare.
+		s.reservedBytes.Add(additional) // Released when the feed has listed the namespace; see prepare.
 		s.estimates[namespace] = estimate{bytes: additional}
 		return true
 	}
@@ -71,25 +74,25 @@ func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 	return false
 }
 
-// weightOf returns how many bytes the journal will need for these objects.
+// weightOf returns the memory that the journal needs for objects of the given number and total size, in bytes.
 func weightOf(objects int, bytes int64) int64 { return bytes + int64(objects)*journal.EntryOverhead }
 
-// reservation is the memory that a feed (the list and watch of one namespace, or of all) reserves until it has listed.
-// While the feed runs, only the goroutine that reads the list accesses the reservation. Before the feed starts and
-// after it has ended, only the reconciler does.
+// reservation is the memory that a feed (the list and watch of one namespace, or of all) reserves until its list is
+// complete. While the feed runs, only the goroutine that reads the list uses the reservation. Before the feed starts
+// and after it has ended, only the reconciler does.
 type reservation struct {
-	// The bytes reserved for the list, without those of objects that are in memory already, and without masks that were
-	// stored before.
+	// bytes is the memory that is reserved for the list. It does not include objects and data about masked values that
+	// were in memory before the list.
 	bytes         int64
-	replacedBytes int64 // The size of the objects that the list replaces; unmeasured until it is computed.
-	masks         int64 // The part of bytes that masks use already: they are stored while the list is read.
+	replacedBytes int64 // Size of the objects that the list replaces; unmeasured until it is computed.
+	masks         int64 // The part of bytes that is already in use, for masked values in this list.
 	isOversized   bool  // The list did not fit and was canceled.
 }
 
-// unmeasured is the initial value of a reservation's byte count.
+// unmeasured is the value of reservation.replacedBytes before it is computed.
 const unmeasured = -1
 
-// replaceableBytes returns the size of the objects in the journal that the feed's list replaces, in bytes.
+// replaceableBytes returns the size, in bytes, of the objects in memory that the feed's list replaces.
 func (f *feed) replaceableBytes() int64 {
 	if f.namespace == "" {
 		state, _ := f.Weight()
@@ -101,10 +104,10 @@ func (f *feed) replaceableBytes() int64 {
 // measure records how many objects and bytes of a list have arrived so far. It cancels the list when they exceed both
 // the estimate and the free memory.
 //
-// Estimates can be wrong. The API server does not report the length of a list with a field selector. Some lists could
-// not be estimated at all, and a relist may have any size. While a list arrives, its objects are in memory together
-// with the objects that they replace. Only the larger of the two is counted, because otherwise no resource could use
-// more than half of the budget.
+// Estimates can be wrong. The API server does not report the length of a list with a field selector. Some lists have
+// no estimate, and a relist can have any size. While a list arrives, its objects are in memory together with the
+// objects that they replace. Only the larger of the two sizes counts, because otherwise no resource could use more
+// than half of the budget.
 func (f *feed) measure(objects int, bytes int64) {
 	r := &f.reserved
 	if f.pool.budget == 0 || r.isOversized {
@@ -145,7 +148,6 @@ func (f *feed) measure(objects int, bytes int64) {
 	f.requestReconcile()
 }
 
-// advice returns advice on how to request less, for a namespace ("" means all) that does not fit into memory.
 func (s *reconciler) advice(namespace string) string {
 	if s.scope.Fields != "" {
 		return "use a narrower field selector, or increase --memory-limit"
@@ -156,7 +158,6 @@ func (s *reconciler) advice(namespace string) string {
 	return "use a field selector, or increase --memory-limit"
 }
 
-// setFailed sets the status of a namespace that is not watched to Failed, with the reason.
 func (s *reconciler) setFailed(namespace, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +183,7 @@ func (s *reconciler) dropOversized() {
 	s.mu.Unlock()
 	for ns, reason := range reasons {
 		refusal := reason + ": " + s.advice(ns) + "."
-		s.setFailed(ns, refusal) // Do this first, so that no other status is reported when the feed has stopped.
+		s.setFailed(ns, refusal) // Set the status before the feed stops, so that no other status is reported.
 		s.endFeeds(func(f *feed) bool { return f.namespace == ns })
 		if evicted, _ := s.evict(func(other string) bool { return other == ns || ns == "" }); evicted {
 			s.resetReaders()
@@ -191,7 +192,8 @@ func (s *reconciler) dropOversized() {
 	}
 }
 
-// enforceBudget stops all feeds of the informer if it has outgrown the memory budget. It reports whether it did.
+// enforceBudget stops all feeds of the informer if it has grown too large for the memory budget. It reports whether
+// it stopped them.
 func (s *reconciler) enforceBudget() bool {
 	if !s.pool.exceedsBudget(s.informer) {
 		return false
@@ -203,11 +205,11 @@ func (s *reconciler) enforceBudget() bool {
 		formatBytesUp(s.load()), formatBytes(s.pool.budget))
 	refusalOf := func(ns string) string { return prefix + s.advice(ns) + "." }
 	for _, ns := range watched {
-		s.setFailed(ns, refusalOf(ns)) // Do this first, so that no other status is reported when the feeds have stopped.
+		s.setFailed(ns, refusalOf(ns)) // Set the status before the feeds stop, so that no other status is reported.
 	}
 	s.endFeeds(everyFeed)
 	s.clearRows()
-	// Refuse all namespaces ("") too: together they need at least as much memory.
+	// Also refuse the watch of all namespaces together (""), because they need at least as much memory.
 	for _, ns := range append(watched, "") {
 		s.estimates[ns] = estimate{refusal: refusalOf(ns), until: time.Now().Add(estimateDelay)}
 	}

@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// message begins a message with its type and the reader's cursor. A heartbeat or digest repeats the cursor of the
-// message before it. If that cursor differs, the client assumes that a message was lost.
+// message returns the start of a message: its type and the reader's cursor. A heartbeat or digest repeats the cursor
+// of the message before it. If the cursor differs, the client assumes that a message was lost.
 func (s *reader) message(kind string) []byte {
 	s.isCursorRepeated = kind == "heartbeat" || kind == "digest"
 	if !s.filter.isRestricted || !s.isCursorRepeated {
@@ -21,7 +21,7 @@ func (s *reader) message(kind string) []byte {
 	return append(s.buffer.appendCursor(s, text), '"')
 }
 
-// cursorMessage sends the reader's new cursor in a message without changes; see isCaughtUp.
+// cursorMessage returns a message without changes, which only sends the reader's new cursor. See isCaughtUp.
 func (s *reader) cursorMessage() ([]byte, error) {
 	if s.window == nil {
 		return append(s.message("events"), `,"events":[]`...), nil
@@ -78,7 +78,8 @@ func (s *reader) encodeEvents(changes []*event.Change) ([][]byte, error) {
 	return events, nil
 }
 
-// event returns a change as an event for this reader, or nil if the reader may not see it or its view does not show it.
+// event encodes a change as an event for this reader. It returns nil if the reader is not permitted to see the
+// change, or if its view does not show it.
 func (s *reader) event(c *event.Change) ([]byte, error) {
 	if s.key != "" && c.Key != s.key {
 		return nil, nil

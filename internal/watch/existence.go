@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// existenceMaxAge is how long the result of checking whether a namespace exists is cached. All readers of an empty
-	// namespace need that result.
+	// existenceMaxAge is how long the Cluster caches whether a namespace exists. All readers of a namespace without
+	// rows need this information.
 	existenceMaxAge = 3 * time.Second
-	// maxCachedNamespaces limits the number of cached results.
+	// maxCachedNamespaces is the maximum number of namespaces whose existence is cached.
 	maxCachedNamespaces = 1000
-	// maxCheckedNamespaces is how many namespaces of one query are checked whether they exist, one by one.
+	// maxCheckedNamespaces is the maximum number of namespaces of one query whose existence is checked.
 	maxCheckedNamespaces = 10
-	// checkTimeout limits the checks of all these namespaces together, because the rows are not sent before they end.
+	// checkTimeout limits the time of all existence checks of one query, because its result is sent only after them.
 	checkTimeout = 2 * time.Second
 )
 
 // checkNamespaces returns an error if one of the namespaces does not exist. It ignores namespaces that the program
-// cannot read, and those of which the viewer must not know. It also ignores namespaces whose check takes too long, and
+// cannot read, or that the viewer is not permitted to get. It also ignores namespaces whose check takes too long, and
 // those after the first maxCheckedNamespaces.
 func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)

@@ -15,8 +15,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// If a query returns no rows of a namespace, the program asks the API server whether the namespace exists. If the API
-// server does not answer this, no reader is delayed.
+// If a query has no rows, the program asks the API server whether the namespaces in the query exist. If the API
+// server does not respond, readers wait for at most 2 s.
 func TestHangingNamespaceChecksDelayNoReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -42,8 +42,8 @@ func TestHangingNamespaceChecksDelayNoReader(t *testing.T) {
 	})
 }
 
-// Concurrent readers of an empty namespace cause a single request, even if the first reader leaves. Readers that arrive
-// later cause a new request.
+// Concurrent readers of an empty namespace cause a single request that checks whether the namespace exists, even if
+// the first reader leaves. A reader that starts some seconds later causes a new request.
 func TestNamespacesAreCheckedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -83,7 +83,7 @@ func TestNamespacesAreCheckedOnce(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		readers.Wait()
-		if n := checks(); n != 1 { // The first reader's own request was canceled before it was sent.
+		if n := checks(); n != 1 { // The request of the first reader was canceled before it reached the server.
 			t.Errorf("101 readers caused %d requests, want one", n)
 		}
 		advance(time.Second)
@@ -94,7 +94,7 @@ func TestNamespacesAreCheckedOnce(t *testing.T) {
 		if err := read(t.Context(), "a"); err != nil || checks() != 2 {
 			t.Errorf("readers later caused %d requests (%v), want a new one", checks()-1, err)
 		}
-		for n := range 3000 { // The cache of these answers has a limit.
+		for n := range 3000 { // The number of cached results is limited.
 			wantProblem(t, read(t.Context(), fmt.Sprint("none-", n)), status.Unknown, "Unknown namespace", "none-")
 		}
 		if n := cluster.CachedNamespaces(); n > 1000 {

@@ -20,7 +20,8 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// DigestOf returns the digest of rows. Each row is a key and a resourceVersion.
+// DigestOf returns the number of rows and their digest, as in a digest message. Each row is a key and a
+// resourceVersion.
 func DigestOf(rows [][2]string) (count int, text string) {
 	var d digest
 	for _, row := range rows {
@@ -29,7 +30,7 @@ func DigestOf(rows [][2]string) (count int, text string) {
 	return d.count, fmt.Sprintf("%08x", d.sum)
 }
 
-// Labels parses text, a JSON object of labels, into the form that selectors are matched with.
+// Labels returns text, a JSON object of labels, as the labels.Labels that label selectors match.
 func Labels(text string) labels.Labels { return labelText(text) }
 
 func (c *Cluster) informerOf(ref string) *informer {
@@ -37,8 +38,8 @@ func (c *Cluster) informerOf(ref string) *informer {
 	return c.pool.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})
 }
 
-// DeleteRows removes all rows of the resource ref, as after a lost permission. It calls whileLocked while the journal
-// is locked, before the readers are woken.
+// DeleteRows removes all rows of the resource ref, as after a permission was revoked. It calls whileLocked while the
+// journal is locked, before the readers are woken.
 func (c *Cluster) DeleteRows(ref string, whileLocked func()) {
 	i := c.informerOf(ref)
 	refuse := sync.OnceFunc(func() {
@@ -53,8 +54,8 @@ func (c *Cluster) DeleteRows(ref string, whileLocked func()) {
 	i.evict(func(string) bool { refuse(); return true })
 }
 
-// SetColumns gives the resource ref another column, as a list with new columns does before its rows arrive. It calls
-// whileLocked while the journal is locked, before the readers are woken.
+// SetColumns replaces the columns of the resource ref with a single one, as a list with new columns does before its
+// rows are stored. It calls whileLocked while the journal is locked, before the readers are woken.
 func (c *Cluster) SetColumns(ref, column string, whileLocked func()) {
 	i := c.informerOf(ref)
 	i.mu.Lock()
@@ -68,14 +69,14 @@ func (c *Cluster) SetColumns(ref, column string, whileLocked func()) {
 	i.Wake()
 }
 
-// DropHistory drops the history of a resource, as when memory is low.
+// DropHistory drops the history of the resource ref, as when memory is low.
 func (c *Cluster) DropHistory(ref string) { c.informerOf(ref).Forget() }
 
-// ResetReaders resets all readers of the resource ref, as when its journal cannot be continued.
+// ResetReaders makes all readers of the resource ref restart from a snapshot, as after a permission was revoked.
 func (c *Cluster) ResetReaders(ref string) { c.informerOf(ref).resetReaders() }
 
-// Uncover puts the pods of a namespace into the state just after their permission is lost. The namespace is not watched
-// any more, but its rows are still in the journal. The returned function restores the watch.
+// Uncover simulates the moment after the permission for the pods of a namespace was revoked. The namespace has no
+// feed (no list and watch) any more, but its rows are still in the journal. restore adds the feed again.
 func (c *Cluster) Uncover(namespace string) (restore func()) {
 	i := c.pool.find(listwatch.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}})
 	i.mu.Lock()
@@ -89,8 +90,8 @@ func (c *Cluster) Uncover(namespace string) (restore func()) {
 	}
 }
 
-// DeleteNamespaceRows removes the pods of a namespace, as after a lost permission. It calls whileLocked while the
-// journal is locked, before they are removed. The namespace counts as not watched until restore is called.
+// DeleteNamespaceRows removes the pods of a namespace, as after a permission was revoked. It calls whileLocked while
+// the journal is locked, before the pods are removed. The namespace counts as not watched until restore is called.
 func (c *Cluster) DeleteNamespaceRows(namespace string, whileLocked func()) (restore func()) {
 	i := c.pool.find(listwatch.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}})
 	uncover := sync.OnceFunc(func() {
@@ -101,8 +102,8 @@ func (c *Cluster) DeleteNamespaceRows(namespace string, whileLocked func()) (res
 	return restore
 }
 
-// DropUnusedRankings drops all rankings that no window uses, and the list of rows that concurrent readers share. It
-// does so at once, without waiting for their expiry.
+// DropUnusedRankings drops all rankings (sorted lists of rows) that no window uses, and the list of rows that
+// concurrent readers share. It does not wait until they expire.
 func (c *Cluster) DropUnusedRankings() {
 	for _, i := range c.pool.informers() {
 		i.listings.store(nil)
@@ -116,7 +117,7 @@ func (c *Cluster) DropUnusedRankings() {
 	}
 }
 
-// Put stores an object, as a watch event would.
+// Put stores an object of the resource ref, as a watch event does.
 func (c *Cluster) Put(ref string, o *Item) {
 	for _, i := range c.pool.informers() {
 		if i.resource.Ref() == ref {
@@ -125,7 +126,6 @@ func (c *Cluster) Put(ref string, o *Item) {
 	}
 }
 
-// panickingSelector is a label selector that panics when it is matched.
 type panickingSelector struct {
 	labels.Selector
 
@@ -139,8 +139,8 @@ func (p panickingSelector) Matches(labels.Labels) bool {
 	panic("broken")
 }
 
-// DigestPanic computes a digest with a filter whose selector calls first and then panics. It returns the value of
-// the panic.
+// DigestPanic computes a digest (a hash of all rows) with a label selector that calls first and then panics. It
+// returns the value of the panic.
 func (c *Cluster) DigestPanic(ctx context.Context, ref string, first func()) (panicked any) {
 	defer func() { panicked = recover() }()
 	i := c.informerOf(ref)
@@ -165,8 +165,9 @@ func (p *panicOnceSelector) Matches(labels.Labels) bool {
 	return true
 }
 
-// ReadRankingAfterPanic updates a ranking twice after change: the first update panics after some of the changes, the
-// second is that of the next reader. It returns the rows and the total of the second one, and the value of the panic.
+// ReadRankingAfterPanic calls change, and then reads a ranking (a sorted list of rows) twice. The first read panics
+// after some of the changes; panicked is the value of the panic. rows and total are from the second read, which is
+// that of the next reader: the number of returned rows, and of all rows.
 func (c *Cluster) ReadRankingAfterPanic(
 	ctx context.Context, ref string, change func(),
 ) (rows, total int, panicked any, err error) {
@@ -191,7 +192,8 @@ func (c *Cluster) ReadRankingAfterPanic(
 	return len(found.rows), found.counts.total, panicked, nil
 }
 
-// Forbid sets the state of the resource ref as a refused list does. The rows are removed a moment later.
+// Forbid sets the state of the resource ref to Forbidden, as after the API server has refused a list. The reconciler
+// removes the rows later.
 func (c *Cluster) Forbid(ref string) {
 	i := c.informerOf(ref)
 	i.mu.Lock()
@@ -203,8 +205,8 @@ func (c *Cluster) Forbid(ref string) {
 	i.notify()
 }
 
-// OnFeedStop changes the feeds of the resource ref so that the watch of each one opens just when the feed is stopped.
-// It calls read with the state of the resource at that time.
+// OnFeedStop simulates that the watch of each feed (list and watch) of the resource ref opens just when the feed is
+// stopped. It then calls observe with the state of the resource.
 func (c *Cluster) OnFeedStop(ref string, observe func(status.State)) {
 	i := c.informerOf(ref)
 	i.mu.Lock()
@@ -219,8 +221,8 @@ func (c *Cluster) OnFeedStop(ref string, observe func(status.State)) {
 	}
 }
 
-// HistoryAfter returns how many changes the subscription would send from the history, if it resumed after the first n
-// changes.
+// HistoryAfter returns the number of changes that the subscription would send if it resumed after the first n changes
+// of the history.
 func (s *Subscription) HistoryAfter(n int) int {
 	retained, _ := s.reader.informer.Retained()
 	now := s.reader.informer.Now()
@@ -231,14 +233,14 @@ func (s *Subscription) HistoryAfter(n int) int {
 	return len(events)
 }
 
-// CachedNamespaces returns the number of namespaces for which the Cluster has cached whether they exist.
+// CachedNamespaces returns for how many namespaces the Cluster has cached whether they exist.
 func (c *Cluster) CachedNamespaces() int {
 	return c.namespaceExistence.Len()
 }
 
-// ExceedsBudgetWith reports whether the resource ref would be stopped for lack of memory while only the resource
-// other does not fit. other needs additional memory of the given bytes, and returns it after about the given number of
-// processor steps.
+// ExceedsBudgetWith reports whether the informer of ref would stop for lack of memory while only the informer of
+// other exceeds the budget. other reserves the given number of bytes. Another goroutine frees them after a loop with
+// the given number of steps.
 func (c *Cluster) ExceedsBudgetWith(ref, other string, bytes int64, steps int) bool {
 	bystander, large := c.informerOf(ref), c.informerOf(other)
 	large.reservedBytes.Add(bytes)
@@ -258,9 +260,9 @@ func (c *Cluster) ExceedsBudgetWith(ref, other string, bytes int64, steps int) b
 	return exceeds
 }
 
-// CachedMaskedChanges returns figures about the cache of encoded values. changes is the number of cached changes in the
-// form for guests. accounted is the accounted size of the cache, and objectBytes the size of the objects in these
-// changes, both in bytes.
+// CachedMaskedChanges returns figures about the cache of encoded values. changes is the number of cached changes that
+// are masked for guests. accounted is the size of the cache as the cache counts it. objectBytes is the size of the
+// objects in these changes. Both sizes are in bytes.
 func (c *Cluster) CachedMaskedChanges() (changes, accounted, objectBytes int) {
 	values, accounted := c.encodedCache.Values()
 	for _, value := range values {
@@ -276,22 +278,22 @@ func (c *Cluster) CachedMaskedChanges() (changes, accounted, objectBytes int) {
 	return changes, accounted, objectBytes
 }
 
-// LockRanking acquires the lock of the ranking that the window of s uses. release releases it.
+// LockRanking locks the ranking (the sorted list of rows) that the window of s shows. release unlocks it.
 func (s *Subscription) LockRanking() (release func()) {
 	r := s.reader.window.ranking
 	<-r.lock
 	return func() { r.lock <- struct{}{} }
 }
 
-// BlockDigest starts the computation of the digest that is due next. The computation finishes when release is called.
+// BlockDigest starts the computation of the next digest for s. The computation ends when release is called.
 func (s *Subscription) BlockDigest() (release func()) {
 	i, f := s.reader.informer, s.reader.filter
 	t, _ := i.digests.join(f.id(), i.Now().Offset+1)
 	return func() { i.digests.compute(f.id(), t, func() *digest { return i.computeDigest(f) }) }
 }
 
-// NewBoundaries returns the function stop of new bundles. For a reader at offset from, stop returns the offset at which
-// its batch ends.
+// NewBoundaries returns the function boundary of new sharedBatches. For a reader at the offset from, it returns the
+// offset at which the reader's batch ends.
 func NewBoundaries() func(from uint64, newestOffset func() uint64) uint64 {
 	all := new(sharedBatches)
 	return func(from uint64, newestOffset func() uint64) uint64 {
@@ -299,8 +301,8 @@ func NewBoundaries() func(from uint64, newestOffset func() uint64) uint64 {
 	}
 }
 
-// NewSharedBatches returns a function that returns the encoded batch between two offsets. The first call for a batch
-// encodes it with encode.
+// NewSharedBatches returns a function that returns the encoded text of the changes between two offsets. It calls
+// encode only if no earlier text for the same changes is in use.
 func NewSharedBatches() func(
 	view View, filter byte, version int, from, to uint64, encode func() string,
 ) (*[]byte, error) {

@@ -24,18 +24,19 @@ import (
 )
 
 const (
-	// stallTimeout is how long a streaming list may make no progress.
+	// stallTimeout is the time without progress after which a streaming list fails.
 	stallTimeout = 15 * time.Second
 	// pollInterval is the time between two lists of a resource that cannot be watched.
 	pollInterval = 30 * time.Second
-	// columnsTimeout limits the request for the definition of the columns.
+	// columnsTimeout limits the request for the CRD that defines the columns.
 	columnsTimeout = 2 * time.Second
-	// notWatchable is the first sentence of the reason why a resource is polled although it has a watch.
+	// notWatchable is the first sentence of the reason why a resource is polled although its API supports watches.
 	notWatchable = "It can be listed, but not watched. "
 )
 
-// feed is one list and watch of an informer, of all namespaces or of one. client-go's Reflector reads it into the
-// informer's journal. A Status reports how current the data is: it changes first, then the journal's readers are woken.
+// feed is one list and watch of an informer, for all namespaces or for one. client-go's Reflector stores the results
+// in the informer's journal. The status in state reports how current the data is. It is changed before readers are
+// woken.
 type feed struct {
 	*informer
 
@@ -44,7 +45,7 @@ type feed struct {
 	source       *listwatch.Source
 	stop         context.CancelFunc
 	stopped      chan struct{}
-	lastChangeAt atomic.Int64 // When the last change arrived, in Unix nanoseconds.
+	lastChangeAt atomic.Int64 // Time of the last received change, in Unix nanoseconds.
 	reserved     reservation
 
 	state feedState // Guarded by the informer's lock.
@@ -73,9 +74,9 @@ func (i *informer) prepareFeed(ctx context.Context, f *feed, status status.Statu
 	}, nil
 }
 
-// swapFeeds replaces ended feeds with prepared ones, and keeps the rows of the ended feeds. It does so in one step,
-// under the lock. Otherwise readers could mistake a part of the rows for all of them, or see an error during the
-// replacement. The prepared feeds have not started yet: all of them are registered before the first one has listed.
+// swapFeeds replaces stopped feeds with prepared ones, which have not started yet. The rows of the stopped feeds stay
+// in memory. The replacement happens in one step, under the lock. Otherwise readers could mistake a part of the rows
+// for all of them, or get an error.
 func (i *informer) swapFeeds(stopped map[*feed]bool, prepared map[*feed]func()) {
 	i.mu.Lock()
 	for f := range stopped {
@@ -94,14 +95,14 @@ func (i *informer) swapFeeds(stopped map[*feed]bool, prepared map[*feed]func()) 
 	}
 }
 
-// releaseReservation releases the memory that the feed has reserved, because its objects are in the journal now, or
-// will not arrive.
+// releaseReservation releases the memory that the feed has reserved for its list, because the objects are in the
+// journal now, or will not arrive.
 func (f *feed) releaseReservation() {
 	f.reservedBytes.Add(f.reserved.masks - f.reserved.bytes)
 	f.reserved.bytes, f.reserved.masks = 0, 0
 }
 
-// run lists and watches, or polls if that is not possible, until ctx ends.
+// run lists and watches until ctx ends. If the resource cannot be watched, run polls: it lists at intervals.
 func (f *feed) run(ctx context.Context) {
 	var counting sync.WaitGroup
 	counting.Go(func() { f.requestTotal(ctx) })
@@ -114,12 +115,12 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// reflect lists and watches by client-go's Reflector, until ctx ends or the API server refuses the watch.
+// reflect lists and watches with client-go's Reflector, until ctx ends or the API server refuses the watch.
 func (f *feed) reflect(feedCtx context.Context) {
 	ctx, stopReflector := context.WithCancel(feedCtx)
 	defer stopReflector()
 	logger := klog.Logger{}
-	var listing sync.Mutex // Locked during a list: the Reflector may return before its list has ended.
+	var listing sync.Mutex // Locked during a list, because the Reflector can return before its list has ended.
 	lister := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			listing.Lock()
@@ -143,19 +144,19 @@ func (f *feed) reflect(feedCtx context.Context) {
 	reflector := cache.NewReflectorWithOptions(lister, nil, (*store)(f), cache.ReflectorOptions{
 		Name: f.scope.Resource.String(), TypeDescription: f.scope.Resource.String(),
 		Logger: &logger, Clock: contextClock{ctx: ctx},
-		// Wait at most 15 s between two attempts (10 s plus jitter), instead of up to a minute as client-go does. Users
-		// wait in front of stale data.
+		// Wait at most 15 s between two attempts (10 s plus jitter). client-go would wait for up to a minute, in which
+		// users see stale data.
 		Backoff: &wait.Backoff{
 			Duration: 800 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 10 * time.Second,
 		},
 	})
 	reflector.RunWithContext(klog.NewContext(ctx, logger))
-	listing.Lock() // Wait for the last list. It would otherwise change the reservation of a feed that has ended.
+	listing.Lock() // Wait for the last list: it must not change the reservation after the feed has ended.
 	defer listing.Unlock()
 }
 
-// poll lists once a resource that cannot be watched now, and then waits for pollInterval. The status of such a resource
-// is never Live.
+// poll lists the resource once, because it cannot be watched now, and then waits for pollInterval. The status of such
+// a resource is never Live.
 func (f *feed) poll(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
@@ -190,7 +191,8 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*listwatch
 		f.prepareList(ctx)
 	}
 	if options.ResourceVersion == "0" && f.hasListed() {
-		// Require the newest version: an API server that lags behind may have older objects than those in memory.
+		// Require the newest version, because an API server whose cache is behind can return older objects than those in
+		// memory.
 		options.ResourceVersion = ""
 	}
 	list, err := f.source.List(ctx, options)
@@ -201,8 +203,8 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*listwatch
 	return list, nil
 }
 
-// hasListed reports whether the informer has listed the feed's namespace before. If so, objects of the new list are, or
-// were, in memory. For all namespaces, one listed namespace is enough.
+// hasListed reports whether the informer has listed the feed's namespace before, so that its objects can be in
+// memory. For a feed of all namespaces, one listed namespace is enough.
 func (f *feed) hasListed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -217,19 +219,18 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 		}
 		f.prepareList(ctx)
 	} else if f.masked {
-		// Read the columns before the watch, too: what they show determines what is masked, and the definition may have
-		// changed.
+		// Also read the columns before a watch: they determine which values are masked, and the CRD can have changed.
 		f.readColumns(ctx)
 	}
 	f.recordOpening()
 	stream, err := f.source.Watch(ctx, options)
 	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
-		f.recordRefusal(status.ReasonOf(err)) // The API server allowed the list, so continue with polling.
+		f.recordRefusal(status.ReasonOf(err)) // The list was allowed, so continue with polling.
 		return nil, err
 	}
 	if err != nil {
-		// After a refused streaming list, client-go requests a plain list, whose error is more precise. Report this
-		// error only if client-go will repeat the same request instead, or if this was no list.
+		// If a streaming list fails, client-go usually requests a plain list, whose error is more precise. Report the
+		// error of the streaming list only if client-go will repeat it instead. Always report the error of a watch.
 		if !initial || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
 			f.recordFailure(ctx, err)
 		}
@@ -239,7 +240,6 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 	return stream, nil
 }
 
-// prepareList prepares the feed for a new list: it resets the progress and reads the columns.
 func (f *feed) prepareList(ctx context.Context) {
 	f.reserved.replacedBytes = unmeasured
 	f.mu.Lock()
@@ -248,7 +248,6 @@ func (f *feed) prepareList(ctx context.Context) {
 	f.readColumns(ctx)
 }
 
-// readColumns reads the definition of the columns that the next list or watch sends.
 func (f *feed) readColumns(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, columnsTimeout)
 	defer cancel()
@@ -257,8 +256,7 @@ func (f *feed) readColumns(ctx context.Context) {
 	f.source.SetPaths(columns.paths)
 }
 
-// trackedWatch is a watch that calls ended when it is stopped. The Reflector stops each watch once it has read it to
-// its end.
+// trackedWatch is a watch that calls ended when it is stopped. The Reflector stops every watch after its last event.
 type trackedWatch struct {
 	apiwatch.Interface
 

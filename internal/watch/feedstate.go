@@ -11,49 +11,49 @@ import (
 )
 
 const (
-	// gracePeriod is how long a watch may be interrupted before the resource is reported as stale. API servers end each
+	// gracePeriod is how long a watch can be interrupted before the resource is reported as stale. API servers end each
 	// watch after some minutes, and the next one opens within milliseconds.
 	gracePeriod = time.Second
 	// progressInterval is the time between two progress reports of a list.
 	progressInterval = 100 * time.Millisecond
-	// totalDelay is how long a first list may take before the number of objects is requested.
+	// totalDelay is the time after which a running first list requests the total number of objects.
 	totalDelay = 200 * time.Millisecond
 )
 
 // feedState is the state of a feed (one list and watch of an informer). The informer's lock guards it.
 type feedState struct {
 	status           status.Status
-	hasOwnStatus     bool      // This feed has set the status itself; otherwise it still is the initial one.
-	isStopping       bool      // The feed is being stopped and must not become Live again.
-	synced           bool      // All listed objects are in the journal.
-	open             bool      // A watch is open.
-	listing          bool      // The open watch has not sent all of its initial list yet.
-	continues        bool      // The watch continues where the previous one ended, or after its own list.
-	interruptedSince time.Time // Since when no watch continues; zero while one does, and before the first.
-	watchRefusal     string    // Why the API server refused the watch, although it allowed the list.
-	oversizedReason  string    // Why its list was canceled for memory; empty if it was not.
-	outdated         bool      // Its objects were listed with columns that have changed since.
+	hasOwnStatus     bool // This feed has set the status; false while it is the initial one.
+	isStopping       bool // The feed is being stopped and must not become Live again.
+	synced           bool // All listed objects are in the journal.
+	open             bool
+	listing          bool      // The open watch is still sending its initial list.
+	continues        bool      // The watch misses no changes since the previous watch or list.
+	interruptedSince time.Time // End of the last watch that worked; zero while a watch works, and before the first.
+	watchRefusal     string    // Why the API server refused the watch but not the list; otherwise empty.
+	oversizedReason  string    // Why the list was canceled to save memory; empty if it was not.
+	outdated         bool      // The columns have changed since the list.
 	stalled          bool      // A streaming list stalled: use plain lists from now on.
 	usePlainOnce     bool      // A streaming list failed: use a plain list once.
-	listedAt         time.Time // When the last list was in the journal.
+	listedAt         time.Time // Time at which the last list was complete in the journal.
 	listedCount      int
-	reportedAt       time.Time // When the progress of the list was last reported.
+	reportedAt       time.Time // Time at which the progress of the list was last reported.
 	estimatedTotal   int       // The approximate number of objects of the first list; 0 if unknown.
 	staleTimer       *time.Timer
 	feedStats
 }
 
-// feedStats contains statistics for the watch status: those of one feed, or the sums of all feeds that have ended.
+// feedStats contains statistics for the status page: those of one feed, or the sums of all feeds that have ended.
 type feedStats struct {
-	lists             int // Lists that were read to their end.
-	drops             int // Watches that ended.
-	interruptions     int // Interruptions: intervals without a watch, longer than grace, after a list.
+	lists             int // Number of complete lists.
+	drops             int // Number of watches that ended.
+	interruptions     int // Number of times without a watch, longer than gracePeriod, after a list.
 	interruptedFor    time.Duration
-	interruptionStart time.Time // When the present interruption started; zero if there is none.
+	interruptionStart time.Time // Start of the present time without a watch; otherwise zero.
 	lastEvent         time.Time
 }
 
-// add adds the statistics of other, except an interruption that has not ended.
+// add adds the statistics of other, without an interruption that is still in progress.
 func (r *feedStats) add(other *feedStats) {
 	r.lists += other.lists
 	r.drops += other.drops
@@ -64,7 +64,7 @@ func (r *feedStats) add(other *feedStats) {
 	}
 }
 
-// finish is called when a feed has ended. It stops the timer of the feed, and ends its interruption.
+// finish stops the timer of a feed that has ended, and ends its interruption (the time without a watch).
 func (s *feedState) finish() {
 	if s.staleTimer != nil {
 		s.staleTimer.Stop()
@@ -73,7 +73,6 @@ func (s *feedState) finish() {
 	s.endInterruption(time.Now())
 }
 
-// endInterruption ends the present interruption, if there is one, and counts its duration.
 func (s *feedState) endInterruption(now time.Time) {
 	if !s.interruptionStart.IsZero() {
 		s.interruptedFor += now.Sub(s.interruptionStart)
@@ -81,11 +80,10 @@ func (s *feedState) endInterruption(now time.Time) {
 	}
 }
 
-// markContinued records that a watch continues where the previous one ended, or after its own list.
 func (s *feedState) markContinued() { s.continues, s.interruptedSince = true, time.Time{} }
 
-// markStopping records that the feed is being stopped. A Live status becomes Syncing, because the feed that follows
-// begins with a list.
+// markStopping records that the feed is being stopped. A Live status becomes Syncing, because the next feed begins
+// with a list.
 func (s *feedState) markStopping(now time.Time) {
 	s.isStopping = true
 	if s.status.State == status.Live {
@@ -93,8 +91,8 @@ func (s *feedState) markStopping(now time.Time) {
 	}
 }
 
-// set changes the status, and reports whether readers must be informed. While the state stays the same, its start time
-// is kept.
+// set changes the status. It reports whether the status differs from the previous one, so that readers must be
+// informed. If the state stays the same, its start time also stays.
 func (s *feedState) set(state status.State, since time.Time, reason string) bool {
 	if s.isStopping && state == status.Live {
 		return false
@@ -118,7 +116,7 @@ func (s *feedState) set(state status.State, since time.Time, reason string) bool
 	return changed
 }
 
-// observe records the progress of a list, and reports it to readers at intervals.
+// observe records the progress of a list, and sends it to readers at intervals.
 func (f *feed) observe(objects int, bytes int64) {
 	f.mu.Lock()
 	f.state.listedCount = objects
@@ -126,7 +124,7 @@ func (f *feed) observe(objects int, bytes int64) {
 	if report {
 		f.state.reportedAt = time.Now()
 		f.state.status.Count, f.state.status.Total = &objects, nil
-		// Without a total, the estimate was too low: there are more objects by now, or it was wrong.
+		// Send no total if more objects have arrived than estimated, because the estimate was too low.
 		if total := f.state.estimatedTotal; total >= objects {
 			f.state.status.Total = &total
 		}
@@ -138,9 +136,9 @@ func (f *feed) observe(objects int, bytes int64) {
 	f.measure(objects, bytes)
 }
 
-// requestTotal requests the number of objects from the API server, if the first list takes so long that its progress
-// must be shown. It sends no request for one namespace among several, with a field selector, or for metadata alone. No
-// total is reported for those.
+// requestTotal requests the total number of objects from the API server if the first list takes longer than
+// totalDelay. Readers get the total with the progress of the list. There is no total for a single namespace, with a
+// field selector, or for metadata only.
 func (f *feed) requestTotal(ctx context.Context) {
 	if f.namespace != "" || f.scope.Fields != "" || f.scope.Metadata {
 		return
@@ -161,12 +159,11 @@ func (f *feed) requestTotal(ctx context.Context) {
 	f.mu.Unlock()
 }
 
-// logPanic logs a panic of the decoder.
 func (f *feed) logPanic(v any, stack []byte) {
 	f.log.Error("decoding panicked", "panic", v, "stack", string(stack))
 }
 
-// recordStall records that a streaming list made no progress.
+// recordStall records that a streaming list made no progress. All later lists are plain lists.
 func (f *feed) recordStall() {
 	f.mu.Lock()
 	f.state.stalled = true
@@ -188,7 +185,7 @@ func (f *feed) usesPlainLists() bool {
 	return f.state.stalled || f.state.usePlainOnce
 }
 
-// recordRefusal records why the API server refuses the watch; "" means that it does not.
+// recordRefusal records why the API server refuses the watch; reason is empty if it does not.
 func (f *feed) recordRefusal(reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -201,18 +198,17 @@ func (f *feed) watchRefusal() string {
 	return f.state.watchRefusal
 }
 
-// recordOpening records that a watch is about to be requested.
 func (f *feed) recordOpening() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.state.continues = false
 }
 
-// recordOpened records that a watch is open. initial means that the watch begins with a list; the feed then becomes
-// Live only when that list has been read.
+// recordOpened records that a watch is open. initial means that the watch begins with a list. The feed then becomes
+// Live when that list has been read.
 //
-// Any other watch makes the feed Live only when it is known to continue without a gap: the API server may no longer
-// have the version from which it was to start. The API server does have the version of a list that ended less than
+// Any other watch makes the feed Live as soon as it is known to miss no changes. The API server can have discarded
+// the resourceVersion from which the watch starts. It still has the version of a list that ended less than
 // gracePeriod ago.
 func (f *feed) recordOpened(initial bool) {
 	f.mu.Lock()
@@ -229,7 +225,7 @@ func (f *feed) recordOpened(initial bool) {
 	}
 }
 
-// recordContinued records that a watch, which is open or about to be opened, continues without a gap.
+// recordContinued records that a watch, which is open or about to be opened, misses no changes.
 func (f *feed) recordContinued() {
 	f.mu.Lock()
 	f.state.markContinued()
@@ -238,8 +234,8 @@ func (f *feed) recordContinued() {
 	f.announce(changed)
 }
 
-// recordEnded records that the watch is closed. The feed becomes Stale, unless another watch continues within grace. If
-// that watch also ends without having continued, grace still counts from the first end.
+// recordEnded records that the watch has ended. If no other watch continues within gracePeriod, the feed becomes
+// Stale. The period starts with the end of the last watch that missed no changes.
 func (f *feed) recordEnded(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -265,15 +261,15 @@ func (f *feed) recordEnded(ctx context.Context) {
 	})
 }
 
-// recordFailure records that a list or the opening of a watch failed. The Reflector or the poll retries it. If the API
-// server refuses or does not know the resource, its rows are removed.
+// recordFailure records that a list, or the request for a watch, failed. The Reflector or the poll retries it. If the
+// API server refuses or does not know the resource, its rows are removed.
 func (f *feed) recordFailure(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	f.mu.Lock()
 	state := status.StateOf(err, f.state.synced)
-	// Change this together with the state: hidden rows must not appear as an empty list.
+	// Change synced together with the state: otherwise readers could mistake hidden rows for an empty list.
 	f.state.synced = f.state.synced && !state.IsRefused()
 	since := time.Now()
 	if state == status.Stale && !f.state.interruptedSince.IsZero() {
@@ -284,11 +280,10 @@ func (f *feed) recordFailure(ctx context.Context, err error) {
 	f.mu.Unlock()
 	f.announce(changed)
 	if state.IsRefused() {
-		f.requestReconcile() // The reconciler handles the refusal in dropForbidden.
+		f.requestReconcile() // The reconciler removes the rows, see dropForbidden.
 	}
 }
 
-// announce logs a changed status and wakes the readers.
 func (f *feed) announce(changed bool) {
 	if !changed {
 		return
@@ -300,7 +295,6 @@ func (f *feed) announce(changed bool) {
 	f.notify()
 }
 
-// notify wakes the informer's readers, and everything that waits for a change of state in the cluster.
 func (i *informer) notify() {
 	i.Wake()
 	i.stateChanged()

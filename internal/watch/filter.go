@@ -33,19 +33,21 @@ type filter struct {
 	selector   *selector // The label selector; nil matches all.
 
 	// The following fields are the viewer's permissions, which restrict the filter; see restrict.
-	named               []string // The namespaces of the query, without those that the viewer is not permitted to see.
-	permittedNamespaces []string // The namespaces that the viewer may see if the query names none; empty for all.
-	// Words that the link requires: nothing about a row without them may be revealed. Nil for none.
+	named               []string // The namespaces of the query that the viewer is permitted to see.
+	permittedNamespaces []string // The permitted namespaces, for a query that names none; empty for all.
+	// requiredWords are words that a row must contain, because the viewer's share link requires them. Nothing about
+	// other rows is sent. Nil for none.
 	requiredWords []string
-	// regarding is the object that a shared event must regard: nothing about other events may be revealed. Empty for any
-	// object.
+	// regarding names the object that events must regard, such as "pod/web-1", because the viewer's share link requires
+	// it. Nothing about other events is sent. Empty for any object.
 	regarding    string
-	isPartial    bool // The result may lack objects for which the query asks.
-	isGuest      bool // The viewer is a guest.
-	isRestricted bool // The resource may have objects whose existence must not be revealed to the viewer.
+	isPartial    bool // The query can select objects that the viewer is not permitted to see.
+	isGuest      bool // The viewer is a guest: a viewer of a share link.
+	isRestricted bool // Messages must not reveal whether other objects exist or change.
 }
 
-// newFilter checks the query against the resource, and returns it as a filter. Only one goroutine may use a filter.
+// newFilter validates the query for the resource r, and returns it as a filter. A filter is not safe for concurrent
+// use.
 func newFilter(q *Query, r *resource.Resource) (*filter, error) {
 	f := &filter{name: q.Name, words: cellsort.Words(q.Text)}
 	if !r.Can("list") {
@@ -114,7 +116,6 @@ func newFilter(q *Query, r *resource.Resource) (*filter, error) {
 	return f, nil
 }
 
-// countTerms returns the number of requirements in a label selector, plus the number of their values.
 func countTerms(s labels.Selector) int {
 	requirements, _ := s.Requirements()
 	n := len(requirements)
@@ -124,7 +125,7 @@ func countTerms(s labels.Selector) int {
 	return n
 }
 
-// filterID is a hash that distinguishes the filters of one resource.
+// filterID is a hash that identifies a filter among those of one resource.
 type filterID [sha256.Size]byte
 
 func (f *filter) id() filterID {
@@ -137,12 +138,11 @@ func (f *filter) id() filterID {
 	)
 }
 
-// matchesAll reports whether the filter matches all objects of the resource.
 func (f *filter) matchesAll() bool {
 	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0 && !f.needsRow()
 }
 
-// withColumns returns a copy of the filter with the given columns. Another goroutine may use the copy.
+// withColumns returns a copy of the filter with the given columns. The copy and f can be used concurrently.
 func (f *filter) withColumns(columns []listwatch.Column) *filter {
 	other := *f
 	other.columns = columns
@@ -152,7 +152,7 @@ func (f *filter) withColumns(columns []listwatch.Column) *filter {
 	return &other
 }
 
-// currentState returns the status of an informer, without the parts that the viewer is not permitted to see.
+// currentState returns the state of an informer, without the parts that the viewer is not permitted to see.
 func (f *filter) currentState(i *informer) informerState {
 	now := i.currentState(f.namespaces)
 	if f.isPartial && now.status.Namespaces == nil && !now.status.State.IsRefused() {
@@ -162,13 +162,13 @@ func (f *filter) currentState(i *informer) informerState {
 		f.redactStatus(&now.status)
 	}
 	if f.isRestricted {
-		now.status.Count, now.status.Total = nil, nil // They count all objects.
+		now.status.Count, now.status.Total = nil, nil // These numbers include hidden objects.
 	}
 	return now
 }
 
-// redactStatus removes from a guest's status everything that the link does not share: the names of namespaces, and
-// reasons, which may contain names and numbers.
+// redactStatus removes what a share link does not share from the status that its guests (viewers) get: names of
+// namespaces, and reasons, which can contain names and numbers.
 func (f *filter) redactStatus(current *status.Status) {
 	if len(f.named) == 0 {
 		current.Namespaces = nil
@@ -199,14 +199,14 @@ func (f *filter) matchesIgnoringText(o *listwatch.Object) bool {
 	return (f.selector == nil || f.selector.matches(o.Labels())) && f.matchesLink(o)
 }
 
-// matchesLink reports whether an object meets the two conditions of a link on rows: it has the words that the link
-// requires, and it regards the object that shared events must regard.
+// matchesLink reports whether an object meets the conditions of the viewer's share link: its row contains the
+// required words, and an event regards the object whose events are shared.
 func (f *filter) matchesLink(o *listwatch.Object) bool {
 	return f.containsWords(o, f.requiredWords) && (f.regarding == "" || f.matchesRegarding(o))
 }
 
-// needsRow reports whether the link has conditions that only a row can meet: words, or the object of an event. A single
-// object that is read from the API server has no row.
+// needsRow reports whether the share link has conditions on the printed row of an object: required words, or the
+// object that an event regards. An object that is read by a get request has no row.
 func (f *filter) needsRow() bool { return len(f.requiredWords) > 0 || f.regarding != "" }
 
 // regardedObject returns the object that an event regards, such as "pod/web-1", from the Object column of its row. It
@@ -214,7 +214,7 @@ func (f *filter) needsRow() bool { return len(f.requiredWords) > 0 || f.regardin
 func (f *filter) regardedObject(o *listwatch.Object) (object string) {
 	at := slices.IndexFunc(f.columns, func(c listwatch.Column) bool { return c.Name == "Object" })
 	c := jsonscan.NewCursor(o.Cells())
-	_ = c.Array(func(i int) error { // Cells are well formed.
+	_ = c.Array(func(i int) error { // No error is possible, because cells are valid JSON.
 		cell, err := c.Value()
 		if err == nil && i == at {
 			object, err = jsonscan.Unquote(cell)
@@ -224,11 +224,10 @@ func (f *filter) regardedObject(o *listwatch.Object) (object string) {
 	return object
 }
 
-// matchText reports whether an object has the words of the query.
 func (f *filter) matchText(o *listwatch.Object) bool { return f.containsWords(o, f.words) }
 
-// containsWords reports whether the visible text of an object's row contains every word. Relative times do not count as
-// text, because they change without an update.
+// containsWords reports whether the visible text of an object's row contains every word. Relative times, such as
+// ages, do not count as text, because they change without an update.
 func (f *filter) containsWords(o *listwatch.Object, words []string) bool {
 	if len(words) == 0 {
 		return true
@@ -236,12 +235,12 @@ func (f *filter) containsWords(o *listwatch.Object, words []string) bool {
 	texts := []string{o.Namespace(), o.Name()}
 	var cells []string
 	c := jsonscan.NewCursor(o.Cells())
-	_ = c.Array(func(i int) error { // Cells are well formed.
+	_ = c.Array(func(i int) error { // No error is possible, because cells are valid JSON.
 		cell, err := c.Value()
 		if err != nil {
 			return err
 		}
-		text := string(cell) // A number or a boolean.
+		text := string(cell) // The text of a number or a boolean.
 		if cell[0] == '"' || cell[0] == 'n' {
 			text, err = jsonscan.Unquote(cell)
 		}
@@ -288,7 +287,7 @@ func severityOfWord(word string) severity.Severity {
 // add if it starts matching. It returns nil if the reader sees nothing of the change, and c itself if nothing has to be
 // converted.
 func (f *filter) visibleChange(c *event.Change) *event.Change {
-	if c.Op == 0 { // A marker, not a change.
+	if c.Op == 0 { // An entry that only advances the offset of the journal.
 		return nil
 	}
 	wasVisible := c.Op != journal.Add && f.match(c.Old)
@@ -318,7 +317,6 @@ func (f *filter) visibleChange(c *event.Change) *event.Change {
 	}
 }
 
-// matchingOld returns the object as it was before a change, if the filter matches it; otherwise nil.
 func (f *filter) matchingOld(before *event.Change) *listwatch.Object {
 	if before.Op == journal.Add || !f.match(before.Old) {
 		return nil

@@ -9,11 +9,10 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// dropForbidden stops the feeds (watches of one namespace, or of all) that the API server refused, and removes their
-// rows and the history. They are tried again after a while.
+// dropForbidden stops the feeds (watches of one namespace, or of all) that the API server refused. It removes their
+// rows and the history. The reconciler starts such feeds again after a while.
 //
-// dropForbidden returns false if the API server does not find the resource at all. A "not found" for one namespace does
-// not prove that.
+// It returns false if the API server does not find the resource. A "not found" for a single namespace does not count.
 func (s *reconciler) dropForbidden() bool {
 	refused := make(map[string]status.Status)
 	s.mu.Lock()
@@ -28,7 +27,7 @@ func (s *reconciler) dropForbidden() bool {
 	}
 	for _, current := range refused {
 		if current.State == status.Absent {
-			s.refreshSoon() // The API server may not serve the resource any more.
+			s.refreshSoon() // Request a discovery, because the resource is possibly not served any more.
 		}
 	}
 	if refused[""].State == status.Absent {
@@ -59,8 +58,8 @@ func (s *reconciler) dropForbidden() bool {
 	return true
 }
 
-// refusesList reports whether the API server still refuses a short list of a namespace. It returns false for any other
-// error, which the feed then handles.
+// refusesList requests a short list of a namespace, and reports whether the API server refuses it. It returns false
+// for any other error, which the feed (the list and watch) reports later.
 func (s *reconciler) refusesList(ctx context.Context, namespace string) bool {
 	return s.tryList(ctx, namespace).IsRefused()
 }
@@ -76,8 +75,8 @@ func (s *reconciler) tryList(ctx context.Context, namespace string) status.State
 	return status.Live
 }
 
-// isStillListed reports whether the API server still serves the resource, by a short list of one watched namespace. An
-// error other than "not found" counts as served. It returns false if nothing is watched.
+// isStillListed requests a short list of one watched namespace, and reports whether the API server still serves the
+// resource. Any error except "not found" counts as served. It returns false if nothing is watched.
 func (s *reconciler) isStillListed(ctx context.Context) bool {
 	s.mu.Lock()
 	namespace, watched := "", false

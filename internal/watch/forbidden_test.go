@@ -10,8 +10,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// Some aggregated APIs respond to an unknown namespace with 404 Not Found. The other namespaces of the resource are not
-// affected.
+// Some aggregated APIs respond with 404 Not Found to a list in an unknown namespace. The other namespaces of the
+// resource stay live.
 func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -22,7 +22,7 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 		all := subscribe(t, cluster, watch.Query{}, "")
 		all.settle()
 		server.Refuse(pods, "b", http.StatusNotFound, "no such namespace")
-		<-time.After(40 * time.Second) // Now the review permits the namespace.
+		<-time.After(40 * time.Second) // Wait until a permission review allows namespace b.
 		if got := a.settle(); got != "" && got != "state live" {
 			t.Errorf("a viewer of a gets %s", got)
 		}
@@ -48,8 +48,8 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 	})
 }
 
-// The program does not list a resource again after it was removed, even if no follower causes discoveries. When the
-// resource is served again, it is found.
+// After a resource was removed from the cluster, the program does not list it again, even if no Follower causes
+// discoveries. When the cluster serves the resource again, it is watched again.
 func TestRemovedResourceIsNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -74,8 +74,8 @@ func TestRemovedResourceIsNotListed(t *testing.T) {
 	})
 }
 
-// Discovery contains a resource, but the API server does not find it, as with an unhealthy aggregated API. The resource
-// is absent until it is found.
+// If discovery contains a resource, but its list returns 404 Not Found, its state is absent until a list succeeds. An
+// unhealthy aggregated API causes this.
 func TestServedResourceThatIsNotFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -93,7 +93,7 @@ func TestServedResourceThatIsNotFound(t *testing.T) {
 	})
 }
 
-// Discovery does not contain a resource once, but the API server still lists it. The resource stays live. When it is
+// If discovery does not contain a resource, but the API server still lists it, the resource stays live. When it is
 // really removed, its state is absent.
 func TestResourceMissingInDiscoveryStaysLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// reviewCounter is an API server that answers access reviews for the user ann only. It counts the reviews in progress.
+// reviewCounter wraps the transport to an API server, and counts the access reviews in progress. Reviews for all
+// users except ann get no response.
 type reviewCounter struct {
 	mu                    sync.Mutex
 	inFlight, maxInFlight int
@@ -60,10 +61,10 @@ func (c *reviewCounter) wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// The number of access reviews in progress is limited, for one user and for all. A user who causes very many reviews
-// does not delay the requests of others.
+// The number of access reviews in progress is limited, for each user and in total. A user who causes very many
+// reviews does not delay the requests of other users.
 func TestUserReviewsAreLimited(t *testing.T) {
-	for users, limit := range map[int]int{1: 33, 20: 128} { // One of these reviews is for ann.
+	for users, limit := range map[int]int{1: 33, 20: 128} { // At most 32 for one user, plus one for ann.
 		synctest.Test(t, func(t *testing.T) {
 			server, counter := apitest.New(t, kinds()...), &reviewCounter{byUser: map[string]int{}}
 			server.Config.WrapTransport = counter.wrap

@@ -29,8 +29,8 @@ import (
 // The namespace "*" means each single namespace, and all namespaces together.
 type grants map[string]bool
 
-// allow configures the API server to decide by the grants in lines. A test may change the result while no request is in
-// progress, between two calls of pass.
+// allow configures the API server to answer access reviews by lines, which are keys of grants. A test can change the
+// returned grants while no request is in progress.
 func allow(server *apitest.Server, lines ...string) grants {
 	g := grants{}
 	for _, line := range lines {
@@ -61,14 +61,14 @@ func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 		"all watch namespaces *", "all get namespaces *",
 		"ann list pods a", "ann watch pods a", "ann get pods a", "ann get pods/log a",
 		"lister list pods *", "getter get pods *")
-	r := subscribe(t, cluster, watch.Query{}, "") // Another viewer reads all pods.
+	r := subscribe(t, cluster, watch.Query{}, "") // Another viewer, the program itself, reads all pods.
 	r.settle()
 	r.wantLive(2)
 	return server, cluster, g
 }
 
-// queryShapes returns all types of queries for pods, by name. Each query has the views that accept it, and the keys of
-// the pods that the user ann may see in it.
+// queryShapes returns all types of queries for pods, by name. Each query has the views that accept it, and the keys
+// of the pods in its result that the user ann is permitted to see.
 func queryShapes(t *testing.T) map[string]struct {
 	query   watch.Query
 	views   []watch.View
@@ -141,8 +141,8 @@ func collectMessages(t *testing.T, access *watch.Access, q watch.Query, view wat
 	return messages.String()
 }
 
-// Every type of query returns what the viewer may list and watch, and nothing else, even if other viewers see more of
-// the same informer.
+// Every type of query returns only objects that the viewer is permitted to list and watch, even if other viewers of
+// the same informer see more.
 func TestQueriesReturnPermittedObjects(t *testing.T) {
 	for name, shape := range queryShapes(t) {
 		t.Run(name, func(t *testing.T) {
@@ -180,14 +180,14 @@ func TestQueriesReturnPermittedObjects(t *testing.T) {
 	}
 }
 
-// churnPods changes a pod in each namespace.
 func churnPods(server *apitest.Server) {
 	server.Set(pods, labelled(pod("a", "p", "Pending"), "web"), labelled(pod("b", "q", "Pending"), "web"))
 	server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("b", "q", "Running"), "web"))
 	synctest.Wait()
 }
 
-// All reads other than queries check the same permissions.
+// Reads of objects, logs, counts, resources and the watch status, and searches, return only what the viewer is
+// permitted to see.
 func TestReadsReturnPermittedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -265,8 +265,8 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 	})
 }
 
-// A Role in a namespace can allow a user to get that Namespace, as with the API server itself. It can allow neither a
-// list nor a watch, because the paths of these contain no namespace.
+// An RBAC Role in a namespace can allow a user to get that Namespace object, as in the API server itself. It cannot
+// allow a list or a watch of Namespaces, because their paths contain no namespace.
 func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := newGuardedCluster(t)
@@ -299,7 +299,7 @@ func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	})
 }
 
-// A Role in a namespace can also allow the program to get that Namespace.
+// An RBAC Role in a namespace can also allow the program itself to get that Namespace object.
 func TestProgramGetsItsOwnNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -367,7 +367,8 @@ func TestPermissionChangesTakeEffect(t *testing.T) {
 	})
 }
 
-// If a permission is revoked while a reader waits for the first list, the recheck after the list detects it.
+// If a permission is revoked while a snapshot waits for the first list, the permission is checked again after the
+// list.
 func TestPermissionRevokedDuringFirstList(t *testing.T) {
 	for name, left := range map[string]string{"all": "", "one namespace": "ann list pods a"} {
 		t.Run(name, func(t *testing.T) {
@@ -398,8 +399,8 @@ func TestPermissionRevokedDuringFirstList(t *testing.T) {
 	}
 }
 
-// A log ends when its reader loses the permission, both when the reader follows the log and when it reads an existing
-// log slowly.
+// A log ends within 15 s after the viewer's permission is revoked, both if the log is followed and if it is only read
+// to its end.
 func TestLogEndsWithViewersPermission(t *testing.T) {
 	for _, follow := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -427,7 +428,7 @@ func TestLogEndsWithViewersPermission(t *testing.T) {
 	}
 }
 
-// While access reviews fail, subscriptions receive no changes, and new readers are refused.
+// While access reviews fail, subscriptions receive no changes, and new reads return an error.
 func TestFailedReviewsRefuseReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -457,8 +458,8 @@ func TestFailedReviewsRefuseReaders(t *testing.T) {
 	})
 }
 
-// A cached decision applies only to the user for whom it was made. A user who differs in only some fields gets a
-// separate decision.
+// The cached result of an access review applies only to the same user. A user with a different name, UID, group or
+// extra field gets a separate review.
 func TestDecisionsBelongToOneUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -497,8 +498,8 @@ func TestDecisionsBelongToOneUser(t *testing.T) {
 	})
 }
 
-// A restricted reader, which may not see all objects, gets an encrypted cursor. Only the same user can resume from it.
-// If its user gets more permissions, the cursor is no longer valid.
+// A reader that is not permitted to see all objects gets a cursor from which only the same user can resume. When the
+// user gets more permissions, the cursor becomes invalid.
 func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := newGuardedCluster(t)
@@ -516,7 +517,7 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 		r.settle()
 		r.sub.Close()
 		g["ann list pods b"], g["ann watch pods b"] = true, true
-		advance(11 * time.Second) // Decisions are cached for 10 s.
+		advance(11 * time.Second) // Results of access reviews are cached for 10 s.
 		more := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, r.cursor)
 		if got := more.settle(); !strings.Contains(got, "reset") {
 			t.Errorf("who may see more resumes: %s", got)
@@ -526,10 +527,11 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 	})
 }
 
-// oldVersion finds in a diff the resourceVersion that an object had before the change.
+// oldVersion matches the resourceVersion before a change, in an event of the Changes view.
 var oldVersion = regexp.MustCompile(`"(\d+)":"\d+"`)
 
-// A guest sees what was shared and nothing else, regardless of the creator's other permissions.
+// A guest (a viewer of a share link) sees only objects that the link shares and that the creator of the link is
+// permitted to see. This applies to every view and every read.
 func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 	scope := func(parts ...watch.Part) *watch.Scope { return &watch.Scope{Parts: parts} }
 	for name, test := range map[string]struct {
@@ -622,7 +624,7 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 					messages := collectWhileChanging(test.query, view)
 					for _, key := range []string{"a/p", "a/r", "b/q"} {
 						_, object, _ := strings.Cut(key, "/")
-						// Changes outside of the rows of a window.
+						// The window view also reports changes of shared objects outside of its rows.
 						isOther := view == watch.Windowed && test.query.Text != "" &&
 							strings.Contains(sharedPods(t, cluster, viewer), key)
 						if strings.Contains(messages, `"`+object+`"`) != (isOther || strings.Contains(test.want, key)) {
@@ -658,7 +660,6 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 	}
 }
 
-// sharedPods returns the keys of all pods that viewer sees.
 func sharedPods(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer) string {
 	t.Helper()
 	snapshot, err := cluster.For(viewer).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
@@ -668,7 +669,7 @@ func sharedPods(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer) strin
 	return keysOf(snapshot)
 }
 
-// keysOf returns the namespace and name of each object in a snapshot.
+// keysOf returns the keys of the objects in a snapshot, such as "a/p b/q".
 func keysOf(snapshot *watch.Snapshot) string {
 	keys := make([]string, len(snapshot.Objects))
 	for n, o := range snapshot.Objects {

@@ -23,7 +23,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// sharedWith returns a guest of a share with the given parts. The creator of the share is the program.
+// sharedWith returns a guest: a viewer of a share link with the given parts. The creator of the link is the program
+// itself.
 func sharedWith(parts ...watch.Part) watch.Viewer {
 	return watch.Viewer{Program: true, Scope: &watch.Scope{Parts: parts}}
 }
@@ -48,8 +49,8 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 	}
 }
 
-// If a changed object no longer matches a share, by its labels or by the words of its row, every view sends it as
-// deleted. Nothing of its new state is revealed. When the object matches again, it is sent as added.
+// A share link can select objects by their labels, or by words of their rows. When an object no longer matches,
+// guests get it as deleted, and nothing of its new state. When it matches again, guests get it as added.
 func TestObjectLeavesShare(t *testing.T) {
 	for name, part := range map[string]watch.Part{
 		"labels": {Labels: "app=web"}, "words": {Text: "running"},
@@ -113,9 +114,9 @@ func TestObjectLeavesShare(t *testing.T) {
 	}
 }
 
-// One part of the share is for logs, another for pods. Guests get the logs of pods that match the part for logs, even
-// if they do not match the part for pods. If the part for logs selects pods by labels or words, the current versions of
-// the pods decide, so the pods must be shared too.
+// A share link has separate parts for pods and for their logs. Guests get the logs of pods that match the part for
+// logs, even if these pods are not shared. If the part for logs selects by labels or words, the pods must be shared
+// too, because their present versions decide.
 func TestSharedLogsMatchParts(t *testing.T) {
 	all := watch.Part{Resource: pods}
 	logs := func(p watch.Part) watch.Part {
@@ -175,7 +176,7 @@ func TestSharedLogsMatchParts(t *testing.T) {
 						t.Errorf("the log of %s is %q, %v", key, text, err)
 					}
 					_ = body.Close()
-					if pod != "none" { // If all logs are shared, the API server decides whether this log exists.
+					if pod != "none" { // If the logs of all pods are shared, the API server decides whether this one exists.
 						got = append(got, key)
 					}
 				}
@@ -187,9 +188,8 @@ func TestSharedLogsMatchParts(t *testing.T) {
 	}
 }
 
-// Guests of a share of one object's events get the events that regard this object, and no others. They do not get
-// events of objects whose names start with or contain its name. They do not get events that mention its name in their
-// text.
+// A share link can share the events of one object. Its guests then get only events that regard this object. They get
+// no events of objects with similar names, and no events that only mention the object's name in their text.
 func TestSharedEventsRegardObject(t *testing.T) {
 	const events = "core/v1/events"
 	event := func(name, about, text string) apitest.Item {
@@ -274,8 +274,8 @@ func TestSharedEventsRegardObject(t *testing.T) {
 	}
 }
 
-// If a part of a share has an API group, it matches only events that regard the object of that group. It does not match
-// events of an object of the same name in another group. A part without a group matches both.
+// A share link can name the API group of the object whose events it shares. It then shares no events of an object
+// with the same kind and name in another group. Without a group, it shares the events of both objects.
 func TestSharedEventsOfAGroup(t *testing.T) {
 	const events = "core/v1/events"
 	regarding := map[string]string{
@@ -348,7 +348,7 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 	}
 }
 
-// A followed log ends soon after its pod has left the scope of the share, and not before.
+// When a pod no longer matches a share link, a guest's log of this pod ends within 15 s, and not before.
 func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -378,16 +378,16 @@ func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 	})
 }
 
-// Pods are not live, and a guest follows the log of a pod that is shared by labels. The log continues as long as the
-// API server confirms the labels. It ends soon if only the words of a row could confirm the match, or if the API server
-// does not answer.
+// A guest follows a shared log, and then the watch of pods fails. If the link selects pods by labels, the log
+// continues while the API server confirms the labels. If the link selects by words of a row, or if the API server
+// does not respond, the log ends within 15 s.
 func TestSharedLogWithoutLivePods(t *testing.T) {
 	const duration = time.Minute
 	byLabels := watch.Part{Resource: pods + "/log", Labels: "app=web"}
 	for name, test := range map[string]struct {
 		parts      []watch.Part
-		leave      func(*apitest.Server) // Runs a minute after pods have stopped being live.
-		endsAtOnce bool                  // Whether the log ends as soon as pods are not live.
+		leave      func(*apitest.Server) // Runs a minute after the watch of pods has failed.
+		endsAtOnce bool                  // Whether the log ends soon after the watch of pods has failed.
 		cause      status.Cause
 		title      string
 	}{
@@ -455,7 +455,8 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 	}
 }
 
-// While it is unknown which objects exist, the error does not claim that the object was not shared.
+// Before the list of pods has arrived, it is unknown whether a share link includes an object. The error then reports
+// this, and does not claim that the object is not shared.
 func TestUnknownShareIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -469,9 +470,9 @@ func TestUnknownShareIsUnavailable(t *testing.T) {
 	})
 }
 
-// An object no longer matches the share, but its resource is not watched, and the cached version of the object is old.
-// A share by labels refuses the object. With a share by words, which needs a row, LastKnown returns the old version,
-// and Object returns an error.
+// A resource cannot be watched, so its cached objects are old. An object no longer matches a share link. If the link
+// selects by labels, reads of the object are refused. If the link selects by words of a row, LastKnown returns the
+// old version, and Object returns an error.
 func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	const deployments = "apps/v1/deployments"
 	for name, part := range map[string]watch.Part{
@@ -523,7 +524,7 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	}
 }
 
-// The accounted size of cached changes includes the copies that are masked for guests.
+// The size limit of the cache of changes also counts copies that are masked for guests (viewers of share links).
 func TestMaskedChangesAreAccounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -555,9 +556,9 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 	})
 }
 
-// A guest and a viewer with all permissions read the same changes, in either order. Each gets only what they may see,
-// and the patches apply to their own copies. A guest's copy is equal to a new read, except that it may mark a value as
-// changed.
+// A guest (a viewer of a share link) and a viewer with all permissions read the same changes, in either order. Only
+// the guest gets masked values. The patches apply to the copies of both readers. Each copy is equal to a new read,
+// except that the guest's copy can mark a value as changed.
 func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 	const configmaps = "core/v1/configmaps"
 	for _, guestFirst := range []bool{true, false} {
@@ -625,7 +626,6 @@ func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 	}
 }
 
-// objectReader is a reader of one object that keeps the current text of the object.
 type objectReader struct {
 	access   *watch.Access
 	sub      *watch.Subscription
@@ -633,7 +633,6 @@ type objectReader struct {
 	text     []byte
 }
 
-// read reads the next message about the object, and updates the text.
 func (h *objectReader) read(t *testing.T) {
 	t.Helper()
 	all, m := readUntil(t, h.sub, "snapshot", "events")
@@ -652,8 +651,8 @@ func (h *objectReader) read(t *testing.T) {
 	}
 }
 
-// If a share names no namespaces, its guests cannot see in which namespaces the creator has permissions. If it names
-// some, guests are informed that it shows no others.
+// If a share link names no namespaces, its guests do not see for which namespaces the creator has permissions. If the
+// link names namespaces, the status contains a note that it shows no others.
 func TestGuestsSeeNoOtherNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

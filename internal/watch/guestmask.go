@@ -8,13 +8,14 @@ import (
 	"glasshouse/internal/watch/resource"
 )
 
-// isMasked reports whether the guest mask applies to the viewer. A link never shares the values of ConfigMaps, or of
-// the environment variables of containers.
+// isMasked reports whether values are masked for the viewer, because the viewer is a guest: a viewer of a share link.
+// A link never shares the values of ConfigMaps, or of the environment variables of containers.
 func (v *Viewer) isMasked() bool { return v.Scope != nil }
 
-// scope returns the scope (what an informer watches) from which the viewer reads the resource. Cells of resources that
-// are not part of Kubernetes (custom resources, aggregated APIs) may show any value. So guests have a separate informer
-// for these, which masks values before it caches them. Then no row, sort order or search can reveal a masked value.
+// scope returns what the informer watches from which the viewer reads the resource. Cells of resources that are not
+// part of Kubernetes (custom resources, aggregated APIs) can show any value. Therefore guests (viewers of share
+// links) read these from a separate informer, which masks values before it caches them. Then no row, sort order or
+// search can reveal a masked value.
 func (a *Access) scope(r *resource.Resource, fields string) listwatch.Scope {
 	return listwatch.Scope{
 		Resource:    r.GVR(),
@@ -23,7 +24,8 @@ func (a *Access) scope(r *resource.Resource, fields string) listwatch.Scope {
 	}
 }
 
-// maskText masks the text of an object as the viewer requires. It passes on err.
+// maskText masks sensitive values in the text of an object if the viewer is a guest. If err is not nil, it returns
+// text and err unchanged.
 func (a *Access) maskText(r *resource.Resource, text []byte, err error) ([]byte, error) {
 	a.Grow(max(0, int64(len(text))-LargestText))
 	if err != nil || !a.viewer.isMasked() {
@@ -32,7 +34,8 @@ func (a *Access) maskText(r *resource.Resource, text []byte, err error) ([]byte,
 	return redact.NewGuestMask(r.Group, r.Resource).Object(nil, text)
 }
 
-// guestMask returns the guest mask for the resource, or nil if the viewer is not a guest.
+// guestMask returns the mask that hides sensitive values of the resource from guests (viewers of share links). It
+// returns nil if the viewer is not a guest.
 func (a *Access) guestMask(r *resource.Resource) *listwatch.GuestMask {
 	if !a.viewer.isMasked() {
 		return nil
@@ -40,7 +43,7 @@ func (a *Access) guestMask(r *resource.Resource) *listwatch.GuestMask {
 	return listwatch.NewGuestMask(r.Group, r.Resource)
 }
 
-// maskObject returns an object, masked if the reader is a guest.
+// maskObject returns o, with sensitive values masked if the reader is a guest (a viewer of a share link).
 func (s *reader) maskObject(o *listwatch.Object) *listwatch.Object {
 	if s.guestMask == nil || o == nil {
 		return o
@@ -48,12 +51,13 @@ func (s *reader) maskObject(o *listwatch.Object) *listwatch.Object {
 	return s.guestMask.Object(o)
 }
 
-// maskChange returns a change, masked if the reader is a guest. All guests share one masked copy while the change is
-// in the cache.
+// maskChange returns a change, with sensitive values masked if the reader is a guest (a viewer of a share link). All
+// guests share one masked copy while it is in the cache.
 //
-// The old object is masked as in a snapshot, even if the previous change marked one of its values as changed. A patch
-// still applies to the guest's copy, which has the same members and elements. But no patch removes the mark: it stays
-// until the complete text is sent again. Removing it would require a copy of what each reader received last.
+// If a masked value changes, the new object has the mark "(masked, changed)" for it. The old object never has this
+// mark, even if the previous change set it. Patches still apply to the guest's copy, which has the same members and
+// elements. But no patch removes the mark: it stays until the complete text is sent again. To remove it, the program
+// would need a copy of what each reader received last.
 func (s *reader) maskChange(c *event.Change) (*event.Change, error) {
 	if s.guestMask == nil || !s.view.texts {
 		return c, nil
@@ -84,7 +88,6 @@ func (s *reader) newMaskedChange(c *event.Change) (*event.Change, error) {
 	return masked, err
 }
 
-// maskedChangeSize estimates the memory of a masked change in bytes, including the masked texts.
 func maskedChangeSize(masked *event.Change) (bytes int) {
 	for _, o := range []*listwatch.Object{masked.Old, masked.New} {
 		if o != nil {

@@ -15,15 +15,15 @@ import (
 	"glasshouse/internal/watch/authz"
 )
 
-// copyAnnotation returns an annotation as JSON text. The value of the annotation is a copy of an object that contains
+// copyAnnotation returns metadata.annotations as JSON. The only annotation is the text of an object that contains
 // value.
 func copyAnnotation(value string) string {
 	text := fmt.Sprintf(`{"data":{"k":%q}}`, value)
 	return fmt.Sprintf(`"annotations":{"example.com/copy":%q}`, text)
 }
 
-// sensitiveObjects returns, for each ref, a function that returns the JSON of an object. The object contains value in
-// all places that the guest mask covers.
+// sensitiveObjects returns, for each resource, a function that returns the JSON of an object. The object contains
+// value in all places that are masked for guests (viewers of share links).
 func sensitiveObjects() map[string]func(value string) string {
 	pod := func(v string) string {
 		return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}`, v)
@@ -56,7 +56,8 @@ func sensitiveObjects() map[string]func(value string) string {
 	}
 }
 
-// runs is a custom resource. Two of its columns show an environment variable and an annotation of a template.
+// runs is a custom resource, and runColumns are its columns. The columns Value and Copy show values that are masked
+// for guests: an environment variable, and an annotation of a pod template.
 const (
 	runs       = "example.com/v1/runs"
 	runColumns = `[{"name":"Name","type":"string","format":"name"}` +
@@ -69,7 +70,7 @@ const (
 		`.spec.template.metadata.annotations.example\\.com/copy"}]`
 )
 
-// guest returns a viewer with whom all these resources are shared.
+// guest returns a viewer of a link that shares all resources of sensitiveObjects.
 func guest() watch.Viewer {
 	scope := &watch.Scope{}
 	for ref := range sensitiveObjects() {
@@ -79,7 +80,8 @@ func guest() watch.Viewer {
 }
 
 // readEverything returns everything that a viewer receives about an object while its value changes to each of values.
-// It uses all views, single reads, snapshots, and reads while the API server is unavailable.
+// It uses all views, single reads, snapshots, and reads while the API server is unavailable. patches are from the
+// Object view.
 func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
 	t.Helper()
 	server, cluster := serveCluster(t)
@@ -214,8 +216,8 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 	return messages.String(), patches
 }
 
-// Guests do not see values of Secrets, ConfigMaps and environment variables in any read. If a value changes, it is
-// marked as changed.
+// Guests (viewers of share links) do not see values of Secrets, ConfigMaps and environment variables in any read. If
+// a value changes, it is marked as changed.
 func TestSharedTextsAreMasked(t *testing.T) {
 	for ref := range sensitiveObjects() {
 		t.Run(ref, func(t *testing.T) {
@@ -232,7 +234,8 @@ func TestSharedTextsAreMasked(t *testing.T) {
 	}
 }
 
-// The same reads return these values to the program's own viewer. This proves that the test above covers all places.
+// The program's own viewer sees the values that are masked for guests, except those of Secrets, which are masked for
+// everyone. This proves that readEverything covers all places of such values.
 func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	for ref := range sensitiveObjects() {
 		synctest.Test(t, func(t *testing.T) {
@@ -244,8 +247,8 @@ func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	}
 }
 
-// Guests cannot see from masks whether two values are equal. The messages are the same for every new value, and for an
-// old value that returns.
+// Guests cannot see from masked values whether two values are equal. They get the same patches for a new value and
+// for an earlier value that returns.
 func TestSharedMasksAreUnlinkable(t *testing.T) {
 	for ref := range sensitiveObjects() {
 		var patchSets [][]string
@@ -268,8 +271,8 @@ func TestSharedMasksAreUnlinkable(t *testing.T) {
 	}
 }
 
-// For guests, cells of custom resources that show masked values are masked, too. Guests cannot find out the values by a
-// sort order, a word or a selector. All other viewers see the values.
+// For guests (viewers of share links), cells of custom resources that show masked values are masked too. Guests
+// cannot find out the values by a sort order, a search or a selector. All other viewers see the values.
 func TestSharedCellsAreMasked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -285,7 +288,7 @@ func TestSharedCellsAreMasked(t *testing.T) {
 				},
 			)
 		}
-		// All viewers except guests share the informer of their query.
+		// Start the informer that all viewers except guests share.
 		own := subscribe(t, cluster, watch.Query{Resource: runs}, "")
 		own.settle()
 		for viewer, want := range map[*watch.Viewer]struct{ all, found, sorted, cell string }{

@@ -9,15 +9,15 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// scheduledPod returns a pod that is scheduled to a node.
+// scheduledPod returns a pod that is scheduled to a node. rest contains further JSON members of its status.
 func scheduledPod(phase, rest string) apitest.Item {
 	p := pod("a", "p", phase)
 	p.Rest = `"spec":{"nodeName":"n","containers":[{"name":"web"}]},"status":{"phase":"` + phase + `"` + rest + `}`
 	return p
 }
 
-// The Object view sends the health with the object, and then with each change that alters it. With folded changes, it
-// sends the health if it differs from the one that the reader has.
+// The Object view sends the health (a status that is computed from the object) with the object, and with each change
+// that alters it. If several changes are combined, it sends the health only if it differs from the one sent before.
 func TestObjectViewSendsHealth(t *testing.T) {
 	const (
 		starting = `{"status":"InProgress","summary":"0/1 containers ready","details":[]}`
@@ -76,7 +76,8 @@ func TestObjectViewSendsHealth(t *testing.T) {
 	})
 }
 
-// Only the Object view sends the health. Other views do not, and the JSON of the object does not contain it.
+// Only the Object view sends the health (a status that is computed from the object). Other views do not, and the JSON
+// of the object does not contain it.
 func TestOnlyObjectViewSendsHealth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -26,19 +26,17 @@ type (
 	objectEntry     = journal.Entry[string, *listwatch.Object]
 )
 
-// dependencies are the dependencies of an informer on the rest of the cluster.
 type dependencies struct {
 	client  *listwatch.Client
 	reviews *authz.Reviewer
 	pool    *pool
 	ring    Ring
-	// printerColumns reads what the definition specifies about the resource's columns. It is called before each list, and
-	// also before each watch if values of the resource are masked.
+	// printerColumns reads what the CRD specifies about the resource's columns. It is called before each list, and also
+	// before each watch if values of the resource are masked.
 	printerColumns func(context.Context) printerColumns
 	masked         bool
-	// served returns what discovery currently reports about the resource.
-	served func(context.Context) definition
-	// refreshSoon requests a discovery, because the definitions may have changed. It must return at once.
+	served         func(context.Context) definition
+	// refreshSoon requests a discovery, because the served resources have possibly changed. It must return at once.
 	refreshSoon func()
 	// namespaces returns the namespaces of the cluster as they were last known. They are watched until release is
 	// called.
@@ -51,43 +49,45 @@ type dependencies struct {
 	log                         *slog.Logger
 }
 
-// informer lists and watches one scope of one resource, and keeps the objects and their changes in one journal. It has
-// one feed (a list and watch) for all namespaces if that is permitted, and otherwise one for each permitted namespace.
+// informer lists and watches one resource, or a part of it, and keeps the objects and their changes in one journal.
+// It has one feed (a list and watch) for all namespaces if that is permitted, and otherwise one for each permitted
+// namespace.
 type informer struct {
 	*resourceJournal
 	dependencies
 
-	scope             listwatch.Scope    // Its namespace is empty.
+	scope             listwatch.Scope    // What the informer watches; its namespace is empty.
 	resource          *resource.Resource // As last reported by discovery. Used only by the goroutine of run.
-	epoch             uint64             // The epoch of this informer's cursors at version 0; see epochOf.
-	reconcileRequests chan struct{}      // Signals that the reconciler must run.
-	reservedBytes     atomic.Int64       // Bytes that feeds have reserved for running lists.
+	epoch             uint64             // Random number that identifies this informer in cursors; see epochOf.
+	reconcileRequests chan struct{}
+	reservedBytes     atomic.Int64 // Bytes that feeds have reserved for running lists.
 	listings          listings
 	digests           digests
 	sharedBatches     sharedBatches
 	rankings          rankings
-	masks             *redact.Memory // All feeds share these masks, which stay when a feed ends.
+	masks             *redact.Memory // Data about masked values, which all feeds share; it stays when a feed ends.
 	began             time.Time
 	readers           atomic.Int64
-	resets            atomic.Int64 // The number of readers that had to restart from a snapshot.
+	resets            atomic.Int64 // Number of readers that had to restart from a snapshot.
 
 	mu     sync.Mutex
-	status status.Status            // Reported for a namespace that has no feed and is not in denied.
-	feeds  map[string]*feed         // By namespace; "" means all.
-	denied map[string]status.Status // Why a namespace has no feed; "" means all.
-	// unreconciled is true until all namespaces that may be watched are known and have been checked.
+	status status.Status            // Status of a namespace that is not in feeds and not in denied.
+	feeds  map[string]*feed         // The list and watch of each namespace; "" means all.
+	denied map[string]status.Status // Why a namespace is not listed and watched; "" means all.
+	// unreconciled is true until all namespaces that can be watched are known, and were checked against the memory
+	// budget.
 	unreconciled bool
-	leases       map[string]*namespaceLease // Namespaces that readers requested.
+	leases       map[string]*namespaceLease // Namespaces that readers requested by name.
 	columns      []listwatch.Column
 	// version increases when columns change, and when the history must not be sent any more. Readers then start from a
 	// new snapshot.
 	version    int
-	epochStart epochStart // The start of the present version.
+	epochStart epochStart
 	coverage   coverage
 	endedStats feedStats
 }
 
-// newInformer makes an informer. The caller must start run.
+// newInformer returns an informer. The caller must start run, which lists and watches.
 func newInformer(scope listwatch.Scope, resource *resource.Resource, deps dependencies) *informer {
 	deps.log = deps.log.With("resource", scope.Resource.GroupResource().String())
 	i := &informer{
@@ -101,7 +101,7 @@ func newInformer(scope listwatch.Scope, resource *resource.Resource, deps depend
 		Same:      unchanged,
 		Continues: sameUID,
 		Size:      (*listwatch.Object).Size,
-		// Each object may have two encoded row texts: one for the rows view and one for the table view.
+		// Each object can have two encoded row texts: one for the rows view and one for the table view.
 		Derived:  func(o *listwatch.Object) int { return 2 * o.RowSize() },
 		MaxBytes: deps.ring.Bytes,
 		MaxAge:   deps.ring.Age,
@@ -115,12 +115,12 @@ func newEpoch() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// epochOf returns the epoch of cursors issued at a version. Changed columns start a new epoch.
+// epochOf returns the number that identifies a version of the informer's data in cursors. A cursor of another version
+// is invalid.
 func (i *informer) epochOf(version int) uint64 {
 	return i.epoch + uint64(version) //nolint:gosec // A version is never negative.
 }
 
-// requestReconcile requests that the reconciler runs soon.
 func (i *informer) requestReconcile() {
 	select {
 	case i.reconcileRequests <- struct{}{}:
@@ -128,18 +128,17 @@ func (i *informer) requestReconcile() {
 	}
 }
 
-// informerState is the state of an informer, for the namespaces of a reader. The reader needs it in addition to the
-// journal.
+// informerState is the state of an informer at one time, for the namespaces that a reader requests.
 type informerState struct {
 	status    status.Status
-	synced    bool // The journal contains all objects of the covered namespaces.
+	synced    bool // The journal contains all objects of the listed namespaces.
 	columns   []listwatch.Column
 	version   int
 	hasNoRows bool // There are no rows to show; the status contains the reason.
 }
 
-// isUnchanged reports whether rows that were read between the states p and later may be sent. Otherwise their cells may
-// belong to other columns, or some rows were being removed.
+// isUnchanged reports whether rows that were read between the states p and later can be sent. If the states differ,
+// the cells can belong to other columns, or some rows were being removed.
 func (p *informerState) isUnchanged(later informerState) bool {
 	return p.version == later.version && p.hasNoRows == later.hasNoRows && p.synced == later.synced &&
 		slices.Equal(p.status.Namespaces, later.status.Namespaces)
@@ -160,9 +159,9 @@ func (i *informer) currentState(namespaces []string) informerState {
 	return now
 }
 
-// statusLocked merges the statuses of the given namespaces into one. Namespaces that may not be listed, or never could
-// be listed, are not covered, but do not hide the rows of the others. synced reports whether the lists of all covered
-// namespaces are in the journal.
+// statusLocked merges the statuses of the given namespaces into one; no namespaces means all. It leaves out
+// namespaces that cannot be listed, so that the rows of the others are still shown. synced reports whether the lists
+// of all remaining namespaces are complete.
 func (i *informer) statusLocked(namespaces []string) (current status.Status, synced bool) {
 	if f := i.feeds[""]; f != nil {
 		return f.state.status, f.state.synced
@@ -185,7 +184,7 @@ func (i *informer) statusLocked(namespaces []string) (current status.Status, syn
 		}
 		switch now.State {
 		case "":
-			return i.status, false // The reconciler has not decided yet.
+			return i.status, false // The reconciler has not handled this namespace yet.
 		case status.Forbidden, status.Absent, status.Failed:
 			if now.State == status.Failed && len(namespaces) > 1 {
 				now.Reason = ns + ": " + now.Reason
@@ -216,12 +215,12 @@ func (i *informer) statusLocked(namespaces []string) (current status.Status, syn
 	return current, synced
 }
 
-// listableLocked returns the namespaces that may be listed: those that have a feed, and those that did not fit into
-// memory.
+// listableLocked returns the namespaces that the program is permitted to list: those that have a feed (a list and
+// watch), and those that do not fit into memory.
 func (i *informer) listableLocked() []string {
 	namespaces := slices.Collect(maps.Keys(i.feeds))
 	for ns, current := range i.denied {
-		if current.State == status.Failed { // It did not fit into memory.
+		if current.State == status.Failed { // The namespace does not fit into memory.
 			namespaces = append(namespaces, ns)
 		}
 	}
@@ -229,8 +228,8 @@ func (i *informer) listableLocked() []string {
 	return namespaces
 }
 
-// wait calls until after each change of the journal. It returns when until returns true, when ctx ends, or after the
-// duration timeout.
+// wait blocks until the function until returns true, ctx ends, or timeout is over. It calls until at once, and after
+// each change of the journal.
 func (i *informer) wait(ctx context.Context, timeout time.Duration, until func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -252,7 +251,6 @@ func resourceOf(i *informer) *resource.Resource {
 	return &resource.Resource{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}
 }
 
-// informerResources returns the resource that each informer watches.
 func informerResources(informers []*informer) []*resource.Resource {
 	resources := make([]*resource.Resource, len(informers))
 	for n, i := range informers {
