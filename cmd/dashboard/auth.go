@@ -16,19 +16,19 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// authSettings are the flags for logins.
+// authSettings contains the values of the flags that configure logins.
 type authSettings struct {
 	mode      string
 	audiences []string
 
 	proxyPeers   []string
-	proxySecret  string // The name of the file that contains the secret.
+	proxySecret  string // Path of the file with the secret of the proxy.
 	userHeader   string
 	groupsHeader string
 
 	oidc       auth.OIDCOptions
-	oidcSecret string // The name of the file that contains the client secret.
-	oidcCA     string // The name of the file that contains the certificates.
+	oidcSecret string // Path of the file with the client secret.
+	oidcCA     string // Path of the PEM file with the provider's certificate authorities.
 }
 
 func (s *authSettings) addFlags(flags *pflag.FlagSet) {
@@ -65,11 +65,11 @@ func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 		"With --auth proxy: the header with the user's groups, separated by commas.")
 }
 
-// identifiesUsers reports whether the program may listen on addresses beyond loopback. It may if it identifies its
-// users, or if the administrator chose a shared identity.
+// identifiesUsers reports whether --auth is not "none". Only then can the program listen on addresses other than
+// loopback.
 func (s *authSettings) identifiesUsers() bool { return s.mode != auth.None }
 
-// options validates the settings.
+// options validates the login flags, and returns the options for package auth.
 func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 	o := auth.Options{
 		Mode: s.mode, Audiences: s.audiences, Log: log, Proxy: auth.ProxyOptions{
@@ -111,7 +111,7 @@ func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 	return o, nil
 }
 
-// provider validates the settings of the OpenID provider.
+// provider validates the flags of the OpenID provider, and reads the files that they name.
 func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 	o = s.oidc
 	if o.Issuer == "" || o.ClientID == "" {
@@ -134,7 +134,7 @@ func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 	return o, err
 }
 
-// proxy validates the settings of the trusted proxy.
+// proxy validates the flags of the trusted proxy, reads its secret, and stores the result in o.
 func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error) {
 	if len(s.proxyPeers) == 0 && s.proxySecret == "" {
 		return &usageError{
@@ -174,8 +174,8 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 	return nil
 }
 
-// warnAboutWideRanges logs a warning for each address range that is wider than a proxy needs. The limit is the pod
-// network of one node: a /24 by default, or a /64 for IPv6. risk is what an attacker in the range can do.
+// warnAboutWideRanges logs a warning for each address range of a proxy that is larger than the usual pod network of
+// one node: a /24 for IPv4, or a /64 for IPv6. risk describes what an attacker in the range can do.
 func warnAboutWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, risk string) {
 	for _, prefix := range ranges {
 		minBits := 24
@@ -189,7 +189,7 @@ func warnAboutWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, r
 	}
 }
 
-// parseRanges parses the address ranges of a proxy. It refuses a range that contains all addresses.
+// parseRanges parses address ranges such as 192.0.2.0/24. It refuses a range that contains all addresses.
 func parseRanges(flag string, texts []string) ([]netip.Prefix, error) {
 	var ranges []netip.Prefix
 	for _, text := range texts {
@@ -208,7 +208,7 @@ func parseRanges(flag string, texts []string) ([]netip.Prefix, error) {
 	return ranges, nil
 }
 
-// readCertPool reads certificates from a file.
+// readCertPool reads PEM certificates from a file. flag is the name of the flag for error messages.
 func readCertPool(flag, file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -221,7 +221,8 @@ func readCertPool(flag, file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// readSecret reads a secret from a file, without the line ending.
+// readSecret reads a secret from a file, and removes the line ending. flag is the name of the flag for error
+// messages.
 func readSecret(flag, file string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

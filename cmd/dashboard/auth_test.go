@@ -18,7 +18,6 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// writeSecretFile creates a file with the given content.
 func writeSecretFile(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "secret")
@@ -28,7 +27,8 @@ func writeSecretFile(t *testing.T, text string) string {
 	return file
 }
 
-// Without a login, the program does not listen beyond loopback. No kind of login accepts everyone.
+// Invalid login flags are refused. Without a login, the program does not listen on addresses other than loopback. A
+// login that would accept every client is refused.
 func TestAuthFlagsAreValidated(t *testing.T) {
 	clearEnvironment(t)
 	config := unreachableKubeconfig(t)
@@ -160,8 +160,7 @@ func TestAuthFlagsAreValidated(t *testing.T) {
 	}
 }
 
-// No output contains credentials, at any log level: not the program's own, not those of users, and not the cookies that
-// users receive.
+// No output contains credentials, at any log level: neither the program's token, nor tokens or cookies of users.
 func TestCredentialsAreNotLogged(t *testing.T) {
 	clearEnvironment(t)
 	const programToken, validToken, invalidToken = "own-3b1c77ee.token", "good-5f20ad19.token", "bad-aa7310fc.token"
@@ -267,7 +266,7 @@ func TestCredentialsAreNotLogged(t *testing.T) {
 	}
 }
 
-// A proxy on the same machine is trusted by its secret.
+// With a secret, --proxy-peers accepts loopback addresses.
 func TestLoopbackProxyIsTrustedBySecret(t *testing.T) {
 	s := authSettings{
 		mode: auth.Proxy, proxyPeers: []string{"127.0.0.1/32", "::1/128"},

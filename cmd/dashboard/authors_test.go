@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// authoredEvent is an event of the views object and changes.
+// authoredEvent is an event in messages of the object view and the changes view. By and Authors name field managers.
 type authoredEvent struct {
 	Op, Name, UID, RV string
 	Time              time.Time
@@ -28,7 +28,8 @@ type authoredEvent struct {
 	}
 }
 
-// pathAuthors returns the author of each path of the patch. The key "by" is the author of the change.
+// pathAuthors returns the field manager of each operation and path in the patch. The key "by" has the field manager
+// of the whole change.
 func (e *authoredEvent) pathAuthors() map[string]string {
 	authors := map[string]string{"by": strings.TrimSpace(e.By.Manager + " " + e.By.Operation + " " + e.By.Subresource)}
 	for i, op := range e.Patch {
@@ -46,7 +47,7 @@ func (e *authoredEvent) pathAuthors() map[string]string {
 	return authors
 }
 
-// authoredEvents reads events of a subscription until it has n of them.
+// authoredEvents reads messages until it has n events.
 func (s *socket) authoredEvents(n int) (events []authoredEvent) {
 	s.t.Helper()
 	for len(events) < n {
@@ -59,8 +60,8 @@ func (s *socket) authoredEvents(n int) (events []authoredEvent) {
 	return events
 }
 
-// Two managers apply parts of one object, a third writes its status, and a path is removed. The program reports the
-// author of each path, and the view changes contains all of this in order.
+// Several field managers change one Service. The program reports the field manager of each changed path. The changes
+// view contains all changes in order.
 func TestAuthorsOfChanges(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))
@@ -137,7 +138,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 		{
 			"the first takes a label away",
 			func() {
-				<-time.After(1100 * time.Millisecond) // The times in managedFields have a resolution of one second.
+				<-time.After(1100 * time.Millisecond) // Times in managedFields have a resolution of 1 s.
 				patch("argocd", types.ApplyPatchType,
 					fmt.Sprintf(service, `,"labels":{"app":"web"}`,
 						http+`,{"name":"tls","port":443,"targetPort":8443}`))
@@ -179,7 +180,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 		}
 	}
 
-	// A later subscriber receives the same changes and authors.
+	// A later subscriber receives the same changes and field managers.
 	lateSocket := dial(ctx, t, d)
 	lateSocket.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
 	var snapshot struct {

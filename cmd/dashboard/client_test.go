@@ -15,7 +15,6 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// subscribeMessage is the message with which a client subscribes.
 type subscribeMessage struct {
 	Op         string   `json:"op"`
 	ID         int      `json:"id"`
@@ -26,20 +25,20 @@ type subscribeMessage struct {
 	Cursor     string   `json:"cursor,omitempty"`
 }
 
-// client builds the data that a browser would have from the messages of a subscription. It records every message that
-// does not fit this data.
+// client is a test client for one subscription. It applies the messages to its data like a browser, and records a
+// fault for each message that contradicts its data.
 type client struct {
 	t            *testing.T
 	d            *dashboard
 	subscription subscribeMessage
 
 	mu             sync.Mutex
-	rows           map[string]string // uid and version, by name.
+	rows           map[string]string // UID and resourceVersion, by object name.
 	object         []byte
 	by             string
 	patches        int
 	resumed        int
-	awaitingResume bool // Whether no message was received since it connected with a cursor.
+	awaitingResume bool // True from a connection with a cursor until the first events or reset.
 	faults         []string
 	received       strings.Builder
 }
@@ -50,14 +49,14 @@ func newClient(t *testing.T, d *dashboard, subscription subscribeMessage) *clien
 	return &client{t: t, d: d, subscription: subscription, rows: map[string]string{}}
 }
 
-// connect opens a connection, reads from it for some time, then closes it.
+// connect opens a socket, subscribes, and applies messages for the given duration. Then it closes the socket.
 func (c *client) connect(ctx context.Context, duration time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, duration)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, strings.Replace(c.d.url, "http://", "ws://", 1)+"/api/v1/live",
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
 	if err != nil {
-		return // The client was closed before the connection was open.
+		return // The duration ended before the socket was open.
 	}
 	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(64 << 20)
@@ -126,7 +125,7 @@ func (c *client) apply(text []byte) {
 		if c.awaitingResume {
 			c.addFault("a snapshot without a reset, after a cursor")
 		}
-		c.rows, c.object = map[string]string{}, m.Object // The snapshots of these tests fit one message.
+		c.rows, c.object = map[string]string{}, m.Object // In these tests, one message contains a whole snapshot.
 		for _, r := range m.Rows {
 			c.rows[r.Name] = r.UID + " " + r.RV
 		}

@@ -6,11 +6,11 @@ import (
 	"log/slog"
 )
 
-// clientLog is the log handler of client-go. A request that was canceled, because its own client has disconnected, is
-// not an error: its record is lowered to debug level.
+// clientLog is the log handler for client-go. It lowers records about canceled requests to debug level, because a
+// request is canceled when its own client disconnects.
 type clientLog struct{ slog.Handler }
 
-// Handle passes the record on, with the level that it should have.
+// Handle passes a record to the wrapped handler. A record with the error context.Canceled gets the level debug.
 func (c clientLog) Handle(ctx context.Context, record slog.Record) error {
 	record.Attrs(func(attr slog.Attr) bool {
 		if err, ok := attr.Value.Any().(error); ok && errors.Is(err, context.Canceled) {
@@ -24,10 +24,10 @@ func (c clientLog) Handle(ctx context.Context, record slog.Record) error {
 	return c.Handler.Handle(ctx, record)
 }
 
-// WithAttrs returns a handler whose records have the attributes.
+// WithAttrs implements slog.Handler.
 func (c clientLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return clientLog{c.Handler.WithAttrs(attrs)}
 }
 
-// WithGroup returns a handler whose records are in the group.
+// WithGroup implements slog.Handler.
 func (c clientLog) WithGroup(name string) slog.Handler { return clientLog{c.Handler.WithGroup(name)} }

@@ -14,15 +14,15 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// clusterTarget is a cluster: its API server, its display name, and the namespace to show first. An empty namespace
-// means all.
+// clusterTarget contains the address and credentials of an API server, the display name of its cluster, and the
+// namespace to show first. An empty namespace means all namespaces.
 type clusterTarget struct {
 	config    *rest.Config
 	name      string
 	namespace string
 }
 
-// findCluster finds the API server in the same way as kubectl.
+// findCluster finds the API server like kubectl: by flags, a kubeconfig, or the service account of the pod.
 func findCluster(kube *genericclioptions.ConfigFlags) (clusterTarget, error) {
 	loader := kube.ToRawKubeConfigLoader()
 	raw, err := loader.RawConfig()
@@ -50,7 +50,7 @@ func findCluster(kube *genericclioptions.ConfigFlags) (clusterTarget, error) {
 	return f, nil
 }
 
-// warn logs security risks of the connection that the user may not know about.
+// warn logs a warning if the certificate of the API server is not verified.
 func (f clusterTarget) warn(log *slog.Logger) {
 	if f.config.Insecure {
 		log.Warn("the certificate of the API server is not verified: an attacker on the network can impersonate the "+
@@ -58,7 +58,8 @@ func (f clusterTarget) warn(log *slog.Logger) {
 	}
 }
 
-// triedFiles returns the files that were searched for a cluster, with the reason why each was not used.
+// triedFiles returns the kubeconfig files that were searched for a cluster, each with the reason why it provided
+// none.
 func triedFiles(loader clientcmd.ClientConfig) []string {
 	var all []string
 	for _, file := range loader.ConfigAccess().GetLoadingPrecedence() {
@@ -71,7 +72,7 @@ func triedFiles(loader clientcmd.ClientConfig) []string {
 	return all
 }
 
-// requestTimeout parses --request-timeout, a number of seconds or a duration. 0 means that it is not set.
+// requestTimeout parses the flag --request-timeout, a number of seconds or a duration such as 2m. 0 means no timeout.
 func (s *settings) requestTimeout() (time.Duration, error) {
 	timeout, err := clientcmd.ParseTimeout(*s.kube.Timeout)
 	if err != nil {

@@ -13,17 +13,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The value of a setting is that of its flag, then of the environment, then of the file of --config, then its default.
-// kubectl's flags can be set only on the command line, because kubectl's own environment and kubeconfig provide the
-// same settings.
+// Each setting takes its value from the first of these sources that sets it: the command line, the environment, the
+// file of --config, the default. kubectl's flags can be set only on the command line, because kubectl's own
+// environment variables and kubeconfig provide the same settings.
 
-// kubectlAnnotation marks the flags that kubectl has too, such as --context and --kubeconfig.
+// kubectlAnnotation marks the flags that come from kubectl, such as --context and --kubeconfig.
 const kubectlAnnotation = "kubectl"
 
-// configFlag is the flag that names the configuration file. The file itself cannot set it.
+// configFlag is the name of the flag for the configuration file. The file itself cannot set this flag.
 const configFlag = "config"
 
-// ownFlags returns the flags that the environment and the configuration file may set, by name.
+// ownFlags returns, by name, the flags that the environment and the configuration file can set. It excludes kubectl's
+// flags.
 func ownFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
 	all := make(map[string]*pflag.Flag)
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -34,14 +35,14 @@ func ownFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
 	return all
 }
 
-// environmentName returns the environment variable for a flag.
+// environmentName returns the name of the environment variable for a flag, such as GLASSHOUSE_LISTEN for listen.
 func environmentName(flag string) string {
 	return "GLASSHOUSE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// configure sets the flags that are not on the command line, from the environment and the configuration file. An empty
-// variable counts as unset, because a manifest can leave a setting out only in this form. Unknown variables are
-// ignored, because Kubernetes creates some from the names of Services.
+// configure reads the environment and the configuration file, and sets the flags that are not on the command line. An
+// empty variable counts as unset, because a Kubernetes manifest can unset a setting only with an empty value. Unknown
+// variables are ignored, because Kubernetes creates variables such as GLASSHOUSE_PORT for a Service.
 func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 	all := ownFlags(flags)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -83,7 +84,7 @@ func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 	return nil
 }
 
-// setFlag sets a flag to a value from the configuration file: a string, or []string.
+// setFlag sets a flag to a value from the configuration file. The type of value is string or []string.
 func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
 	list, isList := value.([]string)
 	if !isList {
@@ -97,15 +98,15 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
 	return slice.Replace(list)
 }
 
-// readConfig parses the configuration file, in YAML. It returns strings in the form that flags accept, and []string for
-// lists.
+// readConfig parses the YAML of the configuration file. It returns each scalar as a string, and each list as a
+// []string, in the form that flags accept.
 func readConfig(text []byte) (map[string]any, error) {
 	document, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return nil, fmt.Errorf("not valid YAML: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.UseNumber() // A number such as 100000 stays in its original form.
+	decoder.UseNumber() // Keeps 1000000 as it is, instead of 1e+06.
 	var settings map[string]any
 	if err := decoder.Decode(&settings); err != nil {
 		return nil, fmt.Errorf("settings must be a mapping, such as listen: 127.0.0.1:8080: %w", err)

@@ -15,7 +15,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// parseSettings returns the values of a command's flags, set from the command line, the environment and the file.
+// parseSettings sets the flags of the program from the command line (args), the environment (env) and a configuration
+// file (file). It returns the value of each flag.
 func parseSettings(t *testing.T, args []string, env map[string]string, file string) (map[string]string, error) {
 	t.Helper()
 	command := newCommand(&console{})
@@ -35,8 +36,8 @@ func parseSettings(t *testing.T, args []string, env map[string]string, file stri
 	return got, err
 }
 
-// Every flag of this program takes its value from the command line, then from the environment, then from the file, then
-// from its default. kubectl's flags take it only from the command line.
+// Each flag takes its value from the first of these sources that sets it: command line, environment, configuration
+// file, default. kubectl's flags can be set only on the command line.
 func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 	flags := ownFlags(newCommand(&console{}).Flags())
 	if len(flags) < 12 || flags["listen"] == nil || flags["kubeconfig"] != nil || flags["namespace"] != nil ||
@@ -47,7 +48,7 @@ func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 		if name == configFlag {
 			continue
 		}
-		// Three valid values of each type. None is a default.
+		// Three valid values for each flag type, none of which is a default.
 		values := map[string][]string{
 			"string": {"a", "b", "c"}, "int": {"11", "12", "1300000"}, "duration": {"11s", "12s", "13s"},
 			"stringSlice": {"a,b", "c", "d,e"}, "bool": {"true", "true", "true"},
@@ -87,7 +88,7 @@ func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 	}
 }
 
-// A configuration file supports lists, numbers in their original form, and comments.
+// The configuration file can contain lists and comments. Numbers keep all digits.
 func TestConfigFileSupportsListsAndNumbers(t *testing.T) {
 	got, err := parseSettings(t, nil,
 		map[string]string{"GLASSHOUSE_PORT": "tcp://10.0.0.1:80", "GLASSHOUSE_SERVICE_HOST": "10.0.0.1"}, `
@@ -110,7 +111,7 @@ linger: 10m
 	}
 }
 
-// An invalid setting is refused, and the error names its source.
+// An invalid setting is refused. The error names the file, variable or flag that contains it.
 func TestInvalidSettingsAreRefused(t *testing.T) {
 	clearEnvironment(t)
 	dir := t.TempDir()

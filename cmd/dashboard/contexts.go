@@ -20,26 +20,26 @@ import (
 	"glasshouse/internal/web"
 )
 
-// loginTimeout is the time limit for the login command of a context.
+// loginTimeout is the maximum duration of the login command of a kubeconfig context.
 const loginTimeout = 30 * time.Second
 
-// contextSwitcher are the contexts of the kubeconfig. One of them is shown at a time.
+// contextSwitcher switches the dashboard between the contexts of the kubeconfig. One context is shown at a time.
 type contextSwitcher struct {
-	kube *genericclioptions.ConfigFlags // The flags for the first cluster.
+	kube *genericclioptions.ConfigFlags // Flags of kubectl from the command line.
 	open func(clusterTarget) (*watch.Cluster, error)
 	next chan nextCluster
 	log  *slog.Logger
 }
 
-// nextCluster is a cluster that will be shown next. done is closed when it is shown.
+// nextCluster is the cluster to show next. done is closed when the pages show it.
 type nextCluster struct {
 	web.ClusterInfo
 
 	done chan struct{}
 }
 
-// hasClusterFlags reports whether kubectl's flags specify more about the cluster or the identity than the context. Such
-// flags are meant for one cluster, and users then cannot switch to another: a credential must not be sent there.
+// hasClusterFlags reports whether the command line has kubectl flags that describe one cluster or identity, such as
+// --server or --token. Users then cannot switch to another cluster, because it must not receive these credentials.
 func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 	allowed := []string{"kubeconfig", "context", "namespace", "request-timeout", "cache-dir", "disable-compression"}
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -49,8 +49,8 @@ func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 	return hasOther
 }
 
-// switchable returns the contexts between which users can switch. It returns nil if there is only one, for example in a
-// pod.
+// switchable returns the contexts that users can switch between. It returns nil if there are fewer than two, for
+// example in a pod.
 func (c *contextSwitcher) switchable() *web.Contexts {
 	if all, err := c.listContexts(); err != nil || len(all) < 2 {
 		return nil
@@ -58,9 +58,8 @@ func (c *contextSwitcher) switchable() *web.Contexts {
 	return &web.Contexts{List: c.listContexts, Switch: c.switchTo}
 }
 
-// configFor returns the client configuration of a context. Flags such as --server and --token are left out, because
-// they apply only to the cluster with which the program was started. An empty name selects the current context of the
-// kubeconfig.
+// configFor returns the kubectl flags for a context. It omits flags such as --server and --token, because they apply
+// only to the cluster of the command line. An empty name selects the current context of the kubeconfig.
 func (c *contextSwitcher) configFor(name string) *genericclioptions.ConfigFlags {
 	kube := genericclioptions.NewConfigFlags(true)
 	kube.KubeConfig, kube.Timeout, kube.DisableCompression = c.kube.KubeConfig, c.kube.Timeout,
@@ -69,7 +68,7 @@ func (c *contextSwitcher) configFor(name string) *genericclioptions.ConfigFlags 
 	return kube
 }
 
-// listContexts reads the contexts from the kubeconfig again.
+// listContexts reads the kubeconfig each time, and returns its contexts in alphabetical order.
 func (c *contextSwitcher) listContexts() ([]web.Context, error) {
 	raw, err := c.configFor("").ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
@@ -85,8 +84,8 @@ func (c *contextSwitcher) listContexts() ([]web.Context, error) {
 	return all, nil
 }
 
-// switchTo switches to a context. It first checks that credentials for the API server are available. It does not check
-// whether the API server responds.
+// switchTo makes the cluster of a context the active one. It checks that credentials for the API server are
+// available, but not whether the API server responds.
 func (c *contextSwitcher) switchTo(ctx context.Context, name string) error {
 	target, err := findCluster(c.configFor(name))
 	if err != nil {
@@ -105,14 +104,15 @@ func (c *contextSwitcher) switchTo(ctx context.Context, name string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	<-next.done // run has received the cluster, and closes done without waiting for anything.
+	<-next.done // run has received next, and closes done at once.
 	return nil
 }
 
-// errNotSent is the error with which credentials prevents a connection to the API server.
+// errNotSent is the error of the dialer in credentials, which never connects to the API server.
 var errNotSent = errors.New("no connection to the API server")
 
-// credentials obtains the credentials for an API server, for example from a login command. It does not send a request.
+// credentials obtains the credentials for an API server, for example from a login command. It sends no request to the
+// API server.
 func credentials(ctx context.Context, config *rest.Config) error {
 	config = rest.CopyConfig(config)
 	config.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errNotSent }
@@ -121,7 +121,8 @@ func credentials(ctx context.Context, config *rest.Config) error {
 		return fmt.Errorf("set up the connection to the API server: %w", err)
 	}
 	result := make(chan error, 1)
-	// client-go waits for the command without a time limit, and ignores ctx. The goroutine ends when the command does.
+	// client-go waits for the login command without a time limit, and ignores ctx. The goroutine ends with the
+	// command.
 	go func() { result <- client.RESTClient().Get().AbsPath("/version").MaxRetries(0).Do(ctx).Error() }()
 	select {
 	case err := <-result:
@@ -136,18 +137,18 @@ func credentials(ctx context.Context, config *rest.Config) error {
 	}
 }
 
-// clusterInfo returns the cluster with the details that pages show.
+// clusterInfo returns a cluster with its name, server address and namespace, which the pages show.
 func clusterInfo(f clusterTarget, cluster *watch.Cluster) web.ClusterInfo {
 	return web.ClusterInfo{Cluster: cluster, Name: f.name, Server: f.config.Host, Namespace: f.namespace}
 }
 
-// run runs the active cluster until ctx ends, starting with the given one. It starts the next cluster before the
-// previous one has ended, so that neither waits for the other.
+// run runs the active cluster until ctx ends. cluster is the first active cluster. A switch starts the next cluster
+// before it stops the previous one, so that neither waits for the other.
 func (c *contextSwitcher) run(ctx context.Context, cluster *watch.Cluster, server *web.Server) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for {
 		clusterCtx, end := context.WithCancel(ctx)
-		run := cluster.Run // The method is bound now, because the goroutine may start only after cluster has changed.
+		run := cluster.Run // A copy, because cluster can change before the goroutine starts.
 		group.Go(func() error { return run(clusterCtx) })
 		select {
 		case <-ctx.Done():

@@ -23,11 +23,11 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// fakeAPIServer is a scripted API server on loopback with one pod.
+// fakeAPIServer is a fake API server on a loopback address. It has one pod.
 type fakeAPIServer struct {
 	*httptest.Server
 
-	inFlight atomic.Int64 // Number of requests in progress.
+	inFlight atomic.Int64 // Requests in progress.
 }
 
 func newFakeAPIServer(t *testing.T, pod string) *fakeAPIServer {
@@ -54,7 +54,7 @@ func newFakeAPIServer(t *testing.T, pod string) *fakeAPIServer {
 	return u
 }
 
-// silentAddress returns an address that accepts connections and never responds.
+// silentAddress returns the URL of a server that accepts connections but never responds.
 func silentAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -65,8 +65,8 @@ func silentAddress(t *testing.T) string {
 	return "http://" + listener.Addr().String()
 }
 
-// writeKubeconfig creates a kubeconfig with contexts by name, each with its own cluster and user. One of them is the
-// current context. servers contains the address of each context; the JSON of its user may follow after a space.
+// writeKubeconfig creates a kubeconfig with one context for each entry of servers. The value is the URL of the API
+// server, optionally followed by a space and the user as JSON. The context "one" is the current context.
 func writeKubeconfig(t *testing.T, servers map[string]string) string {
 	t.Helper()
 	var clusters, contexts, users []string
@@ -90,14 +90,13 @@ func writeKubeconfig(t *testing.T, servers map[string]string) string {
 	return file
 }
 
-// runningProgram is a running program.
 type runningProgram struct {
 	t   *testing.T
 	url string
 	log *console
 }
 
-// startProgram runs the program until the test ends. It must end without an error.
+// startProgram runs the program until the test ends. The test fails if the program ends with an error.
 func startProgram(t *testing.T, args ...string) *runningProgram {
 	t.Helper()
 	p := &runningProgram{t: t, log: &console{}}
@@ -164,7 +163,6 @@ func (p *runningProgram) request(method, path, body string, headers ...string) (
 	return response.StatusCode, string(text)
 }
 
-// switchContext switches to a context, and returns how long this took.
 func (p *runningProgram) switchContext(name string) time.Duration {
 	p.t.Helper()
 	began := time.Now()
@@ -175,7 +173,7 @@ func (p *runningProgram) switchContext(name string) time.Duration {
 	return time.Since(began)
 }
 
-// waitForPod waits until the program's list of pods contains exactly one pod, with the given name.
+// waitForPod waits until the program lists exactly one pod, with the given name.
 func (p *runningProgram) waitForPod(pod string) {
 	p.t.Helper()
 	p.waitUntil("the pod "+pod, func() bool {
@@ -184,7 +182,7 @@ func (p *runningProgram) waitForPod(pod string) {
 	})
 }
 
-// clusterID returns the cluster id that the page contains.
+// clusterID reads the ID of the active cluster from the page.
 func (p *runningProgram) clusterID() string {
 	p.t.Helper()
 	_, text := p.request(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
@@ -195,7 +193,7 @@ func (p *runningProgram) clusterID() string {
 	return match[1]
 }
 
-// openSocket opens the socket of a page. clusterID is the ID of the cluster that the page shows.
+// openSocket opens a WebSocket as a page does that shows the cluster with the given ID.
 func (p *runningProgram) openSocket(clusterID string) *websocket.Conn {
 	p.t.Helper()
 	conn, _, err := websocket.Dial( //nolint:bodyclose // The body belongs to the connection.
@@ -209,8 +207,8 @@ func (p *runningProgram) openSocket(clusterID string) *websocket.Conn {
 	return conn
 }
 
-// readSnapshot subscribes to the pods with a cursor, and reads up to a snapshot. It returns the messages before the
-// snapshot, and the cursor of the snapshot.
+// readSnapshot subscribes to pods with a cursor, and reads messages up to a snapshot. It returns the types of the
+// messages before the snapshot, and the cursor of the snapshot.
 func (p *runningProgram) readSnapshot(conn *websocket.Conn, cursor string) (before, last string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
@@ -235,7 +233,7 @@ func (p *runningProgram) readSnapshot(conn *websocket.Conn, cursor string) (befo
 	}
 }
 
-// wantSwitchedClose reads to the end of a connection. Its close status must be the one for another active cluster.
+// wantSwitchedClose reads until the connection closes. The close status must be 4409: another cluster is active.
 func wantSwitchedClose(t *testing.T, conn *websocket.Conn) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -250,8 +248,8 @@ func wantSwitchedClose(t *testing.T, conn *websocket.Conn) {
 	}
 }
 
-// One cluster is active at a time. After a switch, all watches and sockets of the previous one end, and no page
-// confuses the two.
+// One cluster is active at a time. After a switch, all watches and sockets of the previous cluster end. Pages never
+// mix data of two clusters.
 func TestSwitchContext(t *testing.T) {
 	clearEnvironment(t)
 	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
@@ -283,7 +281,7 @@ func TestSwitchContext(t *testing.T) {
 		strings.Contains(text, "pod-of-one") {
 		t.Errorf("the page is %d %s", code, text)
 	}
-	wantSwitchedClose(t, p.openSocket(first)) // This is like a page that was suspended during the switch.
+	wantSwitchedClose(t, p.openSocket(first)) // Like a page that was suspended during the switch.
 	if second := p.clusterID(); second == first {
 		t.Errorf("both clusters are %s to the page", second)
 	}
@@ -299,8 +297,7 @@ func TestSwitchContext(t *testing.T) {
 	}
 }
 
-// The page shows that the API server of a context does not respond. This does not delay other contexts, or the switch
-// back.
+// If the API server of a context does not respond, the page reports it. Users can still switch to other contexts.
 func TestUnreachableContextDoesNotBlockOthers(t *testing.T) {
 	clearEnvironment(t)
 	one := newFakeAPIServer(t, "pod-of-one")
@@ -328,11 +325,11 @@ func TestUnreachableContextDoesNotBlockOthers(t *testing.T) {
 	p.waitForPod("pod-of-one")
 }
 
-// If a context cannot be opened, the error describes why, and the active cluster stays active without an interruption.
+// If a switch to a context fails, the error describes why. The previous cluster stays active without an interruption.
 func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 	clearEnvironment(t)
 	one := newFakeAPIServer(t, "pod-of-one")
-	const secure = "https://127.0.0.1:1" // Credentials are not sent over plain HTTP.
+	const secure = "https://127.0.0.1:1" // client-go sends no credentials over plain HTTP.
 	const failingCommand = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"false",` +
 		`"interactiveMode":"Never"}}`
 	const missingCommand = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"no-such-login",` +
@@ -425,7 +422,7 @@ func containsAll(text string, parts []string) bool {
 	return true
 }
 
-// The form for a switch works without script, and reads the contexts from the kubeconfig again.
+// A browser without JavaScript can switch the context with a form. Each request reads the kubeconfig again.
 func TestSwitchContextWithoutScript(t *testing.T) {
 	clearEnvironment(t)
 	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
@@ -451,7 +448,7 @@ func TestSwitchContextWithoutScript(t *testing.T) {
 	p.waitForPod("pod-of-two")
 }
 
-// No goroutine and no request of previous clusters remains, whatever their number.
+// Goroutines and requests of previous clusters do not accumulate over many switches.
 func TestSwitchesLeakNoGoroutines(t *testing.T) {
 	clearEnvironment(t)
 	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
@@ -464,7 +461,7 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 		p.readSnapshot(conn, "")
 		t.Cleanup(func() { _ = conn.CloseNow() })
 	}
-	// It counts with one open tab. Closed tabs have 4 s to acknowledge.
+	// The lowest count within 6 s, because closed sockets wait up to 4 s for the close of their client.
 	stableGoroutines := func() int {
 		p.waitUntil("the end of what the other was asked", func() bool { return two.inFlight.Load() == 0 })
 		least := runtime.NumGoroutine()
@@ -474,21 +471,21 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 		return least
 	}
 	switchAndRead(1)
-	// Both clusters have been active now, so everything that stays forever exists.
+	// After both clusters have been active, all long-lived goroutines exist.
 	switchAndRead(0)
 	before := stableGoroutines()
 	for n := 1; n <= 20; n++ {
 		switchAndRead(n)
 	}
-	if after := stableGoroutines(); after > before+10 { // Some connections are kept open.
+	if after := stableGoroutines(); after > before+10 { // Idle connections can need up to 10 more goroutines.
 		var all strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&all, 1)
 		t.Errorf("%d goroutines after 20 switches, %d before:\n%s", after, before, all.String())
 	}
 }
 
-// Contexts are offered only to a person on their own machine, and only if the command line specifies nothing but a
-// context.
+// Users can switch contexts only without a login, on their own machine. The flags must not specify a server,
+// credentials or an impersonated user.
 func TestContextsAreOfferedOnlyLocally(t *testing.T) {
 	clearEnvironment(t)
 	one := newFakeAPIServer(t, "pod-of-one")

@@ -25,11 +25,11 @@ var (
 	widgetsResource = schema.GroupVersionResource{Group: "test.example.com", Version: "v1", Resource: "widgets"}
 )
 
-// definitionTimeout is the time limit for reporting a new or deleted resource.
+// definitionTimeout is the maximum delay until a page receives a new or deleted resource.
 const definitionTimeout = 2 * time.Second
 
-// A resource that is defined while a page is open appears at once. A deleted resource disappears with its rows. If it
-// is defined again, its history starts in a new epoch.
+// A custom resource that is created while a page is open appears at once. When it is deleted, its rows disappear. If
+// it is created again, cursors from before the deletion are invalid.
 func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	admin := adminConfig(t)
 	d, o := startReady(t, admin), newAPIClient(t, admin)
@@ -38,7 +38,7 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	picker, table := dial(ctx, t, d), dial(ctx, t, d)
 	picker.send(`{"op":"subscribe","id":1,"view":"resources"}`)
 	picker.readContaining(`"type":"resources"`, `"ref":"core/v1/pods"`)
-	<-time.After(2 * time.Second) // The definitions are watched by now.
+	<-time.After(2 * time.Second) // Wait until the program watches CustomResourceDefinitions.
 
 	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`}`, ""))
 	began := time.Now()
@@ -70,7 +70,7 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	}
 	t.Logf("its return was sent after %s", time.Since(began))
 
-	// The old cursor belongs to an epoch that has ended.
+	// The old cursor is from before the deletion, so the server answers with a reset.
 	var snapshot struct{ Cursor string }
 	if err := json.Unmarshal([]byte(first), &snapshot); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 		snapshot.Cursor))
 	lateSocket.readContaining(`"type":"reset"`, "relisted")
 
-	// Another version replaces the only one of the definition.
+	// Replace the only served version of the definition by another version.
 	o.redefine(t,
 		widgetsDefinition(`{"name":"v1","served":false,"storage":true,"schema":`+anySchema+
 			`},{"name":"v2","served":true,"storage":false,"schema":`+anySchema+`}`, ""))
@@ -96,7 +96,7 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	table.readContaining(`"state":"absent"`)
 }
 
-// An aggregated API without a server, and a resource whose conversion webhook is down, affect only themselves.
+// An aggregated API without a server affects no other resources. The same applies to a broken conversion webhook.
 func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 	admin := adminConfig(t)
 	o := newAPIClient(t, admin)
@@ -166,11 +166,11 @@ func decode(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// define creates a CustomResourceDefinition. When the test ends, it deletes the definition, and waits until discovery
-// does not contain it any more.
+// define creates a CustomResourceDefinition. When the test ends, define deletes it, and waits until discovery no
+// longer contains its group.
 func (o *apiClient) define(t *testing.T, text string) {
 	t.Helper()
-	// A previous definition may still be terminating.
+	// Create fails while an earlier definition of the same name is terminating.
 	eventually(t, "the definition can be made", func() error {
 		_, err := o.dynamic.Resource(definitionsResource).Create(t.Context(), decode(t, text), metav1.CreateOptions{})
 		return err
@@ -184,8 +184,8 @@ func (o *apiClient) define(t *testing.T, text string) {
 	})
 }
 
-// waitUntilUndiscovered returns when discovery no longer contains the group. After the deletion of a definition, its
-// group stays there for a moment, and the next test would find it.
+// waitUntilUndiscovered returns when discovery no longer contains the API group. The group remains for a moment after
+// its definition is deleted, and would disturb the next test.
 func (o *apiClient) waitUntilUndiscovered(t *testing.T, group string) {
 	t.Helper()
 	eventually(t, "discovery forgets "+group, func() error {
@@ -212,7 +212,7 @@ func (o *apiClient) redefine(t *testing.T, text string) {
 	}
 }
 
-// undefine deletes the definition, and returns when it is gone.
+// undefine deletes the widgets definition, and waits until it is gone.
 func (o *apiClient) undefine(t *testing.T) {
 	t.Helper()
 	if err := o.dynamic.Resource(definitionsResource).Delete(t.Context(), "widgets.test.example.com",
@@ -244,7 +244,7 @@ func (o *apiClient) createWidget(t *testing.T, ns, name string) {
 	})
 }
 
-// waitUntilGone reads up to a list of resources that does not contain the part.
+// waitUntilGone reads messages until a list of resources does not contain part.
 func (s *socket) waitUntilGone(part string) {
 	s.t.Helper()
 	for containsEach(s.readContaining(`"type":"resources"`), part) {

@@ -28,26 +28,26 @@ import (
 	"glasshouse/internal/web"
 )
 
-// prober sends requests of every form to all routes, as users with few permissions.
+// prober sends requests to all routes as users with few permissions.
 type prober struct {
 	*dashboard
 
 	api                          *apiClient
-	ownNamespace, otherNamespace string // A namespace that one user may read, and one that no user may read.
-	noneToken                    string // The token of a user without permissions.
-	userToken                    string // The token of a user who may read the ConfigMaps of ownNamespace.
+	ownNamespace, otherNamespace string // userToken can read only the first one.
+	noneToken                    string // Token of a user without permissions.
+	userToken                    string // Token of a user who can read the ConfigMaps of ownNamespace.
 }
 
-// target is the object that requests ask for. The object may not exist.
+// target is the object that requests ask for. The object can be missing in the cluster.
 type target struct{ ref, ns, name string }
 
-// expand replaces the words REF, NS and NAME in a request by those of the target.
+// expand replaces the placeholders REF, NS and NAME in a request by the values of the target.
 func (a target) expand(template string) string {
 	return strings.NewReplacer("REF", a.ref, "NS", a.ns, "NAME", a.name).Replace(template)
 }
 
-// mask returns a response without the names in the target, and without values that differ each time: times, versions
-// and cursors.
+// mask replaces the names of the target in a response. It also replaces values that differ between requests: times,
+// resourceVersions and cursors.
 func (a target) mask(text string) string {
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`).ReplaceAllString(text,
 		"TIME")
@@ -55,15 +55,15 @@ func (a target) mask(text string) string {
 	text = regexp.MustCompile(`("(?:rv|resourceVersion|cursor)":|(?:rv|resourceVersion): `+
 		`|data-cursor=)(?:"|&#34;)?[^",&\n> ]*(?:"|&#34;)?`).ReplaceAllString(text, "${1}X")
 	text = regexp.MustCompile(`("path":"/metadata/resourceVersion","value":)"\d+"`).ReplaceAllString(text, "${1}X")
-	// The resourceVersion of an earlier message.
+	// Mask previous resourceVersions in the field "was" of a change, such as {"0":"811"}.
 	text = regexp.MustCompile(`("\d+":)"\d+"`).ReplaceAllString(text, "${1}X")
 	text = regexp.MustCompile(`>(\d+[smhd])+<`).ReplaceAllString(text, ">AGE<")
 	return strings.NewReplacer(a.ns, "NS", a.name, "NAME").Replace(text)
 }
 
-// routeRequests returns the requests for each route, by its method and pattern. A route that is missing here has not
-// been checked for what it reveals. Requests without a word in capitals reveal nothing about the cluster, or reveal the
-// same to all known users.
+// routeRequests returns the requests to test for each route, by its method and pattern. Each route must have an
+// entry. Requests without a placeholder (REF, NS or NAME) reveal nothing about the cluster, or the same to all known
+// users.
 func routeRequests() map[string][]string {
 	list := []string{
 		"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME",
@@ -113,13 +113,13 @@ func routeRequests() map[string][]string {
 			"/api/v1/search?q=NAME", "/api/v1/search?q=NS&limit=100",
 		},
 		"GET /api/v1/status":         {"/api/v1/status"},
-		"GET /api/v1/live":           {"/api/v1/live"}, // This is not a WebSocket, so it is refused.
+		"GET /api/v1/live":           {"/api/v1/live"}, // Refused, because it is not a WebSocket request.
 		"GET /static/*":              {"/static/nothing.js"},
 		"GET /third-party-notices":   {"/third-party-notices"},
 		"GET /healthz":               {"/healthz"},
 		"GET /readyz":                {"/readyz"},
 		"GET /login":                 {"/login", "/login?to=/r/REF"},
-		"POST /login":                nil, // Needs a token; see TestLoginRequiresOwnOrigin.
+		"POST /login":                nil, // Requires a token; see TestLoginRequiresOwnOrigin.
 		"GET /login/callback":        {"/login/callback"},
 		"POST /logout":               nil,
 		"GET /contexts":              {"/contexts"},
@@ -130,12 +130,12 @@ func routeRequests() map[string][]string {
 		"POST /api/v1/shares":        nil, // See TestInvalidSharesAreRefused and TestSharesAreManagedByTheirCreators.
 		"DELETE /api/v1/shares/{id}": nil,
 		"GET /share":                 {"/share"},
-		"POST /share":                nil, // Needs a token; see TestInvalidTokensAreAnsweredLikeEndedShares.
+		"POST /share":                nil, // Requires a token; see TestInvalidTokensAreAnsweredLikeEndedShares.
 		"POST /share/leave":          nil,
 	}
 }
 
-// subscriptions returns subscriptions of every form and view, by description.
+// subscriptions returns the members of subscribe messages for all filters and views, by description.
 func subscriptions() map[string]string {
 	filters := map[string]string{
 		"all": ``, "one namespace": `,"ns":["NS"]`, "several": `,"ns":["NS","default"]`,
@@ -154,7 +154,7 @@ func subscriptions() map[string]string {
 			if view == "window" {
 				members += `,"offset":0,"count":100`
 			} else if strings.Contains(filter, `"q"`) {
-				continue // Text search is only for windows.
+				continue // Only the window view supports text search.
 			}
 			all[name+", "+view] = members
 		}
@@ -184,10 +184,9 @@ func newProber(t *testing.T) *prober {
 	return w
 }
 
-// plantedName is the name of every planted object. No other name contains it.
+// plantedName is the name of every object that plant creates. No other name contains it.
 const plantedName = "planted-here"
 
-// firstDifference describes the first difference of two texts.
 func firstDifference(got, want string) string {
 	at := 0
 	for at < min(len(got), len(want)) && got[at] == want[at] {
@@ -197,10 +196,10 @@ func firstDifference(got, want string) string {
 	return fmt.Sprintf("at %d: %q and %q", at, around(got), around(want))
 }
 
-// plantedValue is a value in every planted object.
+// plantedValue is a value in every object that plant creates. A response with this value reveals the object.
 const plantedValue = "value-that-only-its-owner-can-read"
 
-// plant writes a ConfigMap with a value and the treasure.
+// plant creates or updates a ConfigMap that contains a value and plantedValue.
 func (w *prober) plant(t *testing.T, ns, name, value string) {
 	t.Helper()
 	configMap := &corev1.ConfigMap{
@@ -216,8 +215,8 @@ func (w *prober) plant(t *testing.T, ns, name, value string) {
 	}
 }
 
-// token returns the token of a new service account with permissions in its namespace. Its RoleBinding has the name of
-// the account.
+// token creates a service account with permissions in its own namespace, and returns its token. The RoleBinding has
+// the name of the service account.
 func (w *prober) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
@@ -250,7 +249,7 @@ func (w *prober) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule
 	return request.Status.Token
 }
 
-// getAs sends a request with a token. It does not normalize the path.
+// getAs sends a GET request with a bearer token. It sends the path unchanged, without normalization.
 func (w *prober) getAs(token, path string) (body string, status int) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
@@ -274,7 +273,7 @@ func (w *prober) getAs(token, path string) (body string, status int) {
 	return string(text), response.StatusCode
 }
 
-// routes returns all patterns of the server's own route table.
+// routes returns the patterns of all routes of the server.
 func (w *prober) routes(t *testing.T) (patterns []string) {
 	t.Helper()
 	server, err := web.New(web.Options{Log: slog.New(slog.DiscardHandler)})
@@ -299,7 +298,7 @@ func (w *prober) routes(t *testing.T) (patterns []string) {
 	return patterns
 }
 
-// backgroundSocket is a socket that is read in the background. It collects messages by the id of their subscription.
+// backgroundSocket is a WebSocket that a goroutine reads. Received messages wait in a channel.
 type backgroundSocket struct {
 	t        *testing.T
 	conn     *websocket.Conn
@@ -339,8 +338,8 @@ func (e *backgroundSocket) send(frame string) {
 	}
 }
 
-// collect adds messages to all, by the id of their subscription, until isComplete returns true and no more arrive for a
-// while. It skips heartbeats and digests, which depend on time.
+// collect adds received messages to all, by subscription ID. It returns when isComplete returns true and no message
+// arrives for 1.5 s. It skips heartbeats and digests (hashes of a list), because they depend on time.
 func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool) {
 	e.t.Helper()
 	const quietTime = 1500 * time.Millisecond
@@ -370,8 +369,8 @@ func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool)
 	}
 }
 
-// A user without permissions receives no data from any route or any form of subscription. The response is the same
-// whether the requested object exists or not.
+// A user without permissions receives no data from any route or subscription. The response is the same whether or not
+// the requested object exists.
 func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	w := newProber(t)
 	const ref = "core/v1/configmaps"
@@ -447,14 +446,14 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	}
 	t.Logf("%d questions", count)
 
-	// A test in which everything is refused would also pass if nothing worked.
+	// Check that permitted requests succeed. If all requests failed, the test above would pass too.
 	if body, status := w.getAs(w.userToken, "/api/v1/snapshot/"+ref+"?view=objects"); status != http.StatusOK ||
 		!strings.Contains(body, plantedValue) || strings.Contains(body, w.otherNamespace) {
 		t.Errorf("a user who may read one namespace received %d %s", status, body)
 	}
 }
 
-// Changes that a user is not permitted to see affect no response and no message to that user.
+// Changes to objects that a user is not permitted to read affect no response and no message to that user.
 func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	w := newProber(t)
 	const ref = "core/v1/configmaps"
@@ -502,12 +501,12 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 			for _, id := range updating {
 				before[id] = len(messages[id])
 			}
-			w.plant(t, w.ownNamespace, plantedName, strconv.Itoa((round+1)%4)) // The last value equals the first.
+			w.plant(t, w.ownNamespace, plantedName, strconv.Itoa((round+1)%4)) // Round 3 restores "0".
 			e.collect(messages, func() bool {
 				return !slices.ContainsFunc(updating, func(id int) bool { return len(messages[id]) == before[id] })
 			})
 		}
-		// The snapshots of these views contain earlier changes.
+		// Snapshots of these views contain the changes of earlier runs, so they are not compared.
 		for _, id := range changeViews {
 			messages[id] = slices.DeleteFunc(messages[id], func(message string) bool {
 				return strings.Contains(message, `"type":"snapshot"`)
@@ -527,11 +526,11 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 		}
 		return messages, responses
 	}
-	// Some data is returned only for watched resources, so start the watch first.
+	// Some routes return data only for watched resources, so start a watch first.
 	first, received := w.openSocket(t, w.userToken), make(map[int][]string)
 	first.send(`{"op":"subscribe","id":1,` + own.expand(`"resource":"REF","ns":["NS"],"view":"rows"`) + `}`)
 	first.collect(received, func() bool { return strings.Contains(strings.Join(received[1], ""), `"type":"snapshot"`) })
-	_, _ = record(false) // The first run starts watches. They are running in both of the next runs.
+	_, _ = record(false) // The first run starts all watches, so that the next two runs have the same watches.
 	quiet, quietResponses := record(false)
 	busy, busyResponses := record(true)
 	for id := range quiet {
@@ -547,11 +546,11 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	t.Logf("%d subscriptions and %d questions", len(quiet), len(quietResponses))
 }
 
-// A path is decoded only once. However its escapes are written, it gives no access to an object of a namespace that the
-// user is not permitted to read.
+// Paths are decoded only once. No escape sequence in a path gives access to an object in a namespace that the user is
+// not permitted to read.
 func TestEscapedPathsGiveNoOtherAccess(t *testing.T) {
 	w := newProber(t)
-	w.plant(t, w.ownNamespace, "configmaps", "0") // The object has the same name as its resource.
+	w.plant(t, w.ownNamespace, "configmaps", "0") // An object with the same name as its resource.
 	const ref = "core/v1/configmaps"
 	for _, suffix := range []string{
 		"/OWN/../NOT/NAME", "/OWN/..%2fNOT/NAME", "/OWN%2f..%2fNOT/NAME", "/OWN/%2e%2e/NOT/NAME",

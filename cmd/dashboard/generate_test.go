@@ -25,8 +25,8 @@ import (
 
 var update = flag.Bool("update", false, "write the generated parts of docs/reference.md")
 
-// docs/reference.md contains the present flags, limits, metrics and problems. With -update the test writes these parts
-// of the document: this is how "make generate" creates them, see reference.go in the root of the repository.
+// The generated parts of docs/reference.md are current: flags, limits, metrics and problems. With -update, this test
+// writes these parts. "make generate" runs it with -update; see reference.go in the root of the repository.
 func TestReferenceIsCurrent(t *testing.T) {
 	const name = "docs/reference.md"
 	text := readDocument(t, name)
@@ -58,7 +58,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 	}
 }
 
-// replacePart replaces the content between the markers of a generated part.
+// replacePart replaces the text between the markers of a generated part.
 func replacePart(t *testing.T, text, part, content string) string {
 	t.Helper()
 	begin, end := "<!-- generated: "+part+" -->\n", "<!-- end -->\n"
@@ -80,7 +80,7 @@ func firstLineDifference(text, want string) string {
 	return "it is longer than it should be"
 }
 
-// flagList lists the flags of this program that are not flags of kubectl.
+// flagList lists the program's own flags, without kubectl's.
 func flagList(t *testing.T) string {
 	t.Helper()
 	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectlAnnotation] == nil })
@@ -91,7 +91,8 @@ func kubectlFlags(t *testing.T) string {
 	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectlAnnotation] != nil })
 }
 
-// dashboardFlags returns all flags of the program. Defaults do not depend on the machine.
+// dashboardFlags returns all flags of the program. It sets environment variables so that the defaults do not depend
+// on the machine.
 func dashboardFlags(t *testing.T) *pflag.FlagSet {
 	t.Helper()
 	t.Setenv("HOME", "$HOME")
@@ -102,7 +103,6 @@ func dashboardFlags(t *testing.T) *pflag.FlagSet {
 	return command.Flags()
 }
 
-// shareFlags lists the flags of each command below "dashboard share".
 func shareFlags() string {
 	command := newShareCommand()
 	all := func(*pflag.Flag) bool { return true }
@@ -113,7 +113,7 @@ func shareFlags() string {
 	return strings.Join(parts, "\n")
 }
 
-// listFlags returns a list with the name, default and help of each flag that the filter includes.
+// listFlags returns a Markdown list of the flags for which include returns true, with default and help.
 func listFlags(flags *pflag.FlagSet, include func(*pflag.Flag) bool) (list string) {
 	flags.VisitAll(func(flag *pflag.Flag) {
 		if !include(flag) {
@@ -132,17 +132,17 @@ func listFlags(flags *pflag.FlagSet, include func(*pflag.Flag) bool) (list strin
 	return list
 }
 
-// sentence returns text that begins with an upper-case letter, ends with a full stop and is not Markdown.
+// sentence makes a sentence of text: it capitalizes the first letter, adds a full stop, and escapes Markdown.
 func sentence(text string) string {
 	text = strings.NewReplacer("*", `\*`, "<", `\<`, "|", `\|`).Replace(strings.TrimSuffix(text, "."))
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:] + "."
 }
 
-// marker matches a word that would begin a list or heading at the beginning of a line.
+// marker matches words that start a Markdown list item or heading at the beginning of a line.
 var marker = regexp.MustCompile(`^([-+*>]|#+|\d+[.)])$`)
 
-// item returns a list item in lines of at most 150 columns.
+// item returns a Markdown list item, wrapped at 150 columns.
 func item(text string) string {
 	lines, line := "", "-"
 	for word := range strings.FieldsSeq(text) {
@@ -155,10 +155,10 @@ func item(text string) string {
 	return lines + line + "\n"
 }
 
-// metricTables returns a table of metrics for each set of labels, with the type and the help of each metric.
+// metricTables returns one Markdown table for each set of labels. It lists metrics with their type and help.
 func metricTables(t *testing.T) string {
 	t.Helper()
-	// In this watch status every metric has a value.
+	// A watch status in which every metric has a value.
 	status := watch.WatchStatus{Limit: 1, UsedBytes: 1, Entries: []watch.WatchStatusEntry{{
 		Resource: "core/v1/pods", Status: status.Status{State: status.Live}, LastEvent: time.Unix(1, 0),
 	}}}

@@ -24,22 +24,23 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// observer is a restricted reader that searches for signs of hidden changes.
+// observer is a test client with restricted permissions. It searches its responses for signs of changes to objects
+// that it is not permitted to read.
 type observer struct {
 	prober *prober
 	name   string
 	header http.Header
-	target target // The object that requests ask for.
-	byName bool   // Whether it may list nothing, and may read one object by its name.
+	target target // Object that the requests ask for.
+	byName bool   // Whether it can only read one object by name, and list nothing.
 
 	requests  []string
-	responses map[string]string // First response to each question in each state of the visible objects, masked.
-	messages  map[string]string // First messages of each view in each state, masked.
+	responses map[string]string // First masked response, by request and state of the visible objects.
+	messages  map[string]string // First masked messages, by view and state of the visible objects.
 	cursors   map[string]bool
 	lengths   map[int]bool
 	socket    *backgroundSocket
-	last      map[int]string // The newest cursor of each subscription.
-	views     []string       // The view of each subscription, at the index of its ID minus one.
+	last      map[int]string // Newest cursor, by subscription ID.
+	views     []string       // View of each subscription; index is the ID minus one.
 	nextID    int
 }
 
@@ -57,7 +58,7 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 			t.Errorf("%s is a new route: add its questions to walks", route)
 		}
 		for _, request := range routeRequests {
-			// This response would not end. The observer follows the view log instead.
+			// A response with follow=true does not end, so the observer subscribes to the log view instead.
 			if !strings.Contains(request, "follow=true") {
 				s.requests = append(s.requests, object.expand(request))
 			}
@@ -86,7 +87,7 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 	return s
 }
 
-// get sends a request. It returns the response with its headers, and the cursor in it if there is one.
+// get sends a GET request. It returns the masked headers and body, and the cursor in the body, if any.
 func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.prober.url, nil)
@@ -111,7 +112,7 @@ func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
 	cursor = s.recordCursor(t, path, string(body))
 	text := string(body)
 	if strings.HasPrefix(path, "/api/v1/logs/") && response.StatusCode == http.StatusOK {
-		text = "LOG" // The log grows.
+		text = "LOG" // Logs grow, so they are not compared.
 	}
 	var out strings.Builder
 	fmt.Fprintln(&out, response.StatusCode)
@@ -129,7 +130,7 @@ func (s *observer) mask(text string) string {
 	return s.target.mask(text)
 }
 
-// recordCursor records the cursor in a text and returns it. Each cursor must be unique.
+// recordCursor records and returns the cursor in a text. The test fails if an earlier text had the same cursor.
 func (s *observer) recordCursor(t *testing.T, source, text string) string {
 	t.Helper()
 	match := regexp.MustCompile(`"cursor":"([^"]+)"`).FindStringSubmatch(text)
@@ -143,7 +144,7 @@ func (s *observer) recordCursor(t *testing.T, source, text string) string {
 	return match[1]
 }
 
-// wantSame checks that a text equals the first text with the same key.
+// wantSame checks that text equals the first text with the same key.
 func (s *observer) wantSame(t *testing.T, first map[string]string, key, text string) {
 	t.Helper()
 	want, known := first[key]
@@ -154,7 +155,6 @@ func (s *observer) wantSame(t *testing.T, first map[string]string, key, text str
 	}
 }
 
-// subscribe subscribes to a view, and returns the ID.
 func (s *observer) subscribe(view, members string) (id int) {
 	s.nextID++
 	s.views = append(s.views, view)
@@ -177,8 +177,8 @@ func (s *observer) subscribe(view, members string) (id int) {
 	return s.nextID
 }
 
-// readUntil reads messages until enough returns true. It returns the messages with changes, by subscription. The cursor
-// of a heartbeat or digest must be the newest one.
+// readUntil reads messages until enough returns true. It returns messages with changes, by subscription ID.
+// Heartbeats and digests (hashes of a list) must contain the newest cursor of their subscription.
 func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string) bool) map[int][]string {
 	t.Helper()
 	received := make(map[int][]string)
@@ -207,14 +207,14 @@ func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string
 			s.last[m.ID] = cursor
 		}
 		if strings.HasSuffix(message, `"events":[]}`) && !strings.Contains(message, `"changes":`) {
-			continue // This message has only a fresh cursor, which is sent after a while.
+			continue // Contains no change, only a new cursor.
 		}
 		received[m.ID] = append(received[m.ID], message)
 	}
 	return received
 }
 
-// wantSameMessages compares the messages of a subscription with the first ones of the same view and state.
+// wantSameMessages compares messages with the first ones of the same view and the same state of the visible objects.
 func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages []string) {
 	t.Helper()
 	view := s.views[id-1]
@@ -223,7 +223,7 @@ func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages
 	case "log":
 		text = regexp.MustCompile(`"text":"(?:[^"\\]|\\.)*"`).ReplaceAllString(messages[0], "TEXT")
 	case "changes":
-		// The snapshot contains the changes of the last minute.
+		// The snapshot contains the changes of the last minute, which depend on time.
 		if strings.Contains(text, `"type":"snapshot"`) {
 			text = regexp.MustCompile(`"events":\[.*\]`).ReplaceAllString(text, "EVENTS")
 			text = regexp.MustCompile(`,"object":\{.*\}`).ReplaceAllString(text, "")
@@ -233,7 +233,6 @@ func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages
 	s.wantSame(t, s.messages, view+" "+state, s.mask(text))
 }
 
-// subscribedViews returns the views to which the observer subscribes.
 func (s *observer) subscribedViews() []string {
 	if s.byName {
 		return []string{"object", "changes"}
@@ -241,8 +240,8 @@ func (s *observer) subscribedViews() []string {
 	return []string{"rows", "table", "window", "object", "changes"}
 }
 
-// newObservers returns restricted readers of each sort. Readers with access to a whole namespace see ownNamespace.
-// Readers with access to a part of a namespace see it in partNamespace.
+// newObservers returns an observer for each kind of restriction. Observers of a whole namespace can read
+// ownNamespace. The others can read a part of partNamespace.
 func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) []*observer {
 	t.Helper()
 	const ref = "core/v1/configmaps"
@@ -255,7 +254,7 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 	namespaceToken := w.token(t, ownNamespace, "spy", rule)
 	nameToken := w.clusterToken(t, ownNamespace, "spy-named", nameRule)
 	ownerToken := w.clusterToken(t, ownNamespace, "spy-owner", rule)
-	w.noneToken = ownerToken // This user sees everything, including what the observers are not permitted to see.
+	w.noneToken = ownerToken // The owner can read all objects, including those that are hidden from observers.
 	guest := func(parts string) http.Header {
 		return http.Header{"Cookie": {w.openLink(w.share(t, ownerToken, parts))}, "Origin": {w.url}}
 	}
@@ -284,7 +283,7 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 	}
 }
 
-// share creates a share with a token, and returns its link.
+// share creates a share link as the user with the token, and returns the URL of the link.
 func (w *prober) share(t *testing.T, token, parts string) (link string) {
 	t.Helper()
 	var shareURL string
@@ -312,7 +311,7 @@ func (w *prober) share(t *testing.T, token, parts string) (link string) {
 	return shareURL
 }
 
-// clusterToken returns the token of a new service account with permissions in all namespaces.
+// clusterToken creates a service account with permissions in all namespaces, and returns its token.
 func (w *prober) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyRule) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
@@ -340,7 +339,7 @@ func (w *prober) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyR
 	return w.token(t, ns, name)
 }
 
-// change makes a change that the observers may see, and returns when the program has received it.
+// change changes objects that observers are permitted to read. It returns when the program has received the change.
 func (w *prober) change(t *testing.T, namespaces []string, value string) {
 	t.Helper()
 	for _, ns := range namespaces {
@@ -360,7 +359,8 @@ func (w *prober) waitForValue(t *testing.T, ns, name, value string) {
 	})
 }
 
-// changeHidden changes objects that no observer may see, and returns when the program has received these changes.
+// changeHidden changes objects that no observer is permitted to read. It returns when the program has received the
+// changes.
 func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	t.Helper()
 	value := fmt.Sprint("stir-", n)
@@ -380,9 +380,10 @@ func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	w.waitForValue(t, w.otherNamespace, plantedName, value)
 }
 
-// Invariant: S24. Nothing that a restricted reader receives depends on objects that it may not see. Responses, headers
-// and messages of all routes and views differ only in times and resourceVersions. Hidden objects change in half of the
-// rounds. A guess from the differences is right as often as by chance. ROUNDS is the number of rounds (200).
+// Invariant: S24. Nothing that a restricted reader receives depends on objects that it is not permitted to read.
+// Hidden objects change in half of the rounds. Responses, headers and messages of all routes and views differ only in
+// times and resourceVersions. A guess from the differences is right in half of the rounds, as by chance. The
+// environment variable ROUNDS sets the number of rounds (default 200).
 func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	rounds := 200
 	if s := os.Getenv("ROUNDS"); s != "" {
@@ -405,13 +406,13 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 		return err
 	})
 	observers := w.newObservers(t, w.ownNamespace, partNamespace)
-	allSocket := w.openSocket(t, w.noneToken) // This subscription keeps all resources watched.
+	allSocket := w.openSocket(t, w.noneToken) // Keeps all resources watched during the test.
 	for n, ref := range []string{"core/v1/configmaps", "core/v1/pods"} {
 		allSocket.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"table"}`, n+1, ref))
 	}
 	allSocket.collect(make(map[int][]string), func() bool { return true })
 	followed := make(map[*observer][]int)
-	// The first round starts all watches. The next ones are the baseline.
+	// The first round starts all watches. The next two rounds record the responses to compare with.
 	for round := range 3 {
 		state := strconv.Itoa(round % 2)
 		w.changeHidden(t, partNamespace, 1000+round)
@@ -455,7 +456,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 			}
 			return "/api/v1/snapshot/" + s.target.ref
 		}
-		oldCursors := make(map[*observer]map[int]string) // The cursors from before the visible change.
+		oldCursors := make(map[*observer]map[int]string) // Cursors from before the visible change.
 		for _, s := range observers {
 			oldCursors[s] = maps.Clone(s.last)
 		}
@@ -498,7 +499,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 				(strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
 				t.Errorf("%s does not resume the view %s: %s", s.name, view, text)
 			}
-			if round > 1 { // In earlier rounds, the cursor may be older than several changes.
+			if round > 1 { // In rounds 0 and 1, several changes can follow the cursor.
 				s.wantSameMessages(t, id, state+", resubscribed", received[id])
 			}
 			s.socket.send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
@@ -513,7 +514,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 		}
 		t.Logf("%s: of %d guesses %d are right by all but the cursor; %d cursors, %d questions",
 			s.name, rounds, byContent[s.name], len(s.cursors), len(s.requests))
-		if !s.byName { // The response for an object has no cursor.
+		if !s.byName { // A response for one object has no cursor.
 			t.Logf("%s: of %d guesses %d are right by the cursor", s.name, rounds, byCursor[s.name])
 		}
 	}

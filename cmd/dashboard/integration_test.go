@@ -1,7 +1,7 @@
 //go:build integration
 
-// The tests in this file start the whole program against the demo cluster in KUBECONFIG, and change that cluster
-// through its own API. They compare the program's output with the API server's.
+// The tests in this file start the whole program against the demo cluster in KUBECONFIG. They change that cluster
+// through the API server, and compare the program's output with the output of the API server.
 package main
 
 import (
@@ -52,7 +52,7 @@ func TestEveryListableKindIsServed(t *testing.T) {
 			continue
 		}
 		listable++
-		// The cluster changes all the time, so counts are compared until they agree.
+		// Objects come and go all the time, so repeat until both counts are equal.
 		eventually(t, r.Ref+" as the API server lists it", func() error {
 			var snapshot struct {
 				State, Reason string
@@ -75,7 +75,7 @@ func TestEveryListableKindIsServed(t *testing.T) {
 	}
 }
 
-// Clients that connect and disconnect during changes have the same data as the API server's list at the end.
+// Clients that connect and disconnect during changes have the same data as the API server at the end.
 func TestClientsConvergeDuringChanges(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))
@@ -91,7 +91,7 @@ func TestClientsConvergeDuringChanges(t *testing.T) {
 			Resource: "core/v1/configmaps", Namespaces: []string{ns}, View: "rows",
 		})
 		readers.Go(func() {
-			// Each connection is closed after a while, and resumed.
+			// Even clients reconnect after each short connection. Odd clients keep one connection.
 			for churning.Err() == nil {
 				if i%2 == 0 {
 					clients[i].connect(churning, time.Duration(50+i*40)*time.Millisecond)
@@ -106,7 +106,7 @@ func TestClientsConvergeDuringChanges(t *testing.T) {
 		switch random.IntN(4) {
 		case 0:
 			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
-		case 1: // Another object with the same name.
+		case 1: // Replace the object by a new object with the same name.
 			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
 			c.apply(t, ns, name, strconv.Itoa(random.Int()))
 		default:
@@ -207,7 +207,7 @@ func TestSecretsAreMasked(t *testing.T) {
 		"/api/v1/object/core/v1/secrets/" + ns + "/it", "/r/core/v1/secrets?ns=" + ns,
 		"/o/core/v1/secrets/" + ns + "/it",
 	}
-	for range 2 { // Test before and after the resource is watched.
+	for range 2 { // Once before and once while the resource is watched.
 		for _, path := range paths {
 			eventually(t, path+" shows the Secret", func() error {
 				body := d.get(path)
@@ -243,7 +243,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// The program starts before its API server, and reports that it waits for it. When the API server responds, the program
+// If the program starts before its API server, it reports that it waits. When the API server responds, the program
 // works.
 func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	config := adminConfig(t)
@@ -289,7 +289,7 @@ func TestUsersSeePermittedNamespaces(t *testing.T) {
 	}
 }
 
-// An invalid request receives a problem that describes the error. The program then still works.
+// An invalid request gets an error document (problem) that describes the error. The program keeps working.
 func TestInvalidInputIsReported(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	for _, test := range []struct {
@@ -362,7 +362,7 @@ func formatCount(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// forwardAddresses returns a free address to forward from, and the address of the API server in a kubeconfig.
+// forwardAddresses returns a free local address to listen on, and the address of the API server in a kubeconfig.
 func forwardAddresses(t *testing.T, kubeconfig string) (address, upstream string) {
 	t.Helper()
 	server, err := url.Parse(apiServerHost(t, kubeconfig))
@@ -379,8 +379,8 @@ func forwardAddresses(t *testing.T, kubeconfig string) (address, upstream string
 	return listener.Addr().String(), server.Host
 }
 
-// forward listens on address and forwards connections to upstream, until the test ends or stop is called. All
-// connections are closed then.
+// forward listens on address and forwards connections to upstream. When the test ends or stop is called, it closes
+// the listener and all connections.
 func forward(t *testing.T, address, upstream string) (stop func()) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)

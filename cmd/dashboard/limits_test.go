@@ -1,13 +1,13 @@
 package main
 
-// limitGroup is a table of limits.
+// limitGroup is one table of limits in docs/reference.md.
 type limitGroup struct {
 	title  string
 	limits []limit
 }
 
-// limitGroups returns the tables of limits in docs/reference.md. Numbers are those of the constants in braces. The
-// rules that apply beyond the numbers follow the tables in the document.
+// limitGroups returns the tables of limits in docs/reference.md. Braces contain names of Go constants, whose values
+// are inserted. Rules without a number are text of the document, after the tables.
 func limitGroups() []limitGroup {
 	return []limitGroup{
 		{"Requests and connections", []limit{

@@ -15,7 +15,7 @@ import (
 	"unicode"
 )
 
-// runUntilLogged runs the program until its log contains all the wants, and returns the log.
+// runUntilLogged runs the program until its log contains all texts of wants, and returns the log.
 func runUntilLogged(t *testing.T, wants []string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -45,7 +45,6 @@ func runUntilLogged(t *testing.T, wants []string, args ...string) string {
 	return stderr.String()
 }
 
-// writeKubeconfigFor creates a kubeconfig for an API server.
 func writeKubeconfigFor(t *testing.T, server string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config")
@@ -58,8 +57,7 @@ func writeKubeconfigFor(t *testing.T, server string) string {
 	return file
 }
 
-// Whatever the API server responds, each line of the log starts with the program's own prefix, and contains no terminal
-// control characters.
+// No text from the API server can forge a log line or add terminal control characters to the log.
 func TestLogLinesHaveNoControlCharacters(t *testing.T) {
 	clearEnvironment(t)
 	const message = "odd \x1b[31mred\x1b]0;title\a\r\nlevel=ERROR " +
@@ -95,7 +93,7 @@ func TestLogLinesHaveNoControlCharacters(t *testing.T) {
 	}
 }
 
-// The program logs a warning only if the certificate of the API server is not verified.
+// The program logs a warning if the certificate of the API server is not verified, and only then.
 func TestUnverifiedCertificatesAreWarnedAbout(t *testing.T) {
 	clearEnvironment(t)
 	requests := 0
@@ -103,7 +101,7 @@ func TestUnverifiedCertificatesAreWarnedAbout(t *testing.T) {
 		requests++
 		http.Error(w, "not now", http.StatusServiceUnavailable)
 	}))
-	// The test makes TLS handshakes fail on purpose.
+	// TLS handshakes fail on purpose, so do not log them.
 	api.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	api.StartTLS()
 	defer api.Close()
@@ -117,7 +115,7 @@ func TestUnverifiedCertificatesAreWarnedAbout(t *testing.T) {
 	)
 }
 
-// client-go logs a request that was canceled as an error. It is logged at debug level, all other errors stay.
+// client-go logs canceled requests as errors. The program logs them at debug level. Other errors stay errors.
 func TestCanceledRequestsAreNotErrors(t *testing.T) {
 	for _, test := range []struct {
 		name string

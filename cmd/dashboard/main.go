@@ -1,4 +1,4 @@
-// Dashboard is a live, read-only window on a Kubernetes cluster, in a browser.
+// Dashboard serves a live, read-only view of a Kubernetes cluster to browsers.
 package main
 
 import (
@@ -16,9 +16,9 @@ func main() {
 	os.Exit(code)
 }
 
-// setHTTP2Timeouts makes client-go detect a half-open connection to the API server within 20 s, if the environment does
-// not set other timeouts. Until a broken connection is detected, the page shows old data as live. By default, client-go
-// takes 45 s (k8s.io/apimachinery/pkg/util/net), and only the environment can change this.
+// setHTTP2Timeouts makes client-go detect a broken connection to the API server within 20 s, instead of 45 s
+// (k8s.io/apimachinery/pkg/util/net). Until client-go detects it, the page shows old data as live. The timeouts can
+// be set only by environment variables. Variables that are already set stay unchanged.
 func setHTTP2Timeouts() {
 	for _, name := range []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS", "HTTP2_PING_TIMEOUT_SECONDS"} {
 		if os.Getenv(name) == "" {

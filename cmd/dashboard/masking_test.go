@@ -38,7 +38,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// canaryRules returns rules for values that only rules mask.
+// canaryRules returns redaction rules for the canaries (secret test values) that are visible without rules.
 func canaryRules() []string {
 	return []string{
 		"env", "core/v1/configmaps:data.*", "core/v1/configmaps:binaryData.*",
@@ -47,15 +47,17 @@ func canaryRules() []string {
 	}
 }
 
-// ruleMaskedPlaces returns the places of those canaries that only rules mask.
+// ruleMaskedPlaces returns the kinds of fields whose canaries (secret test values) only a redaction rule masks.
 func ruleMaskedPlaces() []string {
 	return []string{"annotation", "config", "copy", "cron", "env", "init", "revision", "widget"}
 }
 
-// canaries are values that must not leave the program. All start with the same unique mark, followed by their place.
+// canaries generates test values that must be masked in all output. Each value starts with the same unique prefix,
+// followed by its place: a kind of field, such as "env".
 type canaries struct {
 	prefix string
-	// Whether annotations of templates contain copies in every encoding. Only guests must not see these.
+	// Whether annotations of pod templates contain encoded copies of a Secret. These are masked only for guests
+	// (viewers of a share link).
 	hasEncodedCopies bool
 }
 
@@ -67,13 +69,13 @@ func newCanaries() canaries {
 	return canaries{prefix: "c4n4ry" + string(rare)}
 }
 
-// value returns the nth canary of a place, a kind of field such as "env".
+// value returns the nth canary (a secret test value) of a place. A place is a kind of field, such as "env".
 func (c canaries) value(place string, n int) string {
 	return fmt.Sprintf("%s-%s-%d-end", c.prefix, place, n)
 }
 
-// encodedCopies returns annotations with copies of a Secret, one for each encoding. Each contains the canary of a place
-// in one of its forms. The compressed formats store it without compression.
+// encodedCopies returns annotations with copies of a Secret, one for each encoding, such as JSON, base64 or gzip. The
+// Secret contains the nth canary (a secret test value) of a place. Compressed formats store it without compression.
 func (c canaries) encodedCopies(t *testing.T, place string, n int) map[string]string {
 	t.Helper()
 	value := c.value(place, n)
@@ -99,8 +101,7 @@ func (c canaries) encodedCopies(t *testing.T, place string, n int) map[string]st
 	}
 }
 
-// uncompressedArchive returns a text in the format of a compressor, in base64. The format stores the text without
-// compression.
+// uncompressedArchive returns the base64 encoding of an archive, such as a gzip file. newWriter must not compress.
 func uncompressedArchive(t *testing.T, text string, newWriter func(io.Writer) (io.WriteCloser, error)) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -115,7 +116,8 @@ func uncompressedArchive(t *testing.T, text string, newWriter func(io.Writer) (i
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 
-// innerAnnotations returns the annotations of an object or template within another object.
+// innerAnnotations returns annotations with canaries (secret test values), for an object or a pod template inside
+// another object.
 func (c canaries) innerAnnotations(t *testing.T, n int) map[string]string {
 	t.Helper()
 	annotations := map[string]string{
@@ -128,10 +130,11 @@ func (c canaries) innerAnnotations(t *testing.T, n int) map[string]string {
 	return annotations
 }
 
-// encodedForms returns byte sequences. A text contains a canary in some encoding if it contains one of them.
+// encodedForms returns the prefix of all canaries (secret test values) in several encodings. A text that contains one
+// of these forms contains a canary.
 func (c canaries) encodedForms() [][]byte {
 	forms := [][]byte{[]byte(c.prefix), []byte(hex.EncodeToString([]byte(c.prefix))), []byte(strings.ToUpper(c.prefix))}
-	// Base64 has three alignments. Use only the part that does not depend on the surrounding bytes.
+	// Base64 has three alignments. Use only the characters that do not depend on the surrounding bytes.
 	for padding := range 3 {
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", padding) + c.prefix))
 		end := (padding + len(c.prefix)) / 3 * 4
@@ -143,7 +146,8 @@ func (c canaries) encodedForms() [][]byte {
 	return forms
 }
 
-// places returns the places of the canaries in a text, and "?" for each canary that cannot be decoded.
+// places returns the places (kinds of fields) of the canaries (secret test values) in a text. For an encoded canary,
+// the place is unknown: "?".
 func (c canaries) places(text []byte) (found []string) {
 	for n, form := range c.encodedForms() {
 		for rest := text; ; {
@@ -165,7 +169,8 @@ func (c canaries) places(text []byte) (found []string) {
 	return slices.Compact(found)
 }
 
-// plantedResources returns the resources that have an object named it with canaries.
+// plantedResources returns the resources for which plant creates an object named "it" with canaries (secret test
+// values).
 func plantedResources() []string {
 	return []string{
 		"core/v1/secrets", "core/v1/configmaps", "apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets",
@@ -176,7 +181,7 @@ func plantedResources() []string {
 	}
 }
 
-// plant creates or updates the objects that contain the nth canaries.
+// plant creates or updates all objects with canaries (secret test values). n is part of each value.
 func (c canaries) plant(t *testing.T, o *apiClient, ns string, n int) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Name: "it", Namespace: ns, Annotations: map[string]string{
@@ -190,7 +195,7 @@ func (c canaries) plant(t *testing.T, o *apiClient, ns string, n int) {
 	}
 	helm := metaNamed("sh.helm.release.v1.it.v1")
 	helm.Labels = map[string]string{"owner": "helm", "name": "it", "version": "1"}
-	unnamed := metaNamed("bare") // Only the label marks it as an object of Helm.
+	unnamed := metaNamed("bare") // Only its labels mark it as a Helm release.
 	unnamed.Labels = helm.Labels
 	labels := map[string]string{"app": "it"}
 	template := func(place string) corev1.PodTemplateSpec {
@@ -226,14 +231,14 @@ func (c canaries) plant(t *testing.T, o *apiClient, ns string, n int) {
 	cron := template("cron")
 	cron.Spec.RestartPolicy = corev1.RestartPolicyNever
 	daemon := template("env")
-	daemon.Spec.NodeSelector = map[string]string{"example.com/none": "none"} // No node has this label, so no pod starts.
+	daemon.Spec.NodeSelector = map[string]string{"example.com/none": "none"} // No node matches, so no pod starts.
 	job := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Annotations: c.innerAnnotations(t, n)},
 		Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "example.com/c"}},
 		},
 	}
-	suspended := true // The template of a suspended Job can be changed.
+	suspended := true // The pod template of a suspended Job can be changed.
 	secret := *meta.DeepCopy()
 	maps.Copy(secret.Annotations, c.encodedCopies(t, "secret", n))
 	secret.Annotations["helm.sh/resource-policy"] = c.encodedCopies(t, "secret", n)["example.com/zlib"]
@@ -320,7 +325,6 @@ func (c canaries) plant(t *testing.T, o *apiClient, ns string, n int) {
 	c.put(t, o, "test.example.com/v1/widgets", custom)
 }
 
-// put creates an object, or updates the existing one.
 func (c canaries) put(t *testing.T, o *apiClient, ref string, u *unstructured.Unstructured) {
 	t.Helper()
 	part := strings.Split(ref, "/")
@@ -339,7 +343,7 @@ func (c canaries) put(t *testing.T, o *apiClient, ref string, u *unstructured.Un
 			return err
 		}
 		patch, err := u.MarshalJSON()
-		// A merge patch leaves unchanged what controllers have set, for example the selector of a Job.
+		// A merge patch keeps the fields that controllers have set, for example the selector of a Job.
 		if err == nil {
 			_, err = client.Patch(t.Context(), u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
 		}
@@ -347,7 +351,8 @@ func (c canaries) put(t *testing.T, o *apiClient, ref string, u *unstructured.Un
 	})
 }
 
-// TestRunAsChildProcess runs the program itself, if another test has started this test binary as a separate process.
+// TestRunAsChildProcess is not a test. When another test starts this test binary as a child process, it runs the
+// program.
 func TestRunAsChildProcess(t *testing.T) {
 	args := os.Getenv("CANARY_ARGS")
 	if args == "" {
@@ -357,7 +362,7 @@ func TestRunAsChildProcess(t *testing.T) {
 	if err := json.Unmarshal([]byte(args), &programArgs); err != nil {
 		t.Fatal(err)
 	}
-	// The program runs until the test that started it ends.
+	// The child process exits when its stdin is closed, at the latest when the parent test ends.
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
@@ -365,8 +370,7 @@ func TestRunAsChildProcess(t *testing.T) {
 	os.Exit(run(t.Context(), programArgs, os.Stdout, os.Stderr))
 }
 
-// startProcess starts the program as a separate process with redaction rules. It connects to the API server at an
-// address.
+// startProcess starts the program as a child process, with redaction rules. It connects to the API server at address.
 func startProcess(t *testing.T, address string, rules []string) (d *dashboard, metrics string, process int) {
 	t.Helper()
 	args := []string{"--server", "https://" + address}
@@ -376,7 +380,7 @@ func startProcess(t *testing.T, address string, rules []string) (d *dashboard, m
 	return startProcessWith(t, args...)
 }
 
-// startProcessWith starts the program as a separate process with arguments.
+// startProcessWith starts the program as a child process with additional flags. process is its process ID.
 func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics string, process int) {
 	t.Helper()
 	d = &dashboard{t: t, out: &safeBuffer{}}
@@ -391,7 +395,7 @@ func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics strin
 	command := exec.CommandContext( //nolint:gosec // The command is this test binary itself.
 		t.Context(), os.Args[0], "-test.run=^TestRunAsChildProcess$",
 	)
-	// clobberfree overwrites memory that is freed.
+	// clobberfree overwrites memory when the garbage collector frees it.
 	command.Env = append(os.Environ(), "CANARY_ARGS="+string(text), "GODEBUG=clobberfree=1")
 	command.Stdout, command.Stderr = d.out, d.out
 	stdin, err := command.StdinPipe()
@@ -423,7 +427,7 @@ func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics strin
 	return d, metrics, command.Process.Pid
 }
 
-// recorder records everything that a program sends, by source.
+// recorder records everything that a program sends, by source, such as a path or a view.
 type recorder struct {
 	mu       sync.Mutex
 	received map[string]*bytes.Buffer
@@ -438,12 +442,12 @@ func (e *recorder) record(source string, text []byte) {
 	e.received[source].Write(text)
 }
 
-// subscribeAll subscribes to the planted resources in every view, until ctx ends.
+// subscribeAll subscribes to the resources with canaries in every view, and records the messages until ctx ends.
 func (e *recorder) subscribeAll(ctx context.Context, t *testing.T, d *dashboard, ns string) (ended func()) {
 	t.Helper()
 	var reading sync.WaitGroup
 	headers := http.Header{}
-	if d.cookie != "" { // The login of a browser.
+	if d.cookie != "" { // The login cookie of a browser.
 		headers = http.Header{"Cookie": {d.cookie}, "Origin": {d.url}}
 	}
 	for _, view := range []string{"rows", "table", "window", "object", "changes", "one", "resources"} {
@@ -484,7 +488,6 @@ func (e *recorder) subscribeAll(ctx context.Context, t *testing.T, d *dashboard,
 	return reading.Wait
 }
 
-// requestAll sends a request to every route, and records the responses.
 func (e *recorder) requestAll(t *testing.T, d *dashboard, ns string) {
 	t.Helper()
 	get := func(path string, header ...string) string {
@@ -537,7 +540,8 @@ func (e *recorder) requestAll(t *testing.T, d *dashboard, ns string) {
 	}
 }
 
-// leakedPlaces returns the places of the canaries that were recorded, each with the sources that sent it.
+// leakedPlaces returns the places (kinds of fields) of the canaries (secret test values) in the recorded data. For
+// each place, it returns the sources that sent them.
 func (e *recorder) leakedPlaces(c canaries) map[string][]string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -550,7 +554,7 @@ func (e *recorder) leakedPlaces(c canaries) map[string][]string {
 	return all
 }
 
-// defineCanaryResource creates the custom resource in which canaries are planted.
+// defineCanaryResource creates the custom resource that plant uses for custom objects.
 func defineCanaryResource(t *testing.T, o *apiClient) {
 	t.Helper()
 	o.define(t,
@@ -564,7 +568,7 @@ func defineCanaryResource(t *testing.T, o *apiClient) {
 			""))
 }
 
-// plantInNewNamespace plants canaries in a new namespace, and waits for the pods that contain some of them.
+// plantInNewNamespace creates objects with canaries in a new namespace. It waits until pods with canaries exist.
 func plantInNewNamespace(t *testing.T, o *apiClient, c canaries) (ns string) {
 	t.Helper()
 	ns = o.namespace(t)
@@ -579,8 +583,9 @@ func plantInNewNamespace(t *testing.T, o *apiClient, c canaries) (ns string) {
 	return ns
 }
 
-// No masked value reaches the guests of a link that shares a whole namespace. For guests, environments, ConfigMaps, and
-// annotations with copies of objects are masked without a rule, in every object and template. Users see these values.
+// A guest (a viewer of a share link) of a whole namespace receives no masked values. For guests, the program masks
+// environment variables, ConfigMaps, and annotations with copies of objects, even without a rule. Users see these
+// values.
 func TestGuestsGetNoMaskedValues(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
 	defineCanaryResource(t, o)
@@ -597,7 +602,7 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 	guest.cookie = d.openLink(d.shareCommand(args...))
 	ownRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
 	guestRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
-	guestRecorder.requestAll(t, &guest, ns) // Test before anything is watched, and during watches.
+	guestRecorder.requestAll(t, &guest, ns) // Once before and once after the watches start.
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := guestRecorder.subscribeAll(ctx, t, &guest, ns)
 	for n := range 3 {
@@ -623,8 +628,8 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 	}
 }
 
-// No masked value leaves the program anywhere, neither the old nor the new value, and its memory contains none. Without
-// the rules, the values that only rules mask do leave. This proves that the test covers all outputs.
+// No output of the program contains a masked value, old or new, and neither does its memory. Without redaction rules,
+// all values that only rules mask are in the output. This proves that the test covers all outputs.
 func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
 	defineCanaryResource(t, o)
@@ -635,7 +640,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 		stopForward := forward(t, address, upstream)
 		d, metrics, process := startProcess(t, address, rules)
 		e := &recorder{received: make(map[string]*bytes.Buffer)}
-		e.requestAll(t, d, ns) // Test before anything is watched, and during watches.
+		e.requestAll(t, d, ns) // Once before and once after the watches start.
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := e.subscribeAll(ctx, t, d, ns)
 		for n := range 3 {
@@ -646,7 +651,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 		if rules != nil {
 			wantNoCanariesInMemory(t, c, func(try int) [][]byte {
 				overwriteBuffers(t, o, d, ns, try)
-				stopForward() // An open HTTP/2 stream keeps a buffer that another stream used before.
+				stopForward() // An open HTTP/2 stream keeps a read buffer with old data.
 				defer func() { stopForward = forward(t, address, upstream) }()
 				return readProcessMemory(t, metrics, process)
 			})
@@ -668,7 +673,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 				}
 				delete(leaks, place)
 			}
-			delete(leaks, "?") // The leak of binaryData, which is in base64.
+			delete(leaks, "?") // An encoded canary: binaryData is base64.
 		} else {
 			if masks := bytes.Count(e.received["socket, view object"].Bytes(), []byte("(masked, change ")); masks < 10 {
 				t.Errorf("only %d changes of masked values were sent", masks)
@@ -688,7 +693,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 	}
 }
 
-// waitForLastChange returns when the program shows the last planted version.
+// waitForLastChange waits until the program shows the last version of the objects with canaries.
 func waitForLastChange(t *testing.T, d *dashboard, ns string) {
 	t.Helper()
 	eventually(t, "the last change is known", func() error {
@@ -700,7 +705,7 @@ func waitForLastChange(t *testing.T, d *dashboard, ns string) {
 	})
 }
 
-// overwriteBuffers makes the program read much other data through the same connections. This overwrites its read
+// overwriteBuffers makes the program read a lot of other data through the same connections, to overwrite read
 // buffers.
 func overwriteBuffers(t *testing.T, o *apiClient, d *dashboard, ns string, try int) {
 	t.Helper()
@@ -778,8 +783,8 @@ func fetchURL(t *testing.T, url string) []byte {
 	return text
 }
 
-// readProcessMemory returns the memory of a process after three garbage collections that overwrite freed memory. It
-// returns nil if the memory cannot be read.
+// readProcessMemory returns the memory of a process, after three garbage collections. It returns nil if the memory is
+// not readable. The process overwrites freed memory (clobberfree).
 func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte) {
 	t.Helper()
 	for range 3 {
@@ -812,12 +817,13 @@ func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte)
 	return all
 }
 
-// wantNoCanariesInMemory searches the memory of a process for canaries, after a call of wash. The program does not
-// control all of its read buffers. So only a canary that is found after each of several washes is an error.
+// wantNoCanariesInMemory fails the test if the memory contains a canary (a secret test value) in all of 16 tries.
+// readMemory overwrites read buffers, and then reads the memory. One try is not enough, because some read buffers
+// belong to libraries.
 func wantNoCanariesInMemory(t *testing.T, c canaries, readMemory func(try int) [][]byte) {
 	t.Helper()
 	var found []string
-	// Buffers that are reused at random are overwritten sooner or later.
+	// Libraries reuse buffers at random, so a few tries overwrite all of them.
 	for try := range 16 {
 		found = nil
 		size := 0

@@ -33,15 +33,15 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// parity compares what users see in this program with what the API server returns for the tokens of these users.
+// parity compares what users can read in this program with what the API server returns for their tokens.
 type parity struct {
 	admin      *kubernetes.Clientset
 	config     *rest.Config
 	cluster    *watch.Cluster
-	namespaces []string // Namespaces to compare. The last one does not exist.
+	namespaces []string // Namespaces to compare; the last one does not exist.
 }
 
-// parityKinds returns the resources to compare. Their objects do not change by themselves.
+// parityKinds returns the resources to compare: resources whose objects do not change by themselves.
 func parityKinds() []string {
 	return []string{
 		"core/v1/configmaps", "core/v1/services", "core/v1/serviceaccounts", "rbac.authorization.k8s.io/v1/roles",
@@ -60,9 +60,10 @@ func resourceFor(ref string) schema.GroupVersionResource {
 	}
 }
 
-// The test creates random Roles and Bindings. A user sees here exactly the objects that the user's token can list, get
-// and watch at the API server. This applies to each resource and namespace, for all together, and for single objects.
-// PARITY is the number of permission sets (100), and SEED is the seed of the random numbers.
+// With random Roles and RoleBindings, a user sees here exactly the objects that the user's token can get, list and
+// watch at the API server. The test compares each resource in each namespace, in all namespaces, and by name. The
+// environment variable PARITY sets the number of permission sets (default 100). SEED sets the seed of the random
+// numbers.
 func TestPermissionsMatchTheAPIServer(t *testing.T) {
 	sets := 100
 	if s := os.Getenv("PARITY"); s != "" {
@@ -84,7 +85,7 @@ func TestPermissionsMatchTheAPIServer(t *testing.T) {
 		for _, ref := range parityKinds() {
 			for _, s := range p.requests(ref, user.random) {
 				got, want := user.seenHere(t, s), user.seenAtAPIServer(t, s)
-				for try := 0; try < 3 && got != want; try++ { // Another client may have changed something in between.
+				for try := 0; try < 3 && got != want; try++ { // Objects can change in between.
 					got, want = user.seenHere(t, s), user.seenAtAPIServer(t, s)
 				}
 				if got != want {
@@ -159,15 +160,14 @@ func newParity(t *testing.T) *parity {
 	return p
 }
 
-// parityUser is a user with random permissions.
 type parityUser struct {
 	access *watch.Access
-	client dynamic.Interface // A client with the user's token.
+	client dynamic.Interface // Client with the user's token.
 	rules  string
 	random *rand.Rand
 }
 
-// user creates a service account with random permissions.
+// user creates a service account with random permissions, and returns it as a user.
 func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 	t.Helper()
 	ns, name := p.namespaces[0], fmt.Sprintf("parity-%d", n)
@@ -238,7 +238,6 @@ func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 	return u
 }
 
-// randomRule returns a rule with some of the verbs and resources.
 func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	someOf := func(all []string) []string {
 		chosen := slices.DeleteFunc(slices.Clone(all), func(string) bool { return random.IntN(2) == 0 })
@@ -264,8 +263,8 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	return rule
 }
 
-// waitForPermissions waits until the API server applies all permissions. That is when two responses in a row for the
-// last user are equal.
+// waitForPermissions waits until the API server applies all permissions: until two responses in a row for the last
+// user are equal.
 func (p *parity) waitForPermissions(t *testing.T, last *parityUser) {
 	t.Helper()
 	before := ""
@@ -289,14 +288,13 @@ func (p *parity) waitForPermissions(t *testing.T, last *parityUser) {
 	})
 }
 
-// parityRequest is one form of a request.
 type parityRequest struct {
 	ref, verb  string
 	namespaces []string
 	name       string
 }
 
-// requests returns requests for a resource: for all namespaces, for each of them, for two of them, and for one object.
+// requests returns requests for a resource: for all namespaces, for one or two random namespaces, and for one object.
 func (p *parity) requests(ref string, random *rand.Rand) []parityRequest {
 	if clusterScoped(ref) {
 		shapes := []parityRequest{
@@ -307,7 +305,7 @@ func (p *parity) requests(ref string, random *rand.Rand) []parityRequest {
 		if ref != "core/v1/namespaces" {
 			return shapes
 		}
-		// A Role in a namespace can allow a get of that Namespace, but no list or watch.
+		// A Role in a namespace can allow a get of the Namespace object itself, but no list or watch of namespaces.
 		for _, name := range p.namespaces {
 			shapes = append(shapes, parityRequest{ref: ref, verb: "get", name: name},
 				parityRequest{ref: ref, verb: "watch", name: name})
@@ -328,7 +326,7 @@ func (p *parity) requests(ref string, random *rand.Rand) []parityRequest {
 	}
 }
 
-// seenHere returns what this program shows the user for a request.
+// seenHere returns what this program shows the user in response to a request.
 func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 	t.Helper()
 	switch s.verb {
@@ -337,7 +335,7 @@ func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 			10*time.Second)
 		switch outcome := outcomeOf(err); {
 		case outcome == "not found":
-			return "" // Only users who may know whether the namespace exists get an error if it does not.
+			return "" // "Not found" is reported only to users who are permitted to know whether the namespace exists.
 		case err != nil:
 			return outcome
 		}
@@ -367,8 +365,8 @@ func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 	return outcomeOf(err)
 }
 
-// seenAtAPIServer returns what the API server returns for the user's token. If it refuses the request for all
-// namespaces together, seenAtAPIServer combines the responses for each namespace.
+// seenAtAPIServer returns what the API server returns for the user's token. If it refuses a request for all
+// namespaces, seenAtAPIServer sends a request for each namespace, and combines the responses.
 func (u *parityUser) seenAtAPIServer(t *testing.T, s parityRequest) string {
 	t.Helper()
 	client := u.client.Resource(resourceFor(s.ref))
@@ -438,7 +436,6 @@ func (u *parityUser) seenAtAPIServer(t *testing.T, s parityRequest) string {
 	return sortedKeys(slices.Concat(out...))
 }
 
-// allNamespaces returns the namespaces of the cluster.
 func (u *parityUser) allNamespaces(t *testing.T) (names []string) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
@@ -464,7 +461,6 @@ func mustConfig(t *testing.T) *rest.Config {
 	return config
 }
 
-// sortedKeys sorts keys by namespace and name.
 func sortedKeys(keys []string) string {
 	slices.SortFunc(keys, func(a, b string) int {
 		return slices.Compare(strings.SplitN(strings.TrimSpace(a), "/", 2),
@@ -473,8 +469,7 @@ func sortedKeys(keys []string) string {
 	return strings.Join(keys, "")
 }
 
-// outcomeOf returns a text for an error. Errors of this program and of the API server with the same meaning have the
-// same text.
+// outcomeOf returns a text for an error. Equivalent errors of this program and of the API server have the same text.
 func outcomeOf(err error) string {
 	problem := new(status.Problem)
 	switch {

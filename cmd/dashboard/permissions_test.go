@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// A user who may list only in some namespaces sees these namespaces, whether the request names them or not. A new
-// permission is detected, and a revoked one removes its rows.
+// A user who can list ConfigMaps only in some namespaces sees only these namespaces. Rows appear when a permission is
+// granted, and disappear when it is revoked.
 func TestPermissionChangesAreDetected(t *testing.T) {
 	admin := adminConfig(t)
 	o := newAPIClient(t, admin)
@@ -65,8 +65,7 @@ func TestPermissionChangesAreDetected(t *testing.T) {
 	}
 }
 
-// grant gives the demo's user without permissions some permissions on ConfigMaps in a namespace, until the returned
-// function is called.
+// grant gives the demo user "nobody" the given verbs on the ConfigMaps of a namespace. revoke removes them.
 func (o *apiClient) grant(t *testing.T, ns string, verbs ...string) (revoke func()) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", adminConfig(t))
@@ -88,8 +87,7 @@ func (o *apiClient) grant(t *testing.T, ns string, verbs ...string) (revoke func
 	return o.grantRole(t, ns)
 }
 
-// grantRole binds the Role that allow has created to the demo's user without permissions, until the returned function
-// is called.
+// grantRole binds the Role "reader", which grant has created, to the demo user "nobody". revoke removes the binding.
 func (o *apiClient) grantRole(t *testing.T, ns string) (revoke func()) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))

@@ -2,8 +2,8 @@ package main
 
 import "net/http"
 
-// problemMeanings returns the meanings of problems, by title, for which the details in the source code do not begin
-// with a short general statement.
+// problemMeanings returns an explanation for each problem title whose details in the source code do not start with a
+// short general sentence.
 func problemMeanings() map[string]string {
 	return map[string]string{
 		"Container is waiting": "The container has not run yet. The detail has the reason and the containers of " +
@@ -47,8 +47,8 @@ func problemMeanings() map[string]string {
 	}
 }
 
-// problemStatuses returns the status codes of problems whose source code has the title in one place and the status code
-// in another.
+// problemStatuses returns the HTTP status codes of those problems for which the source code sets title and status in
+// different places.
 func problemStatuses() map[string][]int {
 	return map[string][]int{
 		"API server rejected the credentials": {http.StatusServiceUnavailable},

@@ -26,20 +26,18 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// dashboard is a running program under test.
+// dashboard is a program under test that is running.
 type dashboard struct {
 	t   *testing.T
 	url string
 	out *safeBuffer
-	// cookie is sent with each request; empty if no cookie is sent.
+	// cookie is the Cookie header of each request. If it is empty, no cookie is sent.
 	cookie string
-	// stop ends the program. klog has one global logger, which the program sets when it starts. Two programs must
-	// therefore not run at the same time.
+	// stop ends the program. Two programs must not run at the same time, because each one sets klog's global logger.
 	stop func()
 }
 
-// startProgramProcess runs the program until the test ends. The test fails if the program does not end without an
-// error.
+// startProgramProcess runs the program until the test ends. The test fails if the program ends with an error.
 func startProgramProcess(t *testing.T, kubeconfig string, args ...string) *dashboard {
 	t.Helper()
 	d := &dashboard{t: t, out: &safeBuffer{}}
@@ -77,7 +75,7 @@ func startProgramProcess(t *testing.T, kubeconfig string, args ...string) *dashb
 	return d
 }
 
-// startReady launches the program, and waits until it has reached its API server.
+// startReady starts the program, and waits until it has connected to its API server.
 func startReady(t *testing.T, kubeconfig string, args ...string) *dashboard {
 	t.Helper()
 	d := startProgramProcess(t, kubeconfig, args...)
@@ -132,7 +130,7 @@ func (d *dashboard) getJSON(path string, into any) {
 	}
 }
 
-// safeBuffer is a buffer for the program's log that can be read while it is written.
+// safeBuffer is a buffer for the program's log. One goroutine can read it while another one writes.
 type safeBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -150,7 +148,7 @@ func (b *safeBuffer) String() string {
 	return b.buf.String()
 }
 
-// eventually repeats check until it returns nil, for at most half a minute.
+// eventually repeats check until it returns nil, for at most 30 s.
 func eventually(t *testing.T, condition string, check func() error) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
@@ -169,7 +167,7 @@ func eventually(t *testing.T, condition string, check func() error) {
 	}
 }
 
-// apiClient is a direct client of the API server.
+// apiClient sends requests directly to the API server.
 type apiClient struct {
 	core    v1.CoreV1Interface
 	dynamic dynamic.Interface
@@ -202,7 +200,7 @@ func apiServerHost(t *testing.T, kubeconfig string) string {
 	return config.Host
 }
 
-// namespace creates a namespace for the test, and deletes it afterwards.
+// namespace creates a namespace, and deletes it when the test ends.
 func (o *apiClient) namespace(t *testing.T) string {
 	t.Helper()
 	created, err := o.core.Namespaces().Create(t.Context(),
@@ -220,7 +218,7 @@ func (o *apiClient) namespace(t *testing.T) string {
 	return created.Name
 }
 
-// count returns the number of objects of a resource in a list read with quorum.
+// count returns the number of objects of a resource, from the API server (a quorum read).
 func (o *apiClient) count(t *testing.T, ref string) int {
 	t.Helper()
 	parts := strings.Split(ref, "/")
@@ -232,7 +230,7 @@ func (o *apiClient) count(t *testing.T, ref string) int {
 	return len(list.Items)
 }
 
-// apply writes a ConfigMap with a value.
+// apply creates or updates a ConfigMap with the given value.
 func (o *apiClient) apply(t *testing.T, ns, name, value string) {
 	t.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"v": value}}
@@ -245,7 +243,7 @@ func (o *apiClient) apply(t *testing.T, ns, name, value string) {
 	}
 }
 
-// rows returns the ConfigMaps in a list read with quorum: uid and version, by name.
+// rows lists ConfigMaps at the API server (a quorum read). It returns UID and resourceVersion, by name.
 func (o *apiClient) rows(t *testing.T, ns string) map[string]string {
 	t.Helper()
 	list, err := o.core.ConfigMaps(ns).List(t.Context(), metav1.ListOptions{})
@@ -260,11 +258,10 @@ func (o *apiClient) rows(t *testing.T, ns string) map[string]string {
 }
 
 func base64Part(s string) string {
-	// The longest part of the encoding that does not depend on the surrounding bytes.
+	// These 12 characters encode the first 9 bytes of s. They do not depend on bytes after s.
 	return strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")[:12]
 }
 
-// socket is a WebSocket of the program.
 type socket struct {
 	t    *testing.T
 	ctx  context.Context //nolint:containedctx // The context limits the duration of the test.
@@ -292,7 +289,7 @@ func (s *socket) send(frame string) {
 	}
 }
 
-// readType reads up to a message of the given type.
+// readType reads messages until one has the given type, and returns it.
 func (s *socket) readType(kind string) string {
 	s.t.Helper()
 	for {
@@ -306,7 +303,7 @@ func (s *socket) readType(kind string) string {
 	}
 }
 
-// readContaining reads up to a message that contains all the parts.
+// readContaining reads messages until one contains all the parts, and returns it.
 func (s *socket) readContaining(parts ...string) string {
 	s.t.Helper()
 	var received []string

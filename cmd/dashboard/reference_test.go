@@ -12,7 +12,6 @@ import (
 	"testing"
 )
 
-// root is the path of the repository from this folder.
 const root = "../.."
 
 func readDocument(t *testing.T, name string) string {
@@ -24,8 +23,8 @@ func readDocument(t *testing.T, name string) string {
 	return string(text)
 }
 
-// ARCHITECTURE.md has at most 12 KiB and fewer than 150 lines, and mentions every package. It names only packages that
-// exist. It and docs/invariants.md name only tests and files that exist.
+// ARCHITECTURE.md has at most 12 KiB and fewer than 150 lines. It names every package, and no package that does not
+// exist. ARCHITECTURE.md and docs/invariants.md name only tests and files that exist.
 func TestArchitectureNamesWhatExists(t *testing.T) {
 	text := readDocument(t, "ARCHITECTURE.md")
 	if len(text) > 12<<10 {
@@ -50,8 +49,8 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 	checkNames(t, "docs/invariants.md", readDocument(t, "docs/invariants.md"), tests)
 }
 
-// checkNames checks that the tests and files that a document names exist, and returns how many it names. A file is
-// named by its path, or by its name alone.
+// checkNames checks that the tests and files that a document names exist. It returns the number of names. A document
+// names a file by its path or its base name.
 func checkNames(t *testing.T, source, text string, tests map[string]bool) (names int) {
 	t.Helper()
 	for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(text, -1) {
@@ -70,7 +69,7 @@ func checkNames(t *testing.T, source, text string, tests map[string]bool) (names
 	return names
 }
 
-// hasFile reports whether a file of the sources has the name.
+// hasFile reports whether a source folder contains a file with the given base name.
 func hasFile(t *testing.T, name string) (found bool) {
 	t.Helper()
 	for _, dir := range []string{"cmd", "internal", "web/static/src", "web/templates"} {
@@ -85,7 +84,7 @@ func hasFile(t *testing.T, name string) (found bool) {
 	return found
 }
 
-// sources returns the packages that contain more than tests, and the names of all tests.
+// sources returns the packages with non-test code, and the names of all test functions.
 func sources(t *testing.T) (packages, tests map[string]bool) {
 	t.Helper()
 	packages, tests = map[string]bool{}, map[string]bool{}
@@ -118,7 +117,7 @@ func sources(t *testing.T) (packages, tests map[string]bool) {
 	return packages, tests
 }
 
-// docs/security.md contains all 42 items in order, each with tests that exist.
+// docs/security.md has 42 items in order. Each item names tests that exist.
 func TestSecurityItemsNameTests(t *testing.T) {
 	text := readDocument(t, "docs/security.md")
 	_, tests := sources(t)
@@ -142,7 +141,7 @@ func TestSecurityItemsNameTests(t *testing.T) {
 	}
 }
 
-// README, CONTRIBUTING and ARCHITECTURE name only targets that the Makefile has.
+// README.md, CONTRIBUTING.md and ARCHITECTURE.md name only Makefile targets that exist.
 func TestDocumentedTargetsExist(t *testing.T) {
 	targets := map[string]bool{}
 	for _, match := range regexp.MustCompile(`(?m)^([a-z]+):.*## `).FindAllStringSubmatch(readDocument(t, "Makefile"),

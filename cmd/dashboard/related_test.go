@@ -26,7 +26,7 @@ type relatedGraph struct {
 	Searched  []struct{ Ref, State, Reason string }
 }
 
-// targets returns the sorted names of those nodes to which an edge of the given type leads from the node from.
+// targets returns the sorted IDs of the nodes to which edges of the given type lead from the node "from".
 func (n *relatedGraph) targets(from, kind string) (names []string) {
 	for _, e := range n.Edges {
 		if e.From == from && e.Type == kind {
@@ -37,7 +37,7 @@ func (n *relatedGraph) targets(from, kind string) (names []string) {
 	return names
 }
 
-// The relations in this program match the references in the objects of the API server.
+// The related objects that the program shows match the references in the objects of the API server.
 func TestRelationsMatchTheObjects(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))
@@ -69,7 +69,7 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 			}
 		}
 		if i%7 > 0 {
-			continue // Only every seventh pod is checked: each check requests a dozen objects.
+			continue // Check only every seventh pod, because each check requests a dozen objects.
 		}
 		n := related("core/v1/pods/shop/" + pod.Name)
 		want := slices.Sorted(maps.Keys(referencedIDs(pod)))
@@ -124,7 +124,8 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 	}
 }
 
-// referencedIDs returns the ids of the objects that a pod's spec refers to, for the references that occur in the demo.
+// referencedIDs returns the IDs of the objects that a pod spec refers to. It supports only the kinds of references in
+// the demo cluster.
 func referencedIDs(pod *corev1.Pod) map[string]bool {
 	ids := map[string]bool{"core/serviceaccounts/shop/" + pod.Spec.ServiceAccountName: true}
 	add := func(kind, name string) {

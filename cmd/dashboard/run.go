@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	_ "k8s.io/client-go/plugin/pkg/client/auth" // Logins for cloud providers.
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // Registers login plugins of cloud providers.
 	"k8s.io/klog/v2"
 
 	"glasshouse/internal/logsample"
@@ -26,13 +26,13 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// settings are the flags in addition to kubectl's own.
+// settings contains the values of all flags: kubectl's in kube, and the program's own in the other fields.
 type settings struct {
 	kube       *genericclioptions.ConfigFlags
 	listen     string
 	metrics    string
-	listenSet  bool // Whether listen was set, so that no other port may be used.
-	clusterSet bool // kubectl's flags specify more than a context, see pinned.
+	listenSet  bool // Whether --listen is set. If not, a free port is used when the default port is in use.
+	clusterSet bool // Whether kubectl's flags specify more than a context; see hasClusterFlags.
 	pageRows   int
 	logLevel   string
 	logFormat  string
@@ -53,14 +53,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	_, _ = fmt.Fprintf(stderr, "dashboard: %v\n", err) // A failure to write it cannot be reported.
+	_, _ = fmt.Fprintf(stderr, "dashboard: %v\n", err) // A failed write to stderr cannot be reported.
 	if usage := new(usageError); errors.As(err, &usage) {
 		return 2
 	}
 	return 1
 }
 
-// usageError is a mistake in the command line or the configuration.
+// usageError is a mistake in the command line or the configuration. The program exits with code 2.
 type usageError struct{ error }
 
 func newCommand(stderr io.Writer) *cobra.Command {
@@ -126,7 +126,7 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.logFormat, "log-format", "text", "The log format: text or json.")
 }
 
-// serve runs the dashboard until ctx ends.
+// serve validates the settings, and runs the dashboard until ctx ends.
 func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	handler, err := s.logHandler(stderr)
 	if err != nil {
@@ -194,11 +194,11 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Close() }() // Shares are not written any more.
+	defer func() { _ = lock.Close() }() // The program exits, so an error does not matter.
 	if webOptions.Shares, err = s.sharing.open(s.auth.mode, log); err != nil {
 		return err
 	}
-	defer func() { _ = webOptions.Shares.Close() }() // The audit log is not written any more.
+	defer func() { _ = webOptions.Shares.Close() }() // The program exits, so an error does not matter.
 	server, err := web.New(webOptions)
 	if err != nil {
 		return err
@@ -212,7 +212,8 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		slog.String("url", address), slog.String("cluster", first.name), slog.String("server", first.config.Host),
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	// Probes are served until the pages have ended. Readiness fails during that time.
+	// The probe endpoints stay available while the page server shuts down. The readiness probe fails during that
+	// time.
 	probeCtx, endProbes := context.WithCancel(context.WithoutCancel(ctx))
 	defer endProbes()
 	if s.metrics != "" {
@@ -225,7 +226,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	group.Go(func() error { return handler.Run(ctx) })
 	log.LogAttrs(ctx, slog.LevelInfo, "serving", attrs...)
-	// This line is for people. The log contains the same.
+	// This line is for people. The log contains the same data for programs.
 	_, _ = fmt.Fprintf(stdout, "Glasshouse shows %s at %s\n", first.name, address)
 	group.Go(func() error { return switcher.run(ctx, cluster, server) })
 	group.Go(func() error { return authority.Run(ctx) })
@@ -240,23 +241,24 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// open listens on the address of the pages. If the default port is not available, it uses any free port.
+// open listens on the address of --listen. If the flag is not set and the default port is not available, open uses a
+// free port.
 func (s *settings) open(ctx context.Context) (net.Listener, error) {
 	listener, err := listenOn(ctx, "--listen", s.listen, s.auth.identifiesUsers())
 	if usage := new(usageError); err != nil && !s.listenSet && !errors.As(err, &usage) {
-		host, _, _ := net.SplitHostPort(s.listen) // listenOn has validated it.
+		host, _, _ := net.SplitHostPort(s.listen) // listenOn has validated s.listen.
 		return listenOn(ctx, "--listen", net.JoinHostPort(host, "0"), s.auth.identifiesUsers())
 	}
 	return listener, err
 }
 
-// listenOn listens on an address. Without a login, it allows only loopback, because every client that reaches the port
-// sees what this program may see.
+// listenOn listens on an address. Without allowAny, the address must be a loopback address: there is no login then,
+// so every client that reaches the port sees what this program is permitted to see.
 func listenOn(ctx context.Context, flag, address string, allowAny bool) (net.Listener, error) {
 	if err := checkAddress(flag, address); err != nil {
 		return nil, err
 	}
-	// checkAddress has validated the address.
+	// checkAddress has validated the address, so SplitHostPort succeeds.
 	if host, _, _ := net.SplitHostPort(address); !allowAny && !isLoopback(host) {
 		return nil, &usageError{fmt.Errorf("%s %q would show the cluster without a login to anyone who can connect: "+
 			"set --auth token, oidc or proxy, or listen on 127.0.0.1, [::1] or localhost and connect through "+
@@ -274,7 +276,7 @@ func checkAddress(flag, address string) error {
 
 func bind(ctx context.Context, flag, address string) (net.Listener, error) {
 	config := net.ListenConfig{Control: limitUnsent}
-	config.SetMultipathTCP(false) // Multipath TCP sockets do not apply the options that Control sets.
+	config.SetMultipathTCP(false) // Multipath TCP sockets ignore the socket options that Control sets.
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w; choose another port with %s", address, err, flag)
@@ -284,7 +286,7 @@ func bind(ctx context.Context, flag, address string) (net.Listener, error) {
 
 func (s *settings) logHandler(stderr io.Writer) (*logsample.Handler, error) {
 	var level slog.Level
-	// Below the level debug, client-go logs the responses of the API server.
+	// Levels below debug are refused, because client-go would log the responses of the API server.
 	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil || level < slog.LevelDebug {
 		return nil, &usageError{fmt.Errorf("--log-level is %q; it must be debug, info, warn or error", s.logLevel)}
 	}
@@ -299,7 +301,7 @@ func (s *settings) logHandler(stderr io.Writer) (*logsample.Handler, error) {
 	return nil, &usageError{fmt.Errorf("--log-format is %q; it must be text or json", s.logFormat)}
 }
 
-// version returns the module version of the program, or the commit that it was built from.
+// version returns the module version of the program, or the VCS commit of the build.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// console records the output of a run of the program.
+// console is a thread-safe buffer for the output of the program.
 type console struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -33,7 +33,7 @@ func (c *console) String() string {
 	return c.text.String()
 }
 
-// clearEnvironment sets up an environment without a cluster, and returns its home directory.
+// clearEnvironment sets an environment without a kubeconfig or a service account. It returns the home directory.
 func clearEnvironment(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
@@ -44,7 +44,7 @@ func clearEnvironment(t *testing.T) string {
 	return home
 }
 
-// unreachableKubeconfig creates a kubeconfig for an API server that does not respond.
+// unreachableKubeconfig creates a kubeconfig for an API server that refuses connections.
 func unreachableKubeconfig(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config")
@@ -58,7 +58,7 @@ func unreachableKubeconfig(t *testing.T) string {
 	return file
 }
 
-// Every usage error or other error at startup has its exit code, and one sentence that describes what to do.
+// Each error at startup has its exit code and a one-sentence message that describes what to do.
 func TestUsageErrors(t *testing.T) {
 	home := clearEnvironment(t)
 	broken := filepath.Join(home, "broken")
@@ -237,7 +237,8 @@ func TestVersionAndHelpGoToStdout(t *testing.T) {
 	}
 }
 
-// The program starts when its API server does not respond, on a free port, and ends cleanly when its context ends.
+// The program starts on a free port even if its API server does not respond. It exits with code 0 when its context is
+// canceled.
 func TestStartAndStop(t *testing.T) {
 	clearEnvironment(t)
 	for _, test := range []struct{ format, metrics, want string }{
@@ -286,7 +287,6 @@ func TestStartAndStop(t *testing.T) {
 	}
 }
 
-// wantMetrics requests the metrics at the address that was logged.
 func wantMetrics(t *testing.T, address string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)

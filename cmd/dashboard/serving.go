@@ -13,10 +13,11 @@ import (
 	"glasshouse/internal/web"
 )
 
-// addressRisk is the risk of trusting a wide range of proxies that send client addresses, but no users.
+// addressRisk is the risk in the warning about a wide address range of proxies that send client addresses, but not
+// user names.
 const addressRisk = "any client in the range can claim any address, in rate limits and in the audit log"
 
-// servingSettings are the flags for how the pages are served, and under which names.
+// servingSettings contains the values of the flags for host names, origins, trusted proxies, the base path and TLS.
 type servingSettings struct {
 	hosts      []string
 	origins    []string
@@ -45,7 +46,7 @@ func (s *servingSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.key, "tls-key", "", "The PEM file with the key of --tls-cert.")
 }
 
-// fill validates the settings, and copies them to the options.
+// fill validates the serving flags, and stores the results in options.
 func (s *servingSettings) fill(options *web.Options, log *slog.Logger) (err error) {
 	if options.Boundary, err = web.NewBoundary(s.hosts, s.origins); err != nil {
 		return &usageError{err}
@@ -71,7 +72,6 @@ func (s *servingSettings) fill(options *web.Options, log *slog.Logger) (err erro
 	return err
 }
 
-// scheme returns the URL scheme of the pages.
 func (s *servingSettings) scheme() string {
 	if s.cert != "" {
 		return "https"
@@ -79,9 +79,9 @@ func (s *servingSettings) scheme() string {
 	return "http"
 }
 
-// listenForProbes listens for metrics and probes. They reveal nothing about the content of a cluster, so any address is
-// allowed: the kubelet and Prometheus connect to the address of the pod. Everything else on that listener is served
-// only if its address is loopback.
+// listenForProbes listens for requests for metrics and probes. It accepts any address, because the kubelet and
+// Prometheus connect to the address of the pod. Metrics and probes reveal nothing about the content of a cluster.
+// Other content, such as Go profiles, is served only on a loopback address.
 func listenForProbes(ctx context.Context, address string) (net.Listener, error) {
 	const flag = "--metrics-listen"
 	if err := checkAddress(flag, address); err != nil {
@@ -90,7 +90,7 @@ func listenForProbes(ctx context.Context, address string) (net.Listener, error) 
 	return bind(ctx, flag, address)
 }
 
-// isLoopback reports whether a host can be reached only from this machine.
+// isLoopback reports whether a host name or IP address can be reached only from this machine.
 func isLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.IsLoopback()

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// writeCertificate writes a certificate for 127.0.0.1 and its key to files, and returns a pool that trusts it.
+// writeCertificate writes a certificate for 127.0.0.1 and its key to files. trust is a pool with this certificate.
 func writeCertificate(t *testing.T) (cert, key string, trust *x509.CertPool) {
 	t.Helper()
 	server := httptest.NewTLSServer(nil)
@@ -41,8 +41,8 @@ func writeCertificate(t *testing.T) (cert, key string, trust *x509.CertPool) {
 	return cert, key, trust
 }
 
-// The flags reach the server. It serves over TLS, below its base path, and to the allowed host names. It serves probes
-// on an address that is not loopback.
+// The serving flags take effect: TLS, the base path and the allowed host names. Probes are also served on an address
+// that is not loopback.
 func TestServingFlagsReachTheServer(t *testing.T) {
 	clearEnvironment(t)
 	cert, key, trust := writeCertificate(t)
@@ -100,7 +100,7 @@ func TestServingFlagsReachTheServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(response.Body)
-		_ = response.Body.Close() // The body was read already, so an error of Close does not matter.
+		_ = response.Body.Close() // The body is already read, so an error does not matter.
 		if err != nil || response.StatusCode != test.status {
 			t.Errorf("%s of %q by %q: got %d %s, %v; want %d", test.address, test.host, test.origin, response.StatusCode,
 				body, err, test.status)
@@ -112,7 +112,7 @@ func TestServingFlagsReachTheServer(t *testing.T) {
 	}
 }
 
-// A proxy in --forwarded-by determines the client address of a request, with any kind of login. It never determines the
+// A proxy in --forwarded-by determines the client address of a request in every --auth mode. It never determines the
 // user.
 func TestForwardedBy(t *testing.T) {
 	clearEnvironment(t)
@@ -160,8 +160,7 @@ func TestForwardedBy(t *testing.T) {
 	}
 }
 
-// startAndWait starts the program with arguments, for a cluster that does not respond. It returns its address, and a
-// function that ends it.
+// startAndWait starts the program with flags, and waits until it serves. address is its URL; end stops it.
 func startAndWait(t *testing.T, args ...string) (address string, end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -191,7 +190,7 @@ func startAndWait(t *testing.T, args ...string) (address string, end func()) {
 	}
 }
 
-// A range of trusted proxies that is wider than the pod network of one node is logged at startup, with its risk.
+// The log contains a warning for each range of trusted proxies that is larger than the pod network of one node.
 func TestWideRangesAreWarnedAbout(t *testing.T) {
 	clearEnvironment(t)
 	const warning = "the range of trusted proxy addresses is wide"
@@ -201,7 +200,7 @@ func TestWideRangesAreWarnedAbout(t *testing.T) {
 	}
 	for _, test := range []struct {
 		args []string
-		want []string // The text in the log; nil means no warning.
+		want []string // Texts in the log; nil means no warning.
 	}{
 		{[]string{"--forwarded-by", "10.244.0.0/16"}, []string{
 			"flag=--forwarded-by", "range=10.244.0.0/16", "wider_than=/24", "claim any address",

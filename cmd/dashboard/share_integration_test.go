@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// writeUserToken writes the token of the demo's user without permissions to a file.
+// writeUserToken writes the token of the demo user "nobody" to a file. This user has no permissions.
 func writeUserToken(t *testing.T) (file, token string) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(filepath.Dir(adminConfig(t)), "kubeconfig-nobody"))
@@ -34,7 +34,7 @@ func writeUserToken(t *testing.T) (file, token string) {
 	return file, config.BearerToken
 }
 
-// shareCommand runs "dashboard share" with arguments, and returns its output. The command must succeed.
+// shareCommand runs "dashboard share" and returns its output. The test fails if the command fails.
 func (d *dashboard) shareCommand(args ...string) string {
 	d.t.Helper()
 	var stdout, stderr console
@@ -45,7 +45,7 @@ func (d *dashboard) shareCommand(args ...string) string {
 	return strings.TrimSpace(stdout.String())
 }
 
-// openLink opens a link as its page does, and returns the guest cookie.
+// openLink opens a share link as its page does, and returns the cookie of the guest (the viewer of the link).
 func (d *dashboard) openLink(link string) (cookie string) {
 	d.t.Helper()
 	_, token, _ := strings.Cut(link, "#")
@@ -75,7 +75,6 @@ func (d *dashboard) exchange(token string) (status int, cookie string) {
 	return response.StatusCode, cookie
 }
 
-// dialAsGuest opens the WebSocket of a guest.
 func (d *dashboard) dialAsGuest(ctx context.Context, cookie string) *socket {
 	d.t.Helper()
 	conn, _, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live",
@@ -91,9 +90,9 @@ func (d *dashboard) dialAsGuest(ctx context.Context, cookie string) *socket {
 	return &socket{t: d.t, ctx: ctx, conn: conn}
 }
 
-// A user of a real cluster shares data with the command line. A guest sees this data without a login, masked. When the
-// user loses the permission, the guest loses it within 15 s, even during changes. When the share is revoked, the guest
-// loses all access.
+// A user creates a share link on the command line. A guest (a viewer of the link) sees the masked data without a
+// login. Within 15 s after the user loses the permission, the guest loses it too, even during changes. Revoking the
+// link ends all access of the guest.
 func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
 	ns := o.namespace(t)
@@ -160,7 +159,7 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 		began := time.Now()
 		stop := make(chan struct{})
 		var changing sync.WaitGroup
-		changing.Go(func() { // The object changes all the time.
+		changing.Go(func() { // The object changes all the time during the test.
 			for n := 0; ; n++ {
 				select {
 				case <-stop:
@@ -196,8 +195,8 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	}
 }
 
-// After other requests, which overwrite the read buffers, the program's memory contains no token of a link and no guest
-// cookie. Its log and files contain none either.
+// The log, the files and the memory of the program contain no token of a share link and no guest cookie. Requests
+// overwrite the read buffers before the memory is read.
 func TestMemoryContainsNoShareTokens(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	d, metrics, process := startProcessWith(t, "--data-dir", dir)
@@ -216,7 +215,7 @@ func TestMemoryContainsNoShareTokens(t *testing.T) {
 	}
 	var found []string
 	for try := range 4 {
-		// These requests use the same buffers.
+		// Further requests overwrite the read buffers.
 		for n := range 300 {
 			d.exchange(strings.Repeat("x", 43))
 			if n%10 == 0 {

@@ -25,7 +25,7 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// sharingSettings are the flags for share links.
+// sharingSettings contains the values of the server's flags for share links.
 type sharingSettings struct {
 	dataDir string
 	admins  []string
@@ -39,7 +39,7 @@ func (s *sharingSettings) addFlags(flags *pflag.FlagSet) {
 		"With --auth token, oidc or proxy: groups whose members may list and revoke the links of others.")
 }
 
-// open opens the store of shares.
+// open opens the store of share links. mode is the value of --auth.
 func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, error) {
 	identified := mode != auth.None && mode != auth.SharedIdentity
 	if len(s.admins) > 0 && !identified {
@@ -54,7 +54,7 @@ func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, err
 	return share.Open(share.Options{Dir: s.dataDir, DropAnonymous: identified, Log: log})
 }
 
-// lockDataDir locks the directory --data-dir for this program until the returned Closer is closed.
+// lockDataDir locks the directory of --data-dir, so that no other dashboard uses it. Closing the result unlocks it.
 func (s *sharingSettings) lockDataDir(ctx context.Context, log *slog.Logger) (io.Closer, error) {
 	if s.dataDir == "" {
 		return io.NopCloser(nil), nil
@@ -62,7 +62,7 @@ func (s *sharingSettings) lockDataDir(ctx context.Context, log *slog.Logger) (io
 	return share.LockDir(ctx, s.dataDir, log)
 }
 
-// shareSettings are the flags of the command share, which is a client of a running server.
+// shareSettings contains the flags of the command "dashboard share", which is a client of a running dashboard.
 type shareSettings struct {
 	server, tokenFile, serverCA string
 
@@ -72,7 +72,7 @@ type shareSettings struct {
 	lifetime              time.Duration
 }
 
-// newShareCommand returns the command "dashboard share".
+// newShareCommand returns the command "dashboard share" with its subcommands.
 func newShareCommand() *cobra.Command {
 	s := &shareSettings{}
 	command := &cobra.Command{
@@ -123,7 +123,7 @@ func newShareCommand() *cobra.Command {
 	return command
 }
 
-// exactArgs returns a check that a command has exactly n arguments.
+// exactArgs is like cobra.ExactArgs, but returns a usageError.
 func exactArgs(n int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -162,7 +162,7 @@ func (s *shareSettings) client() (*share.Client, error) {
 	return c, err
 }
 
-// authorities returns the certificate authorities for the server; nil means the system's.
+// authorities returns the certificate authorities of --server-ca, or nil for those of the operating system.
 func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 	if s.serverCA == "" {
 		return nil, nil
@@ -173,7 +173,7 @@ func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 	return readCertPool("--server-ca", s.serverCA)
 }
 
-// create creates a share. It prints only the link, so that scripts can use it.
+// create creates a share link. It writes only the URL to stdout, so that scripts can use it.
 func (s *shareSettings) create(command *cobra.Command) error {
 	if len(s.resources) == 0 {
 		return &usageError{errors.New("set the resources to share, such as --resource core/v1/pods")}
@@ -203,14 +203,14 @@ func (s *shareSettings) create(command *cobra.Command) error {
 		return err
 	}
 	if !created.Persistent {
-		// A failure to print this note does not matter.
+		// A failed write of this note does not matter.
 		_, _ = fmt.Fprintln(command.ErrOrStderr(), "The link ends when the dashboard stops: it has no --data-dir.")
 	}
 	_, err = fmt.Fprintln(command.OutOrStdout(), sanitize.Text(created.URL))
 	return err
 }
 
-// parts returns the parts of the share that the flags describe.
+// parts returns the parts of the share: one for each --resource, restricted by the other flags.
 func (s *shareSettings) parts() []watch.Part {
 	parts := make([]watch.Part, len(s.resources))
 	for n, resource := range s.resources {
@@ -224,7 +224,7 @@ func (s *shareSettings) parts() []watch.Part {
 
 func isEvents(resource string) bool { return strings.HasSuffix(resource, "/events") }
 
-// startPage returns the path of the page that the link opens: the page for the first part of the share.
+// startPage returns the path of the page that a share link opens. first is the first part of the share.
 func startPage(first *watch.Part) string {
 	if first.Name != "" && strings.Count(first.Resource, "/") == 2 {
 		namespace := "_"
@@ -260,7 +260,7 @@ func (s *shareSettings) list(command *cobra.Command) error {
 
 func writeShares(out io.Writer, shares []share.Document, now time.Time) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	// Flush reports an error of the writer.
+	// Errors are ignored here, because Flush returns them.
 	_, _ = fmt.Fprintln(table, "ID\tENDS IN\tVIEWERS\tLAST USED\tCREATOR\tOPENS\tNOTE")
 	for i := range shares {
 		d := &shares[i]

@@ -24,8 +24,8 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// The command share sends the requests that the API expects, and prints the response without terminal control
-// characters. For a new share it prints only the link.
+// "dashboard share" sends the requests that the API expects. Its output contains no terminal control characters.
+// "share create" prints only the link.
 func TestShareCommandRequests(t *testing.T) {
 	clearEnvironment(t)
 	var requests []string
@@ -189,7 +189,7 @@ func TestShareUsageErrors(t *testing.T) {
 	}
 }
 
-// A token is sent only over TLS, or to this machine. Without a token, any address is allowed.
+// "dashboard share" sends a token only over TLS or to a loopback address. Without a token, it accepts any address.
 func TestShareSendsTheTokenOnlyOverTLS(t *testing.T) {
 	home := clearEnvironment(t)
 	token := filepath.Join(home, "token")
@@ -213,7 +213,7 @@ func TestShareSendsTheTokenOnlyOverTLS(t *testing.T) {
 	}
 }
 
-// otherCertificate returns the certificate of an unrelated authority, as PEM.
+// otherCertificate returns the PEM certificate of a certificate authority that did not sign the server's certificate.
 func otherCertificate(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -230,8 +230,8 @@ func otherCertificate(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// A server whose certificate authority is not one of the system is trusted only if the given file contains that
-// authority. A file without a certificate is an error before any request is sent.
+// --server-ca adds trust in a private certificate authority. Without it, or with another authority, the command
+// refuses the server. A file without a certificate is an error before any request is sent.
 func TestShareVerifiesTheServerCertificate(t *testing.T) {
 	home := clearEnvironment(t)
 	requests := 0
@@ -239,7 +239,7 @@ func TestShareVerifiesTheServerCertificate(t *testing.T) {
 		requests++
 		_, _ = io.WriteString(w, `{"shares":[]}`)
 	}))
-	// This logger discards errors about clients that do not trust the server.
+	// TLS handshakes fail on purpose, so do not log them.
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.StartTLS()
 	defer server.Close()
@@ -277,8 +277,8 @@ func TestShareVerifiesTheServerCertificate(t *testing.T) {
 	}
 }
 
-// A program waits if another one still uses its data directory. Then it loads the shares that the other has created in
-// the meantime.
+// A dashboard waits while another one uses its data directory. Then it loads the shares that the other dashboard has
+// written.
 func TestProgramWaitsForItsDirectory(t *testing.T) {
 	kubeconfig, dir := writeKubeconfig(t, map[string]string{"one": newFakeAPIServer(t, "web-1").URL}), t.TempDir()
 	address, end := startAndWait(t, "--kubeconfig", kubeconfig, "--data-dir", dir)
@@ -289,7 +289,7 @@ func TestProgramWaitsForItsDirectory(t *testing.T) {
 		t.Errorf("share create: %d %s", code, shareStderr.String())
 	}
 	end()
-	// Another program has locked the directory, and has not written the file yet.
+	// Act as another dashboard that has locked the directory, but has not yet written the file.
 	file, moved := filepath.Join(dir, "shares.json"), filepath.Join(t.TempDir(), "shares.json")
 	other, err := share.LockDir(t.Context(), dir, slog.New(slog.DiscardHandler))
 	if err != nil {

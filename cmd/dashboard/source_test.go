@@ -18,14 +18,13 @@ import (
 	"time"
 )
 
-// source is the parsed source code of the packages that define limits and problems. Both are private to their
-// packages, and problems are created where they occur, so there is no list of them at run time.
+// source is the parsed source code of the packages that define limits and problems (error documents). The program has
+// no list of them: limits are unexported constants, and problems are created where they occur.
 type source struct {
-	files     map[string][]*ast.File // The files of each package, by its path.
-	constants map[string]ast.Expr    // By package and name, as in "web.maxBody". Nil for a name that is not unique.
+	files     map[string][]*ast.File // Parsed files, by package name.
+	constants map[string]ast.Expr    // Values, by a name such as "web.maxBody"; nil if several scopes define the name.
 }
 
-// sourceFolders are the folders of the packages.
 func sourceFolders() map[string]string {
 	return map[string]string{
 		"watch": "internal/watch", "status": "internal/watch/status", "resource": "internal/watch/resource",
@@ -69,7 +68,7 @@ func (s *source) addConstants(in string, node ast.Node) {
 	for _, spec := range declaration.Specs {
 		values, ok := spec.(*ast.ValueSpec)
 		if !ok || len(values.Values) != len(values.Names) {
-			continue // The value follows from iota.
+			continue // The value depends on iota.
 		}
 		for n, name := range values.Names {
 			key := in + "." + name.Name
@@ -82,7 +81,7 @@ func (s *source) addConstants(in string, node ast.Node) {
 	}
 }
 
-// value returns the value of a constant expression in a package, and whether it is a time.Duration.
+// value evaluates a constant expression in a package. isDuration reports whether its type is time.Duration.
 func (s *source) value(in string, e ast.Expr) (value constant.Value, isDuration bool, err error) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -125,8 +124,8 @@ func (s *source) binary(in string, e *ast.BinaryExpr) (value constant.Value, isD
 	}
 }
 
-// shown returns a constant in the form that the document uses. unit is "size" for bytes, "rate" for the interval
-// between two events, and otherwise empty.
+// shown formats a constant for docs/reference.md. unit is "size" for a number of bytes, "rate" for a number per
+// second (the constant is the interval), or empty.
 func (s *source) shown(name, unit string) (string, error) {
 	in, _, _ := strings.Cut(name, ".")
 	value, isDuration, err := s.value(in, s.constants[name])
@@ -177,10 +176,10 @@ func thousands(n int64) string {
 	return text
 }
 
-// A limit is a row of the tables of limits. It contains names of constants in braces, as in {web.maxBody size}.
+// limit is one row of a table of limits. Braces in value contain the name of a constant, as in {web.maxBody size}.
 type limit struct{ what, value string }
 
-// limits returns the tables of limits, with the values of their constants.
+// limits returns the Markdown tables of limits, with the values of the constants.
 func (s *source) limits(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder
@@ -203,13 +202,13 @@ func (s *source) limits(t *testing.T) string {
 	return text.String()
 }
 
-// problem is all that the source code has about the problems with one title.
+// problem collects what the source code contains about all problems (error documents) with the same title.
 type problem struct {
 	statuses []int
-	texts    []string // The first words of the details.
+	texts    []string // Beginnings of the details.
 }
 
-// problems lists the problems that the program can report: title, status codes and the first words of the details.
+// problems returns a Markdown list of all problems: title, status codes, and the beginnings of the details.
 func (s *source) problems(t *testing.T) string {
 	t.Helper()
 	var list strings.Builder
@@ -234,7 +233,7 @@ func (s *source) problems(t *testing.T) string {
 		if meaning := meanings[title]; meaning != "" {
 			p.texts = []string{meaning}
 		}
-		slices.Sort(p.texts) // The order must not depend on the names of files.
+		slices.Sort(p.texts) // Otherwise, the order would depend on file names.
 		slices.Sort(p.statuses)
 		p.statuses = slices.Compact(p.statuses)
 		if len(p.statuses) == 0 || len(p.texts) == 0 {
@@ -248,7 +247,7 @@ func (s *source) problems(t *testing.T) string {
 	return list.String()
 }
 
-// addProblem adds the problem that a part of the source code creates, if it does.
+// addProblem adds the problem that node creates, if any, to all. The key is the title.
 func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, node ast.Node) {
 	t.Helper()
 	add := func(title ast.Expr, status int, details ...ast.Expr) {
@@ -300,7 +299,7 @@ func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, no
 	}
 }
 
-// nameOf returns the name of a type, or of a constant, without its package.
+// nameOf returns the name of a type, constant or function without its package, or an empty text.
 func nameOf(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -311,8 +310,7 @@ func nameOf(e ast.Expr) string {
 	return ""
 }
 
-// statusOf returns the status code for a name of net/http, or for a status.Cause as web.problemFor does. It returns 0
-// for anything else.
+// statusOf returns the HTTP status code for a constant of net/http or of status.Cause. It returns 0 for other names.
 func statusOf(e ast.Expr) int {
 	return map[string]int{
 		"StatusBadRequest": http.StatusBadRequest, "StatusUnauthorized": http.StatusUnauthorized,
@@ -332,7 +330,8 @@ func statusOf(e ast.Expr) int {
 	}[nameOf(e)]
 }
 
-// titles returns the titles that an expression can have: one, or two where the function choose adds a parameter's name.
+// titles returns the possible titles of a problem. There are two if the title ends with the variable "name", which is
+// "view" or "format".
 func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	t.Helper()
 	if e == nil {
@@ -348,16 +347,16 @@ func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	switch {
 	case err == nil && value.Kind() == constant.String:
 		return []string{constant.StringVal(value)}
-	case nameOf(e) == "title" || nameOf(e) == "Title": // A constructor, or the copy of another problem.
+	case nameOf(e) == "title" || nameOf(e) == "Title": // A constructor, or a copy of another problem.
 		return nil
 	}
 	t.Errorf("package %s has a problem whose title is not a constant", in)
 	return nil
 }
 
-// firstSentence returns the beginning of a detail, up to the first end of a clause after four words. A detail is a
-// text, or a format with its arguments. Values that are not constant are shown as an ellipsis. The result is empty if
-// the detail does not have four words.
+// firstSentence returns the beginning of a problem's detail: up to the first ".", ";" or ":" after at least four
+// words. detail is a text, or a format with its arguments. Values that are not constant become "…". The result is
+// empty if no such beginning exists.
 func (s *source) firstSentence(in string, detail []ast.Expr) string {
 	text := s.text(in, detail) + " "
 	words := regexp.MustCompile(`[a-z]{2,}`)
@@ -369,7 +368,7 @@ func (s *source) firstSentence(in string, detail []ast.Expr) string {
 	return ""
 }
 
-// text returns the text of an expression, or of a format with its arguments.
+// text returns the text of an expression, or of a format with its arguments. Values that are not constant become "…".
 func (s *source) text(in string, parts []ast.Expr) string {
 	if len(parts) == 0 || parts[0] == nil {
 		return ""

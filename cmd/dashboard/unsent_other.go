@@ -4,5 +4,5 @@ package main
 
 import "syscall"
 
-// limitUnsent does nothing, because its effect was measured only on Linux.
+// limitUnsent does nothing on this operating system, because its effect was measured only on Linux.
 func limitUnsent(_, _ string, _ syscall.RawConn) error { return nil }

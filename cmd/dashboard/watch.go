@@ -14,7 +14,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// watchSettings are the flags that determine what is watched, how long, and in how much memory.
+// watchSettings contains the values of the flags for watches: which resources, for how long, and with how much
+// memory.
 type watchSettings struct {
 	always    []string
 	linger    time.Duration
@@ -36,7 +37,7 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&s.ringAge, "ring-age", 5*time.Minute, "The maximum age of the history of each resource.")
 }
 
-// options validates the settings, and sets the memory limit of the garbage collector. container returns the memory
+// options validates the flags for watches, and sets the memory limit of the Go runtime. container returns the memory
 // limit of the container in bytes.
 func (s *watchSettings) options(log *slog.Logger, container func() (uint64, error)) (watch.Options, error) {
 	options := watch.Options{Pinned: s.always, Linger: s.linger, Ring: watch.Ring{Age: s.ringAge}}
@@ -64,12 +65,12 @@ func (s *watchSettings) options(log *slog.Logger, container func() (uint64, erro
 	return options, err
 }
 
-// heapTenths is the share of the memory limit that the Go runtime may use, in tenths. The process uses more than that:
-// the pages of the binary, and what the kernel counts for sockets. In total it should stay below nine tenths of the
-// limit.
+// heapTenths is the part of the memory limit that the Go runtime can use, in tenths. The process needs more memory
+// than the runtime: for the pages of the binary, and for sockets in the kernel. The total should stay below nine
+// tenths.
 const heapTenths = 8
 
-// memoryLimit returns the memory limit of the program in bytes; 0 means no limit.
+// memoryLimit returns the memory limit of --memory-limit or of the container, in bytes; 0 means no limit.
 func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, error)) (int64, error) {
 	var limit int64
 	switch s.memory {

@@ -9,10 +9,10 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Without a flag, the memory limit of the container applies. A limit that is too small is not treated as no limit, and
-// is logged.
+// Without --memory-limit, the memory limit of the container applies. If it is too small, the program uses the minimum
+// and logs a warning.
 func TestMemoryLimit(t *testing.T) {
-	t.Setenv("GOMEMLIMIT", "off") // This restores the test's own limit.
+	t.Setenv("GOMEMLIMIT", "off") // Prevents a change of the limit of the test process.
 	for _, c := range []struct {
 		name, flag string
 		container  uint64

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// windowMessage is a message of the view window.
+// windowMessage is a message of the window view: the visible rows of a sorted list.
 type windowMessage struct {
 	Type                           string
 	Total, Matching, Offset, Count int
@@ -29,11 +29,11 @@ type windowMessage struct {
 	Problem json.RawMessage
 }
 
-// windowRows contains the rows of a window, as a page would show them.
+// windowRows is a client of the window view. It applies messages to the rows like a page.
 type windowRows struct {
 	windowMessage
 
-	edits int // Number of updates that were sent as events.
+	edits int // Updates that were received as events.
 }
 
 func (p *windowRows) apply(text []byte) error {
@@ -67,8 +67,8 @@ func (p *windowRows) apply(text []byte) error {
 	return nil
 }
 
-// Windows that move during changes contain the same rows as the API server's list at the end, in the order of a plain
-// sort.
+// Windows (visible parts of a sorted list) that move during changes end with the rows of the API server, in sort
+// order.
 func TestWindowsConvergeDuringChanges(t *testing.T) {
 	d, c := startReady(t, adminConfig(t)), newAPIClient(t, adminConfig(t))
 	ns := c.namespace(t)
@@ -83,7 +83,7 @@ func TestWindowsConvergeDuringChanges(t *testing.T) {
 		for {
 			_, message, err := socket.conn.Read(ctx)
 			if err != nil {
-				return // The test has ended, or has waited too long.
+				return // The test has ended, or ctx has expired.
 			}
 			messages <- message
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Digits formats a count with thousands separators: 10,020.
+// Digits formats a count with thousands separators, such as 10,020.
 func Digits(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -16,7 +16,7 @@ func Digits(n int) string {
 	return s
 }
 
-// optionalCount formats a count. It returns an empty text for an unknown count.
+// optionalCount formats a count. It returns an empty text if the count is unknown (nil).
 func optionalCount(n *int) string {
 	if n == nil {
 		return ""
@@ -24,8 +24,8 @@ func optionalCount(n *int) string {
 	return Digits(*n)
 }
 
-// Plural returns the plural of a kind for headings: "Pods", "NetworkPolicies". If the resource's name is not a regular
-// plural of the kind, Plural returns the resource's name.
+// Plural returns the plural of a kind for headings, such as "Pods" or "NetworkPolicies". If the resource name is not
+// a regular plural of the kind, Plural returns the resource name.
 func Plural(kind, resource string) string {
 	for _, ending := range []struct{ cut, put string }{{"", "s"}, {"", "es"}, {"y", "ies"}, {"", ""}} {
 		if stem, found := strings.CutSuffix(kind, ending.cut); found && strings.EqualFold(stem+ending.put, resource) {
@@ -35,8 +35,8 @@ func Plural(kind, resource string) string {
 	return resource
 }
 
-// maskedNote returns a note about masked values in a comparison. It returns an empty text unless both objects contain
-// masked values. static/src/model/masked.ts returns the same text.
+// maskedNote returns a note that masked values are not compared, if both compared objects contain masked values.
+// Otherwise it returns an empty text. static/src/model/masked.ts returns the same text.
 func maskedNote(c Compare) string {
 	mask := regexp.MustCompile(`(?m)[:-] "?\(masked(, changed|, change \d+)?\)"?$`)
 	switch {
@@ -48,10 +48,11 @@ func maskedNote(c Compare) string {
 	return "Some values are masked. They are not compared, except for whether a change was observed."
 }
 
-// sideName returns the name of a compared object, with its namespace if it has one.
+// sideName returns "namespace/name" of a compared object, or its name if it has no namespace.
 func sideName(s Side) string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
 
-// suggestionsEnding ends the sentence that asks for an object. It introduces the list of suggestions, if there are any.
+// suggestionsEnding ends a sentence that asks for an object: with a full stop, or with an introduction to
+// suggestions.
 func suggestionsEnding(others []Link) string {
 	if len(others) == 0 {
 		return "."
@@ -59,7 +60,6 @@ func suggestionsEnding(others []Link) string {
 	return ", or choose one:"
 }
 
-// otherPlaceholder returns the placeholder of the input for the second object.
 func otherPlaceholder(first Side) string {
 	if first.Ref == "" {
 		return "core/v1/pods/namespace/name"
@@ -67,8 +67,8 @@ func otherPlaceholder(first Side) string {
 	return "Select an object to compare: name, or group/version/resource/namespace/name"
 }
 
-// showsPicker reports whether the page shows the resource picker. A guest does not get one if the link shares only one
-// resource or one object.
+// showsPicker reports whether the page shows the resource picker (the list of resources). It is hidden from a guest
+// (a viewer of a share link) if the link shares only one resource or one object.
 func showsPicker(f Layout) bool {
 	kinds := 0
 	for _, g := range f.Groups {
@@ -77,8 +77,8 @@ func showsPicker(f Layout) bool {
 	return f.Guest == nil || !f.Guest.SingleObject && kinds > 1
 }
 
-// expiryText formats the time at which a share ends, in UTC. The script replaces it by the viewer's local time, which
-// the server does not know.
+// expiryText formats the end time of a share link in UTC. The script replaces it by the viewer's local time, because
+// the server does not know the viewer's time zone.
 func expiryText(until string) string {
 	at, err := time.Parse(time.RFC3339, until)
 	if err != nil {
@@ -87,7 +87,7 @@ func expiryText(until string) string {
 	return at.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// versionText returns the program's version as a sentence to append to a title.
+// versionText returns a sentence with the program's version, to append to a title.
 func versionText(f Layout) string {
 	if f.Version == "" {
 		return ""
@@ -95,8 +95,7 @@ func versionText(f Layout) string {
 	return ". Glasshouse " + f.Version
 }
 
-// tokenCommand returns a kubectl command that creates an accepted token. The user replaces the placeholders for the
-// service account and its namespace.
+// tokenCommand returns a kubectl command that creates a token for the login. Users replace ACCOUNT and NAMESPACE.
 func tokenCommand(audience string) string {
 	command := "kubectl create token ACCOUNT --namespace NAMESPACE --duration 8h"
 	if audience != "" {
@@ -105,8 +104,8 @@ func tokenCommand(audience string) string {
 	return command
 }
 
-// readText returns the text of stateText. It returns an empty text if there is no state and the page shows a problem,
-// because the problem contains the reason.
+// readText is stateText, except that it returns an empty text if the state is unknown and the page shows a problem.
+// The problem then contains the reason.
 func readText(s State, at string, p *Problem) string {
 	if p != nil && s.State == "" {
 		return ""
@@ -114,8 +113,8 @@ func readText(s State, at string, p *Problem) string {
 	return stateText(s, at)
 }
 
-// stateText formats the state of a page without a running script. Such a page does not update, so a live state is
-// shown as the time of the read.
+// stateText formats the state of data for a page without a running script. Such a page does not update, so the text
+// for live data is the time at which it was read.
 func stateText(s State, at string) string {
 	switch s.State {
 	case "syncing":
@@ -146,7 +145,7 @@ func stateText(s State, at string) string {
 	return "Not loaded yet"
 }
 
-// sentence joins words and their reason, and ends them with a full stop.
+// sentence joins a statement and its optional reason with a colon, and adds a full stop.
 func sentence(statement, reason string) string {
 	if reason != "" {
 		statement += ": " + reason
@@ -154,8 +153,8 @@ func sentence(statement, reason string) string {
 	return strings.TrimSuffix(statement, ".") + "."
 }
 
-// pickerTitle returns the tooltip of a resource in the picker: its name, the number of watched namespaces, and the
-// state with its reason if it is neither live nor syncing.
+// pickerTitle returns the tooltip of a resource in the resource picker: its name and the number of watched
+// namespaces. If the state is not live or syncing, the tooltip also contains the state and its reason.
 func pickerTitle(k Kind) string {
 	title := Plural(k.Kind, k.Resource) + " (" + k.Ref + ")"
 	if k.Namespaces > 0 {
@@ -171,7 +170,6 @@ func pickerTitle(k Kind) string {
 	return strings.TrimSuffix(title+": "+state+". "+k.Reason, ". ")
 }
 
-// contextText returns the cluster, the user and the namespace of a context.
 func contextText(c Context) string {
 	details := "cluster " + c.Cluster + ", user " + c.User
 	if c.Namespace != "" {

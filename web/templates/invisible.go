@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarked is how many runs of invisible characters are marked one by one, and how many characters of one run are
-// listed.
+// maxMarked is the maximum number of invisible runs that are marked separately in a text. It is also the maximum
+// number of code points that are listed for one run.
 const maxMarked = 32
 
-// piece is a part of a text. codePoints lists the code points of an invisible part. It is empty for an invisible part
-// that is only isolated from the text around it.
+// piece is a part of a text. If the part is invisible, codePoints lists its code points. codePoints is empty for the
+// unsplit rest of a text with too many invisible runs.
 type piece struct {
 	text, codePoints string
 	isInvisible      bool
 }
 
-// splitInvisible splits a text into invisible and ordinary parts. Joined, they are the text. After 2*maxMarked parts,
-// the rest is a single invisible part, so that a hostile text cannot produce an unlimited amount of markup.
+// splitInvisible splits a text into visible and invisible pieces, in order. It returns at most 2*maxMarked+1 pieces.
+// The last one is then the unsplit rest, so that a hostile text cannot produce unlimited markup.
 func splitInvisible(s string) (out []piece) {
 	for s != "" {
 		if len(out) == 2*maxMarked {
@@ -34,7 +34,7 @@ func splitInvisible(s string) (out []piece) {
 	return out
 }
 
-// spellInvisible replaces odd characters by their code points, for places that allow only text, such as a title.
+// spellInvisible replaces invisible characters by their code points, for text without markup, such as a page title.
 func spellInvisible(s string) string {
 	var out strings.Builder
 	for s != "" {
@@ -49,8 +49,8 @@ func spellInvisible(s string) string {
 	return out.String()
 }
 
-// prefixLen returns the length in bytes of the prefix of s whose characters are invisible, or are not invisible if
-// invisible is false.
+// prefixLen returns the length in bytes of the longest prefix of s in which isInvisible returns the given value for
+// each character.
 func prefixLen(s string, invisible bool) int {
 	for i, r := range s {
 		if isInvisible(r) != invisible {
@@ -60,8 +60,8 @@ func prefixLen(s string, invisible bool) int {
 	return len(s)
 }
 
-// isInvisible reports whether a character is invisible, or changes the direction of the text after it. Such a character
-// could make a name resemble another one. static/src/text/invisible-chars.ts must match the same characters.
+// isInvisible reports whether a character is invisible, or changes the direction of the text after it. With such
+// characters, one name can look like another. static/src/text/invisible-chars.ts must match the same characters.
 func isInvisible(r rune) bool {
 	switch {
 	case r < 0x20:
@@ -89,7 +89,7 @@ func isInvisible(r rune) bool {
 	return false
 }
 
-// codePoints lists the code points of a run, for example "U+202E U+200B".
+// codePoints lists the code points of a text, such as "U+202E U+200B". It lists at most maxMarked.
 func codePoints(run string) string {
 	var points []string
 	for _, r := range run {

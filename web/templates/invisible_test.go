@@ -9,8 +9,8 @@ import (
 	"glasshouse/web/templates"
 )
 
-// A name may contain characters that are invisible, or that change the direction of the text after them. They stay in
-// the page, isolated from the rest, and their code points are shown. web/test/invisible-chars.test.ts tests the same in
+// Names can contain invisible characters, or characters that change the text direction. The page keeps them, isolates
+// them from the other text, and shows their code points. web/test/text/invisible-chars.test.ts tests the same in
 // TypeScript.
 func TestInvisibleCharactersAreShown(t *testing.T) {
 	const name = "admin\u202enimda\u200b"

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// isWide reports whether the page shows all columns.
+// isWide reports whether the query asks for all columns.
 func isWide(q Query) bool { return len(q.Columns) == 1 && q.Columns[0] == "wide" }
 
-// isShown reports whether the page shows a column. If the query names columns, the column Name is shown in addition to
-// them.
+// isShown reports whether the page shows a column. If the query names columns, these and the column Name are shown.
+// Otherwise, the columns with priority 0 are shown, or all columns for "wide".
 func isShown(c Column, q Query) bool {
 	if len(q.Columns) == 0 || isWide(q) {
 		return isWide(q) || c.Priority <= 0
@@ -22,8 +22,8 @@ func isChosen(column string, q Query) bool {
 	return slices.ContainsFunc(q.Columns, func(name string) bool { return strings.EqualFold(name, column) })
 }
 
-// linkColumn returns the index of the column that links to the object: the column Name, otherwise the first shown
-// column without times, otherwise the first shown column. It returns -1 if no column is shown.
+// linkColumn returns the index of the column whose cells link to the objects. This is the first of these columns that
+// is shown: the column Name, a column without times, any column. It returns -1 if no column is shown.
 func linkColumn(columns []Column, q Query) int {
 	first := -1
 	for i, c := range columns {
@@ -40,13 +40,14 @@ func linkColumn(columns []Column, q Query) int {
 	return first
 }
 
-// showNamespace reports whether the page shows the namespace column. It does not for cluster-scoped resources, for a
-// query of exactly one namespace, or if the query names only other columns.
+// showNamespace reports whether the page shows the namespace column. The column is hidden for cluster-scoped
+// resources, and for a query of exactly one namespace. It is also hidden if the query names columns without
+// "namespace".
 func showNamespace(namespaced bool, q Query) bool {
 	return namespaced && len(q.Namespaces) != 1 && (len(q.Columns) == 0 || isWide(q) || isChosen("namespace", q))
 }
 
-// sortState returns the aria-sort attribute of a column.
+// sortState returns the value of the aria-sort attribute of a column.
 func sortState(column string, q Query) string {
 	name, descending := strings.CutPrefix(q.Sort, "-")
 	switch {
@@ -58,8 +59,8 @@ func sortState(column string, q Query) string {
 	return "ascending"
 }
 
-// coverageNote returns a note that lists the covered namespaces, with the reason. It returns an empty text if all
-// requested namespaces are covered. static/src/model/status.ts returns the same text.
+// coverageNote returns a note if the rows cover only some of the requested namespaces. The note lists these
+// namespaces, with the reason. Otherwise it is empty. static/src/model/status.ts returns the same text.
 func coverageNote(s State) string {
 	if len(s.Namespaces) == 0 {
 		return ""
@@ -71,9 +72,9 @@ func coverageNote(s State) string {
 	return "Showing " + namespaceWords(s.Namespaces, ", ") + " only" + reason
 }
 
-// unknownColumnsNote returns a note about columns that the URL names for sorting or display, but that do not exist. The
-// note lists the existing columns. It is empty if all named columns exist, or if no columns are known yet.
-// static/src/model/column-set.ts returns the same text.
+// unknownColumnsNote returns a note about columns in the URL that do not exist. The note lists the existing columns.
+// It is empty if all columns exist, or if the columns are not known yet. static/src/model/column-set.ts returns the
+// same text.
 func unknownColumnsNote(l List) string {
 	var existing []string
 	if l.Namespaced {
@@ -105,9 +106,9 @@ func unknownColumnsNote(l List) string {
 	return "No column " + strings.Join(parts, ", and no column ") + ". Available: " + strings.Join(existing, ", ") + "."
 }
 
-// missingNamespacesNote returns a note about requested namespaces that the cluster does not have, or did not have when
-// the namespaces were last read. The note is empty for fewer than two requested namespaces, or if the cluster's
-// namespaces are unknown. static/src/model/namespaces.ts returns the same text.
+// missingNamespacesNote returns a note about requested namespaces that did not exist when the namespaces were last
+// read. The note is empty for fewer than two requested namespaces, or if the namespaces of the cluster are unknown.
+// static/src/model/namespaces.ts returns the same text.
 func missingNamespacesNote(l List) string {
 	names := slices.DeleteFunc(slices.Clone(l.Query.Namespaces), func(ns string) bool {
 		return slices.Contains(l.Namespaces, ns)
@@ -128,7 +129,7 @@ func missingNamespacesNote(l List) string {
 	return list + " did not exist at " + l.NamespacesState.Since + "."
 }
 
-// namespaceWords lists namespaces: "namespace shop", "namespaces data, shop".
+// namespaceWords returns a list of namespaces as text, such as "namespace shop" or "namespaces data, shop".
 func namespaceWords(names []string, separator string) string {
 	words := "namespaces "
 	if len(names) == 1 {
@@ -137,8 +138,9 @@ func namespaceWords(names []string, separator string) string {
 	return words + strings.Join(names, separator)
 }
 
-// listNote returns the notes above the rows: what the URL requests and the rows do not contain. It returns an empty
-// text without rows, because emptyNote then includes the note about namespaces, and if the page shows a problem.
+// listNote returns the notes above the rows, about requested columns and namespaces that are missing. It is empty if
+// there are no rows, because emptyNote then includes the note about namespaces. It is also empty if the page shows a
+// problem.
 func listNote(l List) string {
 	if len(l.Rows) == 0 || l.Problem != nil {
 		return ""
@@ -152,8 +154,8 @@ func listNote(l List) string {
 	return strings.Join(notes, " ")
 }
 
-// rowCountText returns the count of rows, for the heading. It returns an empty text if the rows are unknown or
-// forbidden, because that does not mean zero.
+// rowCountText returns the number of rows for the heading. It is empty if the number is unknown, or if the list is
+// forbidden, absent or failed. An unknown number is not shown as zero.
 func rowCountText(l List) string {
 	switch l.State.State {
 	case "forbidden", "absent", "failed":
@@ -172,7 +174,7 @@ func rowCountText(l List) string {
 	return fmt.Sprintf("first %s of %s", Digits(len(l.Rows)), Digits(*l.Total))
 }
 
-// rangeText returns the range of rows on the page: "101 to 200 of 10,020".
+// rangeText returns the range of rows on the page, such as "101 to 200 of 10,020".
 func rangeText(l List) string {
 	label := Digits(l.From+1) + " to " + Digits(l.From+len(l.Rows))
 	if l.Total != nil {
@@ -181,7 +183,7 @@ func rangeText(l List) string {
 	return label
 }
 
-// emptyNote returns the note that the page shows in place of rows, with suggestions.
+// emptyNote returns the note that the page shows in place of rows, with suggestions for the user.
 func emptyNote(l List) Problem {
 	note, resource := coverageNote(l.State), Plural(l.Kind, l.Resource)
 	filtered := len(l.Query.Namespaces) > 0 || l.Query.Q != "" || l.Query.Labels != ""
@@ -194,13 +196,13 @@ func emptyNote(l List) Problem {
 			next[0].Text = "Choose a namespace that you can read, " +
 				"or ask your cluster admin for list and watch access."
 		}
-		if len(l.Query.Namespaces) > 0 { // Without chosen namespaces, the list shows the permitted ones.
+		if len(l.Query.Namespaces) > 0 { // Without chosen namespaces, the list shows all permitted ones.
 			next = []Link{
 				{Text: "Ask your cluster admin for list and watch access, or"},
 				{Text: "Show " + resource + " in all namespaces that you can list", Href: l.Href},
 			}
 		}
-		if l.Guest != nil { // A guest cannot request permissions.
+		if l.Guest != nil { // A guest (a viewer of a share link) cannot request permissions.
 			next = next[1:]
 		}
 		return Problem{Title: "Forbidden: you can't list " + resource, Detail: l.State.Reason, Next: next}

@@ -7,11 +7,10 @@ import (
 	"github.com/a-h/templ"
 )
 
-// baseKey is the context key of the base path.
 type baseKey struct{}
 
-// WithBasePath returns a context for rendering pages whose URLs all start with a base path, for example "/glasshouse".
-// The routes in the view models do not include the base path.
+// WithBasePath returns a context for rendering pages below a base path, such as "/glasshouse". routeURL adds the base
+// path to each route. The routes in the view models do not include it.
 func WithBasePath(ctx context.Context, base string) context.Context {
 	return context.WithValue(ctx, baseKey{}, base)
 }
@@ -21,11 +20,10 @@ func basePath(ctx context.Context) string {
 	return path
 }
 
-// kioskKey is the context key of kiosk mode.
 type kioskKey struct{}
 
-// WithKiosk returns a context for rendering a page in kiosk mode, for a wall display. The page has no controls around
-// its content, and its links lead to pages in kiosk mode.
+// WithKiosk returns a context for rendering a page in kiosk mode, for a wall display. Such a page has no controls
+// around its content. Its links lead to pages in kiosk mode.
 func WithKiosk(ctx context.Context) context.Context {
 	return context.WithValue(ctx, kioskKey{}, true)
 }
@@ -35,8 +33,8 @@ func isKiosk(ctx context.Context) bool {
 	return enabled
 }
 
-// routeURL returns the sanitized URL of a route: with the base path, and with the kiosk parameter in kiosk mode. Static
-// files and the API get no kiosk parameter. A URL that is not a route only is sanitized.
+// routeURL returns the URL of a route: with the base path, and in kiosk mode with the kiosk parameter. Static files
+// and the API get no kiosk parameter. If route does not start with "/", it is a URL that routeURL only sanitizes.
 func routeURL(ctx context.Context, route string) templ.SafeURL {
 	if !strings.HasPrefix(route, "/") {
 		return templ.URL(route)
@@ -47,7 +45,7 @@ func routeURL(ctx context.Context, route string) templ.SafeURL {
 	return templ.URL(basePath(ctx) + route)
 }
 
-// KioskRoute returns the route of a page in kiosk mode, for the route of the page.
+// KioskRoute adds the kiosk parameter to the route of a page.
 func KioskRoute(route string) string {
 	if strings.Contains(route, "?") {
 		return route + "&kiosk=1"

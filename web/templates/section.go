@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// sections returns the grouping rule of the resource picker: the sections in their order, and in each section the
-// built-in resources as "resource.group", in their order. This is the only copy of the rule. Pages receive it as
-// markup. The JSON of /api/v1/resources contains it as the field "section" and as the order of the resources (see
-// Compare).
+// sections returns the sections of the resource picker in order. Each section lists its built-in resources in order,
+// as "resource.group". This is the only copy of the grouping rule. Pages receive the result as markup. In the JSON of
+// /api/v1/resources, it is the field "section" and the order of the resources.
 func sections() []struct{ name, resources string } {
 	return []struct{ name, resources string }{
 		{"Workloads", "pods.core deployments.apps statefulsets.apps daemonsets.apps replicasets.apps jobs.batch " +
@@ -45,7 +44,7 @@ func sections() []struct{ name, resources string } {
 
 // Sections assigns resources to sections of the resource picker, and orders them. NewSections creates it.
 type Sections struct {
-	positions map[string]position // The positions of resources by "resource.group".
+	positions map[string]position // By "resource.group".
 }
 
 type position struct {
@@ -53,7 +52,7 @@ type position struct {
 	rank    int
 }
 
-// NewSections returns the grouping rule of the resource picker.
+// NewSections returns the sections of all built-in resources.
 func NewSections() Sections {
 	s := Sections{positions: map[string]position{}}
 	rank := 0
@@ -66,8 +65,8 @@ func NewSections() Sections {
 	return s
 }
 
-// Section returns the section of a resource in the picker: one of the built-in sections, otherwise the API group. The
-// argument group is "core" for the legacy API group, which has an empty name in Kubernetes.
+// Section returns the name of the section for a resource: a built-in section, or the API group for other resources.
+// The argument group is "core" for the legacy API group, whose name is empty in Kubernetes.
 func (s Sections) Section(group, resource string) string {
 	if p, ok := s.positions[resource+"."+group]; ok {
 		return p.section
@@ -75,8 +74,9 @@ func (s Sections) Section(group, resource string) string {
 	return group
 }
 
-// Compare orders resources as the picker shows them, with the same results as cmp.Compare. Built-in resources are
-// first, in the order of the grouping rule. The others follow by API group, then by name. It is a total order.
+// Compare orders resources as the resource picker shows them. Its results are those of cmp.Compare. Built-in
+// resources are first, in the order of the sections. Other resources follow by API group and name. The order is
+// total.
 func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	a, okA := s.positions[resourceA+"."+groupA]
 	b, okB := s.positions[resourceB+"."+groupB]
@@ -91,8 +91,8 @@ func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	return cmp.Or(strings.Compare(groupA, groupB), strings.Compare(resourceA, resourceB))
 }
 
-// Groups sorts resources into the groups of the picker. problems maps each API group that discovery could not read to
-// the reason. Such an API group becomes a group without resources, unless some of its resources are known.
+// Groups sorts resources into the groups of the resource picker. problems maps API groups that discovery could not
+// read to the reason. If none of its resources are known, such an API group becomes a group without resources.
 func (s Sections) Groups(kinds []Kind, problems map[string]string) []Group {
 	kinds = slices.Clone(kinds)
 	slices.SortFunc(kinds, func(a, b Kind) int { return s.Compare(a.Group, a.Resource, b.Group, b.Resource) })

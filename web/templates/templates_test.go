@@ -71,8 +71,8 @@ func podList() templates.List {
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// web/test/row.test.ts and web/test/watch-status.test.ts build the same rows in TypeScript, and compare them with the
-// same files.
+// The server and the script build the same rows. web/test/list/row.test.ts and web/test/status/watch-status.test.ts
+// compare the script's rows with the same files in testdata.
 func TestRowsMatchTheScript(t *testing.T) {
 	cells := []templates.Cell{{Text: "3", Wire: "3"}, {Text: "4s ago", Wire: "2026-11-21T10:04:56Z ago"}}
 	scope := templates.Scope{
@@ -435,8 +435,8 @@ func TestListPage(t *testing.T) {
 	}
 }
 
-// A hostile cluster fills every text of every page with markup. The pages must escape all of it, and must not contain
-// inline scripts or styles.
+// The pages escape every text, even if a hostile cluster fills all texts with markup. They contain no inline scripts
+// or styles.
 func TestTextIsEscaped(t *testing.T) {
 	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>' onclick='x`
 	list, object, compare, status, failure :=
@@ -455,7 +455,7 @@ func TestTextIsEscaped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			html := render(t, page)
-			// The payload may appear in quoted attribute values, so the search ignores them.
+			// Quoted attribute values can contain the payload, so the search ignores them.
 			withoutAttributes := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(html, `""`)
 			if match := inline.FindString(withoutAttributes); match != "" {
 				t.Errorf("the page contains %q", match)
@@ -467,7 +467,7 @@ func TestTextIsEscaped(t *testing.T) {
 	}
 }
 
-// poison sets every string in v to text. It gives every slice one element and every pointer a value.
+// poison sets every string in v to text, recursively. It gives every slice one element, and every pointer a value.
 func poison(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -482,7 +482,7 @@ func poison(v reflect.Value, text string) {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		poison(v.Elem(), text)
-	default: // Numbers and booleans contain no text.
+	default: // Numbers and booleans cannot contain the text.
 	}
 }
 
@@ -518,7 +518,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// A guest's page shows what the link shares, and does not link to anything else.
+// The page of a guest (a viewer of a share link) shows only what the link shares, and has no links to other content.
 func TestGuestPage(t *testing.T) {
 	kind := func(resource string) templates.Kind {
 		return templates.Kind{
@@ -587,7 +587,8 @@ func TestGuestPage(t *testing.T) {
 	}
 }
 
-// Without script, an object's page links to the comparison of the object. The pages of guests have no such link.
+// Without script, the page of an object links to its comparison. A page for a guest (a viewer of a share link) does
+// not.
 func TestObjectPageLinksToCompare(t *testing.T) {
 	object := templates.Object{Compare: "/compare?a=core%2Fv1%2Fnodes%2F_%2Fa"}
 	const link = `<a class="unscripted" href="/compare?a=core%2Fv1%2Fnodes%2F_%2Fa">`
@@ -600,7 +601,7 @@ func TestObjectPageLinksToCompare(t *testing.T) {
 	}
 }
 
-// A guest's status page contains no rows. The page must not claim that nothing is watched.
+// The status page of a guest (a viewer of a share link) has no rows. It does not claim that nothing is watched.
 func TestGuestStatusPageHasNoRows(t *testing.T) {
 	page := templates.Status{Memory: "0 B cached, no limit"}
 	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "Nothing is watched") ||
@@ -614,8 +615,8 @@ func TestGuestStatusPageHasNoRows(t *testing.T) {
 	}
 }
 
-// The links of a page in kiosk mode lead to pages in kiosk mode, below the base path. Links to the API get no kiosk
-// parameter. Other pages do not contain the parameter.
+// In kiosk mode, links lead to pages in kiosk mode, below the base path. Links to the API get no kiosk parameter.
+// Outside of kiosk mode, no link has the parameter.
 func TestKioskLinks(t *testing.T) {
 	page := podList()
 	page.Next = "/r/core/v1/pods?from=100"

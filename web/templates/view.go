@@ -1,28 +1,27 @@
-// Package templates contains the HTML pages. Each page renders one typed view model. This file defines most models. The
-// models are plain values without methods. Package internal/web fills them with text that is ready to be shown. Nothing
-// in them is trusted: templ escapes every field, and templ.URL sanitizes every URL that becomes a link or a form
-// action.
+// Package templates contains the HTML pages. Each page renders one view model. This file defines most view models.
+// They are plain values, which package internal/web fills with text that is ready to be shown. All values are
+// untrusted: templ escapes every field, and templ.URL sanitizes every URL of a link or form.
 //
-// The server's markup of a table row is in row.templ only. static/src/list/row.ts builds the same elements in the
-// browser. Tests compare both with testdata/rows.html.
+// On the server, only row.templ contains the markup of a table row. In the browser, static/src/list/row.ts builds the
+// same elements. Tests compare both with testdata/rows.html.
 package templates
 
 // Layout contains everything that a page shows around its content.
 type Layout struct {
 	Title   string // the document title, without the product name
 	Assets  Assets
-	Version string // of this program, for example "v0.1.0"; empty: not shown
+	Version string // version of this program, such as "v0.1.0"; empty: not shown
 	Cluster string // the name of the context or cluster; empty: not shown
-	ID      string // distinguishes the cluster from others
-	// Contexts is the route of the page that switches the cluster; empty if the viewer cannot switch.
+	ID      string // identifies the active cluster
+	// Contexts is the route of the page that switches the cluster. It is empty if the viewer cannot switch.
 	Contexts    string
 	Groups      []Group
 	Preferences Preferences
-	User        string // the name of the viewer; empty if the viewer is not identified
+	User        string // name of the viewer; empty if the viewer is not identified
 	Logout      string // the URL of the logout form; empty if users do not log in
 	Banner      string // a notice for all viewers; empty: none
-	Open        bool   // there is no login: every client sees everything that the server shows
-	Guest       *Guest // the share link that the viewer uses; nil for viewers with permissions of their own
+	Open        bool   // there is no login, so every client sees everything that the server shows
+	Guest       *Guest // the share link that the viewer uses; nil without a share link
 }
 
 // Preferences contains a viewer's display preferences. The script stores them in a cookie.
@@ -31,7 +30,7 @@ type Preferences struct {
 	Density string // "compact" or "roomy"; empty: medium
 }
 
-// Export is a link that downloads the complete result of the page's query in one format.
+// Export is a download link for the complete result of the list's query, in one format.
 type Export struct {
 	View   string // the rows to export: "rows" or "objects"
 	Format string // "csv", "json", "ndjson" or "yaml"
@@ -44,13 +43,13 @@ type Assets struct {
 	Script string   // "/static/app.js?v=.."
 	Style  string   // "/static/app.css?v=.."
 	Icon   string   // "/static/favicon.svg?v=.."
-	Chunks []string // the chunks that the script imports, to be preloaded
+	Chunks []string // URLs of the chunks that Script imports, to be preloaded
 }
 
-// Group is one section of the resource picker. Sections.Groups creates it.
+// Group is one section of the resource picker (the list of resources). Sections.Groups creates it.
 type Group struct {
 	Name    string // "Workloads", or the API group for custom resources
-	Kinds   []Kind // may be empty if Problem is set
+	Kinds   []Kind // can be empty if Problem is set
 	Problem string // why discovery could not read this API group; empty if it could
 }
 
@@ -64,37 +63,37 @@ type Kind struct {
 	Namespaced bool
 	ShortNames []string
 	Categories []string
-	Count      *int   // objects in memory; nil if the resource is not watched, because that does not mean zero
+	Count      *int   // number of cached objects; nil (unknown) if the resource is not watched
 	State      string // as in State.State; empty if the resource is not watched
-	Reason     string // why it is forbidden, stale or failed
+	Reason     string // why State is forbidden, stale or failed
 	Namespaces int    // number of watched namespaces; 0: all
-	Selected   bool   // the page shows this resource
+	Selected   bool   // whether the page shows this resource
 }
 
 // State describes how current the data of a resource is.
 type State struct {
 	State  string // "syncing", "live", "stale", "forbidden", "absent" or "failed"; empty: not read yet
-	Since  string // the start of the state in RFC 3339; empty if unknown
+	Since  string // when State began, in RFC 3339; empty if unknown
 	Reason string
 	Count  *int // objects received so far, while syncing
 	Total  *int // the estimated total, while syncing; nil: unknown
-	// Namespaces are the covered ones, if the query asks for more; otherwise empty.
+	// Namespaces lists the namespaces that the data covers, if these are fewer than requested. Otherwise it is empty.
 	Namespaces []string
 }
 
-// Query contains the parameters of the page's URL, which the form shows again.
+// Query contains the query parameters of a list's URL. The filter form shows them.
 type Query struct {
-	Namespaces []string // the covered namespaces; empty for all
+	Namespaces []string // the requested namespaces; empty: all
 	Q          string   // text filter
 	Labels     string   // label selector
 	Sort       string   // a column name in lower case; a leading "-" reverses the order
-	Columns    []string // names of the columns to show, in lower case; empty: the usual ones; "wide": all
+	Columns    []string // names of the columns to show, in lower case; empty: the default columns; "wide": all
 }
 
 // Column is one column of the API server's Table. List.Columns has the order of the Table.
 type Column struct {
 	Name     string
-	Priority int    // above 0: not one of the usual columns
+	Priority int    // above 0: hidden by default
 	Relative bool   // the cells contain times, shown as elapsed time
 	Sort     string // the route for the column's next sort order: ascending, descending, unsorted
 }
@@ -102,7 +101,7 @@ type Column struct {
 // Cell is one cell of a row.
 type Cell struct {
 	Text     string // as shown: "4m", "3 (5m ago)", "Running"
-	Wire     string // the text with timestamps as RFC 3339, from which the script updates Text; only in relative columns
+	Wire     string // Text with RFC 3339 timestamps, from which the script updates Text; only in relative columns
 	Severity string // the severity: "bad", "warn" or empty
 }
 
@@ -114,31 +113,31 @@ type Row struct {
 	Cells     []Cell
 }
 
-// List is the page of one resource. It shows the rows From and following, and works without script.
+// List is the page that lists the objects of one resource. It works without script.
 type List struct {
 	Layout
 	Ref        string // the resource, such as "core/v1/pods"
 	Kind       string // the kind, such as "Pod"
 	Resource   string // the resource name, such as "pods"
-	Href       string // "/r/core/v1/pods"; the form leads there
+	Href       string // the route of the list, such as "/r/core/v1/pods"; the target of the filter form
 	Namespaced bool
 	Columns    []Column
 	// SortNamespace is Column.Sort for the namespace column.
 	SortNamespace   string
-	Rows            []Row    // the rows of this page, out of the result of the query
-	From            int      // number of rows before these
-	Previous        string   // the route of the rows before these; empty: none
-	Next            string   // the route of the rows after these; empty: none
+	Rows            []Row    // one page of rows from the result of the query
+	From            int      // number of rows before this page of rows
+	Previous        string   // the route of the previous page of rows; empty: none
+	Next            string   // the route of the next page of rows; empty: none
 	Total           *int     // number of rows in the result of the query; nil: unknown
-	Limit           int      // maximum number of rows in the script's memory
-	At              string   // RFC 3339: when these rows were read
+	Limit           int      // maximum number of rows that the script loads
+	At              string   // when Rows were read, in RFC 3339
 	Namespaces      []string // all namespaces of the cluster, for the namespace box; empty: unknown
 	NamespacesState State    // how current Namespaces is
 	State           State
 	Query           Query
 	Exports         []Export
 	KeptParams      []Parameter // other parameters of the page's URL, which the form keeps
-	DefaultColumns  string      // the route of the list with the usual columns
+	DefaultColumns  string      // the route of the list with the default columns
 	OpenObject      Link        // the page of the object that the script shows next to the rows; without Href: none
 	Problem         *Problem    // shown in place of the rows, for example for an invalid label selector
 }
@@ -161,11 +160,11 @@ type Object struct {
 	Namespace string // empty for a cluster-scoped object
 	Name      string
 	Crumbs    []Crumb
-	Compare   string // the route of the page that compares this object; empty: none
+	Compare   string // the route of the page that compares this object with another; empty: none
 	YAML      string // empty if the object cannot be read; Problem then contains the reason
 	Problem   *Problem
 	State     State
-	At        string // RFC 3339: when the object was read
+	At        string // when the object was read, in RFC 3339
 }
 
 // Compare is the page that compares two objects.
@@ -173,12 +172,12 @@ type Compare struct {
 	Layout
 	A, B   Side
 	Others []Link   // suggestions for B, if B is empty
-	Hide   []string // the differences that the script ignores
+	Hide   []string // kinds of differences that the script ignores
 }
 
 // Side is one of the two compared objects. If Ref is empty, only Text and Problem can be set.
 type Side struct {
-	Text      string // as the URL names it: "core/v1/pods/big/web-1"; may be empty
+	Text      string // as the URL names it: "core/v1/pods/big/web-1"; can be empty
 	Ref       string
 	Kind      string
 	Resource  string
@@ -186,19 +185,19 @@ type Side struct {
 	Name      string
 	Href      string // the route of the object's page
 	YAML      string
-	State     State    // set if YAML may be out of date, otherwise zero
+	State     State    // set if YAML can be out of date; otherwise zero
 	Problem   *Problem // the reason why there is no YAML
 }
 
-// Status is the status page: what is watched, how current it is, and how much memory it uses.
+// Status is the status page. It shows what is watched, how current the data is, and how much memory it uses.
 type Status struct {
 	Layout
-	At     string // RFC 3339: when the status was read
+	At     string // when the status was read, in RFC 3339
 	Memory string // the memory in use and its limit, as text
 	Scopes []Scope
 }
 
-// Scope is one row of the status page: a watched resource, or a watched part of it. Cells has one element for each
+// Scope is one row of the status page: a watched resource, or a watched part of one. Cells has one element for each
 // column after the state.
 type Scope struct {
 	Href     string // the route of the resource's list
@@ -207,7 +206,7 @@ type Scope struct {
 	Scope    string // "all", a namespace, or a field selector
 	State    string // the state, as in State.State
 	Status   Cell   // the state as text: "Live for 5m"
-	Reason   string // why the state is not live; empty if it is
+	Reason   string // why the state is not live; empty for live
 	Cells    []Cell
 }
 
@@ -238,12 +237,12 @@ type Context struct {
 	Name      string
 	Cluster   string
 	User      string
-	Namespace string // the namespace; empty for none
+	Namespace string // the default namespace of the context; can be empty
 }
 
-// Failure is the page of a request that has no other page.
+// Failure is the page for a failed request that has no page of its own.
 type Failure struct {
 	Layout
 	Problem Problem
-	Ref     string // the resource that the cluster does not serve, and that the script waits for; empty: none
+	Ref     string // the resource that the script waits for, because the cluster does not serve it; empty: none
 }

@@ -1,10 +1,11 @@
-// Package auth identifies the sender of a request. Depending on the mode, that is the program itself, or the user of a
-// bearer token, a login session or a trusted proxy. A login session starts with a token or with an ID token of an
-// OpenID provider. Package auth does not decide which data a user is allowed to see.
+// Package auth identifies the client that sends a request. Depending on the mode, requests have the program's own
+// identity, or the identity of a user. A bearer token, a login session or a trusted proxy identifies the user. A
+// login session starts with a bearer token, or with an ID token of an OpenID provider. Package auth does not decide
+// which data a user is allowed to see.
 //
-// A request that cannot be identified gets a *status.Problem. Errors and log messages never contain credentials.
-// Sessions and reviews are stored under hashes of their credentials. An Authority is safe for concurrent use. Each of
-// its parts has one lock, and no goroutine waits for anything else while it has this lock.
+// For a request that it cannot identify, the package returns a *status.Problem. Errors and log messages never contain
+// credentials. Sessions and token reviews are stored under hashes of their credentials. An Authority is safe for
+// concurrent use. Each of its parts has one mutex, and no goroutine waits while it has locked that mutex.
 package auth
 
 import (
@@ -24,45 +25,45 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// The modes in which an Authority identifies the sender of a request.
+// Values of Options.Mode. They define how an Authority identifies users.
 const (
-	None           = "none"            // No identification, for a listener on loopback.
-	SharedIdentity = "shared-identity" // No identification, on any listener.
-	Token          = "token"           // A bearer token that the API server accepts, or a session that started with one.
-	Proxy          = "proxy"           // A trusted proxy sends the user in headers.
-	OIDC           = "oidc"            // A session that started with an ID token of an OpenID provider.
+	None           = "none"            // No identification of users; only for a loopback address.
+	SharedIdentity = "shared-identity" // No identification of users; on any address.
+	Token          = "token"           // A bearer token that the API server accepts, or a session that starts with one.
+	Proxy          = "proxy"           // Headers that a trusted proxy sets.
+	OIDC           = "oidc"            // A session that starts with an ID token of an OpenID provider.
 )
 
-// Modes returns all modes.
+// Modes returns all valid values of Options.Mode.
 func Modes() []string { return []string{None, Token, OIDC, Proxy, SharedIdentity} }
 
 // Options configures an Authority.
 type Options struct {
 	Mode string // One of Modes.
-	Base string // The path prefix of all pages, such as "/glasshouse"; empty if there is no prefix.
-	// Audiences are the accepted audiences of tokens. A token must be for at least one of them. If Audiences is empty, a
-	// token must be for the API server itself.
+	Base string // Path prefix of all pages, such as "/glasshouse"; can be empty.
+	// Audiences are the accepted audiences of tokens. A token must have at least one of them. If Audiences is empty,
+	// a token must have the audience of the API server.
 	Audiences []string
-	// ReviewToken returns the user of a token, see watch.Cluster.ReviewToken.
+	// ReviewToken returns the user of a token; see watch.Cluster.ReviewToken.
 	ReviewToken func(ctx context.Context, token string, audiences []string) (*authz.User, error)
 	Proxy       ProxyOptions
 	OIDC        OIDCOptions
 	Log         *slog.Logger
 }
 
-// An Authority identifies the sender of a request. The nil Authority accepts all requests without identification; it is
-// for a listener on loopback.
+// An Authority identifies the user who sends a request. The nil Authority is valid: all requests then have the
+// program's own identity, as in the mode None.
 type Authority struct {
 	mode     string
 	base     string
-	tokens   *tokens   // Nil if tokens are not accepted.
+	tokens   *tokens   // Nil if bearer tokens are not accepted.
 	sessions *sessions // Nil if there is no login.
 	proxy    *proxy    // Nil if no proxy is trusted.
 	provider *provider // Nil if there is no OpenID provider.
 	log      *slog.Logger
 }
 
-// New returns an Authority. Run must be called to recheck its sessions.
+// New returns an Authority. Its method Run must run, to recheck and end login sessions.
 func New(options Options) (*Authority, error) {
 	a := &Authority{mode: options.Mode, base: options.Base, log: options.Log}
 	switch options.Mode {
@@ -96,7 +97,8 @@ func (a *Authority) Mode() string {
 	return a.mode
 }
 
-// Identify returns the sender of a request. It removes the identifying headers from the request; cookies stay.
+// Identify returns the identity of the client that sends a request. It removes the headers with credentials or a user
+// name from the request, but not the cookies.
 func (a *Authority) Identify(r *http.Request) (Identity, error) {
 	if a == nil || a.mode == None || a.mode == SharedIdentity {
 		strip(r, nil)
@@ -112,7 +114,8 @@ func (a *Authority) Identify(r *http.Request) (Identity, error) {
 	return a.identifySession(r)
 }
 
-// Strip removes the identifying headers from a request whose sender was identified in another way. Cookies stay.
+// Strip removes the headers with credentials or a user name from a request. Call it if the request was identified in
+// another way, for example as a guest of a share link. Cookies stay.
 func (a *Authority) Strip(r *http.Request) {
 	if a == nil {
 		strip(r, nil)
@@ -121,7 +124,7 @@ func (a *Authority) Strip(r *http.Request) {
 	strip(r, a.proxy)
 }
 
-// strip removes the Authorization header from a request, and the headers that only a proxy is allowed to set.
+// strip removes the Authorization header and the headers that only a proxy is allowed to set.
 func strip(r *http.Request, p *proxy) {
 	for name := range r.Header {
 		if name == "Authorization" || p.ownsHeader(name) {
@@ -130,8 +133,8 @@ func strip(r *http.Request, p *proxy) {
 	}
 }
 
-// identifyBearer returns the identity of a bearer token. If the token is invalid, the cookie is not used instead,
-// because each request has exactly one sender.
+// identifyBearer returns the identity of the user of a bearer token. If the token is invalid, the request fails, even
+// with a valid session cookie, because a request must not have two identities.
 func (a *Authority) identifyBearer(ctx context.Context, headers []string) (Identity, error) {
 	if a.tokens == nil {
 		return Identity{}, watch.NotLoggedIn("This server accepts no bearer tokens; log in on the page.")
@@ -147,7 +150,7 @@ func (a *Authority) identifyBearer(ctx context.Context, headers []string) (Ident
 	return a.identity(newLogin(review.user, token, review.expires, review.startedAt), false), nil
 }
 
-// identifySession returns the identity of the login session that the cookie names.
+// identifySession returns the identity of the login session in the cookie of a request.
 func (a *Authority) identifySession(r *http.Request) (Identity, error) {
 	l, err := a.sessions.find(r)
 	if err != nil {
@@ -161,7 +164,7 @@ func (a *Authority) identifySession(r *http.Request) (Identity, error) {
 	return a.identity(l, true), nil
 }
 
-// identity returns the identity of the user of a login. cookie is true if a cookie identified the login.
+// identity returns the Identity for a login. cookie reports whether a cookie identified the login.
 func (a *Authority) identity(l *login, cookie bool) Identity {
 	i := Identity{Viewer: watch.Viewer{User: l.user}, Expires: l.expires, Ended: l.ended, Cookie: cookie}
 	if a.sessions != nil {
@@ -170,8 +173,8 @@ func (a *Authority) identity(l *login, cookie bool) Identity {
 	return i
 }
 
-// reviewToken returns the API server's review of a token. If the review is unavailable, the reason is logged, because
-// an unidentified client must not see it.
+// reviewToken returns the API server's review of a token. If the review fails because the API server is unavailable,
+// the cause is only logged, because unidentified clients must not see it.
 func (a *Authority) reviewToken(ctx context.Context, token string) (*tokenReview, error) {
 	review, err := a.tokens.review(ctx, token)
 	if p, ok := errors.AsType[*status.Problem](err); ok {
@@ -183,9 +186,9 @@ func (a *Authority) reviewToken(ctx context.Context, token string) (*tokenReview
 	return review, err
 }
 
-// recheck reviews the token of a login again. It ends the login if the API server does not accept the token any more,
-// or returns another user for it. If the API server does not respond, the login stays valid until reviewGracePeriod has
-// passed.
+// recheck reviews the token of a login again. It ends the login if the API server no longer accepts the token, or
+// returns another user for it. If the API server does not respond, the login stays valid for reviewGracePeriod after
+// the last successful review.
 func (a *Authority) recheck(ctx context.Context, l *login) error {
 	if l.token == "" {
 		return nil
@@ -205,7 +208,7 @@ func (a *Authority) recheck(ctx context.Context, l *login) error {
 	return err
 }
 
-// Run maintains the logins until ctx ends. It rechecks the logins that are in use, and ends sessions that have expired.
+// Run rechecks the logins that are in use, and ends expired sessions, until ctx ends.
 func (a *Authority) Run(ctx context.Context) error {
 	if a == nil || a.sessions == nil {
 		return nil
@@ -226,7 +229,7 @@ func (a *Authority) Run(ctx context.Context) error {
 	return nil
 }
 
-// Provider returns the host of the OpenID provider at which users log in; empty if there is no provider.
+// Provider returns the host of the OpenID provider for logins. It is empty if there is no provider.
 func (a *Authority) Provider() string {
 	if a == nil || a.provider == nil {
 		return ""
@@ -234,7 +237,7 @@ func (a *Authority) Provider() string {
 	return a.provider.host()
 }
 
-// HasLogin reports whether users can log in at this server.
+// HasLogin reports whether users can log in to this server, with a token or at an OpenID provider.
 func (a *Authority) HasLogin() bool { return a != nil && a.sessions != nil }
 
 // Audience returns the first accepted audience of tokens. It is empty if tokens must be for the API server itself.
@@ -245,7 +248,7 @@ func (a *Authority) Audience() string {
 	return a.tokens.audiences[0]
 }
 
-// Banner returns the notice that all pages show; empty if there is no notice.
+// Banner returns a notice to show on all pages. It is empty in all modes except SharedIdentity.
 func (a *Authority) Banner() string {
 	if a.Mode() != SharedIdentity {
 		return ""

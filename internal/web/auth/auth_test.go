@@ -28,8 +28,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // apiServer is a fake API server that reviews tokens.
 type apiServer struct {
 	mu             sync.Mutex
-	users          map[string]*authz.User // By token, followed by " for " and the audience for each audience.
-	reviewedTokens []string               // The token of each review.
+	users          map[string]*authz.User // Keys: token, then " for " and each audience.
+	reviewedTokens []string               // The token of each review so far.
 	unavailable    bool
 	delay          time.Duration
 }
@@ -60,7 +60,7 @@ func (s *apiServer) change(f func()) {
 	f()
 }
 
-// takeReviewCount returns the number of reviews since the last call.
+// takeReviewCount returns the number of token reviews since its last call.
 func (s *apiServer) takeReviewCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,6 @@ func users(names ...string) map[string]*authz.User {
 	return all
 }
 
-// authority returns an Authority in token mode that runs until the test ends.
 func authority(t *testing.T, s *apiServer, audiences ...string) (*auth.Authority, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
@@ -115,8 +114,8 @@ func bearer(t *testing.T, token string) *http.Request {
 	return request(t, "Authorization: Bearer "+token)
 }
 
-// identifiedUser returns the name of the user who sent a request. It is empty for an unidentified sender; then the
-// error must have the given cause.
+// identifiedUser returns the name of the user whom Authority identifies. If it returns an error instead, the error
+// must have the given cause, and the result is empty.
 func identifiedUser(t *testing.T, a *auth.Authority, r *http.Request, cause status.Cause) string {
 	t.Helper()
 	i, err := a.Identify(r)
@@ -133,7 +132,7 @@ func identifiedUser(t *testing.T, a *auth.Authority, r *http.Request, cause stat
 	return ""
 }
 
-// login logs in with a token, from a browser with the given cookies. It returns the new session cookie.
+// login logs in with a token from a browser that has the given cookies. It returns the new session cookie.
 func login(t *testing.T, a *auth.Authority, token string, cookies ...*http.Cookie) *http.Cookie {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -154,14 +153,12 @@ func withCookies(r *http.Request, cookies ...*http.Cookie) *http.Request {
 	return r
 }
 
-// jwtExpiringAt returns a JWT that expires at a time.
 func jwtExpiringAt(at time.Time) string {
 	encode := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	return encode(`{"alg":"RS256"}`) + "." + encode(fmt.Sprintf(`{"sub":"x","exp":%d}`, at.Unix())) +
 		"." + encode("signature")
 }
 
-// hasEnded reports whether an identity has ended.
 func hasEnded(i auth.Identity) bool {
 	select {
 	case <-i.Ended:
@@ -171,7 +168,7 @@ func hasEnded(i auth.Identity) bool {
 	}
 }
 
-// Without authentication, every request has the identity of the program. The same is true for the nil Authority.
+// In the modes without a login, every request has the program's own identity. The same is true for a nil Authority.
 func TestModesWithoutLoginUseTheProgramIdentity(t *testing.T) {
 	var all []*auth.Authority
 	for _, mode := range []string{auth.None, auth.SharedIdentity} {

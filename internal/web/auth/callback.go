@@ -9,14 +9,15 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// stateCookie is the name of the cookie that stores the encrypted state of a login while the user is at the provider.
-// Unlike the cookie of a session, the browser sends it with the redirect from the provider.
+// stateCookie is the name of a cookie with the encrypted loginState, for the time while the user is at the OpenID
+// provider. It is SameSite=Lax, so that browsers send it after the redirect from the provider. The session cookie is
+// SameSite=Strict.
 const stateCookie = "glasshouse-login"
 
-// BeginLogin starts a login at the provider, and returns the address to which to redirect the user. The provider
-// redirects the user back to callbackPath. to is the path to open after the login.
+// BeginLogin starts a login at the OpenID provider. It returns the URL at the provider to which to redirect the
+// browser. The provider later redirects the browser to callbackPath. to is the path to open after the login.
 func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string) (address string, err error) {
-	origin := r.Header.Get("Origin") // The origin of this server in the browser, even behind a proxy.
+	origin := r.Header.Get("Origin") // This server's origin as the browser sees it, even behind a proxy.
 	switch {
 	case origin != "":
 	case OverTLS(r):
@@ -32,7 +33,7 @@ func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string
 	return address, nil
 }
 
-// HandleCallback handles the callback of the provider. It starts the login session, and returns the path to open.
+// HandleCallback handles the redirect from the OpenID provider. It starts a session, and returns the path to open.
 func (a *Authority) HandleCallback(w http.ResponseWriter, r *http.Request) (to string, err error) {
 	encrypted := ""
 	if cookies := r.CookiesNamed(CookieNameFor(stateCookie, r)); len(cookies) == 1 {
@@ -48,7 +49,7 @@ func (a *Authority) HandleCallback(w http.ResponseWriter, r *http.Request) (to s
 	return state.ReturnPath, nil
 }
 
-// publicError returns the part of a provider's error that an unidentified client is allowed to see. It logs the
+// publicError returns the part of a provider's error that unidentified clients are allowed to see. It logs the
 // complete error.
 func (a *Authority) publicError(ctx context.Context, err error) error {
 	p, ok := errors.AsType[*status.Problem](err)

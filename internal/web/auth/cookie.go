@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Login starts a login session for the user of a token. It ends the previous session of the browser. A session id is
-// never reused.
+// Login starts a session for the user of a token, and ends the previous session of the browser. Session IDs are never
+// reused.
 func (a *Authority) Login(w http.ResponseWriter, r *http.Request, token string) error {
 	token, err := checkToken(token)
 	if err != nil {
@@ -23,13 +23,13 @@ func (a *Authority) Login(w http.ResponseWriter, r *http.Request, token string) 
 	return nil
 }
 
-// startSession starts the session of a login, sets its cookie, and ends the previous session of the browser.
+// startSession ends the previous session of the browser, starts a session for a login, and sets its cookie.
 func (a *Authority) startSession(w http.ResponseWriter, r *http.Request, l *login, secure bool) {
 	a.endSessionOf(r)
 	a.setCookie(w, r, secure, a.sessions.begin(l), max(1, int(time.Until(l.expires).Seconds())))
 }
 
-// Logout ends the session of the request.
+// Logout ends the session in the cookie of a request, and deletes the cookie.
 func (a *Authority) Logout(w http.ResponseWriter, r *http.Request) {
 	if a == nil || a.sessions == nil {
 		return
@@ -51,8 +51,8 @@ func (a *Authority) setCookie(w http.ResponseWriter, r *http.Request, secure boo
 	})
 }
 
-// CookieNameFor returns the name of a cookie with the port of the Host header. Browsers share the cookies of a host
-// between all its ports, and a different server can listen on each port.
+// CookieNameFor returns the name of a cookie, followed by the port of the Host header. Browsers send the cookies of a
+// host to all its ports, where other servers can listen.
 func CookieNameFor(name string, r *http.Request) string {
 	_, port, _ := net.SplitHostPort(r.Host)
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil { // The Host header has no valid port.
@@ -61,8 +61,8 @@ func CookieNameFor(name string, r *http.Request) string {
 	return name + "-" + port
 }
 
-// OverTLS reports whether the browser has used TLS, either to this program or to a proxy in front of it. It detects TLS
-// to a proxy by the Origin header, which browsers send with every form.
+// OverTLS reports whether the browser uses TLS, either to this program or to a proxy. Behind a proxy, it relies on
+// the Origin header, which browsers send with every form.
 func OverTLS(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(strings.ToLower(r.Header.Get("Origin")), "https://")
 }

@@ -9,21 +9,21 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// ErrEnded is the cause of a context of Identity.Context that has ended because its Identity has ended.
+// ErrEnded is the cause of a context from Identity.Context whose login has ended or expired.
 var ErrEnded = errors.New("the login has ended")
 
-// An Identity is the sender of a request, and how long that identification is valid.
+// An Identity is the viewer who sends a request. It can expire or end.
 type Identity struct {
-	Viewer  watch.Viewer    // The zero Viewer if the sender is unknown.
-	Expires time.Time       // Zero if the identification does not expire.
-	Ended   <-chan struct{} // Closed when the identification is not valid any more; nil if it stays valid.
-	Cookie  bool            // The sender was identified by a cookie, which a browser sends automatically.
+	Viewer  watch.Viewer    // The zero value if the viewer is unknown.
+	Expires time.Time       // Expiry of the identification; zero if it does not expire.
+	Ended   <-chan struct{} // Closed when the login ends; nil if it cannot end.
+	Cookie  bool            // Whether a cookie identified the viewer. Browsers send cookies automatically.
 
-	acquire func() (release func()) // Starts rechecks of the login, until release is called; nil without rechecks.
+	acquire func() (release func()) // Marks the login as in use, so that it is rechecked; can be nil.
 }
 
-// Context returns a context that ends with parent, or when the Identity is not valid any more. In the latter case its
-// cause is ErrEnded. Until done is called, the Identity is in use, and is rechecked.
+// Context returns a context that ends when parent ends, or when the identity ends or expires. In the latter case, the
+// cause is ErrEnded. Until the caller calls done, the login is in use, and is rechecked.
 func (i Identity) Context(parent context.Context) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	if i.Ended == nil && i.Expires.IsZero() {

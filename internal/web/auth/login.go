@@ -8,31 +8,31 @@ import (
 )
 
 const (
-	// reviewInterval is how often the token of a login in use is reviewed again. reviewGracePeriod is how long a login
-	// stays valid while reviews fail because the API server does not respond.
+	// reviewInterval is the interval between reviews of the token of a login in use. If the API server does not
+	// respond, a login stays valid for reviewGracePeriod after the last successful review.
 	reviewInterval    = 30 * time.Second
 	reviewGracePeriod = 10 * time.Minute
-	// defaultLifetime is how long a login lasts if its token has no expiry.
+	// defaultLifetime is the lifetime of a login whose token has no expiry.
 	defaultLifetime = 12 * time.Hour
 )
 
-// hash is the SHA-256 hash that is stored in place of a secret.
+// hash is a SHA-256 hash. It is stored in place of a secret.
 type hash [sha256.Size]byte
 
-// login is one login of a user, or the use of a bearer token.
+// login is one login of a user. Each use of a bearer token is also a login, without a session.
 type login struct {
 	user    *authz.User
-	token   string // The token to review again; empty for a login by an ID token, which is not rechecked.
+	token   string // Token to review again; empty for a login with an ID token, which is not rechecked.
 	expires time.Time
-	ended   chan struct{} // Closed when the login has ended.
+	ended   chan struct{} // Closed when the login ends.
 
 	// The following fields are guarded by sessions.mu.
 	isEnded        bool
-	reviewedAt     time.Time // When the token was last accepted.
-	reviewFailedAt time.Time // When a review last failed because the API server did not decide.
+	reviewedAt     time.Time // When the API server last accepted the token.
+	reviewFailedAt time.Time // When a review last failed without a decision.
 	usedAt         time.Time // When the login was last used.
-	refs           int       // How many callers have acquired the login and not released it.
-	key            hash      // The key of the session; zero if the login has no session.
+	refs           int       // Number of callers that use the login; see sessions.acquire.
+	key            hash      // Key in sessions.all; zero without a session.
 }
 
 func newLogin(user *authz.User, token string, expires, reviewedAt time.Time) *login {

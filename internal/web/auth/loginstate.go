@@ -17,13 +17,13 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// maxUsedStates is the maximum number of used login states that are stored.
+// maxUsedStates is the maximum number of used login states that the server remembers.
 const maxUsedStates = 10_000
 
-// loginState is the state of a login at the provider.
+// loginState is the state of a login while the user is at the OpenID provider.
 type loginState struct {
 	State, Nonce, Verifier  string
-	CallbackURL, ReturnPath string // The callback address, and the path to open after login.
+	CallbackURL, ReturnPath string // URL that the provider redirects to, and the path to open after the login.
 	Expires                 time.Time
 }
 
@@ -35,13 +35,13 @@ func newLoginState(callbackURL, returnPath string) loginState {
 	}
 }
 
-// loginStates encrypts the states of logins for a cookie, so that the server does not store them. It accepts each state
-// once.
+// loginStates encrypts login states for the browser's cookie, so that the server does not store them. It accepts each
+// login state only once.
 type loginStates struct {
 	aead cipher.AEAD
 
 	mu   sync.Mutex
-	used map[string]time.Time // Used states, with the time until which the cookie stays valid.
+	used map[string]time.Time // Expiry of each used state, by loginState.State.
 }
 
 func newLoginStates() *loginStates {
@@ -57,7 +57,8 @@ func (s *loginStates) encrypt(w loginState) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, nil))
 }
 
-// decrypt decrypts a login state. It accepts each state once, unless forget was called for it.
+// decrypt returns the login state in a cookie. It refuses a state that was decrypted before, unless forget was called
+// for it.
 func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 	errInvalid := watch.NotLoggedIn("This login took too long, or was used before; log in again.")
 	raw, err := base64.RawURLEncoding.DecodeString(encrypted)
@@ -86,7 +87,7 @@ func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 	return w, nil
 }
 
-// forget removes a state from the used ones, because the login with it has failed.
+// forget makes decrypt accept a state again. Without it, failed logins would fill the map of used states.
 func (s *loginStates) forget(state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,31 +24,32 @@ import (
 )
 
 const (
-	// providerLoginTimeout is how long a user may take to log in at the provider.
+	// providerLoginTimeout is the maximum duration of a login at the OpenID provider.
 	providerLoginTimeout = 10 * time.Minute
-	// providerTimeout is the timeout of one request to the provider.
+	// providerTimeout is the maximum duration of one request to the OpenID provider.
 	providerTimeout = 10 * time.Second
-	// callbackPath is the path below the base path to which the provider redirects users.
+	// callbackPath is the path to which the OpenID provider redirects browsers after a login. It is below the base
+	// path.
 	callbackPath = "/login/callback"
 )
 
-// OIDCOptions configures the trusted OpenID provider, and how the claims of its ID tokens become a user. The fields
-// work like the kube-apiserver flags of the same names.
+// OIDCOptions configures the trusted OpenID provider, and how a user is created from the claims of an ID token. The
+// fields work like the kube-apiserver flags of the same names.
 type OIDCOptions struct {
 	Issuer        string
 	ClientID      string
 	ClientSecret  string // Empty for a public client.
 	UsernameClaim string
-	GroupsClaim   string // Empty if groups are not used.
-	// UsernamePrefix is put before user names. "-" means no prefix. Empty means the issuer and "#", but no prefix if
-	// UsernameClaim is email.
+	GroupsClaim   string // Empty if users have no groups.
+	// UsernamePrefix is added to the beginning of user names. "-" means no prefix. If it is empty, the prefix is the
+	// issuer and "#", or no prefix if UsernameClaim is email.
 	UsernamePrefix string
 	GroupsPrefix   string
 	Scopes         []string
-	CA             *x509.CertPool // The CAs that may sign the provider's certificate; nil means the system's CAs.
+	CA             *x509.CertPool // Certificate authorities for the provider; nil means those of the system.
 }
 
-// provider is the trusted OpenID provider.
+// provider is the trusted OpenID provider and the state of logins at it.
 type provider struct {
 	OIDCOptions
 
@@ -90,7 +91,7 @@ func newProvider(o OIDCOptions) (*provider, error) {
 	}, nil
 }
 
-// discover returns the provider's discovery document. It requests the document, unless it was read before.
+// discover returns the provider's discovery document. It requests the document once, and then caches it.
 func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	discovered := p.discovered
@@ -115,7 +116,7 @@ func (p *provider) config(discovered *oidc.Provider, callbackURL string) *oauth2
 	}
 }
 
-// startLogin returns the address of the login at the provider, and the encrypted login state for the browser's cookie.
+// startLogin returns the URL of the login page at the provider, and the encrypted login state for a cookie.
 func (p *provider) startLogin(ctx context.Context, callbackURL, to string) (address, encrypted string, err error) {
 	discovered, err := p.discover(oidc.ClientContext(ctx, p.client))
 	if err != nil {
@@ -127,7 +128,8 @@ func (p *provider) startLogin(ctx context.Context, callbackURL, to string) (addr
 	return address, p.states.encrypt(w), nil
 }
 
-// finish returns the login of a user whom the provider has redirected back, and the state of that login.
+// finish verifies the redirect from the provider, and gets the user's ID token. It returns the new login and the
+// decrypted loginState.
 func (p *provider) finish(ctx context.Context, encrypted string, query url.Values) (l *login, w loginState, err error) {
 	w, err = p.states.decrypt(encrypted)
 	if err != nil {
@@ -135,7 +137,7 @@ func (p *provider) finish(ctx context.Context, encrypted string, query url.Value
 	}
 	state := w.State
 	defer func() {
-		if err != nil { // Otherwise clients could fill the list of used states with failed logins.
+		if err != nil { // Otherwise, failed logins would fill the map of used states.
 			p.states.forget(state)
 		}
 	}()
@@ -171,8 +173,8 @@ func (p *provider) finish(ctx context.Context, encrypted string, query url.Value
 	return newLogin(user, "", token.Expiry, time.Now()), w, nil
 }
 
-// exchangeError converts the error of a failed token exchange. It distinguishes a refusal by the provider from a failed
-// request. It omits the text that the provider sends in addition to its error code, because that text is not trusted.
+// exchangeError converts the error of a failed token exchange. It distinguishes a refusal by the provider from a
+// failed request. It omits the provider's free text, because that text is not trusted. The error code is kept.
 func exchangeError(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
 		refused.Response.StatusCode < http.StatusInternalServerError {
@@ -185,7 +187,7 @@ func exchangeError(err error) error {
 	return err
 }
 
-// userOf returns the user of a verified ID token.
+// userOf creates the user for a verified ID token from its claims.
 func (p *provider) userOf(token *oidc.IDToken) (*authz.User, error) {
 	var claims map[string]json.RawMessage
 	if err := token.Claims(&claims); err != nil {
@@ -217,7 +219,7 @@ func (p *provider) userOf(token *oidc.IDToken) (*authz.User, error) {
 	return user, nil
 }
 
-// host returns the host of the provider, which is its name for users.
+// host returns the host name and port of the provider, in lower case. Pages show it as the name of the provider.
 func (p *provider) host() string {
 	u, err := url.Parse(p.Issuer)
 	if err != nil {

@@ -27,15 +27,15 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// issuer is an OpenID provider whose responses a test can change.
+// issuer is a fake OpenID provider whose responses a test can change.
 type issuer struct {
 	*httptest.Server
 
 	t             *testing.T
 	key           *rsa.PrivateKey
-	makeToken     func(claims map[string]any) string // Returns the ID token for valid claims.
-	status        int                                // The status of the token endpoint; 0 means 200.
-	tokenRequests []url.Values                       // The requests to the token endpoint.
+	makeToken     func(claims map[string]any) string // Creates the ID token; nil signs the claims.
+	status        int                                // Status code of the token endpoint; 0 means 200.
+	tokenRequests []url.Values                       // Requests to the token endpoint.
 	nonce         string
 }
 
@@ -106,7 +106,7 @@ func jwtPart(v any) string {
 	return base64URL(text)
 }
 
-// sign returns a valid ID token with the claims.
+// sign returns an ID token with the claims, signed with the key of the provider.
 func (p *issuer) sign(claims map[string]any) string {
 	text := jwtPart(map[string]any{"alg": "RS256", "kid": "1"}) + "." + jwtPart(claims)
 	sum := sha256.Sum256([]byte(text))
@@ -117,7 +117,8 @@ func (p *issuer) sign(claims map[string]any) string {
 	return text + "." + base64URL(signature)
 }
 
-// signWith returns a makeToken function that changes one claim before it signs. If value is nil, it removes the claim.
+// signWith returns a makeToken function that sets one claim to value before it signs. If value is nil, it removes the
+// claim.
 func (p *issuer) signWith(name string, value any) func(map[string]any) string {
 	return func(claims map[string]any) string {
 		claims = maps.Clone(claims)
@@ -129,7 +130,7 @@ func (p *issuer) signWith(name string, value any) func(map[string]any) string {
 	}
 }
 
-// newAuthority returns an Authority that uses the issuer.
+// newAuthority returns an Authority that trusts the provider. edit changes its options.
 func (p *issuer) newAuthority(edit func(*auth.OIDCOptions)) (*auth.Authority, *bytes.Buffer) {
 	p.t.Helper()
 	log := &bytes.Buffer{}
@@ -151,7 +152,7 @@ func (p *issuer) newAuthority(edit func(*auth.OIDCOptions)) (*auth.Authority, *b
 	return a, log
 }
 
-// startLogin starts a login. It returns the cookie of the login and the query that the provider gets.
+// startLogin starts a login. It returns the state cookie, and the query that the browser sends to the provider.
 func (p *issuer) startLogin(a *auth.Authority) (cookie *http.Cookie, query url.Values) {
 	p.t.Helper()
 	r, w := request(p.t), httptest.NewRecorder()
@@ -168,7 +169,8 @@ func (p *issuer) startLogin(a *auth.Authority) (cookie *http.Cookie, query url.V
 	return w.Result().Cookies()[0], u.Query()
 }
 
-// handleCallback handles a callback of the provider. It returns the new session cookie; nil if there is none.
+// handleCallback sends the browser's callback request after a login at the provider. It returns the new session
+// cookie, or nil if there is none.
 func (p *issuer) handleCallback(
 	a *auth.Authority, cookie *http.Cookie, query url.Values,
 ) (session *http.Cookie, returnPath string, err error) {
@@ -191,7 +193,7 @@ func callbackQuery(query url.Values) url.Values {
 	return url.Values{"code": {"a-code"}, "state": {query.Get("state")}}
 }
 
-// A login sends a state, a nonce and a challenge to the provider. Its session ends when the ID token expires.
+// A login sends a state, a nonce and a PKCE challenge to the provider. The session ends when the ID token expires.
 func TestOIDCLoginCreatesSession(t *testing.T) {
 	p := newIssuer(t)
 	a, log := p.newAuthority(func(o *auth.OIDCOptions) { o.GroupsClaim = "groups"; o.GroupsPrefix = "p:" })
@@ -238,8 +240,8 @@ func TestOIDCLoginCreatesSession(t *testing.T) {
 	}
 }
 
-// An ID token is accepted only if the provider issued it, it is for this program and this login, and it has not
-// expired. Each login is accepted once.
+// An ID token is accepted only if it is valid: from the provider, for this program and this login, and not expired.
+// Each login is accepted once.
 func TestInvalidIDTokensAreRefused(t *testing.T) {
 	p := newIssuer(t)
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -350,8 +352,8 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 	}
 }
 
-// Callbacks without a login at the provider do not prevent logins of other users, however many there are. The same is
-// true for logins that the provider refuses.
+// Many failed logins do not prevent later logins. A login fails if its callback has the wrong state, or if the
+// provider refuses it.
 func TestFailedCallbacksDoNotBlockLogins(t *testing.T) {
 	p := newIssuer(t)
 	a, _ := p.newAuthority(nil)
@@ -376,7 +378,7 @@ func TestFailedCallbacksDoNotBlockLogins(t *testing.T) {
 	}
 }
 
-// Claims become a user in the same way as in kube-apiserver.
+// Claims become a user name and groups by the same rules as in kube-apiserver.
 func TestClaimsBecomeUsers(t *testing.T) {
 	p := newIssuer(t)
 	for name, test := range map[string]struct {
@@ -462,8 +464,8 @@ func TestClaimsBecomeUsers(t *testing.T) {
 	}
 }
 
-// A provider with an unknown CA is not trusted. A provider without TLS is not trusted either, unless it is on this
-// machine.
+// A provider with an unknown certificate authority is not trusted. A provider without TLS is accepted only on a
+// loopback address.
 func TestNewRejectsInvalidProviders(t *testing.T) {
 	p := newIssuer(t)
 	a, log := p.newAuthority(func(o *auth.OIDCOptions) { o.CA = x509.NewCertPool() })

@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// SecretHeader is the header in which a proxy sends the secret that it shares with this program.
+	// SecretHeader is the request header for the secret that the proxy shares with this program.
 	SecretHeader = "X-Glasshouse-Proxy-Secret"
-	// UserHeader is the default header for the user. oauth2-proxy uses it.
+	// UserHeader is the default request header for the user name. oauth2-proxy uses it.
 	UserHeader = "X-Forwarded-User"
-	// GroupsHeader is the default header for the groups of the user.
+	// GroupsHeader is the default request header for the user's groups.
 	GroupsHeader = "X-Forwarded-Groups"
-	// minSecret is the minimum length of the secret, in bytes.
+	// minSecret is the minimum length of the proxy's secret in bytes.
 	minSecret = 16
-	// proxyIdentityTTL is how long a socket may stay open before the proxy must identify the user again.
+	// proxyIdentityTTL is the maximum lifetime of a WebSocket before the proxy must identify the user again.
 	proxyIdentityTTL = time.Hour
 	// authenticatedGroup is the group that the API server adds to all authenticated users.
 	authenticatedGroup = "system:authenticated"
@@ -35,18 +35,17 @@ const (
 // ProxyOptions configures the trusted proxy, and the headers in which it sends the user. If both Peers and Secret are
 // set, a request must match both.
 type ProxyOptions struct {
-	Peers        []netip.Prefix // The addresses of the proxy; empty for any.
-	Secret       []byte         // The secret in SecretHeader; empty for none.
+	Peers        []netip.Prefix // Address ranges of the proxy; empty means any address.
+	Secret       []byte         // Secret in the header SecretHeader; empty means none.
 	UserHeader   string
-	GroupsHeader string // Its value is a comma-separated list.
+	GroupsHeader string // The header contains a comma-separated list.
 }
 
-// proxy identifies users by the headers of the trusted proxy.
 type proxy struct {
 	peers                    []netip.Prefix
-	secret                   *hash // Nil if there is none.
+	secret                   *hash // Hash of the secret; nil without a secret.
 	userHeader, groupsHeader string
-	names                    []string // All headers that only the proxy may set, folded.
+	names                    []string // Headers that only the proxy is allowed to set, as foldHeader returns them.
 }
 
 func newProxy(o ProxyOptions) (*proxy, error) {
@@ -83,11 +82,11 @@ func isHeaderName(name string) bool {
 	})
 }
 
-// foldHeader returns a header name as lenient servers read it: they accept _ for - and ignore case.
+// foldHeader maps equivalent spellings of a header name to one. Some servers ignore case, and treat _ as -.
 func foldHeader(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
-// ownsHeader reports whether a header, in any spelling, may be set only by the proxy. Without a proxy, these are the
-// default headers, and no client may set them.
+// ownsHeader reports whether only the proxy is allowed to set a header, in any spelling. If p is nil, it reports
+// whether the header is one of the default headers, which no client is allowed to set.
 func (p *proxy) ownsHeader(name string) bool {
 	names := []string{foldHeader(UserHeader), foldHeader(GroupsHeader), foldHeader(SecretHeader)}
 	if p != nil {
@@ -96,7 +95,7 @@ func (p *proxy) ownsHeader(name string) bool {
 	return slices.Contains(names, foldHeader(name))
 }
 
-// identify returns the user in the headers of the proxy.
+// identify returns the user in the headers of the proxy. It refuses requests that the proxy did not send.
 func (p *proxy) identify(r *http.Request) (Identity, error) {
 	if err := p.trust(r); err != nil {
 		return Identity{}, err
@@ -129,7 +128,7 @@ func (p *proxy) identify(r *http.Request) (Identity, error) {
 	return Identity{Viewer: watch.Viewer{User: user}, Expires: time.Now().Add(proxyIdentityTTL)}, nil
 }
 
-// trust checks that the proxy sent a request: by its address and its secret, if they are configured.
+// trust returns an error if the proxy did not send the request. It checks the address and the secret, if configured.
 func (p *proxy) trust(r *http.Request) error {
 	if len(p.peers) > 0 {
 		peer, err := netip.ParseAddrPort(r.RemoteAddr)
@@ -152,8 +151,8 @@ func (p *proxy) trust(r *http.Request) error {
 	return nil
 }
 
-// checkUser refuses the names of users and groups that only the cluster may assign. A proxy or an OpenID provider must
-// not assign them.
+// checkUser refuses reserved names of users and groups ("system:"), which only the cluster is allowed to assign. It
+// also refuses malformed names. A proxy or an OpenID provider must not send either.
 func checkUser(user *authz.User) error {
 	if strings.TrimSpace(user.Name) == "" || user.Name != strings.TrimSpace(user.Name) {
 		return watch.NotLoggedIn("The user name is empty, or has spaces around it.")

@@ -30,8 +30,8 @@ func newProxyAuthority(t *testing.T, peers, secret string) *auth.Authority {
 	return a
 }
 
-// A proxy is trusted if it has the configured address and sends the configured secret. The headers of all other senders
-// are refused.
+// A proxy is trusted only if it has a configured address and sends the configured secret. Identity headers of other
+// clients are refused.
 func TestProxyIsTrustedByAddressAndSecret(t *testing.T) {
 	const proxyAddr, otherAddr, validSecret, invalidSecret = "10.1.2.3:4000", "192.0.2.9:4000", secret, secret + "x"
 	for _, test := range []struct {
@@ -81,8 +81,8 @@ func TestProxyIsTrustedByAddressAndSecret(t *testing.T) {
 	}
 }
 
-// The headers of a proxy are accepted only if they have one meaning, and contain no name that only the cluster may
-// assign.
+// The identity headers of a proxy are refused if they are ambiguous, or contain a name that is reserved for the
+// cluster.
 func TestProxyHeadersMustBeUnambiguous(t *testing.T) {
 	a := newProxyAuthority(t, "", secret)
 	for _, test := range []struct {
@@ -150,8 +150,8 @@ func TestProxyHeadersMustBeUnambiguous(t *testing.T) {
 	}
 }
 
-// A socket ends after some time, so that the proxy identifies the user again. The proxy identifies the user of each
-// request, but that of a socket only once.
+// The identity of a WebSocket expires, so that the proxy must identify the user again. For a WebSocket, the proxy
+// identifies the user only once, when it opens.
 func TestProxyIdentityExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i, err := newProxyAuthority(t, "", secret).Identify(request(t, "X-Forwarded-User: anna",
@@ -169,7 +169,7 @@ func TestProxyIdentityExpires(t *testing.T) {
 	})
 }
 
-// Options that would trust any sender as the proxy are refused.
+// Options that would trust every client as the proxy are refused.
 func TestNewRejectsInsecureProxyOptions(t *testing.T) {
 	for name, o := range map[string]auth.ProxyOptions{
 		"no conditions":  {UserHeader: "X-User", GroupsHeader: "X-Groups"},

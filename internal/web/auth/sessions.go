@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// maxSessions is the maximum number of sessions of all users, maxUserSessions that of one user. A new session replaces
-	// the one that has been idle longest.
+	// maxSessions is the maximum number of sessions of all users. maxUserSessions is the maximum for one user. Beyond
+	// that, a new session replaces the least active one; see lessActive.
 	maxSessions     = 1000
 	maxUserSessions = 20
-	// cookieName is the name of the session cookie without the port, see CookieNameFor.
+	// cookieName is the name of the session cookie without the port; see CookieNameFor.
 	cookieName = "glasshouse-session"
 )
 
-// sessions contains the logins that have a session, by the hash of the session id in their cookie.
+// sessions contains the logins with a session, by the SHA-256 hash of the session ID in the cookie.
 type sessions struct {
 	mu    sync.Mutex
 	all   map[hash]*login
@@ -31,7 +31,7 @@ func newSessions() *sessions {
 	return &sessions{all: make(map[hash]*login), inUse: make(map[*login]bool)}
 }
 
-// find returns the login that the cookie of a request identifies.
+// find returns the login for the session cookie of a request.
 func (s *sessions) find(r *http.Request) (*login, error) {
 	cookies := r.CookiesNamed(CookieNameFor(cookieName, r))
 	s.mu.Lock()
@@ -48,7 +48,7 @@ func (s *sessions) find(r *http.Request) (*login, error) {
 	return nil, watch.NotLoggedIn("Log in to view the cluster.")
 }
 
-// begin starts a session, and returns its id for the cookie. The id is 256 new random bits.
+// begin starts a session for a login. It returns the session ID for the cookie: 256 new random bits.
 func (s *sessions) begin(l *login) (id string) {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // crypto/rand never fails.
@@ -61,8 +61,8 @@ func (s *sessions) begin(l *login) (id string) {
 	return id
 }
 
-// makeRoomLocked makes room for one more session of a user. If there are too many, it ends the one that has been idle
-// longest. It also ends expired sessions.
+// makeRoomLocked ends expired sessions. If a new session of the user would then exceed a limit, it also ends the
+// least active session; see lessActive.
 func (s *sessions) makeRoomLocked(user string) {
 	var idle, own *login
 	count := 0
@@ -90,8 +90,8 @@ func (s *sessions) makeRoomLocked(user string) {
 	}
 }
 
-// lessActive reports whether l is evicted before other. Logins that are not in use are evicted first, then those that
-// were used least recently.
+// lessActive reports whether l is evicted before other. Logins that are not in use are evicted first, then logins in
+// use. In each group, the least recently used login is first.
 func (l *login) lessActive(other *login) bool {
 	if (l.refs == 0) != (other.refs == 0) {
 		return l.refs == 0
@@ -99,7 +99,6 @@ func (l *login) lessActive(other *login) bool {
 	return l.usedAt.Before(other.usedAt)
 }
 
-// end ends a login.
 func (s *sessions) end(l *login) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +116,7 @@ func (s *sessions) endLocked(l *login) {
 	}
 }
 
-// acquire marks a login as in use until release is called. Logins in use are rechecked.
+// acquire marks a login as in use until the caller calls release. Run rechecks only logins in use.
 func (s *sessions) acquire(l *login) (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +132,7 @@ func (s *sessions) acquire(l *login) (release func()) {
 	})
 }
 
-// due ends expired sessions, and returns the logins in use that must be rechecked.
+// due ends expired sessions. It returns the logins in use whose token must be reviewed again now.
 func (s *sessions) due() (due []*login) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,15 +150,15 @@ func (s *sessions) due() (due []*login) {
 	return due
 }
 
-// isDue reports whether a login must be rechecked.
+// isDue reports whether the token of a login must be reviewed again now.
 func (s *sessions) isDue(l *login) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return l.dueLocked()
 }
 
-// dueLocked reports whether a login must be rechecked. Until reviewGracePeriod has passed, an API server that does not
-// respond gets a request only every reviewInterval. After that, each call reports true.
+// dueLocked reports whether the token of a login must be reviewed again now. If reviews fail, it reports true once
+// per reviewInterval. After reviewGracePeriod, it always reports true.
 func (l *login) dueLocked() bool {
 	age := time.Since(l.reviewedAt)
 	return age >= reviewInterval && (age >= reviewGracePeriod || time.Since(l.reviewFailedAt) >= reviewInterval)

@@ -18,8 +18,7 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// A session cookie contains only 256 random bits. Browsers send it only with requests of pages of this site. If the
-// login used TLS, they send it only over TLS.
+// A session cookie contains only 256 random bits. It is SameSite=Strict. If the login used TLS, it is also Secure.
 func TestSessionCookieIsRandomAndStrict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("anna")}
@@ -51,7 +50,6 @@ func TestSessionCookieIsRandomAndStrict(t *testing.T) {
 	})
 }
 
-// The name of a cookie contains the port of the Host header, if there is one.
 func TestCookieNameContainsThePort(t *testing.T) {
 	for host, want := range map[string]string{
 		"localhost": "c", "localhost:8080": "c-8080", "[::1]:8081": "c-8081", "[::1]": "c",
@@ -67,8 +65,8 @@ func TestCookieNameContainsThePort(t *testing.T) {
 	}
 }
 
-// Each login creates a new session and ends the previous session of the browser. A session id from a client is never
-// used.
+// Each login creates a new session, and ends the previous session of the browser. A session ID from the client is
+// never used for a new session.
 func TestLoginReplacesPreviousSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("anna", "mallory")}
@@ -90,7 +88,7 @@ func TestLoginReplacesPreviousSession(t *testing.T) {
 		if got := identifiedUser(t, a, withCookies(request(t), planted, annaCookie), 0); got != "anna" {
 			t.Errorf("with another cookie the session is that of %q", got)
 		}
-		// If the Authorization header is invalid, a valid cookie is not used instead.
+		// With an invalid Authorization header, a valid session cookie is not used instead.
 		if got := identifiedUser(t, a, withCookies(bearer(t, "bad"), annaCookie), status.Unauthenticated); got != "" {
 			t.Errorf("with a bad token it is %q's", got)
 		}
@@ -104,8 +102,8 @@ func TestLoginReplacesPreviousSession(t *testing.T) {
 	})
 }
 
-// A session ends with a logout, with the expiry of its token, or after 12 h if the token has no expiry. Its users are
-// notified.
+// A session ends at a logout, or at the expiry of its token. If the token has no expiry, the session ends after 12 h.
+// Contexts of the session end too.
 func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := jwtExpiringAt(time.Now().Add(time.Hour))
@@ -164,8 +162,8 @@ func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 	})
 }
 
-// The token of a login in use is reviewed every 30 s. Requests and open sockets count as use. The session ends if the
-// account was deleted or has changed. If the API server does not respond, it ends after 10 minutes.
+// While a login is in use by requests or WebSockets, its token is reviewed every 30 s. If the user was deleted or
+// changed, the session ends. If the API server does not respond, the session ends after 10 min.
 func TestSessionEndsWhenReviewFails(t *testing.T) {
 	annaUsers := func() map[string]*authz.User { return users("anna") }
 	for name, test := range map[string]struct {
@@ -218,7 +216,7 @@ func TestSessionEndsWhenReviewFails(t *testing.T) {
 	}
 }
 
-// Requests alone cause the review, too. A request after a long time is not accepted before the review has succeeded.
+// A request reviews the token of its session again if the last review is too old. It waits for the result.
 func TestRequestsRecheckSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("anna")}
@@ -248,7 +246,7 @@ func TestRequestsRecheckSessions(t *testing.T) {
 		if got := get(0); got != "anna" {
 			t.Errorf("the API server is back, and it is %q", got)
 		}
-		// While the API server does not respond, later requests do not wait for it again.
+		// While the API server does not respond, only one request per 30 s waits for it.
 		s.change(func() { s.unavailable, s.delay = true, 5*time.Second })
 		<-time.After(31 * time.Second)
 		start := time.Now()
@@ -272,8 +270,8 @@ func TestRequestsRecheckSessions(t *testing.T) {
 	})
 }
 
-// A user may have 20 sessions, and all users together 1,000. The session that has been idle longest is evicted first.
-// Sessions with an open socket are evicted last.
+// There are at most 20 sessions per user, and at most 1,000 in total. Sessions without an open WebSocket are evicted
+// first, and among them the one that has been idle longest.
 func TestSessionsAreLimitedAndEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: map[string]*authz.User{}}
@@ -294,10 +292,10 @@ func TestSessionsAreLimitedAndEvicted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, done := first.Context(t.Context()) // In use, but without further requests.
+		_, done := first.Context(t.Context()) // In use by a WebSocket, but without requests.
 		defer done()
 		<-time.After(time.Millisecond)
-		for _, c := range cookies[1:19] { // The last one is now idle longest.
+		for _, c := range cookies[1:19] { // Afterwards, cookies[19] has been idle longest.
 			exists(c)
 		}
 		other := login(t, a, "u1")

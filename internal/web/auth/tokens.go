@@ -18,36 +18,36 @@ import (
 )
 
 const (
-	// cacheTTL is how long the review of a token is cached.
+	// cacheTTL is how long the result of a token review is cached.
 	cacheTTL = 10 * time.Second
-	// maxCached is the maximum number of cached reviews.
+	// maxCached is the maximum number of cached token reviews.
 	maxCached = 1000
-	// maxInFlight is the maximum number of reviews in flight.
+	// maxInFlight is the maximum number of concurrent token reviews.
 	maxInFlight = 16
-	// maxToken is the maximum length of a token that is reviewed, in bytes.
+	// maxToken is the maximum length of a token in bytes. Longer tokens are refused without a review.
 	maxToken = 16 << 10
 )
 
-// tokenReview is the result of the review of a token that the API server accepts.
+// tokenReview is the result of a successful token review by the API server.
 type tokenReview struct {
 	user      *authz.User
 	expires   time.Time
-	startedAt time.Time // When the review started.
+	startedAt time.Time // When the review was sent.
 }
 
-// pendingReview is a review in flight. All callers with the same token wait for it.
+// pendingReview is a token review in flight. All callers with the same token wait for it.
 type pendingReview struct {
 	done   chan struct{}
 	result *tokenReview
 	err    error
 }
 
-// tokens reviews tokens by the API server. It caches reviews by the hash of the token and the audiences. It does not
-// cache refusals.
+// tokens sends token reviews to the API server. It caches successful reviews under a hash of the token and the
+// audiences. It does not cache refusals.
 type tokens struct {
 	reviewToken func(ctx context.Context, token string, audiences []string) (*authz.User, error)
 	audiences   []string
-	slots       chan struct{} // A semaphore of maxInFlight slots.
+	slots       chan struct{} // Semaphore with maxInFlight slots.
 
 	mu      sync.Mutex
 	cache   map[hash]*tokenReview
@@ -62,7 +62,7 @@ func newTokens(reviewToken func(context.Context, string, []string) (*authz.User,
 	}
 }
 
-// review returns the review of a token.
+// review returns the review of a token, from the cache or from the API server.
 func (t *tokens) review(ctx context.Context, token string) (*tokenReview, error) {
 	key := t.keyOf(token)
 	t.mu.Lock()
@@ -79,7 +79,8 @@ func (t *tokens) review(ctx context.Context, token string) (*tokenReview, error)
 	}
 	t.mu.Unlock()
 	if leader {
-		// Not canceled with ctx, because other callers wait for it. ReviewToken takes some seconds at most.
+		// The review continues if ctx ends, because other callers can wait for it. ReviewToken takes a few seconds at
+		// most.
 		t.runReview(context.WithoutCancel(ctx), key, token, r)
 	}
 	select {
@@ -117,7 +118,7 @@ func (t *tokens) runReview(ctx context.Context, key hash, token string, r *pendi
 	r.result, r.err = review, nil
 }
 
-// storeLocked caches a review. If the cache is full, it removes the expired reviews, and then the oldest one.
+// storeLocked caches a review. If the cache is full, it first removes expired reviews, or else the oldest one.
 func (t *tokens) storeLocked(key hash, review *tokenReview) {
 	if len(t.cache) >= maxCached {
 		var oldest hash
@@ -136,7 +137,7 @@ func (t *tokens) storeLocked(key hash, review *tokenReview) {
 	t.cache[key] = review
 }
 
-// keyOf returns the cache key of a review: a hash of everything that the review depends on.
+// keyOf returns the cache key of a token review: a hash of the token and the audiences.
 func (t *tokens) keyOf(token string) hash {
 	sum := sha256.New()
 	for _, part := range append([]string{token}, t.audiences...) {
@@ -146,7 +147,7 @@ func (t *tokens) keyOf(token string) hash {
 	return hash(sum.Sum(nil))
 }
 
-// tokenOf returns the token of an Authorization header.
+// tokenOf returns the bearer token in the values of the Authorization header. More than one value is an error.
 func tokenOf(headers []string) (string, error) {
 	if len(headers) != 1 {
 		return "", watch.NotLoggedIn("There are %d Authorization headers; send one.", len(headers))
@@ -158,7 +159,7 @@ func tokenOf(headers []string) (string, error) {
 	return checkToken(token)
 }
 
-// checkToken refuses a string that cannot be a token, without a review.
+// checkToken returns an error for a text that cannot be a token, so that it is not reviewed. It trims spaces.
 func checkToken(token string) (string, error) {
 	token = strings.TrimSpace(token)
 	switch {
@@ -173,9 +174,9 @@ func checkToken(token string) (string, error) {
 	return token, nil
 }
 
-// expiryOf returns when a token expires that the API server has accepted at the time at. For a JWT with the claim exp,
-// that is the time in the claim. For other tokens it is the duration defaultLifetime after at. The API server has
-// checked the signature; this function does not.
+// expiryOf returns the expiry of a token that the API server accepted at the given time. For a JWT, this is the claim
+// exp. For other tokens, it is defaultLifetime after at. The signature is not verified here, because the API server
+// has verified it.
 func expiryOf(token string, at time.Time) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

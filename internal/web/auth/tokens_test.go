@@ -12,7 +12,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// A text that cannot be a token is refused without a review.
+// A text that cannot be a token is refused without a review by the API server.
 func TestInvalidTokensAreNotReviewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good")}
@@ -57,7 +57,7 @@ func TestInvalidTokensAreNotReviewed(t *testing.T) {
 	})
 }
 
-// A review is cached for 10 s. Refusals are not cached.
+// Successful token reviews are cached for 10 s. Refusals are not cached.
 func TestTokenReviewsAreCached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good")}
@@ -89,7 +89,7 @@ func TestTokenReviewsAreCached(t *testing.T) {
 		if got := get("good", 0); got != "good" {
 			t.Errorf("the API server is back, and it is %q", got)
 		}
-		// A cached review is used while the API server does not respond, until it expires.
+		// While the API server does not respond, a cached review is used until it expires.
 		s.change(func() { s.unavailable = true })
 		if got := get("good", 0); got != "good" {
 			t.Errorf("it is %q, want what was answered just now", got)
@@ -104,7 +104,7 @@ func TestTokenReviewsAreCached(t *testing.T) {
 	})
 }
 
-// Reviews are not mixed up, even if tokens have the same beginning, or differ only in their audiences.
+// Each combination of a token and audiences has its own review. Tokens with the same prefix are not confused.
 func TestTokenReviewsAreKeyedByTokenAndAudiences(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("t", "t2", "T", "ta", "tab")}
@@ -113,7 +113,7 @@ func TestTokenReviewsAreKeyedByTokenAndAudiences(t *testing.T) {
 		withoutAudience, _ := authority(t, s)
 		audienceB, _ := authority(t, s, "b")
 		audiencesBC, _ := authority(t, s, "b", "c")
-		for range 2 { // The second time, all reviews are cached.
+		for range 2 { // In the second iteration, all reviews are cached.
 			for _, token := range []string{"t", "t2", "T", "ta", "tab"} {
 				if got := identifiedUser(t, withoutAudience, bearer(t, token), status.Unauthenticated); got != token {
 					t.Errorf("%q is %q's", token, got)
@@ -131,8 +131,8 @@ func TestTokenReviewsAreKeyedByTokenAndAudiences(t *testing.T) {
 	})
 }
 
-// Callers with the same token share one review. If the first caller gives up, the review continues for the others. The
-// number of reviews of different tokens at a time is limited.
+// Concurrent callers with the same token share one review. If the first caller is canceled, the review continues for
+// the others. The number of concurrent reviews is limited.
 func TestConcurrentCallersShareOneReview(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good"), delay: time.Second}
@@ -163,7 +163,7 @@ func TestConcurrentCallersShareOneReview(t *testing.T) {
 	})
 }
 
-// The number of cached reviews is limited. The most recent ones stay.
+// The number of cached reviews is limited. The newest ones stay cached.
 func TestTokenReviewCacheIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: map[string]*authz.User{}}

@@ -6,21 +6,22 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// scopeID identifies one informer scope among those that have the same labels.
+// scopeID identifies one scope (a watched resource with its filter) among the scopes with the same metric labels.
 type scopeID struct {
 	resource, fields string
 	metadata, shared bool
 }
 
-// counters keeps summed counters from decreasing when an informer scope ends or starts again. Prometheus would take a
-// decrease for a restart of the process. What a scope counted after the last scrape is lost.
+// counters prevents exported counters from decreasing when a scope (a watched resource) ends or restarts. Prometheus
+// would mistake a decrease for a restart of the process. Counts between the last scrape and the end of a scope are
+// lost.
 type counters struct {
 	mu    sync.Mutex
-	last  map[[4]string]map[scopeID]watch.WatchStatusEntry // The scopes at the last scrape, by labels.
-	ended map[[4]string]watch.WatchStatusEntry             // Totals of scopes that have ended.
+	last  map[[4]string]map[scopeID]watch.WatchStatusEntry // Entries of the last scrape, by labels and scope.
+	ended map[[4]string]watch.WatchStatusEntry             // Sums of ended scopes, by labels.
 }
 
-// endedTotals returns, for each group of scopes, the totals of those scopes that have ended or started again.
+// endedTotals returns the counters of scopes that have ended or restarted, summed by metric labels.
 func (c *counters) endedTotals(groups map[[4]string][]watch.WatchStatusEntry) map[[4]string]watch.WatchStatusEntry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +51,8 @@ func (c *counters) endedTotals(groups map[[4]string][]watch.WatchStatusEntry) ma
 	return ended
 }
 
-// hasRestarted reports whether a scope has started again: one of its counters is lower than before.
+// hasRestarted reports whether a scope has restarted since the last scrape: whether one of its counters has
+// decreased.
 func hasRestarted(previous, current *watch.WatchStatusEntry) bool {
 	return current.Lists < previous.Lists || current.Drops < previous.Drops || current.Resets < previous.Resets ||
 		current.Interruptions < previous.Interruptions ||

@@ -8,14 +8,15 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// informerMetric is a metric with one value for all informer scopes that have the same labels.
+// informerMetric is a metric with one value for each set of labels. value combines all scopes (watched resources)
+// with the same labels. known is false if there is no value.
 type informerMetric struct {
 	name, help string
 	kind       prometheus.ValueType
 	value      func([]watch.WatchStatusEntry) (value float64, known bool)
 }
 
-// informerMetrics returns the metrics with the prefix glasshouse_informer_, except the state.
+// informerMetrics returns the metrics with the prefix glasshouse_informer_, except glasshouse_informer_state.
 func informerMetrics() []informerMetric {
 	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
 	return []informerMetric{
@@ -57,7 +58,7 @@ func informerMetrics() []informerMetric {
 	}
 }
 
-// sum returns a function that adds up one value of all entries. The result of that function is always known.
+// sum returns a function that sums value over all entries. The sum is always known.
 func sum(value func(*watch.WatchStatusEntry) float64) func([]watch.WatchStatusEntry) (float64, bool) {
 	return func(entries []watch.WatchStatusEntry) (total float64, known bool) {
 		for i := range entries {
@@ -67,7 +68,7 @@ func sum(value func(*watch.WatchStatusEntry) float64) func([]watch.WatchStatusEn
 	}
 }
 
-// lastEvent returns the time of the newest event of all entries. It is unknown before the first event.
+// lastEvent returns the Unix time of the newest event in all entries. It is unknown before the first event.
 func lastEvent(entries []watch.WatchStatusEntry) (float64, bool) {
 	var last time.Time
 	for i := range entries {

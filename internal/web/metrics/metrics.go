@@ -1,6 +1,6 @@
-// Package metrics exports the watch status to Prometheus, read at each scrape, together with metrics of the Go runtime
-// and the process. The number of label values does not grow with the content of a cluster. For this reason, scopes of
-// one resource with a field selector are summed up.
+// Package metrics exports the watch status to Prometheus, together with metrics of the Go runtime and the process.
+// Values are read at each scrape. The number of time series does not grow with the number of objects or namespaces.
+// For this reason, all scopes of one resource that have a field selector share one series.
 package metrics
 
 import (
@@ -16,8 +16,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Registry returns a registry with all metrics. It calls the functions at each scrape, possibly concurrently. shares
-// returns the number of shares and of open guest sockets.
+// Registry returns a registry with all metrics. Each scrape calls the given functions, possibly concurrently. shares
+// returns the number of share links, and of open WebSockets of guests (viewers of a share link).
 func Registry(
 	status func() watch.WatchStatus, sockets func() int, shares func() (shares, guests int),
 ) (*prometheus.Registry, error) {
@@ -33,7 +33,7 @@ func Registry(
 	return registry, nil
 }
 
-// collector exports the watch status.
+// collector exports the watch status and the numbers of sockets and shares. It implements prometheus.Collector.
 type collector struct {
 	status  func() watch.WatchStatus
 	sockets func() int
@@ -120,7 +120,7 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// groupByLabels groups the entries of the watch status by group, version, resource and kind of scope.
+// groupByLabels groups the entries of the watch status by their metric labels: group, version, resource, scope.
 func groupByLabels(entries []watch.WatchStatusEntry) map[[4]string][]watch.WatchStatusEntry {
 	groups := make(map[[4]string][]watch.WatchStatusEntry)
 	for i := range entries {

@@ -16,7 +16,7 @@ import (
 	"glasshouse/internal/web/metrics"
 )
 
-// fullStatus is an entry in which all values are known.
+// fullStatus returns an entry of the watch status in which all values are known.
 func fullStatus(namespaces []string, fields string) watch.WatchStatusEntry {
 	return watch.WatchStatusEntry{
 		Resource: "apps/v1/deployments", Fields: fields,
@@ -27,7 +27,7 @@ func fullStatus(namespaces []string, fields string) watch.WatchStatusEntry {
 	}
 }
 
-// scrape returns this program's own metrics of a watch status, as lines.
+// scrape returns the program's own metrics for a watch status, as text lines.
 func scrape(t *testing.T, status watch.WatchStatus) []string {
 	t.Helper()
 	var lines []string
@@ -100,7 +100,7 @@ func TestMetricsSumScopesWithTheSameLabels(t *testing.T) {
 	}
 }
 
-// A hundred namespaces and field selectors produce the same series as one.
+// The number of time series does not grow with the number of namespaces or field selectors.
 func TestLabelsDoNotGrowWithNamespaces(t *testing.T) {
 	few := []watch.WatchStatusEntry{fullStatus([]string{"ns-0"}, ""), fullStatus(nil, "metadata.name=0")}
 	many := slices.Clone(few)
@@ -116,7 +116,7 @@ func TestLabelsDoNotGrowWithNamespaces(t *testing.T) {
 	}
 }
 
-// No counter falls when a scope ends or starts again. Gauges may.
+// Counters do not decrease when a scope (a watched resource) ends or restarts. Gauges can decrease.
 func TestCountersDoNotDecrease(t *testing.T) {
 	var status watch.WatchStatus
 	registry, err := metrics.Registry(func() watch.WatchStatus { return status }, func() int { return 0 },
@@ -154,7 +154,8 @@ func TestCountersDoNotDecrease(t *testing.T) {
 	}
 }
 
-// An empty watch status has no series of scopes, and a time is missing before its first event.
+// Without watched resources, there are no series of informers. Before the first event, there is no series for its
+// time.
 func TestUnknownValuesHaveNoSeries(t *testing.T) {
 	if lines := scrape(t, watch.WatchStatus{}); !slices.Equal(lines, []string{
 		"glasshouse_memory_held_bytes{} 0.0", "glasshouse_share_guests{} 5.0", "glasshouse_shares{} 3.0",

@@ -17,11 +17,12 @@ import (
 	"glasshouse/internal/sanitize"
 )
 
-// guestLineInterval is the minimum time between two audit lines that requests without a login cause, after
-// guestLineBurst lines at once. The limit applies to each opened share, and to all refused requests together.
+// guestLineInterval and guestLineBurst limit audit lines that clients without a login cause: 1000 lines at once, then
+// one line per minute. Each opened share link has its own limit. All refused requests share one limit.
 const guestLineInterval, guestLineBurst = time.Minute, 1000
 
-// lineLimit limits the audit lines that requests without a login cause. The next line reports how many were left out.
+// lineLimit limits the rate of audit lines that clients without a login cause. suppressed counts the omitted lines;
+// the next line reports their number.
 type lineLimit struct {
 	limiter    *rate.Limiter
 	suppressed atomic.Int64
@@ -31,17 +32,17 @@ func newLineLimit() *lineLimit {
 	return &lineLimit{limiter: rate.NewLimiter(rate.Every(guestLineInterval), guestLineBurst)}
 }
 
-// Actor is the sender of a request about shares.
+// Actor is the client that sends a request about shares.
 type Actor struct {
-	User    *authz.User // The user who acts; nil without a login.
-	Address string      // The client address.
+	User    *authz.User // The user who is logged in; nil without a login.
+	Address string      // The IP address of the client.
 }
 
-// audit logs each action on shares, with its user and time. It writes one line to the log. If there is a directory, it
-// also writes one line of JSON to the audit log. No line contains a token, or a value derived from one.
+// audit logs each action on share links. It writes one line to the program's log and, if Options.Dir is set, one line
+// of JSON to the audit log file. No line contains a token, or a value that is derived from a token.
 type audit struct {
 	logs         []*slog.Logger
-	file         io.Closer // The file of the log; nil without a directory.
+	file         io.Closer // Audit log file; nil without Options.Dir.
 	refusedLimit *lineLimit
 }
 
@@ -59,8 +60,8 @@ func newAudit(dir string, log *slog.Logger) (*audit, error) {
 	return a, nil
 }
 
-// auditAttr removes the level and the message from a line, because they are the same in all lines. It keeps the time,
-// and makes the other values plain text.
+// auditAttr removes the level and the message, because they are the same in all lines. It replaces control characters
+// in the other values, which JSON does not escape.
 func auditAttr(groups []string, attr slog.Attr) slog.Attr {
 	if len(groups) == 0 && (attr.Key == slog.LevelKey || attr.Key == slog.MessageKey) {
 		return slog.Attr{}
@@ -89,8 +90,8 @@ func (a *audit) expired(ctx context.Context, s *Share) { a.write(ctx, "expire", 
 
 func (a *audit) dropped(ctx context.Context, s *Share) { a.write(ctx, "drop", s, Actor{}) }
 
-// opened logs the opening of a share, within the quota of that share. Lines about other shares therefore cannot
-// suppress it.
+// opened logs that a client has opened a share link. Each link has its own limit, so that openings of other links
+// cannot suppress the line.
 func (a *audit) opened(ctx context.Context, limit *lineLimit, s *Share, actor Actor) {
 	a.writeLimited(ctx, limit, "open", s, actor)
 }
@@ -99,7 +100,7 @@ func (a *audit) refused(ctx context.Context, actor Actor) {
 	a.writeLimited(ctx, a.refusedLimit, "refuse", nil, actor)
 }
 
-// writeLimited logs an event that any client can cause at any rate. It logs nothing if the quota is used up.
+// writeLimited logs an event that any client can cause at any rate. It logs nothing while the rate limit is exceeded.
 func (a *audit) writeLimited(ctx context.Context, limit *lineLimit, event string, s *Share, actor Actor) {
 	if !limit.limiter.Allow() {
 		limit.suppressed.Add(1)
@@ -128,7 +129,7 @@ func (a *audit) write(ctx context.Context, event string, s *Share, actor Actor, 
 	}
 }
 
-// nameOf returns the name of a user, or an empty string for the program.
+// nameOf returns the name of a user. It returns an empty text for nil, which means no login.
 func nameOf(user *authz.User) string {
 	if user == nil {
 		return ""

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// auditName is the name of the audit log in Options.Dir.
+	// auditName is the name of the audit log file in the directory Options.Dir.
 	auditName = "audit.jsonl"
-	// auditSize is the maximum size of the audit log in bytes. A full file is renamed, and replaces the previous full
-	// file.
+	// auditSize is the maximum size of the audit log file in bytes. A full file is renamed to audit.jsonl.1, and
+	// replaces the earlier file of that name.
 	auditSize = 10 << 20
 )
 
-// auditFile is the audit log in a directory. It logs its own failures.
+// auditFile is the audit log file. It logs its own write errors.
 type auditFile struct {
 	path string
 	log  *slog.Logger
@@ -51,7 +51,7 @@ func (f *auditFile) openLocked() error {
 	return nil
 }
 
-// Write writes a line.
+// Write appends a line to the audit log file. It logs an error, and also returns it.
 func (f *auditFile) Write(line []byte) (int, error) {
 	n, err := f.append(line)
 	if err != nil {
@@ -60,7 +60,7 @@ func (f *auditFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// append writes a line. If it cannot start a new file, it writes to the full one.
+// append appends a line. If the rotation of a full file fails, append still writes to the full file.
 func (f *auditFile) append(line []byte) (n int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,9 +72,9 @@ func (f *auditFile) append(line []byte) (n int, err error) {
 	return n, errors.Join(err, writeErr)
 }
 
-// rotateLocked renames the full file, and starts a new one.
+// rotateLocked renames the full file, and opens a new one.
 func (f *auditFile) rotateLocked() error {
-	// If the file does not exist, it was moved already.
+	// The file is missing if it was already renamed, for example by an earlier rotation that failed.
 	if err := os.Rename(f.path, f.path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -85,7 +85,7 @@ func (f *auditFile) rotateLocked() error {
 	return full.Close()
 }
 
-// Close closes the file.
+// Close closes the audit log file.
 func (f *auditFile) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

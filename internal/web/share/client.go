@@ -18,20 +18,20 @@ import (
 )
 
 const (
-	// requestTimeout is how long a Client waits for a response.
+	// requestTimeout is the maximum duration of one request of a Client.
 	requestTimeout = 30 * time.Second
-	// maxResponse is the maximum length of a response, in bytes.
+	// maxResponse is the maximum length of a response in bytes.
 	maxResponse = 64 << 20
 )
 
-// A Client manages shares through the API of a running server.
+// A Client manages share links through the API of a running dashboard.
 type Client struct {
-	Server string         // The URL, with the base path.
-	Token  string         // A bearer token; empty means none.
-	CA     *x509.CertPool // Certificate authorities for the server; nil means the system's.
+	Server string         // URL of the dashboard, with the base path.
+	Token  string         // Bearer token; empty means none.
+	CA     *x509.CertPool // Certificate authorities for Server; nil means those of the system.
 }
 
-// Create creates a share.
+// Create creates a share link.
 func (c *Client) Create(ctx context.Context, request Request) (created Created, err error) {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -40,12 +40,12 @@ func (c *Client) Create(ctx context.Context, request Request) (created Created, 
 	return created, c.do(ctx, http.MethodPost, "", body, &created)
 }
 
-// List returns the shares that the user may revoke.
+// List returns the share links that the user is allowed to revoke.
 func (c *Client) List(ctx context.Context) (listed Documents, err error) {
 	return listed, c.do(ctx, http.MethodGet, "", nil, &listed)
 }
 
-// Revoke revokes a share.
+// Revoke revokes the share link with an ID.
 func (c *Client) Revoke(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, "/"+url.PathEscape(id), nil, nil)
 }
@@ -60,7 +60,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
-	// The client does not follow redirects, so that the token is not sent to another server.
+	// Do not follow redirects, because they could send the token to another server.
 	client := http.Client{
 		Timeout: requestTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
@@ -76,7 +76,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	if err != nil {
 		return fmt.Errorf("send a request to %s: %w", c.Server, err)
 	}
-	defer func() { _ = response.Body.Close() }() // The body was read, or reading it failed.
+	defer func() { _ = response.Body.Close() }() // The body was read, or reading it has failed.
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
 		return fmt.Errorf("read the response of %s: %w", c.Server, err)
@@ -93,7 +93,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	return nil
 }
 
-// problemError converts the problem in a response to an error.
+// problemError converts an error document (RFC 9457) in a response to an error.
 func problemError(status int, text []byte) error {
 	var p struct{ Title, Detail string }
 	if err := json.Unmarshal(text, &p); err != nil || p.Title == "" {

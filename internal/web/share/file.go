@@ -16,23 +16,23 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// fileName is the name of the file in Options.Dir.
+// fileName is the name of the file in Options.Dir that contains the shares.
 const fileName = "shares.json"
 
-// document is the content of the file.
+// document is the JSON content of the file with the shares.
 type document struct {
 	Version int      `json:"version"`
 	Shares  []record `json:"shares"`
 }
 
-// record is a share in the file.
+// record is one share in the file.
 type record struct {
 	Share
 
-	Hash string `json:"hash"` // The hash of the guest cookie, in hexadecimal.
+	Hash string `json:"hash"` // Hexadecimal SHA-256 hash of the guest cookie.
 }
 
-// load reads the file, if it exists. If dropAnonymous is set, it drops shares without a creator.
+// load reads the shares from the file, if it exists. If dropAnonymous is set, it drops shares without a creator.
 func (s *Store) load(dropAnonymous bool) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("create the --data-dir directory: %w", err)
@@ -40,7 +40,7 @@ func (s *Store) load(dropAnonymous bool) error {
 	path := filepath.Join(s.dir, fileName)
 	text, err := os.ReadFile(path) //nolint:gosec // The administrator configures the path.
 	if errors.Is(err, fs.ErrNotExist) {
-		// Write the file now, so that a problem with the directory appears at startup.
+		// Write a file now, so that an error in the directory is reported at startup.
 		return s.write(nil)
 	}
 	if err != nil {
@@ -74,7 +74,7 @@ func unreadable(path string, err error) error {
 		"to end all links", path, err)
 }
 
-// activeShare converts a record to a share.
+// activeShare converts a record of the file to a share in memory.
 func (r *record) activeShare() (*activeShare, error) {
 	l := &activeShare{Share: r.Share, ended: make(chan struct{}), openLimit: newLineLimit()}
 	sum, err := hex.DecodeString(r.Hash)
@@ -85,7 +85,7 @@ func (r *record) activeShare() (*activeShare, error) {
 	return l, nil
 }
 
-// save writes the file.
+// save writes all shares to the file. Without Options.Dir it does nothing.
 func (s *Store) save(ctx context.Context) error {
 	if s.dir == "" {
 		return nil
@@ -113,19 +113,19 @@ func (s *Store) save(ctx context.Context) error {
 	return err
 }
 
-// write replaces the file. If the machine stops at any time, the file has either the old or the new content.
+// write replaces the file atomically. After a crash at any time, the file has either the old or the new content.
 func (s *Store) write(records []record) (err error) {
 	text, err := json.MarshalIndent(document{1, nonNil(records)}, "", " ")
 	if err != nil {
 		return fmt.Errorf("encode the links: %w", err)
 	}
-	file, err := os.CreateTemp(s.dir, fileName+".*") // CreateTemp creates the file with mode 0600.
+	file, err := os.CreateTemp(s.dir, fileName+".*") // Creates the file with mode 0600.
 	if err != nil {
 		return fmt.Errorf("write the links: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(file.Name()) // After the rename, this name no longer exists.
+			_ = os.Remove(file.Name()) // Errors are ignored: after the rename, the file no longer exists.
 		}
 	}()
 	_, err = file.Write(append(text, '\n'))
@@ -142,7 +142,7 @@ func (s *Store) write(records []record) (err error) {
 	return errors.Join(directory.Sync(), directory.Close())
 }
 
-// nonNil returns records, or an empty slice if records is nil. In JSON it is then [] and not null.
+// nonNil returns an empty slice in place of nil, so that the JSON is [] and not null.
 func nonNil(records []record) []record {
 	if records == nil {
 		return []record{}
@@ -150,8 +150,8 @@ func nonNil(records []record) []record {
 	return records
 }
 
-// notSaved returns the error for a user whose change was not saved. Its cause is logged, like the causes of other
-// problems.
+// notSaved wraps an error of the file for the user whose change was not saved. The user sees only the text of the
+// status.Problem; err is only logged.
 func notSaved(err error) error {
 	return fmt.Errorf("%w: %w", &status.Problem{
 		Cause: status.Unavailable, Title: "Link not saved",

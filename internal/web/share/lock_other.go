@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// lock is not supported here, because it was tested only on systems with flock.
+// lock returns an error, because locking was tested only on systems with flock.
 func lock(*os.File) error { return errors.ErrUnsupported }

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	// lockName is the name of the file in Options.Dir that a program locks while it uses the directory. The file stays
-	// there, and is empty.
+	// lockName is the name of the empty file that is locked while a program uses Options.Dir. The file is never
+	// removed.
 	lockName = "shares.lock"
-	// lockTimeout is how long LockDir waits for another program to unlock the directory. A program that shuts down needs
-	// at most ten seconds. Whatever starts this program waits longer than lockTimeout.
+	// lockTimeout is the maximum time that LockDir waits for another program to unlock the directory. A program that
+	// shuts down needs at most 10 s. Service managers wait longer than lockTimeout for this program to start.
 	lockTimeout       = 30 * time.Second
 	lockRetryInterval = 200 * time.Millisecond
 )
 
-// errLocked is the error of lock for a file that another program has locked.
+// errLocked means that another program has locked the file.
 var errLocked = errors.New("it is locked")
 
-// LockDir creates the directory if it does not exist, and locks it for this program. The lock lasts until the returned
-// Closer is closed, or the program ends in any way. Without the lock, two programs would overwrite each other's file,
-// and would restore shares that were revoked at the other. LockDir waits up to lockTimeout for a program that has the
-// lock. If files cannot be locked, LockDir logs a warning and continues without a lock.
+// LockDir creates a directory if it does not exist, and locks it for this program. The lock lasts until the returned
+// Closer is closed, or the program ends. Without the lock, two programs would overwrite each other's file. A program
+// would then restore shares that the other one has revoked. LockDir waits up to lockTimeout for another program. If
+// the system cannot lock files, LockDir logs a warning and continues without a lock.
 func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the --data-dir directory: %w", err)
@@ -47,7 +47,7 @@ func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, erro
 		err = waitForLock(ctx, file)
 	}
 	switch {
-	case ctx.Err() != nil: // The program is shutting down.
+	case ctx.Err() != nil: // The program shuts down.
 		return nil, errors.Join(ctx.Err(), file.Close())
 	case errors.Is(err, errLocked):
 		err = fmt.Errorf("another dashboard uses %s: stop it, or set another directory with --data-dir", dir)
@@ -59,7 +59,7 @@ func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, erro
 	return file, nil
 }
 
-// waitForLock locks the file as soon as no other program has locked it.
+// waitForLock locks the file as soon as the other program unlocks it. It waits at most lockTimeout.
 func waitForLock(ctx context.Context, file *os.File) error {
 	waitCtx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()

@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// A directory belongs to one program. Another program waits for it to end, for a limited time. Then it reports the
-// directory and what to do.
+// Only one program at a time can use a directory. Another program waits for a limited time. Then it returns an error
+// that names the directory and describes what to do.
 func TestLockDirAllowsOneProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "data")

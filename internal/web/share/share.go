@@ -1,13 +1,14 @@
-// Package share stores share links. A guest, a client with a link, sees a part of what the link's creator may see, for
-// a limited time. A watch.Scope defines this part, and package watch enforces it.
+// Package share stores share links. A guest is a client that uses a share link. For a limited time, a guest sees a
+// part of what the creator of the link is permitted to read. A watch.Scope defines this part, and package watch
+// enforces it.
 //
-// A link contains a token of 256 random bits. A guest's browser gets a cookie that is derived from the token. The Store
-// keeps only the hash of the cookie, from which neither can be derived. No error and no log line contains the token or
-// the cookie. Guests have no state of their own: many clients may open the same link. A cookie stays valid after a
-// restart of the program if the shares are persistent.
+// A link contains a token of 256 random bits. A guest's browser gets a cookie that is derived from the token. The
+// Store keeps only a hash of the cookie, from which neither token nor cookie can be derived. No error and no log line
+// contains a token or a cookie. The Store keeps no data about single guests, so many clients can open the same link.
+// If shares are persistent, cookies stay valid after a restart of the program.
 //
-// A Store may be used by many goroutines. Its lock is never kept during I/O or during a wait. A separate channel
-// serializes the writes of the file.
+// A Store is safe for concurrent use. Its mutex is never locked during I/O or while a goroutine waits. A semaphore
+// serializes writes of the file.
 package share
 
 import (
@@ -21,28 +22,29 @@ import (
 	"glasshouse/internal/watch/authz"
 )
 
-// CookieName is the name of the guest cookie, see auth.CookieAt.
+// CookieName is the name of the guest cookie without the port; see auth.CookieNameFor.
 const CookieName = "glasshouse-share"
 
-// A Share is one share link.
+// A Share is one share link and what it shares.
 type Share struct {
 	ID       string       `json:"id"`
-	To       string       `json:"to"` // The first page for guests, below the base path.
+	To       string       `json:"to"` // Path of the first page for guests, without the base path.
 	Created  time.Time    `json:"created"`
 	Expires  time.Time    `json:"expires"`
 	Note     string       `json:"note"`
-	Cluster  string       `json:"cluster"` // The id of the shared cluster. It stays the same when the program restarts.
+	Cluster  string       `json:"cluster"` // ID of the shared cluster. It does not change when the program restarts.
 	Parts    []watch.Part `json:"parts"`
-	Creator  *authz.User  `json:"creator,omitempty"` // Whose permissions apply to guests; nil means the program's.
+	Creator  *authz.User  `json:"creator,omitempty"` // Guests get this user's permissions; nil: the program's.
 	LastUsed time.Time    `json:"lastUsed,omitzero"`
 }
 
-// Viewer returns the viewer for guests of the share. It may never read more than the creator may read at that time.
+// Viewer returns the viewer for guests of the share. A guest can never read more than the creator is permitted to
+// read at that moment.
 func (s *Share) Viewer() watch.Viewer {
 	return watch.Viewer{Program: s.Creator == nil, User: s.Creator, Scope: &watch.Scope{Parts: s.Parts}}
 }
 
-// isCreatedBy reports whether a user created the share. A nil user means the program itself, without a login.
+// isCreatedBy reports whether a user created the share. nil means a share that was created without a login.
 func (s *Share) isCreatedBy(user *authz.User) bool {
 	if s.Creator == nil || user == nil {
 		return s.Creator == user
@@ -50,7 +52,7 @@ func (s *Share) isCreatedBy(user *authz.User) bool {
 	return s.Creator.Name == user.Name && s.Creator.UID == user.UID
 }
 
-// hash is the stored form of a cookie.
+// hash is the SHA-256 hash of a guest cookie. The Store keeps it in place of the cookie.
 type hash [sha256.Size]byte
 
 func newToken() string {
@@ -61,7 +63,7 @@ func newToken() string {
 
 func newID() string { return strings.ToLower(rand.Text()) }
 
-// cookieOf returns the cookie for guests that have opened the link with a token.
+// cookieOf derives the guest cookie from the token of a link.
 func cookieOf(token string) string {
 	sum := sha256.Sum256([]byte("glasshouse share cookie" + token))
 	return base64.RawURLEncoding.EncodeToString(sum[:])

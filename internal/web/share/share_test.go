@@ -43,7 +43,6 @@ func openStore(t *testing.T, options share.Options) *share.Store {
 	return s
 }
 
-// newPodsShare is a share of some pods that lasts for a time.
 func newPodsShare(creator *authz.User, lifetime time.Duration) share.Share {
 	now := time.Now().UTC().Truncate(time.Second)
 	return share.Share{
@@ -61,7 +60,7 @@ func create(t *testing.T, s *share.Store, newShare share.Share) (share.Share, st
 	return created, token
 }
 
-// openLink opens the link with a token, and returns the guest and the cookie.
+// openLink opens a share link like a browser, and returns the guest and the guest cookie.
 func openLink(t *testing.T, s *share.Store, token string) (share.Guest, string) {
 	t.Helper()
 	_, cookie, ok := s.Exchange(t.Context(), token, share.Actor{Address: "192.0.2.2"})
@@ -84,8 +83,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// A guest sees data by the permissions of the creator, and only what is shared. A share ends to the second when it
-// expires, and is no longer listed.
+// A guest reads with the permissions of the creator, and only what the link shares. A share ends at its expiry, and
+// is no longer listed.
 func TestShareExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := openStore(t, share.Options{Dir: t.TempDir()})
@@ -125,7 +124,7 @@ func TestShareExpires(t *testing.T) {
 	})
 }
 
-// An expired share shows nothing, even before Run has ended it.
+// An expired share is refused, even before Run has ended it.
 func TestExpiredShareIsRefusedBeforeRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := openStore(t, share.Options{})
@@ -138,7 +137,7 @@ func TestExpiredShareIsRefusedBeforeRun(t *testing.T) {
 	})
 }
 
-// A user who revokes the share of another user gets the same result as for a share that does not exist.
+// A user can revoke only own shares. For a share of another user, the result is the same as for a missing share.
 func TestRevokeRequiresTheCreator(t *testing.T) {
 	s := openStore(t, share.Options{Dir: t.TempDir()})
 	created, token := create(t, s, newPodsShare(annaUser(), time.Hour))
@@ -173,8 +172,8 @@ func TestRevokeRequiresTheCreator(t *testing.T) {
 	}
 }
 
-// Shares and guests survive a restart of the program. Ended shares stay ended. Shares without a creator end when the
-// program now identifies its users.
+// Shares and guest cookies survive a restart of the program. Ended shares stay ended. If the program now identifies
+// users, it drops shares without a creator.
 func TestSharesSurviveReopen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "data")
 	s := openStore(t, share.Options{Dir: dir})
@@ -208,13 +207,13 @@ func TestSharesSurviveReopen(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	withLogin.Run(ctx) // Run saves what was dropped.
+	withLogin.Run(ctx) // Saves the file without the dropped shares.
 	if _, ok := openStore(t, share.Options{Dir: dir}).Guest(anonymousCookie); ok {
 		t.Error("it is there again")
 	}
 }
 
-// The time of last use is saved within a minute, and at the end.
+// The time of the last use is saved within a minute, and when Run ends.
 func TestLastUsedIsSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -241,8 +240,8 @@ func TestLastUsedIsSaved(t *testing.T) {
 	})
 }
 
-// secretEncodings returns the values that must not be found in stored data: tokens, cookies, and other encodings of
-// them. The hash of a cookie may be only in shares.json.
+// secretEncodings returns tokens, cookies and encodings of them, which no file is allowed to contain. hashes are
+// their SHA-256 hashes, which only shares.json is allowed to contain.
 func secretEncodings(token, cookie string) (never, hashes []string) {
 	raw := func(text string) []byte { decoded, _ := base64.RawURLEncoding.DecodeString(text); return decoded }
 	for _, secret := range []string{token, cookie} {
@@ -257,7 +256,7 @@ func secretEncodings(token, cookie string) (never, hashes []string) {
 	return never, hashes
 }
 
-// Stored data and logs contain neither a token nor a cookie. Only the owner can read the files.
+// Files and logs contain neither tokens nor cookies. Only the owner of the files has access to them.
 func TestTokensAreNotStored(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	var log bytes.Buffer
@@ -316,7 +315,7 @@ func TestTokensAreNotStored(t *testing.T) {
 	}
 }
 
-// A file that this program did not write keeps it from starting, and the error names the file.
+// If the file with the shares has an unknown format, the program does not start. The error names the file.
 func TestUnreadableFileIsRefused(t *testing.T) {
 	validDir := t.TempDir()
 	s := openStore(t, share.Options{Dir: validDir})
@@ -365,8 +364,8 @@ func TestUnreadableFileIsRefused(t *testing.T) {
 	}
 }
 
-// A share that cannot be saved is not created. A revoked share ends even if that cannot be saved, and the error reports
-// it.
+// A share that cannot be saved is not created. A revoked share ends even if the change cannot be saved. The error
+// reports that it was not saved.
 func TestUnsavedShareIsNotCreated(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, share.Options{Dir: dir})
@@ -398,7 +397,7 @@ func TestUnsavedShareIsNotCreated(t *testing.T) {
 	}
 }
 
-// One creator cannot use the capacity of others, and the total is limited too.
+// The number of shares is limited for each creator and in total. One creator cannot use the whole total.
 func TestNumberOfSharesIsLimited(t *testing.T) {
 	s := openStore(t, share.Options{})
 	wantTooMany := func(name string, cause status.Cause) {
@@ -420,15 +419,15 @@ func TestNumberOfSharesIsLimited(t *testing.T) {
 	}
 }
 
-// The audit log records each action with its user, as one line of JSON, whatever names and notes contain. Attempts with
-// invalid links make it grow only at a limited rate.
+// The audit log has one line of JSON for each action, with the user. Names and notes cannot forge lines. The rate of
+// lines about invalid tokens is limited.
 func TestAuditLogRecordsActions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		var log bytes.Buffer
 		s := openStore(t, share.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		hostileText := "bert\n{\"event\":\"create\"}\r\x1b[2J\u2028\u009b2J"
-		sanitized := strings.ReplaceAll(hostileText, "\u009b", "\ufffd") // JSON escapes the other characters.
+		sanitized := strings.ReplaceAll(hostileText, "\u009b", "\ufffd") // JSON escapes the other control characters.
 		newShare := newPodsShare(&authz.User{Name: hostileText, Groups: []string{"secret-group"}}, time.Minute)
 		newShare.Note = hostileText
 		created, token := create(t, s, newShare)
@@ -506,8 +505,8 @@ func TestAuditLogRecordsActions(t *testing.T) {
 	})
 }
 
-// Events that any client can cause at any rate do not suppress others: neither attempts with invalid links, nor
-// repeated opening of another link.
+// Lines that any client can cause do not suppress other lines. Such lines are about invalid tokens, or about another
+// link that is opened repeatedly.
 func TestAuditLogLimitsDoNotSuppressOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -553,8 +552,8 @@ func TestAuditLogLimitsDoNotSuppressOthers(t *testing.T) {
 	})
 }
 
-// The audit log has at most two files of 10 MiB. They contain the latest lines, each complete, even after a restart of
-// the program.
+// The audit log consists of at most two files of 10 MiB. They contain the latest complete lines, even after a restart
+// of the program.
 func TestAuditLogSizeIsLimited(t *testing.T) {
 	const most = 10 << 20
 	dir := t.TempDir()
@@ -563,7 +562,6 @@ func TestAuditLogSizeIsLimited(t *testing.T) {
 	for n := range 36 {
 		if n%5 == 0 {
 			if s != nil {
-				// The next store opens the same directory.
 				_ = s.Close()
 			}
 			s = openStore(t, share.Options{Dir: dir})

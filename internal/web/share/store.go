@@ -13,46 +13,47 @@ import (
 )
 
 const (
-	// maxShares is the maximum number of shares, and maxCreatorShares that of one creator.
+	// maxShares is the maximum number of shares in total. maxCreatorShares is the maximum for one creator.
 	maxShares, maxCreatorShares = 1000, 100
-	// saveInterval is the maximum time after the use of a share until the time of that use is saved.
+	// saveInterval is the maximum delay of saving the time when a share was last used.
 	saveInterval = time.Minute
 )
 
-// Options configure a Store.
+// Options configures a Store.
 type Options struct {
-	Dir string // The directory of persistent shares; empty keeps them only in memory.
-	// DropAnonymous means that all creators are identified. Open then drops shares that were created without a login.
+	Dir string // Directory for persistent shares; empty keeps shares only in memory.
+	// DropAnonymous makes Open drop shares that were created without a login. Set it if the program identifies its
+	// users.
 	DropAnonymous bool
 	Log           *slog.Logger
 }
 
-// A Store keeps shares until they end. Run ends the expired ones.
+// A Store contains all shares that have not ended. Run ends shares that have expired.
 type Store struct {
 	dir       string
 	audit     *audit
 	log       *slog.Logger
-	writeSlot chan struct{} // A semaphore with one slot, for the write of the file.
-	dropped   []Share       // Shares that Open has dropped.
+	writeSlot chan struct{} // Semaphore for writing the file (one slot).
+	dropped   []Share       // Shares that Open has dropped; Run logs them.
 
 	mu     sync.Mutex
 	byHash map[hash]*activeShare
 	byID   map[string]*activeShare
-	dirty  bool // Whether there are changes that the file does not contain.
+	dirty  bool // Whether the file is out of date.
 }
 
-// activeShare is a Share that has not ended.
+// activeShare is a share that has not ended, with its runtime state.
 type activeShare struct {
 	Share
 
 	hash      hash
 	ended     chan struct{} // Closed when the share ends.
-	guests    int           // Number of guest sockets that are open.
-	openLimit *lineLimit    // Quota for audit lines about opening the share.
+	guests    int           // Number of open WebSockets of guests.
+	openLimit *lineLimit    // Limit for audit lines about opening this share.
 }
 
-// Open creates a Store with the shares in its file. It returns an error if it cannot read the file, because shares must
-// not be lost silently.
+// Open creates a Store, and loads the shares from the file. If the file is not readable, Open returns an error,
+// because shares must not be lost silently.
 func Open(options Options) (*Store, error) {
 	s := &Store{
 		dir: options.Dir, log: options.Log, writeSlot: make(chan struct{}, 1),
@@ -76,11 +77,11 @@ func Open(options Options) (*Store, error) {
 // Persistent reports whether shares survive a restart of the program.
 func (s *Store) Persistent() bool { return s.dir != "" }
 
-// Close closes the audit log. It must be called after Run has returned.
+// Close closes the audit log. Call it after Run has returned.
 func (s *Store) Close() error { return s.audit.close() }
 
-// Create stores a share. It returns the share with the token of its link. The Store does not keep the token, and cannot
-// return it again.
+// Create stores a share, and returns it with the token of its link. The token cannot be retrieved later, because the
+// Store does not keep it.
 func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share, string, error) {
 	token := newToken()
 	l := &activeShare{
@@ -123,8 +124,8 @@ func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share,
 	return newShare, token, nil
 }
 
-// Exchange returns the share and the guest cookie for a link's token. ok is false if the share does not exist or has
-// ended.
+// Exchange returns the share and the guest cookie for the token of a link. ok is false if the share does not exist or
+// has ended.
 func (s *Store) Exchange(ctx context.Context, token string, actor Actor) (shared Share, cookie string, ok bool) {
 	cookie = cookieOf(token)
 	l, shared := s.find(cookie)
@@ -136,8 +137,8 @@ func (s *Store) Exchange(ctx context.Context, token string, actor Actor) (shared
 	return shared, cookie, true
 }
 
-// find returns the share with a guest cookie, and records that it was used. It returns nil if no share has this cookie,
-// or the share has expired.
+// find returns the share for a guest cookie, and updates its LastUsed. It returns nil if the share does not exist or
+// has expired.
 func (s *Store) find(cookie string) (*activeShare, Share) {
 	key, now := hashOf(cookie), time.Now()
 	s.mu.Lock()
@@ -150,7 +151,7 @@ func (s *Store) find(cookie string) (*activeShare, Share) {
 	return l, l.Share
 }
 
-// Guest is a viewer with a guest cookie.
+// Guest is a client that uses a share link. It is identified by its guest cookie.
 type Guest struct {
 	Share Share
 	Ended <-chan struct{} // Closed when the share ends.
@@ -159,7 +160,7 @@ type Guest struct {
 	store  *Store
 }
 
-// Guest returns the guest with a cookie. ok is false if the share has ended.
+// Guest returns the guest with a cookie. ok is false if the share does not exist or has ended.
 func (s *Store) Guest(cookie string) (g Guest, ok bool) {
 	l, shared := s.find(cookie)
 	if l == nil {
@@ -168,7 +169,7 @@ func (s *Store) Guest(cookie string) (g Guest, ok bool) {
 	return Guest{Share: shared, Ended: l.ended, active: l, store: s}, true
 }
 
-// Enter counts an open socket of the guest. The caller must call leave once, when the socket has closed.
+// Enter counts an open WebSocket of the guest. The caller must call leave once, after the WebSocket has closed.
 func (g Guest) Enter() (leave func()) {
 	count := func(by int) {
 		g.store.mu.Lock()
@@ -179,14 +180,14 @@ func (g Guest) Enter() (leave func()) {
 	return func() { count(-1) }
 }
 
-// Listed is a share with the number of its open guest sockets.
+// Listed is a share with the number of open WebSockets of its guests.
 type Listed struct {
 	Share
 
 	Viewers int `json:"viewers"`
 }
 
-// List returns the shares of a user, newest first. If all is set, it returns the shares of all users.
+// List returns the shares that a user has created, newest first. If all is set, it returns the shares of all users.
 func (s *Store) List(user *authz.User, all bool) []Listed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,8 +201,8 @@ func (s *Store) List(user *authz.User, all bool) []Listed {
 	return listed
 }
 
-// Revoke ends a share of a user, or of any user if all is set. ok is false if there is no such share. If the change
-// cannot be saved, Revoke ends the share and returns an error.
+// Revoke ends a share that user has created. If all is set, the share can have any creator. ok is false if there is
+// no such share. If the change cannot be saved, Revoke still ends the share, and returns an error.
 func (s *Store) Revoke(ctx context.Context, id string, user *authz.User, all bool, actor Actor) (ok bool, err error) {
 	s.mu.Lock()
 	l := s.byID[id]
@@ -216,7 +217,7 @@ func (s *Store) Revoke(ctx context.Context, id string, user *authz.User, all boo
 	return true, nil
 }
 
-// end ends a share. It reports false if the share had already ended.
+// end ends a share. It returns false if the share has already ended.
 func (s *Store) end(l *activeShare) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,7 +231,7 @@ func (s *Store) end(l *activeShare) bool {
 	return true
 }
 
-// Count returns the number of shares, and the number of open guest sockets.
+// Count returns the number of shares, and the number of open WebSockets of guests.
 func (s *Store) Count() (shares, guests int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -240,7 +241,7 @@ func (s *Store) Count() (shares, guests int) {
 	return len(s.byID), guests
 }
 
-// Run ends expired shares and saves changes until ctx ends.
+// Run ends expired shares, and saves changes, until ctx ends.
 func (s *Store) Run(ctx context.Context) {
 	for i := range s.dropped {
 		s.audit.dropped(ctx, &s.dropped[i])
@@ -272,7 +273,7 @@ func (s *Store) expired() (all []*activeShare) {
 	return all
 }
 
-// flush saves the changes that the file does not contain, if there are any.
+// flush writes the file if it is out of date. It logs errors.
 func (s *Store) flush(ctx context.Context) {
 	s.mu.Lock()
 	dirty := s.dirty
