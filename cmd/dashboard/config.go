@@ -17,7 +17,7 @@ import (
 // file of --config, the default. kubectl's flags can be set only on the command line, because kubectl's own
 // environment variables and kubeconfig provide the same settings.
 
-// kubectlAnnotation marks the flags that come from kubectl, such as --context and --kubeconfig.
+// kubectlAnnotation marks the flags of kubectl, such as --context and --kubeconfig.
 const kubectlAnnotation = "kubectl"
 
 // configFlag is the name of the flag for the configuration file. The file itself cannot set this flag.
@@ -71,8 +71,8 @@ func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 		switch {
 		case flag == nil || name == configFlag:
 			return &usageError{
-				fmt.Errorf("--config %s: %q is not a setting: settings have the names of dashboard's own flags, "+
-					"without the dashes; see docs/reference.md", file, name),
+				fmt.Errorf("--config %s: unknown setting %q; a setting is the name of a flag of dashboard without its dashes, "+
+					"see docs/reference.md", file, name),
 			}
 		case flag.Changed:
 			continue
@@ -109,7 +109,7 @@ func readConfig(text []byte) (map[string]any, error) {
 	decoder.UseNumber() // Keeps 1000000 as it is, instead of 1e+06.
 	var settings map[string]any
 	if err := decoder.Decode(&settings); err != nil {
-		return nil, fmt.Errorf("settings must be a mapping, such as listen: 127.0.0.1:8080: %w", err)
+		return nil, fmt.Errorf("settings must be a YAML mapping, such as \"listen: 127.0.0.1:8080\": %w", err)
 	}
 	for name, value := range settings {
 		values, isList := value.([]any)

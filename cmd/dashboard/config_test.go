@@ -119,9 +119,9 @@ func TestInvalidSettingsAreRefused(t *testing.T) {
 		file, variable, value string
 		want                  []string
 	}{
-		{file: "lissen: 127.0.0.1:1", want: []string{`"lissen" is not a setting`, "docs/reference.md"}},
-		{file: "kubeconfig: /x", want: []string{`"kubeconfig" is not a setting`}},
-		{file: "config: /x", want: []string{`"config" is not a setting`}},
+		{file: "lissen: 127.0.0.1:1", want: []string{`unknown setting "lissen"`, "docs/reference.md"}},
+		{file: "kubeconfig: /x", want: []string{`unknown setting "kubeconfig"`}},
+		{file: "config: /x", want: []string{`unknown setting "config"`}},
 		{file: "listen: [", want: []string{"not valid YAML"}},
 		{file: "linger: 1m\nlinger: 2m", want: []string{"not valid YAML", "linger"}},
 		{file: "- listen", want: []string{"must be a mapping"}},

@@ -35,6 +35,7 @@ type prober struct {
 	api                          *apiClient
 	ownNamespace, otherNamespace string // userToken can read only the first one.
 	noneToken                    string // Token of a user without permissions.
+	allToken                     string // Token of a user who can read all ConfigMaps and pods; not set in all tests.
 	userToken                    string // Token of a user who can read the ConfigMaps of ownNamespace.
 }
 

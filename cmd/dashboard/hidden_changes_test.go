@@ -55,7 +55,7 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 	for _, route := range w.routes(t) {
 		routeRequests, listed := requests[route]
 		if !listed {
-			t.Errorf("%s is a new route: add its questions to walks", route)
+			t.Errorf("%s is a new route: add its requests to routeRequests", route)
 		}
 		for _, request := range routeRequests {
 			// A response with follow=true does not end, so the observer subscribes to the log view instead.
@@ -254,7 +254,7 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 	namespaceToken := w.token(t, ownNamespace, "spy", rule)
 	nameToken := w.clusterToken(t, ownNamespace, "spy-named", nameRule)
 	ownerToken := w.clusterToken(t, ownNamespace, "spy-owner", rule)
-	w.noneToken = ownerToken // The owner can read all objects, including those that are hidden from observers.
+	w.allToken = ownerToken // The owner can read all objects, including those that are hidden from observers.
 	guest := func(parts string) http.Header {
 		return http.Header{"Cookie": {w.openLink(w.share(t, ownerToken, parts))}, "Origin": {w.url}}
 	}
@@ -351,7 +351,7 @@ func (w *prober) change(t *testing.T, namespaces []string, value string) {
 func (w *prober) waitForValue(t *testing.T, ns, name, value string) {
 	t.Helper()
 	eventually(t, "the program knows a change", func() error {
-		body, status := w.getAs(w.noneToken, "/api/v1/object/core/v1/configmaps/"+ns+"/"+name)
+		body, status := w.getAs(w.allToken, "/api/v1/object/core/v1/configmaps/"+ns+"/"+name)
 		if status != http.StatusOK || !strings.Contains(body, `"value":"`+value+`"`) {
 			return fmt.Errorf("%d %s", status, body)
 		}
@@ -406,7 +406,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 		return err
 	})
 	observers := w.newObservers(t, w.ownNamespace, partNamespace)
-	allSocket := w.openSocket(t, w.noneToken) // Keeps all resources watched during the test.
+	allSocket := w.openSocket(t, w.allToken) // Keeps all resources watched during the test.
 	for n, ref := range []string{"core/v1/configmaps", "core/v1/pods"} {
 		allSocket.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"table"}`, n+1, ref))
 	}

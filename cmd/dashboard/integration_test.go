@@ -52,7 +52,7 @@ func TestEveryListableKindIsServed(t *testing.T) {
 			continue
 		}
 		listable++
-		// Objects come and go all the time, so repeat until both counts are equal.
+		// Objects are created and deleted all the time, so repeat until both counts are equal.
 		eventually(t, r.Ref+" as the API server lists it", func() error {
 			var snapshot struct {
 				State, Reason string

@@ -66,7 +66,7 @@ type synced struct {
 func syncInProcess(t *testing.T, method string) (s synced) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSyncInChild$", "-test.v")
-	child.Env = append(os.Environ(), "GLASSHOUSE_BENCH_WAY="+method)
+	child.Env = append(os.Environ(), "GLASSHOUSE_BENCH_METHOD="+method)
 	out, err := child.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", method, err, out)
@@ -87,13 +87,13 @@ func syncInProcess(t *testing.T, method string) (s synced) {
 // TestSyncInChild reads all pods by one method, and prints the memory and the duration. syncInProcess runs it in a
 // separate process.
 func TestSyncInChild(t *testing.T) {
-	name := os.Getenv("GLASSHOUSE_BENCH_WAY")
+	name := os.Getenv("GLASSHOUSE_BENCH_METHOD")
 	if name == "" {
 		t.Skip("the child of other benchmarks, which start it themselves")
 	}
 	config := demoConfig(t)
 	method := map[string]func(*testing.T, *rest.Config) (int, any){
-		"stream": readStream, "glasshouse": syncOurs, "dynamicinformer": syncDynamic, "left alone": syncDynamic,
+		"stream": readStream, "glasshouse": syncOurs, "dynamicinformer": syncDynamic, "dynamicinformer, idle": syncDynamic,
 	}[name]
 	idleHeap, idleRSS := heapNow(), resident(t, "self", "VmRSS")
 	start := time.Now()
@@ -101,7 +101,7 @@ func TestSyncInChild(t *testing.T) {
 	elapsed := time.Since(start).Seconds()
 	peak := resident(t, "self", "VmHWM") - idleRSS
 	rss := 0.0
-	if name == "left alone" {
+	if name == "dynamicinformer, idle" {
 		<-time.After(gcDelay)
 		rss = resident(t, "self", "VmRSS") / 1024
 	}

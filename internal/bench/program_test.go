@@ -22,7 +22,7 @@ func benchProgram(t *testing.T, subj subject, report *table) {
 	}
 	results := measureAlternately(t, func(t *testing.T) memory {
 		t.Helper()
-		s := syncInProcess(t, "left alone")
+		s := syncInProcess(t, "dynamicinformer, idle")
 		return memory{s.pods, s.rss, 0}
 	}, func(t *testing.T) memory {
 		t.Helper()

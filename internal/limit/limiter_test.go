@@ -119,11 +119,11 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 // own limit.
 func TestLargeRequestsDoNotStarve(t *testing.T) {
 	for _, test := range []struct {
-		name       string
-		uses       int64 // Units in use by the caller of the large request.
-		ownLimit   int64
-		sameCaller bool // One caller sends all small requests.
-		starves    bool
+		name      string
+		uses      int64 // Units in use by the caller of the large request.
+		ownLimit  int64
+		oneCaller bool // One caller sends all small requests.
+		starves   bool
 	}{
 		{"a caller that uses nothing", 0, 10, false, false},
 		{"a caller that uses much", 2, 10, false, true},
@@ -139,7 +139,7 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 				defer cancel()
 				small := func(n int) {
 					start := time.Now()
-					if test.sameCaller {
+					if test.oneCaller {
 						n = 0
 					}
 					lease, err := l.Acquire(ctx, 1, limit.Limit{Key: fmt.Sprint("small ", n), Max: 10}, all)

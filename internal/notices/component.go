@@ -64,7 +64,7 @@ func readTexts(root, folder string) ([]Text, error) {
 		}
 		file, err := filepath.Rel(root, path)
 		if err != nil {
-			return nil, fmt.Errorf("name license file: %w", err)
+			return nil, fmt.Errorf("shorten the path of the license file: %w", err)
 		}
 		texts = append(texts, Text{File: filepath.ToSlash(file), Body: normalize(string(body))})
 	}

@@ -85,7 +85,7 @@ func listPackages(ctx context.Context, root, goos, goarch string) ([]linkedPacka
 		if exitErr, ok := errors.AsType[*exec.ExitError](err); ok {
 			err = fmt.Errorf("%w: %s", err, exitErr.Stderr)
 		}
-		return nil, fmt.Errorf("list the packages of %s/%s: %w", goos, goarch, err)
+		return nil, fmt.Errorf("list the packages linked for %s/%s: %w", goos, goarch, err)
 	}
 	var packages []linkedPackage
 	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
@@ -93,7 +93,7 @@ func listPackages(ctx context.Context, root, goos, goarch string) ([]linkedPacka
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
 			return packages, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("decode the packages of %s/%s: %w", goos, goarch, err)
+			return nil, fmt.Errorf("decode the packages linked for %s/%s: %w", goos, goarch, err)
 		}
 		packages = append(packages, p)
 	}

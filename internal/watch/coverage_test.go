@@ -165,7 +165,7 @@ func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 }
 
 // When one feed (a list and watch) replaces another, the new one never lists older versions of objects than those in
-// memory. This holds even if another API server responds, whose cache is older.
+// memory. This is so even if another API server responds, whose cache is older.
 func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

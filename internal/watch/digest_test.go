@@ -160,7 +160,7 @@ func TestResetDropsDigest(t *testing.T) {
 }
 
 // A reader of the Object view gets no digests (hashes of all rows), because it has only a single object.
-func TestOnlyRowViewsGetDigests(t *testing.T) {
+func TestObjectViewGetsNoDigests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))

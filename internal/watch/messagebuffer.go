@@ -139,7 +139,7 @@ func (p *messageBuffer) release() {
 }
 
 // appendCursor appends the reader's cursor (its position in the changes) to text. The cursor of a restricted reader,
-// which may not see all objects, is encrypted anew for each message, except for a message that repeats the cursor
+// which may not see all objects, is encrypted again for each message, except for a message that repeats the cursor
 // before it.
 func (p *messageBuffer) appendCursor(s *reader, text []byte) []byte {
 	if !p.hasCipher {

@@ -122,7 +122,7 @@ func (s *reconciler) reconcile(ctx context.Context) {
 	isUnwanted := func(ns string) bool { _, ok := desired[ns]; return !ok }
 	if _, all := desired[""]; !all && s.hasLeftoverRows {
 		s.hasLeftoverRows = false
-		// isRequested means that a reader requests a removed namespace: its request came while the feed was being
+		// isRequested means that a reader requests a removed namespace: it sent the request while the feed was being
 		// stopped.
 		if _, isRequested := s.evict(isUnwanted); isRevoked || isRequested {
 			s.resetReaders()

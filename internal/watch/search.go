@@ -36,7 +36,7 @@ type Hit struct {
 // Search finds the objects whose namespace and name contain all words of text, ignoring case. It searches only the
 // resources that are watched now, and returns at most limit objects.
 //
-// Objects whose name equals a word come first, then those whose name starts with a word, then all others. Within each
+// Objects whose name equals a word are first, then those whose name starts with a word, then all others. Within each
 // group, objects are sorted by resource (compared with order), then by namespace and name.
 //
 // A search scans all names once. It is fast, because it decompresses no objects.

@@ -19,7 +19,7 @@ func namespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 
 func sameUID(before, after *listwatch.Object) bool { return before.UID() == after.UID() }
 
-// unchanged reports whether two versions of an object look the same to readers. Equal
+// unchanged reports whether two versions of an object are equal for readers. Equal
 // resourceVersions are not enough: an API need not set them, and text or table cells can change without a new one.
 func unchanged(before, after *listwatch.Object) bool {
 	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after)

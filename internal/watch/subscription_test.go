@@ -364,7 +364,7 @@ func TestRelist(t *testing.T) {
 }
 
 // A new list of a resource without objects does not reset the readers.
-func TestEmptyRelistSendsNothing(t *testing.T) {
+func TestEmptyRelistSendsNoReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		r := subscribe(t, cluster, watch.Query{}, "")

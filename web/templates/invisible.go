@@ -61,7 +61,8 @@ func prefixLen(s string, invisible bool) int {
 }
 
 // isInvisible reports whether a character is invisible, or changes the direction of the text after it. With such
-// characters, one name can look like another. static/src/text/invisible-chars.ts must match the same characters.
+// characters, a page can display one name like another. static/src/text/invisible-chars.ts must match the same
+// characters.
 func isInvisible(r rune) bool {
 	switch {
 	case r < 0x20:

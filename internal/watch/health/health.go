@@ -122,7 +122,7 @@ func (v kstatusResult) generalSummary(o node) string {
 	case v.reason == "LatestGenerationNotObserved":
 		return "Controller has not observed the latest spec"
 	case v.reason == "NoObservedGeneration":
-		return "Controller has not observed it yet"
+		return "Controller has not observed the latest spec yet"
 	}
 	return ""
 }

@@ -31,7 +31,7 @@ func horizontalPodAutoscaler(o node, _ Status) Health {
 	case active.is("False"):
 		override(Failed, "Cannot read metrics: "+active.explanation())
 	case able.status == "" && active.status == "":
-		override(InProgress, "Controller has not observed it yet")
+		override(InProgress, "Controller has not observed the latest spec yet")
 	}
 	if limited.is("True") {
 		h.Details = append(h.Details, "Limited: "+limited.explanation())
@@ -54,7 +54,7 @@ func podDisruptionBudget(o node, status Status) Health {
 	case failed.is("False") && failed.reason == "SyncFailed":
 		h.Status, h.Summary = Failed, "Cannot be computed: "+failed.explanation()
 	case !o.has("status", "expectedPods"):
-		h.Status, h.Summary, h.Details = InProgress, "Controller has not observed it yet", nil
+		h.Status, h.Summary, h.Details = InProgress, "Controller has not observed the latest spec yet", nil
 	case healthy < required:
 		h.Status, h.Summary = Failed, "No disruptions allowed: too few healthy pods"
 	case allowed == 0:

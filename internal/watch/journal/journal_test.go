@@ -207,7 +207,7 @@ func TestNextWaits(t *testing.T) {
 		wg.Wait()
 		for i, n := range got {
 			if n != 1004 {
-				t.Errorf("reader %d: got %d, want 4 changes and 1 nudge (1004)", i, n)
+				t.Errorf("reader %d: got %d, want 4 changes and 1 wake (1004)", i, n)
 			}
 		}
 	})
@@ -425,7 +425,7 @@ func TestNextWithin(t *testing.T) {
 		start := time.Now()
 		if _, _, err := j.NextWithin(t.Context(), alarm, cursor, 10); !errors.Is(err, journal.ErrNoChange) ||
 			time.Since(start) != time.Second {
-			t.Errorf("got %v after %s, want ErrSilent after 1s", err, time.Since(start))
+			t.Errorf("got %v after %s, want ErrNoChange after 1s", err, time.Since(start))
 		}
 	})
 }

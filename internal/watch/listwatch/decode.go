@@ -105,7 +105,7 @@ func readMembers(object []byte) (m members, err error) {
 		err = nil
 	}
 	if err == nil && m.name == "" {
-		err = errors.New("it has no name")
+		err = errors.New("the object has no name")
 	}
 	return m, err
 }
@@ -167,7 +167,7 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed [
 }
 
 // cells converts the cells of a table row into the form that an Object stores. It replaces elapsed times ("5m") with
-// timestamps. It undoes the HTML escaping of encoding/json, which turns "<none>" into 16 bytes.
+// timestamps. It undoes the HTML escaping of encoding/json, which encodes "<none>" in 16 bytes.
 //
 // A row without cells gets the cells of plainColumns. Cells after the last column are removed; rows of IPAddress have
 // such cells. A cell is masked if it can show a value that redaction removed from the object.

@@ -71,7 +71,7 @@ func eachMember(dec *json.Decoder, visit func(key string) error) error {
 		}
 		name, ok := key.(string)
 		if !ok {
-			return fmt.Errorf("unexpected %v, want the name of a member", key)
+			return fmt.Errorf("unexpected %v, want a field name", key)
 		}
 		return visit(name)
 	})

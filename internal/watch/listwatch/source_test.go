@@ -292,7 +292,7 @@ func TestElapsedText(t *testing.T) {
 	} {
 		c := listwatch.Column{Relative: test.relative}
 		if got := c.ElapsedText(test.cell, now); got != test.want {
-			t.Errorf("Passed(%q), relative %t, is %q, want %q", test.cell, test.relative, got, test.want)
+			t.Errorf("ElapsedText(%q), relative %t, is %q, want %q", test.cell, test.relative, got, test.want)
 		}
 	}
 }

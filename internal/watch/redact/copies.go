@@ -120,7 +120,7 @@ func isText(text string) bool {
 	})
 }
 
-// isYAML reports whether the text starts a YAML document, or has a line that looks like a member of a YAML mapping
+// isYAML reports whether the text starts a YAML document, or has a line with the form of a member of a YAML mapping
 // ("name: value").
 func isYAML(text string) bool {
 	if strings.HasPrefix(text, "---") || strings.HasPrefix(text, "%YAML") {

@@ -172,8 +172,8 @@ func TestCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// templates returns JSON templates of objects that contain objects or templates. %s in a text stands for the metadata
-// of the innermost object.
+// templates returns JSON templates of objects that contain objects or templates. %s in a text is replaced by the
+// metadata of the innermost object.
 func templates() map[string]string {
 	const template = `{"template":{"metadata":%s,"spec":{"containers":[{"name":"c"}]}}}`
 	return map[string]string{

@@ -53,7 +53,7 @@ const (
 
 // Parse parses a rule, for example core/v1/configmaps:data.*. A rule is a resource, a colon, and a path in the
 // objects of the resource. The resource is group/version/resource, with core for the core group, or * for all
-// resources. The text Env stands for the rules that mask environment variables.
+// resources. The text Env means the rules that mask environment variables.
 //
 // A rule applies to all versions of its resource, because the API server serves the same object in each version.
 func Parse(text string) (Rules, error) {

@@ -206,7 +206,7 @@ func (p *provider) userOf(token *oidc.IDToken) (*authz.User, error) {
 		if json.Unmarshal(text, &group) == nil {
 			user.Groups = []string{group}
 		} else if err := json.Unmarshal(text, &user.Groups); err != nil {
-			return nil, watch.NotLoggedIn("The claim %.60q is neither a group nor an array of groups.", p.GroupsClaim)
+			return nil, watch.NotLoggedIn("The claim %.60q must be a string or an array of strings.", p.GroupsClaim)
 		}
 	}
 	for i := range user.Groups {

@@ -25,7 +25,7 @@ const (
 )
 
 // errLocked means that another program has locked the file.
-var errLocked = errors.New("it is locked")
+var errLocked = errors.New("the directory is locked")
 
 // LockDir creates a directory if it does not exist, and locks it for this program. The lock lasts until the returned
 // Closer is closed, or the program ends. Without the lock, two programs would overwrite each other's file. A program
