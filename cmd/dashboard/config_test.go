@@ -124,7 +124,7 @@ func TestInvalidSettingsAreRefused(t *testing.T) {
 		{file: "config: /x", want: []string{`unknown setting "config"`}},
 		{file: "listen: [", want: []string{"not valid YAML"}},
 		{file: "linger: 1m\nlinger: 2m", want: []string{"not valid YAML", "linger"}},
-		{file: "- listen", want: []string{"must be a mapping"}},
+		{file: "- listen", want: []string{"must be a YAML mapping"}},
 		{file: "listen: {host: x}", want: []string{`the value of "listen" must be`}},
 		{file: "listen: null", want: []string{`the value of "listen" must be`}},
 		{file: "listen: [a, b]", want: []string{`"listen" takes one value`}},

@@ -63,7 +63,7 @@ func (i *informer) completeSince(namespaces []string) time.Time {
 // For a reader of one object, the message also contains the object as it was before these changes. The reader applies
 // the patches of the changes to it to get the present object.
 func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
-	now, start := s.filter.currentState(s.informer), s.informer.currentEpochStart()
+	now, start := s.informer.visibleState(s.filter), s.informer.currentEpochStart()
 	s.filter.columns, s.cursor = now.columns, s.informer.Now()
 	var before *listwatch.Object
 	if s.key != "" {
@@ -80,7 +80,7 @@ func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if later := s.filter.currentState(s.informer); !now.synced || !later.synced || !now.isUnchanged(later) {
+	if later := s.informer.visibleState(s.filter); !now.synced || !later.synced || !now.isUnchanged(later) {
 		return nil, nil // The list is not complete, or the state changed during the read: retry later.
 	}
 	if len(events) == 0 {

@@ -116,6 +116,51 @@ func newFilter(q *Query, r *resource.Resource) (*filter, error) {
 	return f, nil
 }
 
+// restrictToLink restricts the filter to what a share link shares: the objects that match the filter link and, for
+// events, that regard the given object. It returns false if the filter and the link have no object in common.
+func (f *filter) restrictToLink(link *filter, regarding string) bool {
+	f.isRestricted = true
+	f.isPartial = f.isPartial || link.selector != nil || link.name != "" || len(link.words) > 0 || regarding != ""
+	if len(link.namespaces) > 0 {
+		requested := f.namespaces
+		f.isPartial = f.isPartial || len(requested) == 0
+		f.namespaces = link.namespaces
+		if len(requested) > 0 {
+			f.namespaces = intersect(requested, link.namespaces)
+			f.isPartial = f.isPartial || len(f.namespaces) < len(requested)
+		}
+		f.named = f.namespaces
+	}
+	if len(link.namespaces) > 0 && len(f.namespaces) == 0 || link.name != "" && f.name != "" && link.name != f.name {
+		return false
+	}
+	if link.name != "" {
+		f.name = link.name
+	}
+	f.selector = f.selector.and(link.selector)
+	f.requiredWords, f.regarding = slices.Concat(f.requiredWords, link.words), regarding
+	return true
+}
+
+// restrictToNamespaces restricts the filter to the permitted namespaces, which must be sorted. all means that these
+// are all namespaces that the query selects.
+func (f *filter) restrictToNamespaces(permitted []string, all bool) {
+	f.isPartial = f.isPartial || !all || len(f.namespaces) == 0
+	if len(f.namespaces) == 0 {
+		f.permittedNamespaces = permitted
+	}
+	f.namespaces, f.isRestricted = permitted, true
+	f.named = intersect(f.named, permitted)
+}
+
+// intersect returns the namespaces that are in both some and others. others must be sorted.
+func intersect(some, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(some), func(ns string) bool {
+		_, ok := slices.BinarySearch(others, ns)
+		return !ok
+	})
+}
+
 func countTerms(s labels.Selector) int {
 	requirements, _ := s.Requirements()
 	n := len(requirements)
@@ -150,38 +195,6 @@ func (f *filter) withColumns(columns []listwatch.Column) *filter {
 		other.selector = &selector{f.selector.Selector, make(map[unique.Handle[string]]bool)}
 	}
 	return &other
-}
-
-// currentState returns the state of an informer, without the parts that the viewer is not permitted to see.
-func (f *filter) currentState(i *informer) informerState {
-	now := i.currentState(f.namespaces)
-	if f.isPartial && now.status.Namespaces == nil && !now.status.State.IsRefused() {
-		now.status.Namespaces = f.namespaces
-	}
-	if f.isGuest {
-		f.redactStatus(&now.status)
-	}
-	if f.isRestricted {
-		now.status.Count, now.status.Total = nil, nil // These numbers include hidden objects.
-	}
-	return now
-}
-
-// redactStatus removes what a share link does not share from the status that its guests (viewers) get: names of
-// namespaces, and reasons, which can contain names and numbers.
-func (f *filter) redactStatus(current *status.Status) {
-	if len(f.named) == 0 {
-		current.Namespaces = nil
-	}
-	switch {
-	case current.State == status.Failed:
-		current.Reason = "It cannot be watched now."
-	case current.State.IsRefused():
-	case current.Namespaces != nil:
-		current.Reason = "this link shows no others."
-	default:
-		current.Reason = ""
-	}
 }
 
 func (f *filter) match(o *listwatch.Object) bool { return f.matchesIgnoringText(o) && f.matchText(o) }

@@ -72,10 +72,10 @@ func (i *informer) sharedListing(behind uint64) *listing {
 // listing can lack the newest changes, at most behind of them.
 func (i *informer) objects(f *filter, behind uint64) (*listing, informerState) {
 	for {
-		now := f.currentState(i)
+		now := i.visibleState(f)
 		f.columns = now.columns
 		l := i.sharedListing(behind)
-		if !now.isUnchanged(f.currentState(i)) {
+		if !now.isUnchanged(i.visibleState(f)) {
 			continue
 		}
 		i.listings.store(l)
@@ -101,10 +101,10 @@ func (i *informer) first(f *filter, q *Query) (first *listing, total int, now in
 		return first, len(first.objects), now
 	}
 	for {
-		now = f.currentState(i)
+		now = i.visibleState(f)
 		f.columns = now.columns
 		entries, cursor := i.Snapshot()
-		if !now.isUnchanged(f.currentState(i)) {
+		if !now.isUnchanged(i.visibleState(f)) {
 			continue
 		}
 		by, err := sortingOf(q.Sort, now.columns)

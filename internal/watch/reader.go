@@ -117,7 +117,7 @@ func (s *reader) advance(ctx context.Context) ([]byte, error) {
 		s.resetMessage = nil
 		return message, nil
 	}
-	now := s.filter.currentState(s.informer)
+	now := s.informer.visibleState(s.filter)
 	switch {
 	case !now.status.Same(s.sentStatus):
 		s.sentStatus = now.status
@@ -215,7 +215,7 @@ func (s *reader) read(ctx context.Context) ([]byte, error) {
 	case errors.Is(err, journal.ErrGone) && s.needsSnapshot:
 		s.cursor = s.informer.Now() // A list arrived during the wait; the snapshot will include it.
 		return nil, nil
-	case errors.Is(err, journal.ErrGone) && s.filter.currentState(s.informer).version != s.version:
+	case errors.Is(err, journal.ErrGone) && s.informer.visibleState(s.filter).version != s.version:
 		return nil, nil // The next call of advance sends a reset with the reason.
 	case errors.Is(err, journal.ErrGone):
 		s.reset("the missed changes are no longer in the history")
@@ -226,7 +226,7 @@ func (s *reader) read(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	s.cursor = cursor // Set it even if no message follows; otherwise these changes would be read again.
-	if len(changes) == 0 || s.needsSnapshot || s.filter.currentState(s.informer).version != s.version {
+	if len(changes) == 0 || s.needsSnapshot || s.informer.visibleState(s.filter).version != s.version {
 		// Do not send these changes: a snapshot will include them, or their cells belong to new columns.
 		return nil, nil
 	}

@@ -83,12 +83,7 @@ func (a *Access) restrictToUser(
 	if len(permitted) == 0 {
 		return errForbidden(r, verb, f)
 	}
-	f.isPartial = f.isPartial || len(permitted) < len(namespaces) || len(f.namespaces) == 0
-	if len(f.namespaces) == 0 {
-		f.permittedNamespaces = permitted
-	}
-	f.namespaces, f.isRestricted = permitted, true
-	f.named = intersect(f.named, permitted)
+	f.restrictToNamespaces(permitted, len(permitted) == len(namespaces))
 	return nil
 }
 
@@ -121,14 +116,6 @@ func checkEach[T any](ctx context.Context, items []T, check func(context.Context
 		})
 	}
 	return allowed, group.Wait()
-}
-
-// intersect returns the namespaces that are in both some and others. others must be sorted.
-func intersect(some, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(some), func(ns string) bool {
-		_, ok := slices.BinarySearch(others, ns)
-		return !ok
-	})
 }
 
 func errAuthzUnavailable(err error) error {
@@ -180,28 +167,9 @@ func (s *Scope) restrict(r *resource.Resource, f *filter, verb authz.Verb) error
 	if err != nil {
 		return fmt.Errorf("parse the scope of the link: %w", err)
 	}
-	f.isRestricted = true
-	f.isPartial = f.isPartial || linkFilter.selector != nil || linkFilter.name != "" || len(linkFilter.words) > 0 ||
-		p.Regarding != ""
-	if len(linkFilter.namespaces) > 0 {
-		requested := f.namespaces
-		f.isPartial = f.isPartial || len(requested) == 0
-		f.namespaces = linkFilter.namespaces
-		if len(requested) > 0 {
-			f.namespaces = intersect(requested, linkFilter.namespaces)
-			f.isPartial = f.isPartial || len(f.namespaces) < len(requested)
-		}
-		f.named = f.namespaces
-	}
-	if len(linkFilter.namespaces) > 0 && len(f.namespaces) == 0 ||
-		linkFilter.name != "" && f.name != "" && linkFilter.name != f.name {
+	if !f.restrictToLink(linkFilter, p.Regarding) {
 		return notShared()
 	}
-	if linkFilter.name != "" {
-		f.name = linkFilter.name
-	}
-	f.selector = f.selector.and(linkFilter.selector)
-	f.requiredWords, f.regarding = slices.Concat(f.requiredWords, linkFilter.words), p.Regarding
 	return nil
 }
 

@@ -8,15 +8,6 @@ import (
 	"glasshouse/internal/watch/event"
 )
 
-// rowRange is a range of rows of a ranking (a sorted list of rows).
-type rowRange struct{ offset, count int }
-
-type rangeRequest struct {
-	rowRange
-
-	around string // The key of the row in the middle of the range, if it exists.
-}
-
 // rowCounts are numbers of rows. total counts the rows that match the query's namespaces and labels. errors and
 // warnings count those of them with the severity error or warning. matching counts those that also contain the
 // query's words.

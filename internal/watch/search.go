@@ -86,7 +86,7 @@ func (a *Access) Search(
 			continue
 		}
 		a.recordFilter(&watched[index], f, authz.VerbWatch)
-		now := f.currentState(i)
+		now := i.visibleState(f)
 		searched := ResourceStatus{Resource: watched[index], Status: &now.status, Count: i.objectCount()}
 		if f.columns = now.columns; searched.Count != nil {
 			count := best.scan(index, i, f, now.status.Namespaces, words)

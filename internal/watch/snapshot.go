@@ -50,7 +50,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	defer a.releaseAfterResponse(open)
 	informer := open.informer
 	began := time.Now()
-	informer.wait(ctx, wait, func() bool { return filter.currentState(informer).status.State != status.Syncing })
+	informer.wait(ctx, wait, func() bool { return informer.visibleState(filter).status.State != status.Syncing })
 	listing, total, now, err := a.first(ctx, open, &q, began)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (a *Access) first(
 	if err := check(); err != nil {
 		return nil, 0, informerState{}, err
 	}
-	scan := q.scanMemory(open.filter, int64(open.informer.Len()))
+	scan := scanMemory(q, open.filter, int64(open.informer.Len()))
 	a.Grow(scan)
 	found, total, now := open.informer.first(open.filter, q)
 	if scan > 0 { // If scan is 0, readers share one list.
@@ -116,8 +116,8 @@ func (a *Access) first(
 	return found, total, now, nil
 }
 
-// scanMemory estimates the bytes that a scan of rows allocates for this query, without lists that readers share.
-func (q *Query) scanMemory(f *filter, rows int64) int64 {
+// scanMemory estimates the bytes that a scan of rows allocates for a query, without lists that readers share.
+func scanMemory(q *Query, f *filter, rows int64) int64 {
 	switch {
 	case q.Sort != "" || q.Limit > 0:
 		return rankedMemory * rows

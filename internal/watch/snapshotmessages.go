@@ -91,9 +91,9 @@ func (s *reader) recordRowsSent(n int) {
 // beginObject returns the snapshot of a single object, for the view Object. If the object does not exist, the
 // snapshot contains none.
 func (s *reader) beginObject(context.Context) ([]byte, error) {
-	now := s.filter.currentState(s.informer)
+	now := s.informer.visibleState(s.filter)
 	o, ok, cursor := s.informer.Get(s.key)
-	if !now.status.Same(s.sentStatus) || !now.isUnchanged(s.filter.currentState(s.informer)) ||
+	if !now.status.Same(s.sentStatus) || !now.isUnchanged(s.informer.visibleState(s.filter)) ||
 		!s.buffer.acquire(objectMemory) {
 		return nil, nil
 	}

@@ -168,7 +168,7 @@ func (s *Subscription) isStillValid(ctx context.Context) bool {
 			return false
 		}
 	}
-	return s.reader.filter.currentState(s.reader.informer).version == s.reader.version
+	return s.reader.informer.visibleState(s.reader.filter).version == s.reader.version
 }
 
 // permissionsDiffer reports whether the permissions f and refusal differ from those with which the reader was opened.
@@ -247,7 +247,7 @@ func (a *Access) newReader(q *Query, v view, opened *openedQuery) *reader {
 	if q.Window != nil {
 		s.window = &windowState{Window: q.Window, viewer: a.viewer.owner()}
 		s.timer.Stop()
-		s.timer, s.wakeups = time.AfterFunc(Heartbeat, q.Window.wake), q.Window.wakeups
+		s.timer, s.wakeups = time.AfterFunc(Heartbeat, q.Window.wake), q.Window.wakeSignals()
 	}
 	s.newCipher = func() cursor.Cipher { return a.cursorCipher(q, opened.filter, opened.informer) }
 	if q.Name != "" && opened.resource.Namespaced == (len(q.Namespaces) == 1) {
@@ -258,7 +258,7 @@ func (a *Access) newReader(q *Query, v view, opened *openedQuery) *reader {
 
 // resumeFrom makes the reader resume after a cursor. If that is impossible, it resets the reader with the reason.
 func (s *reader) resumeFrom(cursor string) {
-	now := s.filter.currentState(s.informer)
+	now := s.informer.visibleState(s.filter)
 	s.filter.columns = now.columns
 	offset, err := s.resumeOffset(cursor, s.informer.epochOf(now.version))
 	if err != nil {

@@ -4,61 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/status"
 )
-
-const (
-	// maxWindow is the maximum number of rows in a window.
-	maxWindow = 1000
-	// maxOffset is the maximum offset of a window's first row.
-	maxOffset = 1 << 30
-)
-
-// A Window is the range of a sorted list of rows that a web page shows, for the view Windowed. Any goroutine can move
-// it at any time. Only one Subscription can use it.
-type Window struct {
-	sort      string
-	requested atomic.Pointer[rangeRequest]
-	wakeups   chan time.Time // Receives a value when the window is moved, to wake the Subscription.
-}
-
-// NewWindow returns a window of count rows, beginning at offset. sort is the name of a column in lower case, or
-// "namespace". A "-" before the name reverses the order. If sort is empty, rows are ordered by namespace and name.
-func NewWindow(sort string, offset, count int) (*Window, error) {
-	w := &Window{sort: sort, wakeups: make(chan time.Time, 1)}
-	return w, w.Move(offset, count, "", "")
-}
-
-// Move requests a range of rows. The Subscription then sends all rows of the range, even if the range is the same as
-// before. After several calls of Move, it sends only the newest range.
-//
-// If name is set and the object's row exists, the range is centered on that row, and offset is ignored. Move returns
-// a Problem if offset or count is out of range.
-func (w *Window) Move(offset, count int, namespace, name string) error {
-	if offset < 0 || offset > maxOffset || count < 1 || count > maxWindow {
-		return status.Invalidf("Invalid window",
-			"offset is %d and count %d; offset must be from 0 to %d, and count from 1 to %d.",
-			offset, count, maxOffset, maxWindow)
-	}
-	request := &rangeRequest{rowRange: rowRange{offset, count}}
-	if name != "" {
-		request.around = keyOf(namespace, name)
-	}
-	w.requested.Store(request)
-	w.wake()
-	return nil
-}
-
-func (w *Window) wake() {
-	select {
-	case w.wakeups <- time.Now():
-	default: // A wake-up is already pending.
-	}
-}
 
 // windowState is the state of a reader in the view Windowed, in addition to its cursor.
 type windowState struct {
@@ -85,11 +34,11 @@ func (w *windowState) close() {
 // beginWindow returns a message with the columns and all rows of the window. It returns nil if they cannot be sent
 // yet.
 func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
-	now := s.filter.currentState(s.informer)
+	now := s.informer.visibleState(s.filter)
 	if !now.synced && !now.hasNoRows {
 		return nil, nil // The first list has not ended yet.
 	}
-	by, err := sortingOf(s.window.sort, now.columns)
+	by, err := sortingOf(s.window.sortBy(), now.columns)
 	if err != nil && len(now.columns) > 0 {
 		return nil, err
 	}
@@ -99,12 +48,12 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	}
 	s.window.close()
 	s.window.ranking, s.window.release = ranking, release
-	request := s.window.requested.Load()
+	request := s.window.request()
 	view, err := s.firstView(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	if later := s.filter.currentState(s.informer); later.version != now.version || later.hasNoRows != now.hasNoRows {
+	if later := s.informer.visibleState(s.filter); later.version != now.version || later.hasNoRows != now.hasNoRows {
 		return nil, nil // Permissions or columns have changed during the read.
 	}
 	if view.counts.total == 0 {
@@ -168,7 +117,7 @@ func (w *windowState) fixRange(request *rangeRequest, page *rowPage) *rangeReque
 		return request
 	}
 	fixed := &rangeRequest{rowRange: page.rowRange}
-	if w.requested.CompareAndSwap(request, fixed) {
+	if w.replaceRequest(request, fixed) {
 		return fixed
 	}
 	return request // The window was moved again during the read.
@@ -188,7 +137,7 @@ func (w *windowState) offscreenWait() time.Duration {
 //
 // Changes that have left the history are not needed, because the rows show their result.
 func (s *reader) readWindow(ctx context.Context) ([]byte, error) {
-	if !s.needsSnapshot && s.window.requested.Load() != s.window.answered {
+	if !s.needsSnapshot && s.window.request() != s.window.answered {
 		return s.updateWindow(ctx, time.Time{})
 	}
 	if !s.needsSnapshot && s.window.offscreenWait() == 0 {
@@ -243,7 +192,7 @@ func (s *reader) pauseWindow(ctx context.Context) error {
 		due := s.isDue()
 		s.startTimer()
 		s.resetTimer() // The timer can have fired: set it again.
-		if due || s.window.requested.Load() != s.window.answered {
+		if due || s.window.request() != s.window.answered {
 			return nil
 		}
 	}
@@ -272,12 +221,12 @@ func (s *reader) windowDigest() ([]byte, error) {
 // updateWindow returns a message with the differences between the page that was sent and the present rows of the
 // window. since is the time of the first change.
 func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, error) {
-	w, request := s.window, s.window.requested.Load()
+	w, request := s.window, s.window.request()
 	now, err := w.ranking.view(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	if s.filter.currentState(s.informer).version != s.version {
+	if s.informer.visibleState(s.filter).version != s.version {
 		return nil, nil // The next call of advance returns a reset with the reason.
 	}
 	from, moved := w.sentPage, request != w.answered

@@ -128,7 +128,7 @@ func TestMalformedLines(t *testing.T) {
 			"no name",
 			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"cells":["x"],` +
 				`"object":{"metadata":{}}}]}}`,
-			"it has no name",
+			"the object has no name",
 		},
 		{
 			"a plain object", `{"type":"ADDED","object":{"metadata":{"name":"x"}}}`,
