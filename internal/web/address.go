@@ -14,15 +14,15 @@ func (p peers) contains(address netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
 }
 
-// addressOf returns the IP address in remote, a text of the form "address:port". The second result is false if remote
-// has another form. Only connections of TCP listeners have such addresses.
+// addressOf returns the IP address of remote, which is usually "address:port". The second result is false if remote
+// has another form, because the connection is not TCP.
 func addressOf(remote string) (netip.Addr, bool) {
 	parsed, err := netip.ParseAddrPort(remote)
 	return parsed.Addr().Unmap().WithZone(""), err == nil
 }
 
-// clientAddr returns the address of the client that sent a request. If a trusted proxy made the connection, the
-// client address is the last address in X-Forwarded-For that is not a trusted proxy itself.
+// clientAddr returns the IP address of the client that sent a request. If the connection is from a trusted proxy,
+// clientAddr uses X-Forwarded-For: the last address there that is not a trusted proxy.
 func (p peers) clientAddr(r *http.Request) (netip.Addr, bool) {
 	address, known := addressOf(r.RemoteAddr)
 	if !known || !p.contains(address) {
@@ -41,8 +41,8 @@ func (p peers) clientAddr(r *http.Request) (netip.Addr, bool) {
 	return address, known
 }
 
-// addressKey returns the key under which limits count the requests of an address. All IPv6 addresses of one /64 have
-// the same key, because one host can use any address of its /64.
+// addressKey returns the key under which limits count the requests of an IP address. All IPv6 addresses of one /64
+// network have the same key, because one host can use any of them.
 func addressKey(address netip.Addr) string {
 	if address.Is6() {
 		if prefix, err := address.Prefix(64); err == nil {

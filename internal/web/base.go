@@ -9,10 +9,12 @@ import (
 	"glasshouse/web/templates"
 )
 
-// A BasePath is the path prefix of all routes, such as "/glasshouse". It is empty if there is no prefix.
+// A BasePath is the path prefix of all routes (--base-path), such as "/glasshouse". It is empty if there is no
+// prefix.
 type BasePath string
 
-// NewBasePath checks a base path. An empty string and "/" mean no prefix.
+// NewBasePath returns text as a BasePath, or an error if it is not a valid path. An empty string and "/" mean no
+// prefix.
 func NewBasePath(text string) (BasePath, error) {
 	if text == "" || text == "/" {
 		return "", nil
@@ -29,8 +31,8 @@ func NewBasePath(text string) (BasePath, error) {
 // At returns the path of a route, with the base path as its prefix.
 func (b BasePath) At(route string) string { return string(b) + route }
 
-// strip is middleware that removes the base path from the URL of a request, so that routes do not need to know the
-// base path. Pages add the base path to their links. A request for a path outside the base path gets status 404.
+// strip is middleware that removes the base path from the URL of a request, so that routes do not contain it. Pages
+// add the base path to their links. A request for a path outside the base path gets status 404.
 func (b BasePath) strip(next http.Handler) http.Handler {
 	if b == "" {
 		return next

@@ -11,7 +11,6 @@ import (
 	"glasshouse/internal/web"
 )
 
-// urlsIn returns the URLs that a page, a script or a style sheet contains.
 func urlsIn(body string) []string {
 	var urls []string
 	for _, pattern := range []string{
@@ -24,8 +23,8 @@ func urlsIn(body string) []string {
 	return urls
 }
 
-// With a base path, all URLs in all pages are under the base path, and each of these URLs works. The test follows all
-// links, forms, scripts and style sheets.
+// With a base path, every URL in every page is under the base path and works. The test follows all links, forms,
+// scripts and style sheets.
 func TestPageURLsAreUnderBasePath(t *testing.T) {
 	const base = "/a/glass-house"
 	s := newSiteWith(t, web.Options{BasePath: base})
@@ -38,7 +37,7 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 	queue = append(queue, base+"/compare", base+"/compare?a="+podsRef+"/a/web-1",
 		base+"/compare?a="+podsRef+"/a/web-1&b=web-2", base+"/r/"+podsRef+"?ns=a&q=web&cols=name&from=1",
 		base+"/r/"+widgetsRef)
-	// The pages at these paths report an error.
+	// Each of these paths gets an error page with a status 4xx.
 	missing := []string{
 		base + "/nothing", base + "/r/core/v1/none", base + "/o/" + podsRef + "/a/none",
 		base + "/r/" + podsRef + "?limit=1",
@@ -87,7 +86,7 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 	if status := s.upgradeStatus(base+"/api/v1/live", liveHeaders()...); status != http.StatusSwitchingProtocols {
 		t.Errorf("the socket answers %d", status)
 	}
-	// The server does not serve paths outside the base path, even if they are similar to it.
+	// A path that only resembles the base path gets status 404.
 	for _, route := range allRoutes(t) {
 		_, path, _ := strings.Cut(route, " ")
 		for _, path := range []string{
@@ -101,8 +100,8 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 		"")
 }
 
-// urlsUnder returns the URLs in body, resolved against path. It fails the test if one of them is not under the base
-// path.
+// urlsUnder returns the absolute form of all URLs in body, a page or file that was loaded from path. The test fails
+// if a URL is not under the base path.
 func urlsUnder(t *testing.T, base, path, body string) []string {
 	t.Helper()
 	from, err := url.Parse(path)

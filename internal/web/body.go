@@ -9,8 +9,8 @@ import (
 	"net/http"
 )
 
-// readBody decodes the JSON body of a request into a variable. It refuses JSON members for which the variable has no
-// field, because the client expects every member to have an effect.
+// readBody decodes the JSON body of a request into the value that into points to. It refuses unknown JSON members,
+// because the server would ignore them and the client expects them to have an effect.
 func readBody(r *http.Request, into any) error {
 	text, err := io.ReadAll(r.Body)
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {

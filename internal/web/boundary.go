@@ -10,23 +10,22 @@ import (
 	"strings"
 )
 
-// contentSecurityPolicy is the value of the Content-Security-Policy header. A page may load only what this server
-// sends, without inline scripts or styles. No page may embed a page of this server in a frame.
+// contentSecurityPolicy is the value of the Content-Security-Policy header. A page can load only files of this
+// server, and no inline scripts or styles. No site can embed a page of this server in a frame.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
 	"connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// A Boundary decides which Host headers the server accepts, and from which origins scripts may call the server. The
-// names of the loopback interface and the origin of the server itself are always allowed. A nil Boundary allows
-// nothing else.
+// A Boundary checks the Host and Origin headers of requests. Loopback hosts and the server's own origin are always
+// allowed. A nil Boundary allows only these.
 type Boundary struct {
-	hosts     []string // Allowed hosts: "name" for any port, or "name:port"; in lower case.
+	hosts     []string // Allowed Host headers in lower case: "name" (with any port) or "name:port".
 	origins   []string // Allowed origins, in the form that originOf returns.
-	allowsIPs bool     // Whether any IP address is allowed as a host as well.
+	allowsIPs bool     // Whether every IP address is an allowed host.
 }
 
-// NewBoundary returns a Boundary that allows the configured hosts and origins. The host of each origin is also allowed
-// in a Host header.
+// NewBoundary returns a Boundary that allows the given hosts and origins. The host of each origin is also an allowed
+// host.
 func NewBoundary(hosts, origins []string) (*Boundary, error) {
 	b := &Boundary{}
 	for _, text := range hosts {
@@ -52,7 +51,7 @@ func NewBoundary(hosts, origins []string) (*Boundary, error) {
 	return b, nil
 }
 
-// hostRule returns the host of a URL in the form that Boundary.hosts contains.
+// hostRule returns the host of a URL in the form of an entry of Boundary.hosts.
 func hostRule(u *url.URL) string {
 	name := strings.ToLower(u.Hostname())
 	if u.Port() == "" {
@@ -62,8 +61,8 @@ func hostRule(u *url.URL) string {
 }
 
 // forMetrics returns the boundary of the listener for metrics and probes. It allows IP addresses as hosts, because
-// the kubelet and Prometheus call a pod by its address. An attack by DNS rebinding needs a host name, so allowing
-// addresses is safe. The boundary allows no configured origins, because no page calls this listener.
+// the kubelet and Prometheus use the IP address of the pod. This is safe, because DNS rebinding attacks use a host
+// name. The boundary allows no configured origins, because no page calls this listener.
 func (b *Boundary) forMetrics() *Boundary {
 	m := &Boundary{allowsIPs: true}
 	if b != nil {
@@ -72,9 +71,9 @@ func (b *Boundary) forMetrics() *Boundary {
 	return m
 }
 
-// guard is middleware that sets the headers of all responses. It also refuses requests that a page of another site
-// may have caused. A browser that was misled by DNS rebinding sends the Host of the other site. A browser that runs a
-// page of another site sends the origin of that page in the Origin header.
+// guard is middleware that sets the security headers of all responses, and refuses requests caused by pages of other
+// sites. After DNS rebinding, the Host header contains the name of the other site. A cross-origin script sends the
+// origin of its own page in the Origin header.
 func (b *Boundary) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -85,12 +84,12 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		if !r.ProtoAtLeast(1, 1) {
-			// net/http silently drops the Transfer-Encoding header of an HTTP/1.0 request (RFC 9112, 6.1). The bytes after
-			// such a request may therefore be its body and not the next request, so close the connection.
+			// net/http ignores Transfer-Encoding in an HTTP/1.0 request, so the following bytes may be a body and not a new
+			// request (RFC 9112, 6.1). Close the connection, so that they are not read.
 			h.Set("Connection", "close")
 		}
 		if p := b.check(r); p != nil {
-			// Close the connection, because the rest of the request is not read.
+			// Close the connection, because the body of the request was not read.
 			h.Set("Connection", "close")
 			writeProblem(w, *p)
 			return
@@ -99,11 +98,10 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 	})
 }
 
-// checkFraming returns the problem of a request that is refused because of its request line or the framing of its
-// body. It returns nil if the server accepts them. If a request has both a Transfer-Encoding and a Content-Length,
-// net/http has already dropped the Content-Length. Attackers use such requests to smuggle other requests through a
-// proxy (RFC 9112, 6.3 and 11.2). This program's own clients always send a Content-Length with a body. An HTTP/2 body
-// without a Content-Length has an unknown length, and is refused as well.
+// checkFraming returns a problem if the request line is invalid or the length of the body is not certain, or else
+// nil. Attackers use Transfer-Encoding together with Content-Length to smuggle requests through a proxy (RFC 9112,
+// 6.3 and 11.2). net/http then drops the Content-Length, so every Transfer-Encoding is refused. An HTTP/2 body
+// without a Content-Length is refused as well. The program's own clients always send a Content-Length with a body.
 func checkFraming(r *http.Request) *problem {
 	switch {
 	case len(r.TransferEncoding) > 0, r.ContentLength < 0:
@@ -120,7 +118,7 @@ func checkFraming(r *http.Request) *problem {
 	return nil
 }
 
-// check returns the problem of a request that the boundary refuses. It returns nil if the request is allowed.
+// check returns a problem if the Host, the Origin or the framing of a request is not allowed, or else nil.
 func (b *Boundary) check(r *http.Request) *problem {
 	if !b.allowsHost(r.Host) {
 		return &problem{
@@ -160,8 +158,8 @@ func (b *Boundary) check(r *http.Request) *problem {
 	return nil
 }
 
-// allowsHost reports whether a Host header is allowed. Loopback hosts are allowed with any port, because the local
-// port of a port-forward differs from the port of the listener.
+// allowsHost reports whether a Host header is allowed. Loopback hosts are allowed with any port, because a
+// port-forward can use another port than the listener.
 func (b *Boundary) allowsHost(hostport string) bool {
 	name, port, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -180,14 +178,14 @@ func (b *Boundary) allowsHost(hostport string) bool {
 	return slices.Contains(b.hosts, name) || port != "" && slices.Contains(b.hosts, net.JoinHostPort(name, port))
 }
 
-// allowsOrigin reports whether scripts of the given origin may call the server. The origin of the server itself and
-// the configured origins are allowed. Scheme, host and port must all be equal.
+// allowsOrigin reports whether scripts of the given origin can call the server. Scheme, host and port must all equal
+// the server's own origin or one configured origin.
 func (b *Boundary) allowsOrigin(origin string, r *http.Request) bool {
 	canonical, ok := originOf(origin)
 	return ok && slices.Contains(b.allowedOrigins(r), canonical)
 }
 
-// allowedOrigins returns all origins from which scripts may call the server.
+// allowedOrigins returns the server's own origin and all configured origins.
 func (b *Boundary) allowedOrigins(r *http.Request) []string {
 	var all []string
 	if own, ok := originOf(schemeOf(r) + "://" + r.Host); ok {
@@ -199,9 +197,8 @@ func (b *Boundary) allowedOrigins(r *http.Request) []string {
 	return all
 }
 
-// originPatterns returns the allowed origins as patterns for the WebSocket library. It escapes the characters *, ?, [
-// and \, because they have a special meaning in a pattern. In addition to these origins, the library accepts any
-// origin whose host equals the Host header.
+// originPatterns returns the allowed origins as patterns for the WebSocket library. It escapes *, ?, [ and \, which
+// have a special meaning in a pattern. The library also accepts any origin whose host equals the Host header.
 func (b *Boundary) originPatterns(r *http.Request) []string {
 	all := b.allowedOrigins(r)
 	for i, origin := range all {
@@ -210,9 +207,9 @@ func (b *Boundary) originPatterns(r *http.Request) []string {
 	return all
 }
 
-// protect is middleware that refuses cross-origin requests to a route that changes something. It checks the headers
-// in which a browser reports the origin of a request. The checks of guard are not enough for such a route. A page of
-// another site can submit a form without a script, and the browser may send that request as a navigation.
+// protect is middleware that refuses cross-origin requests to a route that changes something. guard does not refuse
+// them all: another site can submit a form without a script, as a navigation. protect checks the headers
+// Sec-Fetch-Site and Origin (http.CrossOriginProtection).
 func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	protection := http.NewCrossOriginProtection()
 	if b != nil {
@@ -232,9 +229,9 @@ func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	return protection.Handler(next), nil
 }
 
-// originFor returns the origin at which the client of a request reaches this server. It returns the Origin header if
-// the request has one. If not, it returns the configured origin that has the requested host, or else the scheme and
-// host of the request.
+// originFor returns the origin under which the client of a request reaches this server. It is the Origin header if
+// there is one. If not, it is the configured origin with the requested host, or else the scheme and host of the
+// request.
 func (b *Boundary) originFor(r *http.Request) string {
 	if origin, ok := originOf(r.Header.Get("Origin")); ok {
 		return origin
@@ -249,8 +246,8 @@ func (b *Boundary) originFor(r *http.Request) string {
 	return schemeOf(r) + "://" + r.Host
 }
 
-// schemeOf returns the scheme of the request as it reached this process, which may differ from the client's scheme if
-// there is a proxy.
+// schemeOf returns the scheme of the connection to this process. If a proxy terminates TLS, the client's scheme is
+// https, and schemeOf returns http.
 func schemeOf(r *http.Request) string {
 	if r.TLS != nil {
 		return "https"
@@ -258,8 +255,8 @@ func schemeOf(r *http.Request) string {
 	return "http"
 }
 
-// originOf returns an origin in the form that browsers send: in lower case, and without the default port of the
-// scheme. ok is false if the text is not an origin.
+// originOf returns an origin in the form that browsers send: in lower case, without a default port. ok is false if
+// the text is not an http or https origin.
 func originOf(text string) (origin string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") ||

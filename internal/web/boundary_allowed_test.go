@@ -14,7 +14,6 @@ import (
 	"glasshouse/internal/web"
 )
 
-// newServerWithoutCluster returns a server that has no cluster, for tests of requests that need none.
 func newServerWithoutCluster(t *testing.T, options web.Options) *web.Server {
 	t.Helper()
 	options.Log = slog.New(slog.DiscardHandler)
@@ -34,8 +33,8 @@ func newBoundary(t *testing.T, hosts, origins []string) *web.Boundary {
 	return b
 }
 
-// allRoutes returns each route as "METHOD /path", with example values for the path parameters. It also returns two
-// paths that do not exist.
+// allRoutes returns each route as "METHOD /path" with example values for its parameters, plus two paths that do not
+// exist.
 func allRoutes(t *testing.T) []string {
 	t.Helper()
 	routes, ok := handler(t).(chi.Routes)
@@ -55,18 +54,18 @@ func allRoutes(t *testing.T) []string {
 	return all
 }
 
-// problemTitle sends r to h, and returns the title of the problem document in the response. It returns "" for any
-// other response.
+// problemTitle sends r to h and returns the title of the problem document (RFC 9457) in the response. It returns ""
+// if the response is not a problem document.
 func problemTitle(h http.Handler, r *http.Request) string {
 	recorder := httptest.NewRecorder()
 	h.ServeHTTP(recorder, r)
 	var p struct{ Title string }
-	_ = json.Unmarshal(recorder.Body.Bytes(), &p) // If the response is not a problem document, the title stays empty.
+	_ = json.Unmarshal(recorder.Body.Bytes(), &p) // An error leaves the title empty.
 	return p.Title
 }
 
-// Every route accepts the allowed hosts and origins, and no others. The test combines all hosts with all origins, for
-// the default boundary and for a configured one.
+// Every route accepts only the allowed hosts and origins. The test combines all hosts with all origins, for the
+// default boundary and a configured one.
 func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 	const (
 		badHost   = "Host not allowed"
@@ -80,7 +79,7 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 			[]string{"https://glasshouse.example.org", "http://localhost:8001", "HTTPS://Other.example.org:443"},
 		),
 	}
-	// For each Host, the value is the boundary that allows it: "both", "configured", or "" for none of the boundaries.
+	// The value is the boundary that allows the host: "both", "configured" only, or "" for neither.
 	hosts := map[string]string{
 		"localhost": "both", "LOCALHOST:8080": "both", "127.0.0.1:1": "both", "127.9.9.9": "both", "[::1]": "both",
 		"[::1]:8080":             "both",
@@ -92,7 +91,7 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 		"glasshouse.example.org.evil.test": "", "evil.glasshouse.example.org": "", "example.org": "",
 		"[2001:db8::2]": "", "0.0.0.0": "", "kubernetes.default.svc": "",
 	}
-	// For each Origin, the value is the boundary that allows it with any host.
+	// The value is the boundary that allows the origin: "both", "configured" only, or "" for neither.
 	origins := map[string]string{
 		"": "both", "https://glasshouse.example.org": "configured", "https://GLASSHOUSE.example.org:443": "configured",
 		"http://localhost:8001": "configured", "https://other.example.org": "configured",
@@ -128,7 +127,7 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 					case !allowedBy(allowingHost):
 						want = badHost
 					case method != http.MethodGet && strings.ToLower(origin) != origin:
-						// Requests that change something must send the origin in lower case, as browsers do.
+						// A route that changes something requires the origin in lower case, as browsers send it.
 						want = badOrigin
 					case !allowedBy(allowing):
 						want = badOrigin
@@ -139,15 +138,15 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 					check(host, "http://"+host, "")
 					check(host, "http://"+host+":1", badOrigin)
 				} else if host != "" {
-					check(host, "http://"+host, badHost) // A DNS rebinding attack sends such a request.
+					check(host, "http://"+host, badHost) // After DNS rebinding, Host and Origin are equal.
 				}
 			}
 		}
 	}
 }
 
-// The error for a refused request contains the flag that would allow the request. Such a flag is also needed behind
-// kubectl proxy, or any other proxy that changes the Host header.
+// The error for a refused host or origin contains the flag that would allow it. Users need that flag behind kubectl
+// proxy and other proxies that change the Host header.
 func TestBoundaryErrorNamesTheFlagToSet(t *testing.T) {
 	throughProxy := func(boundary *web.Boundary) (host, origin httpResponse) {
 		handler, err := newServerWithoutCluster(t, web.Options{Boundary: boundary}).Handler()
@@ -178,8 +177,8 @@ func TestBoundaryErrorNamesTheFlagToSet(t *testing.T) {
 	}
 }
 
-// The Origin of a WebSocket is checked against the same list of origins as that of other requests. A WebSocket
-// request with a cookie but without an Origin is refused.
+// A WebSocket is accepted from the same origins as other requests. A WebSocket request with a cookie but without an
+// Origin header is refused.
 func TestBoundaryChecksSocketOrigins(t *testing.T) {
 	s := startSiteWith(t, web.Options{
 		Boundary: newBoundary(t, []string{"[2001:db8::1]"}, []string{"https://glasshouse.example.org"}),
@@ -190,7 +189,7 @@ func TestBoundaryChecksSocketOrigins(t *testing.T) {
 	}{
 		{nil, 101},
 		{[]string{"Origin: http://" + s.addr}, 101},
-		{[]string{"Origin: https://glasshouse.example.org"}, 101}, // A proxy has changed the Host.
+		{[]string{"Origin: https://glasshouse.example.org"}, 101}, // As if a proxy had changed the Host.
 		{[]string{"Host: glasshouse.example.org", "Origin: https://glasshouse.example.org"}, 101},
 		{[]string{"Host: [2001:db8::1]:8080", "Origin: http://[2001:db8::1]:8080"}, 101},
 		{[]string{"Cookie: look=dark", "Origin: http://" + s.addr}, 101},
@@ -206,8 +205,8 @@ func TestBoundaryChecksSocketOrigins(t *testing.T) {
 	}
 }
 
-// Pages of other origins cannot change anything, not even with a form that navigates the browser. GET routes ignore
-// the headers by which a browser marks such cross-origin requests.
+// A page of another origin cannot change anything, not even by a form that navigates the browser. GET requests are
+// accepted in spite of the cross-origin headers of such a navigation.
 func TestWritesFromOtherOriginsAreRefused(t *testing.T) {
 	changed := 0
 	handler, err := newServerWithoutCluster(
@@ -249,7 +248,7 @@ func TestWritesFromOtherOriginsAreRefused(t *testing.T) {
 	}
 }
 
-// The error for an invalid host or origin describes how to write a valid one.
+// The error for an invalid host or origin contains an example of a valid one.
 func TestNewBoundaryRejectsInvalidHostsAndOrigins(t *testing.T) {
 	for _, host := range []string{
 		"", ":8080", "https://x.org", "x.org/", "x.org:", "a b", "*", "*.example.org", "user@x.org", "x.org?", "::1",

@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// rawResponses sends text to a server, and reads responses until the server closes the connection. It returns the
-// status codes of all responses, and the body of the first response. ok is false if the connection stays open.
+// rawResponses sends text to a server and reads responses until the server closes the connection. It returns all
+// status codes and the body of the first response. ok is false if the server does not close the connection.
 func rawResponses(t *testing.T, addr, text string) (codes []int, first string, ok bool) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
@@ -39,15 +39,15 @@ func rawResponses(t *testing.T, addr, text string) (codes []int, first string, o
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = response.Body.Close() // The body is already read to its end.
+		_ = response.Body.Close() // The body was read to its end.
 		if codes = append(codes, response.StatusCode); len(codes) == 1 {
 			first = string(body)
 		}
 	}
 }
 
-// A request whose body length is ambiguous is refused. The bytes that follow the request on the connection are not
-// treated as another request.
+// A request with an ambiguous body length is refused. The server does not treat the following bytes as a second
+// request.
 func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 	s := startSite(t, nil)
 	next := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -55,7 +55,7 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 		name, method, version string
 		headers, body         string
 		status                int
-		title                 string // The title of the problem document; empty if net/http refuses the request.
+		title                 string // The title of the problem document; empty if net/http responds.
 	}{
 		{
 			"both", "POST", "1.1", "Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n", 411,
@@ -106,8 +106,8 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 		{"two lengths", "POST", "1.1", "Content-Length: 2\r\nContent-Length: 3\r\n", "{}", 400, ""},
 		{"a list of lengths", "POST", "1.1", "Content-Length: 2, 2\r\n", "{}", 400, ""},
 		{"a length with a sign", "POST", "1.1", "Content-Length: +2\r\n", "{}", 400, ""},
-		// net/http silently ignores the header Transfer-Encoding in HTTP/1.0. It treats the next three requests as requests
-		// without a body.
+		// net/http ignores Transfer-Encoding in HTTP/1.0, so the server accepts the next requests, as requests without a
+		// body.
 		{"HTTP/1.0", "GET", "1.0", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n", 200, ""},
 		{
 			"HTTP/1.0 that goes on", "GET", "1.0", "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n", "", 200,
@@ -136,8 +136,7 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 	}
 }
 
-// The boundary refuses the request target "*" (OPTIONS *) like any other invalid request, on the listeners for pages
-// and for metrics.
+// The request target "*" (OPTIONS *) is refused on the listeners for pages and for metrics.
 func TestAsteriskRequestTargetIsRefused(t *testing.T) {
 	s := startSite(t, nil)
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// After DNS rebinding, a browser that runs a page of another site sends the Host of that site. Such requests are
-// refused.
+// A request with the Host of another site is refused. Browsers send such requests after DNS rebinding.
 func TestForeignHostsAreRefused(t *testing.T) {
 	s := startSite(t, nil)
 	for _, host := range []string{
@@ -26,26 +25,27 @@ func TestForeignHostsAreRefused(t *testing.T) {
 		for _, path := range routePaths() {
 			a := s.get(path, "Host: "+host)
 			if a.status == http.StatusBadRequest && !strings.Contains(a.body, "{") {
-				continue // net/http itself refuses an invalid Host.
+				continue // net/http refuses an invalid Host before the handler runs.
 			}
 			s.wantProblem("host "+host+" of "+path, a, http.StatusForbidden, "Host not allowed",
 				"localhost, 127.0.0.1 and [::1]")
 		}
 	}
-	// The problem contains the flag that would allow the Host.
+	// The error contains the flag that would allow the host.
 	for _, path := range []string{"/healthz", "/nothing"} {
 		s.wantProblem(path, s.get(path, "Host: pods.example.org:8443"), http.StatusForbidden, "Host not allowed",
 			"--allowed-host=pods.example.org:8443.")
 	}
-	// The WebSocket library by itself accepts any Origin whose host equals the Host header. The boundary must therefore
-	// refuse this request.
+	// The WebSocket library accepts an Origin whose host equals the Host header. Only the boundary refuses this
+	// request.
 	a := s.get("/api/v1/live", "Host: evil.test", "Origin: http://evil.test", "Upgrade: websocket",
 		"Connection: Upgrade", "Sec-WebSocket-Version: 13",
 		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json")
 	s.wantProblem("a rebound socket", a, http.StatusForbidden, "Host not allowed", "")
 }
 
-// A script of a page of another site sends the origin of that page in the Origin header. Such requests are refused.
+// A request with the Origin of another site is refused. Browsers send it when a script of that site calls this
+// server.
 func TestForeignOriginsAreRefused(t *testing.T) {
 	s := startSite(t, nil)
 	_, port, _ := strings.Cut(s.addr, ":")
@@ -74,8 +74,7 @@ func TestForeignOriginsAreRefused(t *testing.T) {
 	}
 }
 
-// Every response has the headers that protect a browser. No response has a header that allows a page of another site
-// to read it.
+// Every response has the security headers, and none has a CORS header that lets other sites read it.
 func TestSecurityHeadersAreSetOnEveryResponse(t *testing.T) {
 	s := newSite(t)
 	want := map[string]string{
@@ -140,7 +139,7 @@ func TestUnsupportedMethodsAreRefused(t *testing.T) {
 	}
 }
 
-// A panic in a handler fails only its own request.
+// A panic in a handler gives status 500 for that request only. The response does not contain the stack.
 func TestPanicFailsOnlyItsRequest(t *testing.T) {
 	s := startSite(t, nil)
 	for _, path := range []string{"/api/v1/resources", "/api/v1/snapshot/" + podsRef, "/readyz", "/r/" + podsRef} {

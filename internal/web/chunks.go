@@ -8,20 +8,19 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// A message longer than maxUnchunked bytes is sent in chunks of chunkBytes, if the client supports chunks. While a
-// message or a chunk is being written, nothing else can be sent, not even a ping, and the client receives no other
-// data. On a link of 30 kB/s, a message of maxUnchunked bytes takes 6.5 s, and a chunk takes 2 s. These times apply
-// if the data does not compress.
+// A message longer than maxUnchunked bytes is sent in chunks of chunkBytes, if the client supports chunks. During one
+// WebSocket write, nothing else can be sent on the connection, not even a ping. At 30 kB/s without compression, a
+// write takes 6.5 s for maxUnchunked bytes, and 2 s for one chunk.
 const maxUnchunked, chunkBytes = 192 << 10, 64 << 10
 
-// maxChunksInFlight is the maximum number of chunks in flight on one connection. The pong for a ping after each chunk
-// shows that the client has received the chunk. Without this limit, the kernels and proxies on the path might buffer
-// megabytes, and all other messages would wait behind that data.
+// maxChunksInFlight is the maximum number of chunks of one connection that the client has not acknowledged. The
+// client acknowledges a chunk by its pong for the ping after the chunk. Without this limit, kernels and proxies could
+// buffer megabytes, and every other message would be delayed by that data.
 const maxChunksInFlight = 4
 
-// sendChunked sends a message of a subscription, in chunks if the message is long. Other messages may be sent between
-// the chunks. sendChunked drops the remaining chunks if the subscription ends, or if stillValid reports that the
-// client is no longer permitted to receive the message.
+// sendChunked sends a message of a subscription, in chunks if it is longer than maxUnchunked. Other messages can be
+// sent between the chunks. If the subscription ends, or stillValid reports that the viewer lost permission, the
+// remaining chunks are dropped.
 func (l *session) sendChunked(
 	ctx context.Context, members []byte, id int, uncompressed bool, stillValid func(context.Context) bool,
 ) error {
@@ -45,7 +44,7 @@ func (l *session) sendChunked(
 			fmt.Appendf(chunk[:0], `"type":"part","told":%d,"of":%d,"text":`, sentBytes, totalBytes), piece,
 		)
 		if err := l.write(ctx, chunk, &id, uncompressed); err != nil {
-			return err // The failed write has ended the session.
+			return err // write has aborted the connection.
 		}
 		l.running.Go(func() {
 			l.awaitPong(ctx)
@@ -56,7 +55,8 @@ func (l *session) sendChunked(
 	return nil
 }
 
-// acquireChunk waits until one more chunk may be in flight. It reports whether the next chunk must still be sent.
+// acquireChunk waits until fewer than maxChunksInFlight chunks are in flight. It returns false if the next chunk must
+// not be sent, because the subscription has ended or the permission is lost.
 func (l *session) acquireChunk(ctx context.Context, stillValid func(context.Context) bool) bool {
 	select {
 	case l.inFlight <- struct{}{}:
@@ -70,8 +70,8 @@ func (l *session) acquireChunk(ctx context.Context, stillValid func(context.Cont
 	return false
 }
 
-// awaitPong returns when the client has received everything that was written so far, or after pongTimeout. It does
-// not end the session, because the periodic pings of the session detect a lost client.
+// awaitPong returns when the client has received all earlier data, or after pongTimeout. A timeout does not end the
+// session here: the periodic pings of the session detect a lost client.
 func (l *session) awaitPong(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pongTimeout)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// A client that supports chunks receives a long message in chunks, which are split between characters. A client that
-// does not support chunks receives the message in one piece. A short message is never split.
+// A long message is sent in chunks, split between characters, if the client supports chunks. Without that support, it
+// is sent in one piece. A short message is never split.
 func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 	s := newSite(t)
 	set := func(name, text string) {
@@ -27,7 +27,7 @@ func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 	set("long", text)
 	set("short", strings.Repeat("a", 150_000))
 	for !strings.Contains(s.get("/api/v1/snapshot/"+podsRef+"?ns=b&limit=1").body, `"total":3,`) {
-		<-time.After(10 * time.Millisecond) // Wait until the program has received the last object.
+		<-time.After(10 * time.Millisecond) // Wait until the server has received both objects.
 	}
 	subscribe := func(c *tab, name string) {
 		c.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":%q,"view":"object"}`,
@@ -101,8 +101,7 @@ func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 	}
 }
 
-// A client acknowledges each chunk of a long message with a pong. Only a few unacknowledged chunks are in flight,
-// however much the connection buffers. Other messages are sent directly after these chunks.
+// At most 4 chunks are sent without an acknowledgment (a pong). Other messages are still sent after them.
 func TestUnacknowledgedChunksAreLimited(t *testing.T) {
 	s := newSite(t)
 	text := strings.Repeat("0123456789", 100_000)
@@ -111,7 +110,7 @@ func TestUnacknowledgedChunksAreLimited(t *testing.T) {
 		Metadata: fmt.Sprintf(`"annotations":{"text":%q}`, text),
 	})
 	for !strings.Contains(s.get("/api/v1/snapshot/"+podsRef+"?ns=b&limit=1").body, `"total":2,`) {
-		<-time.After(10 * time.Millisecond) // Wait until the program has received the object.
+		<-time.After(10 * time.Millisecond) // Wait until the server has received the object.
 	}
 	c := s.openAs("?parts=true", &websocket.DialOptions{
 		OnPingReceived: func(context.Context, []byte) bool { return false },
@@ -139,7 +138,7 @@ func TestUnacknowledgedChunksAreLimited(t *testing.T) {
 	for chunks < 4 {
 		read()
 	}
-	<-time.After(300 * time.Millisecond) // Without the limit, all chunks would arrive within this time.
+	<-time.After(300 * time.Millisecond) // Without the limit, all chunks would arrive in this time.
 	c.send(`{"op":"ping","id":2}`)
 	for read() != "pong" {
 	}

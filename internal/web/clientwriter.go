@@ -6,9 +6,9 @@ import (
 	"net/http"
 )
 
-// clientError is an error of a write to the client: the client has disconnected, has reset its HTTP/2 stream, or
-// reads too slowly. Such errors cannot be recognized by their values: the values depend on the protocol, and net/http
-// exports few of them. Therefore clientWriter marks every error that a write returns.
+// clientError marks an error of a write to the client: the client disconnected, reset its HTTP/2 stream, or reads too
+// slowly. The error value alone does not show that the client is the cause. The values differ by protocol, and
+// net/http exports only some of them.
 type clientError struct{ error }
 
 func (e *clientError) Unwrap() error { return e.error }
@@ -16,7 +16,7 @@ func (e *clientError) Unwrap() error { return e.error }
 // clientWriter is a ResponseWriter that marks each error of a write to the client as a clientError.
 type clientWriter struct{ http.ResponseWriter }
 
-// Write writes to the client.
+// Write implements io.Writer. An error of the client is returned as a clientError.
 func (c *clientWriter) Write(p []byte) (int, error) {
 	n, err := c.ResponseWriter.Write(p)
 	return n, asClientError(err)
@@ -30,8 +30,8 @@ func (c *clientWriter) FlushError() error {
 // Unwrap returns the wrapped ResponseWriter. http.ResponseController calls it.
 func (c *clientWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// asClientError wraps an error in a clientError. It returns the error as it is if it is nil, or if a handler has
-// misused the writer.
+// asClientError wraps err in a clientError. It returns err unchanged if err is nil or is caused by a handler that
+// misused the ResponseWriter.
 func asClientError(err error) error {
 	for _, misuse := range []error{
 		nil, http.ErrBodyNotAllowed, http.ErrContentLength, http.ErrHijacked, http.ErrNotSupported,
@@ -43,8 +43,7 @@ func asClientError(err error) error {
 	return &clientError{err}
 }
 
-// isDisconnect reports whether a request has failed because its client has disconnected. All handlers use this
-// function for that decision.
+// isDisconnect reports whether a request failed because its client disconnected, and not because of a server error.
 func isDisconnect(ctx context.Context, err error) bool {
 	if _, ok := errors.AsType[*clientError](err); ok {
 		return true

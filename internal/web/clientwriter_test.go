@@ -24,14 +24,14 @@ import (
 	"glasshouse/internal/web"
 )
 
-// resettingClient is an HTTP/2 client that opens streams and resets them.
+// resettingClient is an HTTP/2 client that sends requests and resets their streams.
 type resettingClient struct {
 	t      *testing.T
 	addr   string
 	conn   *tls.Conn
 	framer *http2.Framer
-	next   uint32      // The id of the next stream.
-	data   chan uint32 // The ids of streams that received a DATA frame; closed when the connection ends.
+	next   uint32      // The ID of the next stream.
+	data   chan uint32 // The stream ID of each received DATA frame; closed when the connection ends.
 }
 
 func (r *resettingClient) connect() {
@@ -52,20 +52,20 @@ func (r *resettingClient) connect() {
 		r.t.Fatal(err)
 	}
 	r.framer, r.next = http2.NewFramer(r.conn, r.conn), 1
-	// The flow control window of the connection allows any amount of data. The window of a stream is smaller than a
-	// response.
+	// Enlarge only the flow-control window of the connection. The window of each stream stays smaller than a response,
+	// so that responses are incomplete when the stream is reset.
 	if err := errors.Join(r.framer.WriteSettings(), r.framer.WriteWindowUpdate(0, 1<<30)); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		r.t.Fatal(err)
 	}
-	// The buffer is larger than the number of DATA frames. The test does not receive most of them from the channel.
+	// The buffer has room for all DATA frames, because the test does not receive most of them from the channel.
 	r.data = make(chan uint32, 1<<16)
 	go r.read(r.framer, r.data)
 }
 
-// read reads all frames until the connection ends. It sends the stream ID of each DATA frame to data.
+// read reads frames until the connection ends, and sends the stream ID of each DATA frame to data.
 func (r *resettingClient) read(framer *http2.Framer, data chan<- uint32) {
 	defer close(data)
 	for {
@@ -79,16 +79,16 @@ func (r *resettingClient) read(framer *http2.Framer, data chan<- uint32) {
 	}
 }
 
-// close closes the connection, and waits until read has ended.
+// close closes the connection and waits until read has returned.
 func (r *resettingClient) close() {
-	_ = r.conn.Close() // An error means that the server has closed it already.
+	_ = r.conn.Close() // The server may have closed it already.
 	for range r.data {
 		continue
 	}
 }
 
-// open sends a request on a new stream, and resets the stream: at once if atOnce is true, or else after the first
-// DATA frame.
+// open sends a request on a new stream and then resets the stream. If atOnce is false, it first waits for one DATA
+// frame.
 func (r *resettingClient) open(path string, atOnce bool) error {
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
@@ -117,8 +117,7 @@ func (r *resettingClient) open(path string, atOnce bool) error {
 	return r.framer.WriteRSTStream(stream, http2.ErrCodeCancel)
 }
 
-// A client that resets its streams or closes its connection does not cause an error of the server. Thousands of such
-// clients cause no log lines at the levels WARN and ERROR.
+// Thousands of stream resets and closed connections cause no log lines at the levels WARN and ERROR.
 func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 	secret := newSecretVolume(t, "resets")
 	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
@@ -126,7 +125,7 @@ func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := newSite(t).api
-	for n := range 500 { // With 500 pods, a response is longer than the window of a stream.
+	for n := range 500 { // A response with 500 pods is longer than the flow-control window of a stream.
 		name := fmt.Sprintf("pod-%d", n)
 		api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,"Running","5m"]`, name), Rest: `"spec":{}`,
@@ -142,7 +141,7 @@ func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 	r.connect()
 	connections := 1
 	for n := range streams {
-		// An error is expected, because the server closes a connection after too many resets.
+		// The server closes a connection after too many resets. The test then opens a new one.
 		if err := r.open(paths[n%len(paths)], n%20 != 0); err != nil {
 			r.close()
 			r.connect()
@@ -160,7 +159,7 @@ func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 	t.Logf("%d streams on %d connections", streams, connections)
 }
 
-// brokenWriter is a ResponseWriter whose writes all fail with err, like after the client has disconnected.
+// brokenWriter is a ResponseWriter whose writes all fail with err, as after a disconnect of the client.
 type brokenWriter struct {
 	*httptest.ResponseRecorder
 
@@ -169,9 +168,8 @@ type brokenWriter struct {
 
 func (w *brokenWriter) Write([]byte) (int, error) { return 0, w.err }
 
-// A write to a client fails because of the client, whatever the protocol, and is logged at level DEBUG. A misuse of
-// the ResponseWriter is an error of the server. An error with the same value that no write to the client has returned
-// is also an error of the server.
+// A failed write to a client is logged at level DEBUG, with every protocol. A misuse of the ResponseWriter is logged
+// at level ERROR. The same error value from another source, such as the API server, is not a disconnect.
 func TestFailedWritesAreClientErrors(t *testing.T) {
 	var log strings.Builder
 	options := web.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
@@ -207,7 +205,7 @@ func TestFailedWritesAreClientErrors(t *testing.T) {
 		err  error
 		want bool
 	}{
-		{t.Context(), syscall.ECONNRESET, false}, // The error is from another connection, such as the one to the API server.
+		{t.Context(), syscall.ECONNRESET, false}, // A reset of another connection, such as the one to the API server.
 		{done, syscall.ECONNRESET, false},
 		{t.Context(), context.Canceled, false},
 		{done, context.Canceled, true},

@@ -10,8 +10,8 @@ import (
 	"glasshouse/web/templates"
 )
 
-// comparePage serves the page that compares two objects. If one of the objects cannot be read, the page still shows
-// the other one.
+// comparePage serves the page that compares two objects, A and B. If one of them cannot be read, the page shows the
+// other object and the problem.
 func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	values, err := valuesOf(r, "a", "b", "hide", "kiosk")
 	if err != nil {
@@ -47,8 +47,8 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	return render(w, r, status, templates.ComparePage(page))
 }
 
-// others returns links to pages that compare side with other objects of the same resource and namespace. It returns
-// no links if these objects cannot be listed.
+// others returns links that compare side with each other object of the same resource and namespace. It returns nil if
+// these objects cannot be listed.
 func (s *Server) others(r *http.Request, side templates.Side) (links []templates.Link) {
 	query := watch.Query{Resource: side.Ref, Limit: pageRows}
 	if side.Namespace != "" {
@@ -67,9 +67,8 @@ func (s *Server) others(r *http.Request, side templates.Side) (links []templates
 	return links
 }
 
-// expandObjectPath returns the full address of the object that text names, in the form
-// group/version/resource/namespace/name. If other is a full address, text may also be only a name, or a namespace and
-// a name. The missing parts are then taken from other.
+// expandObjectPath returns the full path of an object, group/version/resource/namespace/name. text is a full path, a
+// name, or namespace/name. For a short form, the missing parts are taken from the full path other.
 func expandObjectPath(text, other string) (string, error) {
 	parts := strings.Split(strings.Trim(text, "/ "), "/")
 	o := strings.Split(other, "/")
@@ -85,8 +84,8 @@ func expandObjectPath(text, other string) (string, error) {
 		"group/version/resource/namespace/name, with core for the empty group and _ for no namespace.", text)
 }
 
-// side reads one of the two objects that are compared. If it returns an error, the returned side still contains the
-// fields that are known.
+// side reads one of the two compared objects. If it returns an error, the returned side contains the fields that were
+// known before the error.
 func (s *Server) side(r *http.Request, full string) (side templates.Side, err error) {
 	parts := strings.Split(full, "/")
 	ref, ns, name := strings.Join(parts[:3], "/"), parts[3], parts[4]

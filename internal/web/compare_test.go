@@ -8,8 +8,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The HTML of the compare page contains both objects. If one of the objects cannot be read, the HTML still contains
-// the other one.
+// The HTML of the compare page contains both objects. If one object cannot be read, the HTML still contains the other
+// one.
 func TestComparePageContainsReadableObjects(t *testing.T) {
 	s := newSite(t)
 	const first, second = podsRef + "/a/web-1", podsRef + "/b/web-10"
@@ -57,7 +57,7 @@ func TestComparePageContainsReadableObjects(t *testing.T) {
 		"a, b, hide")
 }
 
-// The compare page states that masked values are not compared, even if scripts do not run.
+// The compare page notes that masked (redacted) values are not compared, even without scripts.
 func TestComparePageNotesMaskedValues(t *testing.T) {
 	s := newSite(t)
 	const secrets = "core/v1/secrets"
@@ -65,7 +65,7 @@ func TestComparePageNotesMaskedValues(t *testing.T) {
 		s.api.Set(secrets, apitest.Item{Namespace: "a", Name: name, Rest: `"data":{"key":"aHVzaA=="}`})
 	}
 	s.api.Set(secrets, apitest.Item{Namespace: "a", Name: "empty"})
-	// The value of the variable is equal to the text with which a redaction rule masks values.
+	// The real value of the variable equals the text that replaces masked values.
 	for _, name := range []string{"mask-1", "mask-2"} {
 		s.api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: name, Rest: `"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}`,

@@ -12,14 +12,13 @@ import (
 // contextsPath is the path of the page on which a user chooses another cluster.
 const contextsPath = "/contexts"
 
-// Contexts lists the contexts of a kubeconfig and switches between them. All viewers share one active cluster, so
-// switching is meant for a server that only one person uses.
+// Contexts lists the contexts of a kubeconfig and switches between them. A switch affects all viewers, because there
+// is one active cluster. It is therefore meant for a server that only one person uses.
 type Contexts struct {
-	// List reads the contexts from the kubeconfig file. It reads the file at each call, because the file may have
-	// changed.
+	// List reads the contexts from the kubeconfig file. It reads the file at each call, because the file can change.
 	List func() ([]Context, error)
-	// Switch makes the cluster of a context the active one. If that cluster cannot be opened, Switch returns an error,
-	// and the previous cluster stays active. The page shows the text of that error.
+	// Switch makes the cluster of a context the active one. If it returns an error, the previous cluster stays active,
+	// and the page shows the text of the error.
 	Switch func(ctx context.Context, name string) error
 }
 
@@ -31,13 +30,11 @@ type Context struct {
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// contextsDocument is the response of /api/v1/contexts.
 type contextsDocument struct {
 	Active   string    `json:"present"`
 	Contexts []Context `json:"contexts"`
 }
 
-// readContexts reads the contexts from the kubeconfig file, which may have changed since the last call.
 func (s *Server) readContexts() ([]Context, error) {
 	if s.contexts == nil {
 		return nil, &problem{
@@ -56,7 +53,7 @@ func (s *Server) readContexts() ([]Context, error) {
 	return all, nil
 }
 
-// listContexts responds with all contexts.
+// listContexts responds to /api/v1/contexts with all contexts as JSON.
 func (s *Server) listContexts(w http.ResponseWriter, r *http.Request) error {
 	all, err := s.readContexts()
 	if err != nil {
@@ -65,13 +62,11 @@ func (s *Server) listContexts(w http.ResponseWriter, r *http.Request) error {
 	return writeJSONBody(w, r, http.StatusOK, contextsDocument{s.clusterOf(r).Name, all})
 }
 
-// contextsPage serves the page that lists all contexts.
 func (s *Server) contextsPage(w http.ResponseWriter, r *http.Request) error {
 	return s.renderContexts(w, r, http.StatusOK, "")
 }
 
-// renderContexts renders the page on which a user chooses a context. If reason is not empty, the page shows it as the
-// reason why the last choice failed.
+// renderContexts renders the page that lists all contexts. reason is why the last switch failed, or empty.
 func (s *Server) renderContexts(w http.ResponseWriter, r *http.Request, status int, reason string) error {
 	all, err := s.readContexts()
 	if p := problemFor(identityOf(r).Viewer, err); err != nil && s.contexts == nil {
@@ -86,7 +81,7 @@ func (s *Server) renderContexts(w http.ResponseWriter, r *http.Request, status i
 	return render(w, r, status, templates.ContextsPage(page))
 }
 
-// switchContext makes the cluster of a context the active one. The JSON body of the request names the context.
+// switchContext makes the cluster of the context in the JSON body of the request the active one.
 func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Name *string `json:"name"`
@@ -105,8 +100,7 @@ func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// switchPage makes the cluster of a context the active one. The form on the page of contextsPage contains the name of
-// the context.
+// switchPage makes the cluster of the context in a form the active one. The page of contextsPage submits that form.
 func (s *Server) switchPage(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil || !r.PostForm.Has("name") {
 		return badRequest("Invalid context", "The form must name a context of the kubeconfig in the field name.")

@@ -13,39 +13,39 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// readBuffer and writeBuffer are the sizes of a socket's buffers in bytes. They are small, because even an idle
-// socket keeps its buffers. For comparison, the buffers of net/http have 4 KiB each. Messages of clients are short,
-// and the WebSocket library reads longer ones without the buffer. The write buffer fits an uncompressed message with
-// its frame header of at most 14 bytes (RFC 6455 section 5.2).
+// readBuffer and writeBuffer are the sizes, in bytes, of the buffers of one WebSocket. They are small, because an
+// idle WebSocket keeps its buffers, and net/http would use 4 KiB for each. Clients send short messages, and the
+// WebSocket library does not need the buffer for long ones. The write buffer fits an uncompressed message with a
+// frame header of at most 14 bytes (RFC 6455 section 5.2).
 const readBuffer, writeBuffer = 512, watch.CompressFrom + 14
 
-// corkedConn is the network connection of a WebSocket. It sends everything that is written between cork and flush in
-// one write. Without it, the WebSocket library makes at least one system call for each frame of a message.
+// corkedConn is the network connection of a WebSocket. flush sends all data written since cork in one write. Without
+// corkedConn, the WebSocket library makes at least one system call for each frame of a message.
 type corkedConn struct {
 	net.Conn
 
 	limiter *frameLimiter // Limits the rate of received frames.
 
-	acceptedBytes atomic.Int64 // Bytes that the client has accepted.
-	acceptedAt    atomic.Int64 // When the client last accepted bytes, in Unix nanoseconds.
+	acceptedBytes atomic.Int64 // Bytes that the network connection has accepted so far.
+	acceptedAt    atomic.Int64 // Time of the last write that accepted bytes, in Unix nanoseconds.
 
 	mu     sync.Mutex // Locked during each write.
 	corked bool
 	pieces net.Buffers
-	// Copies of short pieces. Longer pieces are not copied; they belong to the caller of Write.
+	// copies contains copies of the short pieces. Long pieces are not copied and belong to the caller of Write.
 	copies         *[]byte
 	messageBuffers *sync.Pool
 }
 
-// hijacker is the ResponseWriter from which the WebSocket library takes over the connection of a request. The library
-// gets that connection wrapped in conn.
+// hijacker is the ResponseWriter for websocket.Accept. The WebSocket library takes over the connection by Hijack, and
+// then reads and writes through conn.
 type hijacker struct {
 	http.ResponseWriter
 
 	conn *corkedConn
 }
 
-// Hijack takes over the connection of the request, and returns it wrapped in conn.
+// Hijack implements http.Hijacker. It wraps the connection of the request in conn.
 func (a *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffers, err := http.NewResponseController(a.ResponseWriter).Hijack()
 	if err != nil {
@@ -56,17 +56,18 @@ func (a *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// These bytes arrived together with the request, which was already rate limited. Count their frames without a wait.
+	// early arrived together with the upgrade request, which was already rate limited. Count its frames without
+	// waiting.
 	a.conn.limiter.counter.add(early)
 	reader := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(early), conn), max(readBuffer, len(early)))
-	// Fill the buffer with the early bytes, because the WebSocket library reads only those that are in the buffer.
+	// Fill the buffer with early, because the WebSocket library only uses early bytes that are in the buffer.
 	if _, err := reader.Peek(len(early)); err != nil {
 		return nil, nil, err
 	}
 	return a.conn, bufio.NewReadWriter(reader, bufio.NewWriterSize(a.conn, writeBuffer)), nil
 }
 
-// Read reads from the connection, and then waits as long as the rate limits of received frames require.
+// Read reads from the connection, and then waits as long as the rate limits for received frames require.
 func (o *corkedConn) Read(p []byte) (int, error) {
 	n, err := o.Conn.Read(p)
 	if n > 0 {
@@ -77,13 +78,14 @@ func (o *corkedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the connection, and ends reads that wait for a rate limit.
+// Close closes the connection, and ends a Read that waits for a rate limit.
 func (o *corkedConn) Close() error {
 	o.limiter.stop()
 	return o.Conn.Close()
 }
 
-// cork makes Write collect data until flush is called. The data must stay unchanged until flush has returned.
+// cork makes Write collect data until flush is called. Callers must not modify collected long data before flush
+// returns.
 func (o *corkedConn) cork() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,9 +97,9 @@ func (o *corkedConn) cork() {
 	*copies, o.copies = (*copies)[:0], copies
 }
 
-// Write sends p, or collects it for flush. It copies data that fits the write buffer of the WebSocket library,
-// because the library reuses that buffer. A longer p is not copied, because its caller does not change it before
-// flush returns.
+// Write sends p, or collects p for flush after a call of cork. The WebSocket library reuses its write buffer, so data
+// that fits the buffer is copied. Longer data is not copied, because its caller does not modify it before flush
+// returns.
 func (o *corkedConn) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,8 +117,8 @@ func (o *corkedConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush sends the collected data. It keeps o.mu locked, so that no ping is sent between the pieces of a frame. Over
-// TLS, each piece is a separate write.
+// flush sends the collected data. It keeps o.mu locked, because a ping between the pieces would corrupt the frame.
+// Over TLS, each piece is a separate write.
 func (o *corkedConn) flush() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -125,7 +127,7 @@ func (o *corkedConn) flush() error {
 	defer o.messageBuffers.Put(copies)
 	to := o.Conn
 	if g, ok := to.(*limitedConn); ok {
-		// Unwrap the TCP connection, which accepts all pieces in one system call.
+		// A *net.TCPConn writes all pieces in one system call, but a limitedConn does not.
 		to = g.Conn
 	}
 	n, err := pieces.WriteTo(to)
@@ -133,7 +135,7 @@ func (o *corkedConn) flush() error {
 	return err
 }
 
-// recordAccepted records that the client, or the operating system on its behalf, has accepted bytes.
+// recordAccepted counts bytes that the operating system has accepted for the client.
 func (o *corkedConn) recordAccepted(bytes int64) {
 	o.acceptedBytes.Add(bytes)
 	o.acceptedAt.Store(time.Now().UnixNano())

@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// recordingConn is a connection that records what is written to it.
 type recordingConn struct {
 	net.Conn
 
@@ -19,8 +18,8 @@ type recordingConn struct {
 
 func (n *recordingConn) Write(p []byte) (int, error) { return n.text.Write(p) }
 
-// Data that is written between cork and flush is collected, even if the caller overwrites its buffer later. flush
-// sends the collected data in order. Data that is written before cork or after flush is sent at once.
+// Data written between cork and flush is sent by flush in the order of the writes, even if the caller reuses its
+// buffer. Other data is sent at once.
 func TestCorkedConnWritesOnFlush(t *testing.T) {
 	recorder := new(recordingConn)
 	conn := &corkedConn{Conn: recorder, messageBuffers: new(sync.Pool)}
@@ -59,7 +58,7 @@ func TestCorkedConnWritesOnFlush(t *testing.T) {
 	}
 }
 
-// pingingConn is a connection that starts another write, like a ping, as soon as the first piece is written.
+// pingingConn is a connection that starts a concurrent write (a ping) as soon as the first piece is written.
 type pingingConn struct {
 	recordingConn
 
@@ -73,14 +72,14 @@ func (p *pingingConn) Write(text []byte) (int, error) {
 		go func() { defer close(written); ping() }()
 		select {
 		case <-written:
-		case <-time.After(50 * time.Millisecond): // The ping waits until flush has written all pieces.
+		case <-time.After(50 * time.Millisecond): // The ping must wait until flush has written all pieces.
 		}
 	}
 	return p.recordingConn.Write(text)
 }
 
-// flush sends the collected data without interruption, even if each piece is a separate write, as over TLS. A ping
-// that is sent between the pieces would become part of the payload of the frame.
+// flush is not interrupted by a ping, even if it writes each piece separately, as over TLS. A ping between two pieces
+// would become part of the payload.
 func TestFlushIsNotInterrupted(t *testing.T) {
 	recorder := new(pingingConn)
 	conn := &corkedConn{Conn: recorder, messageBuffers: new(sync.Pool)}
@@ -107,7 +106,7 @@ func TestFlushIsNotInterrupted(t *testing.T) {
 }
 
 // The number of counted frames does not depend on how the stream is split into reads. A long frame counts as several
-// frames, depending on its length.
+// frames.
 func TestFrameCounterIgnoresSplits(t *testing.T) {
 	ping, masked := []byte{0x89, 0}, []byte{0x89, 0x83, 1, 2, 3, 4, 'a', 'b', 'c'}
 	textFrame := func(size int) []byte {

@@ -9,28 +9,27 @@ import (
 	"glasshouse/internal/watch/signal"
 )
 
-// countInterval is the minimum time between two counts of the objects that the resource picker shows.
+// countInterval is the minimum time between two counts of the objects of each resource.
 const countInterval = time.Second
 
-// counts caches the newest message with the number of objects of each watched resource. All sessions of a picker feed
-// share it, so that the message is built only once.
+// counts caches the latest message with the number of objects of each watched resource. All sessions of a picker feed
+// share one counts, so that the message is built only once.
 type counts struct {
 	mu        sync.Mutex
-	countedAt time.Time // When the objects were counted last.
-	version   int       // Increases whenever text changes, so that a session knows whether it has sent text.
+	countedAt time.Time // Time of the last count.
+	version   int       // Incremented when text changes; a session compares it with the version that it last sent.
 	text      []byte
-	changed   chan struct{} // Closed when text changes; nil before the first text.
+	changed   chan struct{} // Closed when text changes, then replaced; nil before the first text.
 }
 
-// run updates the counts every countInterval until ctx ends.
 func (c *counts) run(ctx context.Context, count func(context.Context) map[string]int) {
 	for range signal.Ticks(ctx, countInterval) {
 		c.latest(ctx, count)
 	}
 }
 
-// latest returns the version and the text of the current message, and a channel that is closed when the message
-// changes. It counts the objects again if the last count is at least countInterval old.
+// latest returns the version and text of the latest message, and a channel that is closed when the message changes.
+// It counts the objects again if the last count is older than countInterval.
 func (c *counts) latest(
 	ctx context.Context, count func(context.Context) map[string]int,
 ) (int, []byte, <-chan struct{}) {
@@ -54,7 +53,7 @@ func (c *counts) set(now time.Time, counted map[string]int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Before(c.countedAt) {
-		return // Another goroutine has stored a later count.
+		return // Another goroutine has stored a newer count.
 	}
 	c.countedAt = now
 	if string(text) == string(c.text) {

@@ -15,8 +15,8 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// HandlerWith returns the handler of all routes plus one route for the test. The added route has the route class
-// public, so anyone may call it.
+// HandlerWith returns the handler of all routes plus one test route. Clients need no login for the test route,
+// because its route class is public.
 func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (http.Handler, error) {
 	return s.handlerOf(append(s.routes(), route{method, pattern, public, func(
 		w http.ResponseWriter, r *http.Request,
@@ -26,8 +26,8 @@ func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (
 	}, direct, 0}))
 }
 
-// HandlerBuffering returns the handler of all routes plus one route for the test. The responses of the added route
-// reserve memory and are buffered.
+// HandlerBuffering returns the handler of all routes plus one test route. The responses of the test route are
+// buffered in memory that is reserved from the budget.
 func (s *Server) HandlerBuffering(pattern string, handler http.HandlerFunc) (http.Handler, error) {
 	return s.handlerOf(append(s.routes(), route{http.MethodGet, pattern, public, func(
 		w http.ResponseWriter, r *http.Request,
@@ -37,7 +37,7 @@ func (s *Server) HandlerBuffering(pattern string, handler http.HandlerFunc) (htt
 	}, buffered, smallMemory}))
 }
 
-// YAMLForPage converts the JSON of an object to the YAML that its page shows.
+// YAMLForPage converts the JSON of an object to the YAML that the page of the object shows.
 func (s *Server) YAMLForPage(r *http.Request, text []byte) (string, error) {
 	return s.yamlForPage(r, text)
 }
@@ -48,10 +48,10 @@ func IsDisconnect(ctx context.Context, err error) bool { return isDisconnect(ctx
 // Certificate returns the current certificate of a KeyPair.
 func Certificate(k *KeyPair) (*tls.Certificate, error) { return k.certificate(nil) }
 
-// Quota is a limit that sockets and subscriptions count toward.
+// Quota is a limit on the sockets or subscriptions of one user, link or address.
 type Quota = limit.Limit
 
-// ViewerQuota returns the quota for the sockets of a user.
+// ViewerQuota returns the quota on the sockets of the user with this name.
 func ViewerQuota(name string) Quota {
 	r := (&http.Request{}).WithContext(context.WithValue(
 		context.Background(), senderKey{}, //nolint:forbidigo // The request is not sent.
@@ -60,25 +60,24 @@ func ViewerQuota(name string) Quota {
 	return (&Server{}).socketQuotas(r)[0]
 }
 
-// SubscriptionQuotas returns the quotas for a subscription of a client at address.
+// SubscriptionQuotas returns the quotas on the subscriptions of all clients at address.
 func SubscriptionQuotas(address netip.Addr) []Quota {
 	return subscriptionQuotas([]limit.Limit{{Key: "sockets of " + addressKey(address), Max: addressSockets}})
 }
 
-// TryAcquire acquires one unit under quotas. It returns nil if one of the quotas is used up.
+// TryAcquire acquires one unit of each quota. It returns nil if one of the quotas is full.
 func (s *Server) TryAcquire(quotas []Quota) *limit.Lease { return s.limiter.TryAcquire(1, quotas...) }
 
-// AcquireProcessors acquires all processor leases, so that no response can be built until they are released.
+// AcquireProcessors acquires all processor leases. Until they are released, the server cannot build any response.
 func (s *Server) AcquireProcessors() *limit.Lease {
 	limits := s.processorLimits(httptest.NewRequest(http.MethodGet, "/", nil))
 	return s.limiter.TryAcquire(limits[1].Max, limits[1])
 }
 
-// AcquireSocket counts a socket toward quotas until release is called. release is nil if one of the quotas is used
-// up.
+// AcquireSocket counts a socket toward quotas until release is called. release is nil if a quota is full.
 func (s *Server) AcquireSocket(quotas []Quota) (release func()) { return s.acquireSocket(quotas) }
 
-// AddressKey returns the key under which limits count the requests from remote, an address with a port.
+// AddressKey returns the key under which limits count requests from remote, an "address:port".
 func AddressKey(remote string) string {
 	address, known := addressOf(remote)
 	if !known {
@@ -87,8 +86,7 @@ func AddressKey(remote string) string {
 	return addressKey(address)
 }
 
-// Serving starts s, and returns the handler of all routes, including the one for WebSockets. stopServer ends all
-// WebSockets.
+// Serving starts s and returns the handler of all routes. stopServer closes all WebSockets.
 func Serving(ctx context.Context, s *Server) (handler http.Handler, stopServer func()) {
 	s.begin(ctx)
 	handler, err := s.Handler()
@@ -101,16 +99,16 @@ func Serving(ctx context.Context, s *Server) (handler http.Handler, stopServer f
 	}
 }
 
-// FormatStatus exports formatStatus, so that tests can format a watch status of their own.
+// FormatStatus exports formatStatus for tests of its output.
 var FormatStatus = formatStatus
 
-// JSONToYAML exports jsonToYAML, which converts a JSON text to YAML.
+// JSONToYAML exports jsonToYAML for tests.
 var JSONToYAML = jsonToYAML
 
-// SharedDocs exports the type sharedDocs.
+// SharedDocs exports sharedDocs for tests.
 type SharedDocs = sharedDocs
 
-// Latest calls sharedDocs.latest, and returns the version and the text of the document.
+// Latest calls sharedDocs.latest and returns the version and the text of the document.
 func (d *SharedDocs) Latest(
 	ctx context.Context, after time.Time, encode func(context.Context) ([]byte, error),
 ) (version int, text []byte, err error) {
@@ -121,7 +119,7 @@ func (d *SharedDocs) Latest(
 	return doc.version, doc.text, nil
 }
 
-// PlainText returns the plain text of a log whose output arrives in the given pieces.
+// PlainText adds pieces of a log to a plainText one by one, and returns the text without escape sequences.
 func PlainText(pieces ...[]byte) string {
 	var p plainText
 	var text []byte
@@ -131,8 +129,8 @@ func PlainText(pieces ...[]byte) string {
 	return string(p.finish(text))
 }
 
-// GuestQuotas returns the quotas for the sockets of a guest. id is the ID of the share link, and from is the address
-// of the guest.
+// GuestQuotas returns the quotas on the sockets of a guest (a viewer of a share link). id is the ID of the link, and
+// from is the address of the guest.
 func GuestQuotas(id, from string) []Quota {
 	r := (&http.Request{RemoteAddr: from}).WithContext(context.WithValue(
 		context.Background(), senderKey{}, //nolint:forbidigo // The request is not sent.
@@ -144,11 +142,10 @@ func GuestQuotas(id, from string) []Quota {
 // ClusterID returns the id of the active cluster.
 func ClusterID(s *Server) string { return s.active.Load().id }
 
-// ActiveClusterInfo returns the description of the active cluster.
+// ActiveClusterInfo returns the ClusterInfo of the active cluster.
 func (s *Server) ActiveClusterInfo() ClusterInfo { return s.active.Load().ClusterInfo }
 
-// FanOutSizes opens the given number of sockets for each address. It returns the result of fanOutSize for each
-// address.
+// FanOutSizes opens the given number of sockets for each address, and returns the fanOutSize of each address.
 func FanOutSizes(sockets map[string]int) map[string]int {
 	s, sizes := &Server{}, make(map[string]int)
 	for address, n := range sockets {
@@ -162,5 +159,5 @@ func FanOutSizes(sockets map[string]int) map[string]int {
 	return sizes
 }
 
-// MemoryInUse returns how many bytes are reserved in the memory budget of all responses.
+// MemoryInUse returns the number of bytes that are reserved in the memory budget of all responses.
 func (s *Server) MemoryInUse() int64 { return s.budget.Used() }

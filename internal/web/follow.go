@@ -9,44 +9,44 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// viewResources is the name of the view that lists the resources of the catalog.
+// viewResources is the name of the view that lists all resources of the cluster.
 const viewResources = "resources"
 
-// coalesceDelay is how long changes of the catalog are collected before they are sent together. The reason is that
-// several resources often appear, disappear or become synced at once.
+// coalesceDelay is how long changes of the resource list are collected before they are sent together. Several
+// resources often appear, disappear or finish their first list at the same time.
 const coalesceDelay = 100 * time.Millisecond
 
-// followResources sends the resources that discovery knows (the catalog). It sends them again whenever the catalog or
-// the state of a resource has changed. It also sends the number of objects of each watched resource. All sessions of
-// one picker feed share the encoded messages.
+// followResources sends the list of resources that API discovery found, and sends it again when the list or the state
+// of a resource changes. It also sends the number of objects of each watched resource. All sessions with the same
+// Viewer.Key share the encoded messages (pickerFeed).
 func (l *session) followResources(ctx context.Context, id int) error {
 	follower := l.access.Follow() //nolint:contextcheck // An informer outlives the session that starts it.
 	defer follower.Close()
 	feed, leave := l.cluster.joinPickerFeed(l.identity.Viewer) //nolint:contextcheck // The feed outlives this session.
 	defer leave()
 	openedAt, sentVersion, sentCounts, sentAt := time.Now(), 0, 0, time.Time{}
-	// Accept a document that is up to coalesceDelay older than this subscription, so that sessions that start at the
-	// same time share one document.
+	// Accept a list that was read up to coalesceDelay before this subscription. Sessions that start at the same time
+	// then share one list.
 	after := openedAt.Add(-coalesceDelay)
 	for {
 		doc, err := feed.picker.latest(ctx, after, l.resourcesMessage)
 		if err != nil {
 			return err
 		}
-		// If only things changed that the viewer is not permitted to see, the version is the same. Such a change must
-		// neither cause a message nor delay a heartbeat.
+		// The version is the same if only resources changed that the viewer is not allowed to see. Such a change must not
+		// cause a message, and must not delay a heartbeat.
 		message := doc.text
 		if doc.version == sentVersion {
 			message = []byte(`"type":"heartbeat","cursor":""`)
 		}
 		if doc.version != sentVersion || time.Since(sentAt) >= watch.Heartbeat {
 			if l.sendResources(ctx, message, id) != nil {
-				return nil // The session has ended, so the error cannot be reported.
+				return nil // The connection has ended, so the error cannot be sent.
 			}
 			sentVersion, sentAt = doc.version, time.Now()
 		}
-		// If the document is older than this subscription, it may lack later changes. Treat it as changed, so that it is
-		// read again.
+		// A list that was read before this subscription opened may lack changes since then. Read it again after
+		// coalesceDelay.
 		changed := !doc.startedAt.After(openedAt)
 		if !changed {
 			if changed, err = l.followCounts(
@@ -67,8 +67,8 @@ func (l *session) followResources(ctx context.Context, id int) error {
 	}
 }
 
-// sendResources sends a message with the list of resources. It reserves memory for the message, which is long if a
-// cluster has many resources.
+// sendResources sends a message of followResources: a resource list or a heartbeat. It first reserves memory, because
+// the list is long if the cluster has many resources.
 func (l *session) sendResources(ctx context.Context, message []byte, id int) error {
 	reserved, err := l.reserve(ctx, int64(len(message)+2*chunkBytes))
 	if err != nil {
@@ -78,12 +78,12 @@ func (l *session) sendResources(ctx context.Context, message []byte, id int) err
 	return l.sendChunked(ctx, message, id, true, alwaysValid)
 }
 
-// alwaysValid is the permission recheck of messages that need none, such as those that all sessions of a picker feed
-// share. It always returns true.
+// alwaysValid is a stillValid function for messages that need no permission recheck while they are sent.
 func alwaysValid(context.Context) bool { return true }
 
-// followCounts sends the number of objects of each resource whenever such a number changes. It returns true when the
-// catalog or the state of a resource may have changed. It returns false at the time until, when a heartbeat is due.
+// followCounts sends the number of objects of each resource whenever a number changes. It returns true when the
+// resource list or the state of a resource may have changed. It returns false at the time until, when a heartbeat is
+// due.
 func (l *session) followCounts(
 	ctx context.Context, id int, follower *watch.Follower, feed *pickerFeed, sentVersion *int, until time.Time,
 ) (changed bool, err error) {
@@ -102,8 +102,8 @@ func (l *session) followCounts(
 	return changed, nil
 }
 
-// resourcesMessage returns the message with the list of resources. The message does not contain the numbers of
-// objects, because these change often and are sent in their own message.
+// resourcesMessage returns the message with the resource list. It removes the numbers of objects, because these
+// change often and are sent in another message.
 func (l *session) resourcesMessage(ctx context.Context) ([]byte, error) {
 	doc, err := l.server.listResources(ctx, l.access, discoveryWait)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// Callers that need a document at the same time get the same document, which is built only once. If the text of a new
-// document has not changed, its version stays the same. If a caller needs a newer document, it is built again.
+// Concurrent callers share one document, which is built only once. A new document with the same text keeps its
+// version. A caller that needs a newer document causes a new build.
 func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var docs web.SharedDocs
@@ -55,8 +55,8 @@ func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
 	})
 }
 
-// If a caller is canceled while a document is built, the other callers still get the document. If a document could
-// not be built, the next caller builds it.
+// If one caller is canceled during a build, the other callers still get the document. After a failed build, the next
+// caller builds the document again.
 func TestSharedDocSurvivesCanceledCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var docs web.SharedDocs
@@ -89,7 +89,7 @@ func TestSharedDocSurvivesCanceledCaller(t *testing.T) {
 	})
 }
 
-// A tab that subscribes to the resource picker uses little more memory than a tab that subscribes to rows.
+// A subscription to the resource picker uses little more memory than a subscription to rows.
 func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for n := range 300 {
@@ -104,12 +104,12 @@ func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 			runtime.ReadMemStats(&m)
 			return int64(m.HeapAlloc) //nolint:gosec // The value is far below 2^63.
 		}
-		<-time.After(time.Minute) // Wait until the program has read discovery again.
+		<-time.After(time.Minute) // Wait until the server has repeated API discovery.
 		const tabs = 30
 		var perTab []int64
 		const rows, picker = `{"op":"subscribe","id":1,"resource":"core/v1/pods"}`,
 			`{"op":"subscribe","id":1,"view":"resources"}`
-		// Measure rows twice, because memory of earlier work may be freed during a measurement.
+		// Measure rows twice, and use the better result: garbage of earlier work can distort one measurement.
 		for _, frame := range []string{rows, picker, rows} {
 			before := heap()
 			for range tabs {
@@ -126,8 +126,8 @@ func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 	})
 }
 
-// The message about resources contains the build id of the page that the server serves. An open page detects a new
-// version by comparing this id with the id in the URL of its own script.
+// The resource message contains the build ID of the page that the server serves. An open page compares it with the
+// build ID in its script URL, to detect a new version.
 func TestResourcesMessageHasThePageBuild(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -142,8 +142,8 @@ func TestResourcesMessageHasThePageBuild(t *testing.T) {
 	}
 }
 
-// A subscription to the view "resources" receives changes of the catalog that happen while it starts. This also
-// applies if its first message was built a moment earlier, for another subscription.
+// A new subscription to "resources" receives all later changes of the resource list, even if its first message was
+// built for an earlier subscription.
 func TestCatalogChangesDuringSubscribeAreSent(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		first := b.open()
@@ -164,7 +164,7 @@ func TestCatalogChangesDuringSubscribeAreSent(t *testing.T) {
 	})
 }
 
-// If a resource is watched only in some namespaces, the message about resources lists these namespaces.
+// If a resource is watched only in some namespaces, the resource message lists these namespaces.
 func TestResourcesMessageListsCoveredNamespaces(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Refuse("core/v1/pods", "", http.StatusForbidden, "no")
@@ -184,8 +184,8 @@ func TestResourcesMessageListsCoveredNamespaces(t *testing.T) {
 	})
 }
 
-// The counts of watched resources are sent when they change, at most once per second. A new subscription receives the
-// counts at once.
+// The numbers of objects are sent when they change, but at most once per second. A new subscription receives them at
+// once.
 func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
@@ -219,8 +219,7 @@ func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
 	})
 }
 
-// The message with the counts contains no count for a resource that is not watched, or that the viewer is not
-// permitted to see.
+// The message with the numbers of objects has no entry for a resource that the viewer is not allowed to see.
 func TestForbiddenResourcesHaveNoCount(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Refuse(podsRef, "", http.StatusForbidden, "no")

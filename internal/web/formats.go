@@ -20,7 +20,7 @@ func writeItem(out *bufio.Writer, o *watch.Item, t *table) error {
 	return err
 }
 
-// writeNDJSON writes the rows or objects as JSON, one per line.
+// writeNDJSON writes each row or object of a table as one line of JSON.
 func writeNDJSON(out *bufio.Writer, t *table) error {
 	for _, o := range t.Objects {
 		if err := writeItem(out, o, t); err != nil {
@@ -33,7 +33,7 @@ func writeNDJSON(out *bufio.Writer, t *table) error {
 	return nil
 }
 
-// writeYAML writes one YAML document for each row or object.
+// writeYAML writes each row or object of a table as one YAML document.
 func writeYAML(out *bufio.Writer, t *table) error {
 	for _, o := range t.Objects {
 		text, err := t.itemText(o)
@@ -44,7 +44,7 @@ func writeYAML(out *bufio.Writer, t *table) error {
 		if err != nil {
 			return fmt.Errorf("write %s as YAML: %w", o.Name(), err)
 		}
-		// Ignore the error: a bufio.Writer returns its first error from every later write.
+		// Ignore the error, because a bufio.Writer returns it again from the next write.
 		_, _ = out.WriteString("---\n")
 		if _, err := out.Write(document); err != nil {
 			return err
@@ -53,8 +53,7 @@ func writeYAML(out *bufio.Writer, t *table) error {
 	return nil
 }
 
-// writeCSV writes a header line, and one line for each row. Timestamps stay timestamps; they are not converted to
-// ages.
+// writeCSV writes a header line and one line for each row. Timestamps are not converted to ages.
 func writeCSV(out *bufio.Writer, t *table) error {
 	lines := csv.NewWriter(out)
 	var header []string
@@ -62,7 +61,7 @@ func writeCSV(out *bufio.Writer, t *table) error {
 		header = append(header, "Namespace")
 	}
 	for _, n := range t.columns {
-		// Escape the name, because a CRD can choose any column names.
+		// Escape the column name, because the author of a CRD can choose any name.
 		header = append(header, escapeFormula(t.Columns[n].Name))
 	}
 	if err := lines.Write(header); err != nil {
@@ -92,8 +91,8 @@ func writeCSV(out *bufio.Writer, t *table) error {
 	return lines.Error()
 }
 
-// escapeFormula adds a ' before a cell that a spreadsheet would evaluate as a formula (OWASP, CSV injection). It also
-// recognizes the full-width forms of the characters that start a formula.
+// escapeFormula adds a ' before a cell that a spreadsheet would evaluate as a formula (OWASP, CSV injection). A
+// formula can also start with the full-width form of =, +, - or @.
 func escapeFormula(cell string) string {
 	if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + cell
@@ -101,7 +100,7 @@ func escapeFormula(cell string) string {
 	return cell
 }
 
-// cellTexts returns the cells of a row as strings.
+// cellTexts returns the cells of a row as plain text.
 func cellTexts(o *watch.Item) ([]string, error) {
 	cells, err := decodeCells(o)
 	if err != nil {
@@ -114,7 +113,6 @@ func cellTexts(o *watch.Item) ([]string, error) {
 	return out, nil
 }
 
-// decodeCells decodes the cells of a row from JSON.
 func decodeCells(o *watch.Item) (cells []any, err error) {
 	decoder := json.NewDecoder(strings.NewReader(string(o.Cells())))
 	decoder.UseNumber()
@@ -124,7 +122,7 @@ func decodeCells(o *watch.Item) (cells []any, err error) {
 	return cells, nil
 }
 
-// cellText returns a cell as a string. JSON null becomes an empty string.
+// cellText returns a JSON cell as plain text. Null becomes an empty string.
 func cellText(cell any) string {
 	switch cell := cell.(type) {
 	case nil:

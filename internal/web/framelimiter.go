@@ -10,20 +10,19 @@ import (
 )
 
 const (
-	// frameRate is how many WebSocket frames per second one socket may send, after frameBurst frames at once. Pings,
-	// pongs and the fragments of a message count as well. The frames are counted on the network connection, because the
-	// WebSocket library answers pings and joins fragments by itself. Every frameBytes received bytes count as one more
-	// frame.
+	// frameRate is the maximum number of WebSocket frames per second from one socket, and frameBurst the maximum burst.
+	// Control frames and the fragments of a message count as well. Frames are counted in the raw bytes, because the
+	// WebSocket library hides control frames and fragments. Every frameBytes received bytes count as one more frame.
 	frameRate, frameBurst = 200, 2000
-	// addressFrames is the frame rate of all sockets of one address together, after addressFrameBurst frames at once.
-	// The burst is large because a thousand tabs may reconnect together, and each answers the ping after each chunk of
-	// its messages.
+	// addressFrames is the frame rate of all sockets of one IP address together, and addressFrameBurst the maximum
+	// burst. The burst is large, because a thousand tabs can reconnect at once, and each tab sends a pong for each
+	// chunk.
 	addressFrames, addressFrameBurst = 2000, 20_000
 	frameBytes                       = 4 << 10
 )
 
-// frameLimiter delays data that arrives on a socket faster than the frame rates allow. Only the goroutine that reads
-// from the socket uses a frameLimiter, but any goroutine may call stop.
+// frameLimiter delays the reads of a socket whose client sends more WebSocket frames than the rates allow. Any
+// goroutine can call stop. All other methods are only called by the goroutine that reads from the socket.
 type frameLimiter struct {
 	counter  frameCounter
 	limiters []*rate.Limiter
@@ -36,8 +35,7 @@ func newFrameLimiter(limiters []*rate.Limiter) *frameLimiter {
 	return &frameLimiter{limiters: limiters, ended: make(chan struct{})}
 }
 
-// wait counts the frames in the bytes p, which were just read, and waits until the rate limits allow that many
-// frames.
+// wait counts the frames in p, the bytes that were just read. It then waits until the rates allow them.
 func (i *frameLimiter) wait(p []byte) error {
 	n := i.counter.add(p)
 	for _, limiter := range i.limiters {
@@ -56,19 +54,19 @@ func (i *frameLimiter) wait(p []byte) error {
 	return nil
 }
 
-// stop makes a waiting call of wait return an error at once.
+// stop ends a running wait, which then returns net.ErrClosed.
 func (i *frameLimiter) stop() { i.once.Do(func() { close(i.ended) }) }
 
-// frameCounter counts the WebSocket frames in a stream of bytes (RFC 6455 section 5.2).
+// frameCounter counts the WebSocket frames in a byte stream (RFC 6455 section 5.2).
 type frameCounter struct {
 	head      [14]byte
-	headLen   int    // Number of bytes of head that were read so far.
-	remaining uint64 // Payload bytes of the current frame that were not read yet.
-	bytes     int    // Received bytes that are fewer than frameBytes and do not count as a frame yet.
+	headLen   int    // Number of bytes in head, the header of the current frame.
+	remaining uint64 // Payload bytes of the current frame that were not received yet.
+	bytes     int    // Received bytes modulo frameBytes.
 }
 
-// add returns the number of frames that the bytes p of the stream count as. Each frame header that ends in p counts
-// as one frame, and so does every frameBytes received.
+// add returns the number of frames in p, the next bytes of the stream. A frame counts when its header is complete.
+// Every frameBytes received bytes count as one more frame.
 func (c *frameCounter) add(p []byte) (n int) {
 	c.bytes += len(p)
 	n, c.bytes = c.bytes/frameBytes, c.bytes%frameBytes
@@ -90,8 +88,8 @@ func (c *frameCounter) add(p []byte) (n int) {
 	return n
 }
 
-// payloadLength returns the payload length of the frame whose header is in head. isComplete reports whether the
-// complete header was read.
+// payloadLength returns the payload length of the frame with the header in head. isComplete is false if bytes of the
+// header are missing.
 func (c *frameCounter) payloadLength() (length uint64, isComplete bool) {
 	if c.headLen < 2 {
 		return 0, false
@@ -103,7 +101,7 @@ func (c *frameCounter) payloadLength() (length uint64, isComplete bool) {
 	case 127:
 		size, length = 10, binary.BigEndian.Uint64(c.head[2:])
 	}
-	if c.head[1]&0x80 != 0 { // The header has a masking key.
+	if c.head[1]&0x80 != 0 { // A masking key of 4 bytes follows.
 		size += 4
 	}
 	return length, c.headLen == size

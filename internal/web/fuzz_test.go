@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// newFuzzServer returns a server whose cluster has a few objects, and the log of that server.
+// newFuzzServer returns a server whose cluster has one pod, and the log of the server.
 func newFuzzServer(f *testing.F) (*web.Server, *lockedBuffer) {
 	f.Helper()
 	api := apitest.New(
@@ -46,7 +46,8 @@ func newFuzzServer(f *testing.F) (*web.Server, *lockedBuffer) {
 	return server, log
 }
 
-// FuzzRequests checks that no HTTP request causes an internal error of the server.
+// FuzzRequests checks that no HTTP request causes an internal error (status 500). Every response must have the
+// security headers.
 func FuzzRequests(f *testing.F) {
 	server, log := newFuzzServer(f)
 	handler, stop := web.Serving(f.Context(), server)
@@ -75,14 +76,14 @@ func FuzzRequests(f *testing.F) {
 			method == "CONNECT" {
 			t.Skip("no address that a request may have here")
 		}
-		// The timeout ends a request that follows a log, which would never end by itself.
+		// A request that follows a log never ends by itself, so limit every request to 2 s.
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		r, err := http.NewRequestWithContext(ctx, method, target, nil)
 		if err != nil {
 			t.Skip("no request")
 		}
-		// Leave RemoteAddr empty. A request with an address has a rate limit, which would delay the test.
+		// Keep RemoteAddr empty. The rate limit of an address would delay the test.
 		r.Host, r.RequestURI = "localhost", target
 		if r.Header.Set(name, value); strings.EqualFold(name, "Host") {
 			r.Host = value
@@ -99,8 +100,8 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// FuzzMessages checks that no message causes an internal error of the socket, or a response that is not JSON. The
-// server handles the message, answers with an error, or closes the connection with a reason.
+// FuzzMessages checks that no message on a WebSocket causes an internal error, or a response that is not JSON. The
+// connection stays open, or is closed with a close code.
 func FuzzMessages(f *testing.F) {
 	server, log := newFuzzServer(f)
 	handler, stop := web.Serving(f.Context(), server)
@@ -135,7 +136,7 @@ func FuzzMessages(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = conn.CloseNow() }() // An error means that the connection is closed already.
+		defer func() { _ = conn.CloseNow() }() // The connection may be closed already.
 		conn.SetReadLimit(1 << 20)
 		kind := websocket.MessageText
 		if binary {

@@ -11,10 +11,10 @@ import (
 	"glasshouse/web/templates"
 )
 
-// guestLayout returns the data for the parts of a page that only guests see, such as the expiry and the note of their
-// link.
+// guestLayout returns the template data that only guests (viewers of a share link) see, such as the expiry and note
+// of the link.
 func (s *Server) guestLayout(g *share.Guest) *templates.Guest {
-	parts, _ := json.Marshal(g.Share.Parts) // Cannot fail: strings can always be encoded as JSON.
+	parts, _ := json.Marshal(g.Share.Parts) // Cannot fail: strings can always be encoded.
 	sharesList := slices.ContainsFunc(g.Share.Parts, func(p watch.Part) bool {
 		return p.Name == "" && !isShownWithObject(p.Resource)
 	})
@@ -24,11 +24,11 @@ func (s *Server) guestLayout(g *share.Guest) *templates.Guest {
 	}
 }
 
-// isShownWithObject reports whether a resource is logs or events. Logs and events are shared together with an object,
-// and are shown on the page of that object.
+// isShownWithObject reports whether a resource is logs or events. A share link contains logs and events together with
+// an object, and the page of the object shows them.
 func isShownWithObject(resource string) bool {
 	return strings.HasSuffix(resource, "/log") || strings.HasSuffix(resource, "/events")
 }
 
-// isKiosk reports whether a request is for a page in kiosk mode, for a wall display.
+// isKiosk reports whether a page is requested in kiosk mode (large type without controls, for a wall display).
 func isKiosk(r *http.Request) bool { return r.URL.Query().Get("kiosk") == "1" }

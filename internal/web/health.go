@@ -9,13 +9,13 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// healthz responds with "ok", which shows that the process handles requests.
+// healthz responds with "ok" as long as the process handles requests. It is the liveness probe.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 	_, err := io.WriteString(w, "ok\n")
 	return err
 }
 
-// readyz reports that the program has reached the API server and is not stopping.
+// readyz is the readiness probe. It fails until the program has reached the API server, and while the program stops.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	if s.shuttingDown.Load() {
 		return &problem{
@@ -30,8 +30,8 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// static serves the embedded files of the page. If the URL contains the current hash of the file, the response may be
-// cached forever.
+// static serves the embedded scripts, style sheets and images. A response can be cached forever if the URL contains
+// the current hash of the file.
 func (s *Server) static(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimPrefix(r.URL.Path, "/static/")
 	if info, err := fs.Stat(s.assets.FS(), name); err != nil || info.IsDir() {

@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// statInterval is the minimum time between two checks of the files of a KeyPair.
+// statInterval is the minimum time between two checks of the certificate and key files for changes.
 const statInterval = time.Second
 
-// A KeyPair is the certificate and the key of a server. It reads both files again when they change, and new
-// connections then get the new certificate. The previous certificate stays in use while the files do not form a pair,
-// for example between the writes of the two files. A KeyPair is safe for concurrent use.
+// A KeyPair is the TLS certificate and key of a server. It reads both files again when they change, and uses the new
+// certificate for new connections. If the new files do not match, for example because only one is written yet, the
+// previous certificate stays in use. A KeyPair is safe for concurrent use.
 type KeyPair struct {
 	cert, key string
 	log       *slog.Logger
-	// checkedAt is the time of the last check of the files, in Unix nanoseconds. The goroutine that sets it does the
-	// check.
+	// checkedAt is the time of the last check of the files, in Unix nanoseconds. The goroutine that sets checkedAt
+	// checks the files; others do not.
 	checkedAt atomic.Int64
 	current   atomic.Pointer[loadedPair]
 }
 
-// loadedPair is a certificate that was read from files, with the file infos by which a later change of the files is
-// noticed.
+// loadedPair is a certificate, and the file infos of the certificate and key files at the time of reading them. A
+// later change of the files is detected by these infos.
 type loadedPair struct {
 	certificate *tls.Certificate
 	files       [2]os.FileInfo
 }
 
-// NewKeyPair reads a certificate and its key, in PEM.
+// NewKeyPair reads a certificate and its private key from two PEM files.
 func NewKeyPair(cert, key string, log *slog.Logger) (*KeyPair, error) {
 	k := &KeyPair{cert: cert, key: key, log: log}
 	files, err := k.stat()
@@ -47,14 +47,14 @@ func NewKeyPair(cert, key string, log *slog.Logger) (*KeyPair, error) {
 	return k, nil
 }
 
-// config returns the TLS configuration of a listener. The program does not set the header Strict-Transport-Security.
-// Browsers would apply the header to all ports of the host name, such as those of other servers on localhost.
+// config returns the TLS configuration of a listener. No response has the header Strict-Transport-Security, because
+// browsers would apply it to all ports of the host name, including other servers on localhost.
 func (k *KeyPair) config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: k.certificate}
 }
 
-// certificate returns the current certificate. Only one connection at a time checks the files for changes. Other
-// connections use the certificate that was read last.
+// certificate implements tls.Config.GetCertificate. It checks the files for changes at most once per statInterval.
+// During a check, other connections get the previous certificate.
 func (k *KeyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	now, checkedAt := time.Now().UnixNano(), k.checkedAt.Load()
 	if now-checkedAt >= int64(statInterval) && k.checkedAt.CompareAndSwap(checkedAt, now) {
@@ -63,8 +63,8 @@ func (k *KeyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return k.current.Load().certificate, nil
 }
 
-// reload reads the files again if they have changed. If the new files are not a valid pair, reload logs that only
-// once.
+// reload reads the files again if they have changed. If they cannot be used, reload logs the error once, and keeps
+// the previous certificate.
 func (k *KeyPair) reload() {
 	last := k.current.Load()
 	files, err := k.stat()
@@ -88,8 +88,8 @@ func (k *KeyPair) reload() {
 	k.current.Store(&loadedPair{certificate, files})
 }
 
-// stat returns the file infos of the certificate and the key. Call stat before reading the files, so that a write
-// during the read is noticed as a change later.
+// stat returns the file infos of the certificate and key files. Call stat before read, so that a later check detects
+// a change that happens during read.
 func (k *KeyPair) stat() (files [2]os.FileInfo, err error) {
 	for i, name := range []string{k.cert, k.key} {
 		if files[i], err = os.Stat(name); err != nil {
@@ -107,8 +107,8 @@ func (k *KeyPair) read() (*tls.Certificate, error) {
 	return &certificate, nil
 }
 
-// isSameFile reports whether a file is unchanged between two checks. It also compares the identity of the file,
-// because the kubelet replaces the files in the volume of a Secret by new files.
+// isSameFile reports whether a file is unchanged between two checks. It also compares the identity of the file
+// (os.SameFile), because the kubelet replaces the files of a mounted Secret by new files.
 func isSameFile(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

@@ -27,8 +27,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// newCertificate returns a self-signed certificate for loopback addresses, and its private key. The certificate and
-// the key are in PEM.
+// newCertificate returns a self-signed certificate for loopback addresses and its private key, in PEM.
 func newCertificate(t *testing.T, name string) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -55,8 +54,8 @@ func newCertificate(t *testing.T, name string) (cert, key []byte) {
 	})
 }
 
-// secretVolume is a folder with the structure of a mounted Secret volume. Its files are symbolic links into a data
-// folder, which is a symbolic link itself. An update of the Secret replaces the data folder.
+// secretVolume is a folder like a mounted Secret volume. Its files are symbolic links into a data folder, which is a
+// symbolic link as well. An update of the Secret replaces the link to the data folder.
 type secretVolume struct {
 	t      *testing.T
 	folder string
@@ -95,8 +94,8 @@ func (s *secretVolume) put(cert, key []byte) {
 func (s *secretVolume) cert() string { return filepath.Join(s.folder, "tls.crt") }
 func (s *secretVolume) key() string  { return filepath.Join(s.folder, "tls.key") }
 
-// When the certificate files are renewed, new connections use the new certificate within a second. If the new files
-// do not form a pair, the old certificate stays in use, and one error is logged.
+// New connections use a renewed certificate within a second. If the new certificate and key do not match, the
+// previous certificate stays in use, and the error is logged once.
 func TestKeyPairReloadsChangedFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSecretVolume(t, "first")
@@ -117,7 +116,7 @@ func TestKeyPairReloadsChangedFiles(t *testing.T) {
 		}
 		second, secondKey := newCertificate(t, "second")
 		s.put(second, secondKey)
-		wantCertificate("first", 0) // The certificate is not new yet, because the files were checked less than a second ago.
+		wantCertificate("first", 0) // The files were checked less than a second ago.
 		<-time.After(time.Second)
 		wantCertificate("second", 0)
 
@@ -144,7 +143,7 @@ func TestKeyPairReloadsChangedFiles(t *testing.T) {
 		if strings.Contains(log.String(), "PRIVATE") {
 			t.Errorf("the log has the key: %s", log.String())
 		}
-		// From here on, the test overwrites the files in place.
+		// The rest of the test overwrites the files in place.
 		fourth, fourthKey := newCertificate(t, "the fourth")
 		if err := errors.Join(
 			os.WriteFile(s.cert(), fourth, 0o600), os.WriteFile(s.key(), fourthKey, 0o600),
@@ -175,9 +174,8 @@ func TestNewKeyPairRejectsInvalidFiles(t *testing.T) {
 	}
 }
 
-// Over TLS, pages use HTTP/2, and sockets use HTTP/1.1. Pages and sockets accept only the page's own origin with the
-// scheme https. New connections get a renewed certificate. When the server stops, sockets are informed, and the stop
-// takes no longer than without TLS.
+// Over TLS, pages use HTTP/2 and WebSockets use HTTP/1.1. Only the server's own https origin is accepted. New
+// connections get a renewed certificate. A stop closes WebSockets with a close code, as fast as without TLS.
 func TestServesOverTLS(t *testing.T) {
 	secret := newSecretVolume(t, "first")
 	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
@@ -186,8 +184,8 @@ func TestServesOverTLS(t *testing.T) {
 	}
 	s := startSiteWith(t, web.Options{KeyPair: keys})
 	get := func(protocols []string, version uint16, headers ...string) (*http.Response, error) {
-		// Skip the verification, because the client does not trust self-signed certificates. The test checks only which
-		// certificate the server uses.
+		// The client does not trust self-signed certificates, so skip the verification. The test only compares
+		// certificates.
 		transport := &http.Transport{
 			TLSClientConfig: &tls.Config{
 				InsecureSkipVerify: true, //nolint:gosec // The test checks the certificate itself.
@@ -206,7 +204,7 @@ func TestServesOverTLS(t *testing.T) {
 		response, err := transport.RoundTrip(r)
 		if err == nil {
 			_, _ = io.Copy(io.Discard, response.Body)
-			_ = response.Body.Close() // The body is already read to its end.
+			_ = response.Body.Close() // The body was read to its end.
 		}
 		return response, err
 	}

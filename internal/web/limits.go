@@ -15,55 +15,57 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// Limits on what clients can send or keep open.
+// These limits apply to what clients send, and to what they keep open.
 const (
-	// maxRequestTarget is the maximum length of a path with its query, in bytes.
+	// maxRequestTarget is the maximum length of a request path with its query, in bytes.
 	maxRequestTarget = 16 << 10
 	maxFields        = 100 // Maximum number of header fields of one request.
 	maxBody          = 64 << 10
 	maxStreams       = 100 // Maximum number of streams of one HTTP/2 connection.
-	// addressRequests is the maximum number of requests in flight of one address. Sockets do not count.
+	// addressRequests is the maximum number of concurrent requests of one IP address, without WebSockets.
 	addressRequests = 1000
-	// maxBodies is how many request bodies may be read at a time, and addressBodies how many of one address. With a
-	// memory limit, all addresses together may read at most a quarter of maxInFlight bodies, so that unfinished bodies
-	// leave room for other requests. One address may then read at most an eighth of that quarter.
+	// maxBodies is the maximum number of request bodies that are read at the same time, and addressBodies the maximum
+	// for one IP address. With a memory limit, maxBodies is at most a quarter of maxInFlight, and addressBodies at most
+	// an eighth of that quarter. Clients that never complete their bodies therefore cannot block other requests.
 	maxBodies, addressBodies = 400, 50
-	// maxRequests is the maximum number of requests in flight of all clients that are not identified yet. The same
-	// maximum applies to all identified clients together. With a memory limit, each of these two groups may use an
-	// eighth of the memory (requestMemoryDivisor), with requestMemory bytes per request. At least minRequests are always
-	// allowed.
+	// maxRequests is the maximum number of concurrent requests of all clients that are not identified yet. The same
+	// maximum applies to all identified clients (users and guests). With a memory limit, each of these two groups gets
+	// 1/requestMemoryDivisor of the memory, at requestMemory bytes per request. The maximum is never below minRequests.
 	maxRequests, minRequests, requestMemoryDivisor, requestMemory = 4096, 256, 8, 64 << 10
-	// maxRateWaiters is how many requests of all addresses may wait for the rate limit of their address. With a memory
-	// limit, at most a quarter of maxInFlight may wait. Half of the waiting requests may be of one address.
+	// maxRateWaiters is the maximum number of requests that wait for the rate limit of their IP address. With a memory
+	// limit, it is at most a quarter of maxInFlight. Half of the waiting requests can be from one address.
 	maxRateWaiters = 1000
-	// addressSockets is the maximum number of sockets of one address, and viewerSockets that of one user (one per tab).
+	// addressSockets is the maximum number of WebSockets of one IP address, and viewerSockets that of one user. Each
+	// browser tab has one WebSocket.
 	addressSockets, viewerSockets = 2000, 500
-	// linkSockets is the maximum number of sockets of the guests of one link, and guestSockets that of all guests
-	// together. These limits leave room for logged-in users.
+	// linkSockets is the maximum number of WebSockets of all guests of one share link. guestSockets is the maximum for
+	// the guests of all links, to leave capacity for users.
 	linkSockets, guestSockets = 2000, 4000
-	// socketSubscriptions is how many subscriptions a caller may have for each socket that it may open. All sockets of
-	// the caller share the total, so a single socket may have more subscriptions.
+	// socketSubscriptions is the number of subscriptions of a caller (a user, link or address) for each WebSocket that
+	// it is allowed to open. A single WebSocket can use more, because all WebSockets of the caller share the total.
 	socketSubscriptions = 6
-	// viewerLogs is how many logs one user may follow at a time. linkLogs is the same limit for the guests of one link,
-	// and guestLogs for the guests of all links together. These limits leave capacity for other callers.
+	// viewerLogs is the maximum number of logs that one user follows at the same time. linkLogs is the maximum for all
+	// guests of one share link, and guestLogs for the guests of all links. These limits leave capacity for other
+	// callers.
 	viewerLogs, linkLogs, guestLogs = 25, 25, 50
-	// messageRate is how many messages per second a socket may send, after messageBurst messages at once. Further
-	// messages wait.
+	// messageRate is the maximum number of messages per second from one WebSocket, and messageBurst the maximum burst.
+	// The server reads further messages later.
 	messageRate, messageBurst = 20, 200
-	// addressRate is how many requests, connections and socket messages per second one address may send, after
-	// addressBurst at once. The burst is large because a thousand tabs may reconnect together.
+	// addressRate is the maximum number of requests, new connections and WebSocket messages per second from one IP
+	// address. addressBurst is the maximum burst. It is large, because a thousand tabs can reconnect at once.
 	addressRate, addressBurst = 250, 4000
-	// An oversized request counts as oversizedCost requests for the rate limit of its address, because reading it was
-	// wasted work.
+	// oversizedCost is how many requests an oversized request counts as, in the rate limit of its IP address. The cost
+	// is high, because reading an oversized request is wasted work.
 	oversizedCost = 10
-	// addressWait is how long a request may wait for the rate limit of its address, or for a lease.
+	// addressWait is the maximum time that a request waits for the rate limit of its IP address, or for a free unit of
+	// a limit.
 	addressWait = 10 * time.Second
 )
 
-// processorLimits returns the limits on work that keeps a processor busy for a request. Such work is a scan of all
-// rows of a resource, the encoding and compression of a response, or the conversion of a long text. One caller, or
-// all guests of a link, may use half of the processors at a time. All requests together leave one processor to the
-// sockets. Work under these limits waits neither for a client nor for the API server.
+// processorLimits limits the concurrent work that keeps a processor busy: scanning all rows of a resource, encoding
+// and compressing a response, or converting a long text. One caller, or all guests of one link, can use half of the
+// processors. All requests together can use all processors but one, which is left for the WebSockets. Such work must
+// not wait for a client or the API server.
 func (s *Server) processorLimits(r *http.Request) []limit.Limit {
 	caller, processors := s.callerOf(r), int64(runtime.GOMAXPROCS(0))
 	return []limit.Limit{
@@ -72,19 +74,19 @@ func (s *Server) processorLimits(r *http.Request) []limit.Limit {
 	}
 }
 
-// acquireProcessor waits for a lease under processorLimits, for work that keeps a processor busy. The caller must
-// call done when the work is finished.
+// acquireProcessor waits until processorLimits allow work that keeps a processor busy. The caller must call done
+// after the work.
 func (s *Server) acquireProcessor(ctx context.Context, r *http.Request) (done func(), err error) {
 	if out := responseOf(r); out != nil && out.buildLease != nil {
-		// The work is part of building a response, which has a lease already.
+		// The response already has a lease for all work of building it.
 		return func() {}, nil
 	}
 	lease, err := s.acquire(ctx, s.processorLimits(r)...)
 	return lease.Release, err
 }
 
-// rateLimitersFor returns the rate limiters of a new socket: its own limiter, and the one that all sockets of its
-// address share.
+// rateLimitersFor returns the rate limiters of a new WebSocket: its own limiter, and the limiter that all WebSockets
+// of its IP address share.
 func (s *Server) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *limit.Rates) []*rate.Limiter {
 	if address, known := s.peers.clientAddr(r); known {
 		return []*rate.Limiter{own, addresses.For(addressKey(address))}
@@ -92,8 +94,8 @@ func (s *Server) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// waitForRate waits until the rate limits allow the session to handle one more message of the client. It returns an
-// error if the session has ended.
+// waitForRate waits until the rate limits allow one more message of the client. It returns an error if the session
+// ends.
 func (l *session) waitForRate(ctx context.Context) error {
 	for _, limiter := range l.limiters {
 		if err := limiter.Wait(ctx); err != nil {
@@ -103,9 +105,9 @@ func (l *session) waitForRate(ctx context.Context) error {
 	return nil
 }
 
-// fanOutSize returns the highest number of open sockets under one of limits, which are those of an address, a user or
-// a link. WithFanOut uses this number to leave processor time for other sockets. fanOutSize returns 0 if the number
-// includes all open sockets, because there are then no other sockets.
+// fanOutSize returns the number of open WebSockets that share a limit: the highest number among the given limits of
+// an address, user or link. WithFanOut uses it to send batches less often to many WebSockets, which leaves processor
+// time for others. If no other WebSockets are open, fanOutSize returns 0.
 func (s *Server) fanOutSize(limits []limit.Limit) int {
 	var maxUsed int64
 	for _, l := range limits {
@@ -117,8 +119,8 @@ func (s *Server) fanOutSize(limits []limit.Limit) int {
 	return 0
 }
 
-// socketQuotas returns the limits that a socket counts toward: those of its address, and of its user or link. On a
-// server without a login, only the address is known.
+// socketQuotas returns the limits for a new WebSocket: the limit of its IP address, and those of its user or share
+// link. Without a login, only the address is known.
 func (s *Server) socketQuotas(r *http.Request) []limit.Limit {
 	var quotas []limit.Limit
 	if address, known := s.peers.clientAddr(r); known {
@@ -127,8 +129,8 @@ func (s *Server) socketQuotas(r *http.Request) []limit.Limit {
 	return append(quotas, quotasFor("sockets", guestOf(r), identityOf(r), linkSockets, guestSockets, viewerSockets)...)
 }
 
-// subscriptionQuotas returns the limits that each subscription of a socket counts toward, derived from the limits of
-// the socket.
+// subscriptionQuotas derives the limits for the subscriptions of a WebSocket from the limits for the WebSocket
+// itself.
 func subscriptionQuotas(socket []limit.Limit) []limit.Limit {
 	quotas := make([]limit.Limit, len(socket))
 	for i, q := range socket {
@@ -137,8 +139,8 @@ func subscriptionQuotas(socket []limit.Limit) []limit.Limit {
 	return quotas
 }
 
-// quotasFor returns the limits that the sockets or logs of a guest or user count toward. unit is "sockets" or "logs",
-// and is part of the keys.
+// quotasFor returns the limits of a guest or user for a unit, which is "sockets" or "logs". The keys of the limits
+// contain the unit.
 func quotasFor(
 	unit string, guest *share.Guest, identity auth.Identity, maxLink, maxGuests, maxUser int64,
 ) []limit.Limit {
@@ -153,8 +155,8 @@ func quotasFor(
 	return nil
 }
 
-// callerOf returns the caller that a request counts toward in the limits on memory and processors. The caller is a
-// guest of a link at one address, a user, or else an address.
+// callerOf returns the caller to whom the memory and processor time of a request are charged. The caller is a guest
+// (a share link with an IP address), a user, or else an IP address.
 func (s *Server) callerOf(r *http.Request) limit.Caller {
 	addressCaller := ""
 	if address, known := s.peers.clientAddr(r); known {
@@ -173,7 +175,7 @@ func (s *Server) callerOf(r *http.Request) limit.Caller {
 	return limit.Caller{Key: addressCaller}
 }
 
-// acquire waits for a lease of one unit under the limits, but at most for addressWait.
+// acquire acquires one unit of each limit. It waits up to addressWait for free units.
 func (s *Server) acquire(ctx context.Context, limits ...limit.Limit) (*limit.Lease, error) {
 	waitCtx, cancel := context.WithTimeout(ctx, addressWait)
 	defer cancel()

@@ -24,8 +24,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// A request that is longer than any request of the page is refused on every route. It is refused before the server
-// does any other work for it.
+// Every route refuses an oversized request before any other work.
 func TestOversizedRequests(t *testing.T) {
 	handler, err := newServerWithoutCluster(t, web.Options{}).Handler()
 	if err != nil {
@@ -69,7 +68,7 @@ func TestOversizedRequests(t *testing.T) {
 			{"no encoding", func(r *http.Request) { r.Header.Set("Content-Encoding", "identity") }, ""},
 		} {
 			if method != http.MethodGet && test.want == "Body too large" {
-				continue // The route accepts a body.
+				continue // This route accepts a body.
 			}
 			r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 			r.Host = "localhost"
@@ -86,8 +85,8 @@ func TestOversizedRequests(t *testing.T) {
 	}
 }
 
-// The server reads a request body of up to 64 KiB. It refuses a longer body, and a body of unknown length, although
-// HTTP/2 allows such a body.
+// A request body can have up to 64 KiB. A longer body is refused. A body of unknown length is refused, too, although
+// HTTP/2 allows it.
 func TestBodySizeIsLimited(t *testing.T) {
 	var read int
 	var readErr error
@@ -122,8 +121,8 @@ func TestBodySizeIsLimited(t *testing.T) {
 	}
 }
 
-// The number of concurrent requests from one client address is limited. Only a trusted proxy may specify another
-// client address in X-Forwarded-For.
+// The number of concurrent requests from one client address is limited. X-Forwarded-For changes the client address
+// only if a trusted proxy sends it.
 func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
 	started, finish := make(chan struct{}), make(chan struct{})
 	handler, err := newServerWithoutCluster(t, web.Options{
@@ -182,7 +181,7 @@ func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
 	}
 }
 
-// All IPv6 addresses of one /64 network count as one address, because a single host may use all of them.
+// All IPv6 addresses of one /64 network share one limit, because a single host can use all of them.
 func TestIPv6NetworkCountsAsOneAddress(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
@@ -201,8 +200,8 @@ func TestIPv6NetworkCountsAsOneAddress(t *testing.T) {
 	}
 }
 
-// The number of sockets of one user is limited, counted over all addresses. The sockets of other users are not
-// affected.
+// The number of WebSockets of one user is limited, whatever addresses they are from. The limit does not affect other
+// users.
 func TestSocketsOfAUserAreLimited(t *testing.T) {
 	server := newServerWithoutCluster(t, web.Options{})
 	const most = 500
@@ -225,7 +224,7 @@ func TestSocketsOfAUserAreLimited(t *testing.T) {
 	}
 }
 
-// If a client does not send its complete header or request in time, the server closes the connection.
+// A connection is closed if its request, or only the header of its request, takes too long to arrive.
 func TestSlowRequestsAreClosed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, test := range []struct {
@@ -257,8 +256,7 @@ func TestSlowRequestsAreClosed(t *testing.T) {
 	})
 }
 
-// If a client sends messages faster than the rate limit, the server reads them later, and loses none. The server
-// reads the messages of a normal page at once.
+// Messages above the rate limit are read later, and none is lost. The messages of a normal page are read at once.
 func TestMessageRateIsLimited(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
@@ -293,8 +291,8 @@ func TestMessageRateIsLimited(t *testing.T) {
 	})
 }
 
-// Frames that do not complete a message have a rate limit, too. The test sends pings, pongs, and fragments of a
-// message that never ends.
+// WebSocket frames have a rate limit even if they do not complete a message. The test sends pings, pongs and
+// fragments.
 func TestFrameRateIsLimited(t *testing.T) {
 	const burst, rate, excess = 2000, 200, 1000
 	for name, flood := range map[string][]byte{
@@ -306,7 +304,7 @@ func TestFrameRateIsLimited(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
 				conn := b.openNonReadingWith(`{"op":"ping","id":1}`)
-				go func() { _, _ = io.Copy(io.Discard, conn) }() // Read until the server closes the connection.
+				go func() { _, _ = io.Copy(io.Discard, conn) }() // Discard received data until the server closes the connection.
 				began := time.Now()
 				for piece := range slices.Chunk(flood, 600) {
 					if _, err := conn.Write(piece); err != nil {
@@ -323,10 +321,10 @@ func TestFrameRateIsLimited(t *testing.T) {
 	}
 }
 
-// If some addresses send request bodies that they never complete, other addresses can still send requests with and
-// without a body.
+// If some addresses never complete their request bodies, other addresses can still send requests with and without a
+// body.
 func TestUnfinishedBodiesDoNotBlockOtherAddresses(t *testing.T) {
-	// allowed is an eighth of 64 bodies, and 64 is a quarter of 256 requests in flight.
+	// With a memory limit for 256 requests in flight, 64 bodies are allowed. One address is allowed an eighth of them.
 	const addresses, perAddress, allowed = 7, 10, 8
 	for _, test := range []struct {
 		name        string
@@ -382,7 +380,7 @@ func TestUnfinishedBodiesDoNotBlockOtherAddresses(t *testing.T) {
 	}
 }
 
-// Requests above the rate limit of their address wait. A request that would wait too long is refused. Requests of
+// Requests above the rate limit of their address wait, or are refused if the wait would be too long. Requests of
 // other addresses are not delayed.
 func TestRequestRateOfAnAddressIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -419,7 +417,7 @@ func TestRequestRateOfAnAddressIsLimited(t *testing.T) {
 	})
 }
 
-// The number of terms in a selector or a search text is limited, because each term is compared with every object.
+// The number of terms in a selector or search text is limited, because every object is compared with every term.
 func TestSelectorTermsAreLimited(t *testing.T) {
 	s := newSite(t)
 	values := strings.Repeat("v,", 98) // Equal values count as one term.
@@ -449,8 +447,8 @@ func TestSelectorTermsAreLimited(t *testing.T) {
 	}
 }
 
-// The sockets of one address receive batches less often if they are many and other addresses have sockets, too.
-// fanOutSize returns 0 if no other address has a socket.
+// fanOutSize returns the number of WebSockets of an address, or 0 if no other address has a WebSocket. The server
+// sends batches less often if the number is high.
 func TestFanOutSizeCountsSocketsOfAnAddress(t *testing.T) {
 	for _, test := range []struct{ open, want map[string]int }{
 		{map[string]int{"a": 500}, map[string]int{"a": 0}},

@@ -13,21 +13,22 @@ import (
 )
 
 const (
-	// maxConnections is the maximum number of open connections, and addressConnections that of one address.
-	// maxConnections is larger than the maximum number of WebSockets, to leave room for page loads.
+	// maxConnections is the maximum number of open connections, and addressConnections that of one IP address.
+	// maxConnections is higher than the maximum number of WebSockets, to leave room for page loads.
 	maxConnections, addressConnections = 8000, 2000
-	// maxWaiting is how many connections may be without a request: idle, in a TLS handshake, or with an incomplete
-	// header. Each of them uses up to 40 KB. If one more begins to wait, a waiting connection is closed; see
-	// evictableLocked.
+	// maxWaiting is the maximum number of connections without a request: idle, in a TLS handshake, or with an
+	// incomplete header. Each of them uses up to 40 KB. Above the maximum, evictableLocked chooses a waiting connection
+	// to close.
 	maxWaiting = 2000
-	// minIdle is how long a connection may be idle while maxWaiting connections wait for a request. While at most half
-	// of maxWaiting wait, a connection may be idle for idleTimeout.
+	// minIdle is the idle timeout of a connection while maxWaiting connections wait for a request. While at most half
+	// of maxWaiting wait, the idle timeout is idleTimeout.
 	minIdle = 5 * time.Second
 )
 
-// limitedListener limits the number of connections. To accept one more, it closes a connection that waits for a
-// request. It first closes connections of unidentified clients. Among these, it chooses the address with the most
-// waiting connections, and closes the one that has waited longest. A flood therefore closes its own connections.
+// limitedListener limits the number of connections. To accept a new connection above a limit, it closes (evicts) one
+// that waits for a request. Connections of unidentified clients are evicted first. Among these, the listener chooses
+// the address with the most waiting connections, and closes its oldest waiting connection. A flood of connections
+// from one address therefore evicts its own connections.
 type limitedListener struct {
 	net.Listener
 
@@ -37,37 +38,37 @@ type limitedListener struct {
 	mu        sync.Mutex
 	open      int
 	addresses map[string]*addressQueue
-	// waiting contains the *limitedConn that wait for a request, ordered by waitingSince. The first list contains those
-	// of unidentified clients, and the second list those of identified clients.
+	// waiting contains the connections (*limitedConn) that wait for a request, ordered by waitingSince. waiting[0] is
+	// for unidentified clients, and waiting[1] for users and guests.
 	waiting [2]lists.List
 }
 
 // addressQueue counts the connections of one address.
 type addressQueue struct {
 	open         int
-	waiting      lists.List // The waiting *limitedConn of the address, ordered by waitingSince.
-	unidentified int        // How many connections in waiting have unidentified clients.
+	waiting      lists.List // Waiting *limitedConn of this address, ordered by waitingSince.
+	unidentified int        // Number of connections in waiting with unidentified clients.
 }
 
-// limitedConn is a connection that counts toward the limits of its listener until it is closed.
+// limitedConn is a connection that counts toward the limits of its listener until it is closed or evicted.
 type limitedConn struct {
 	net.Conn
 
 	listener  *limitedListener
-	address   string    // The key of its address; empty if no limit per address applies.
-	readAfter time.Time // Read waits until this time, to enforce the rate limit of the address.
+	address   string    // The addressKey of the client; empty if no limit per address applies.
+	readAfter time.Time // Read waits until this time (rate limit of the address).
 	closed    chan struct{}
 	once      sync.Once
 
-	// The fields from here on are guarded by listener.mu.
+	// The following fields are guarded by listener.mu.
 	requests     int  // Number of requests in progress.
 	detached     bool // The connection is a WebSocket.
-	identified   bool // A user or a guest has sent a request on the connection.
-	removed      bool // The connection no longer counts toward the limits.
+	identified   bool // A user or a guest has sent a request on this connection.
+	removed      bool // The connection was closed or evicted, and no longer counts.
 	waitingSince time.Time
-	// queuedIdentified is the value of identified when the connection began to wait.
+	// queuedIdentified is the value of identified at waitingSince. It selects the list in listener.waiting.
 	queuedIdentified bool
-	inAll            *lists.Element // The element in listener.waiting; nil while the connection does not wait.
+	inAll            *lists.Element // The element in listener.waiting; nil if the connection does not wait.
 	inAddress        *lists.Element
 }
 
@@ -75,8 +76,7 @@ func newLimitedListener(l net.Listener, rates *limit.Rates, trusted peers) *limi
 	return &limitedListener{Listener: l, rates: rates, peers: trusted, addresses: make(map[string]*addressQueue)}
 }
 
-// Accept returns the next connection that the limits allow. It closes new connections that exceed the limits, without
-// returning them.
+// Accept returns the next connection that the limits allow. It closes every new connection above the limits.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -90,7 +90,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			wait := reserved.Delay()
 			if wait > addressWait {
 				reserved.Cancel()
-				// No request was read, so no response can explain the refusal.
+				// Close without a response, because no request was read yet.
 				_ = conn.Close()
 				continue
 			}
@@ -100,17 +100,17 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		}
 		evicted, accepted := l.add(c)
 		for _, old := range evicted {
-			_ = old.Close() // An error means that the client has closed it already.
+			_ = old.Close() // The client may have closed it already.
 		}
 		if accepted {
 			return c, nil
 		}
-		_ = conn.Close() // An error means that the client has closed it already.
+		_ = conn.Close() // The client may have closed it already.
 	}
 }
 
-// add counts a connection toward the limits if they have room for it. To make room, add removes other connections
-// from the count. The caller must close these evicted connections.
+// add counts a connection toward the limits. If a limit is reached, add first removes waiting connections from the
+// count, and returns them as evicted. The caller must close the evicted connections.
 func (l *limitedListener) add(c *limitedConn) (evicted []*limitedConn, accepted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,8 +153,8 @@ func front(waiting *lists.List) *limitedConn {
 	return nil
 }
 
-// evictableLocked returns the waiting connection to close when a new connection needs room; nil if none waits. It
-// checks all addresses, which is slow. It is therefore called only when maxWaiting or maxConnections is reached.
+// evictableLocked returns the waiting connection to close for a new connection, or nil if none waits. It scans all
+// addresses, so add calls it only at maxWaiting or maxConnections.
 func (l *limitedListener) evictableLocked() *limitedConn {
 	var most *addressQueue
 	for _, q := range l.addresses {
@@ -173,8 +173,8 @@ func (l *limitedListener) evictableLocked() *limitedConn {
 	return l.oldestLocked()
 }
 
-// oldestLocked returns the connection of an unidentified client that has waited longest. If there is none, it returns
-// the connection of an identified client that has waited longest, or nil if no connection waits.
+// oldestLocked returns the connection that has waited longest for a request, or nil. Connections of unidentified
+// clients come first.
 func (l *limitedListener) oldestLocked() *limitedConn {
 	if c := front(&l.waiting[0]); c != nil {
 		return c
@@ -184,7 +184,7 @@ func (l *limitedListener) oldestLocked() *limitedConn {
 
 func (l *limitedListener) waitingLocked() int { return l.waiting[0].Len() + l.waiting[1].Len() }
 
-// idleLocked returns how long a connection may wait for a request. The time falls from idleTimeout to minIdle as the
+// idleLocked returns the current idle timeout of a waiting connection. It falls from idleTimeout to minIdle while the
 // number of waiting connections grows from half of maxWaiting to maxWaiting.
 func (l *limitedListener) idleLocked() time.Duration {
 	const half = maxWaiting / 2
@@ -192,7 +192,6 @@ func (l *limitedListener) idleLocked() time.Duration {
 	return idleTimeout - (idleTimeout-minIdle)*time.Duration(excess)/half
 }
 
-// queueLocked appends a connection to the lists of waiting connections.
 func (l *limitedListener) queueLocked(c *limitedConn) {
 	c.waitingSince = time.Now()
 	queue := &l.waiting[0]
@@ -209,12 +208,11 @@ func (l *limitedListener) queueLocked(c *limitedConn) {
 	}
 }
 
-// unqueueLocked removes a connection from the lists of waiting connections.
 func (l *limitedListener) unqueueLocked(c *limitedConn) {
 	if c.inAll == nil {
 		return
 	}
-	// Only one of the lists contains the element. List.Remove does nothing for an element of another list.
+	// Only one of the two lists contains the element. List.Remove ignores an element of another list.
 	l.waiting[0].Remove(c.inAll)
 	l.waiting[1].Remove(c.inAll)
 	if c.inAddress != nil {
@@ -227,7 +225,7 @@ func (l *limitedListener) unqueueLocked(c *limitedConn) {
 	c.inAll, c.inAddress = nil, nil
 }
 
-// removeLocked stops counting a connection toward the limits.
+// removeLocked removes a connection from all counts and lists. It does not close the connection.
 func (l *limitedListener) removeLocked(c *limitedConn) {
 	if c.removed {
 		return
@@ -242,7 +240,7 @@ func (l *limitedListener) removeLocked(c *limitedConn) {
 	}
 }
 
-// Read waits until the rate limit of the address allows the connection, and then reads.
+// Read waits until readAfter, and then reads from the connection.
 func (c *limitedConn) Read(p []byte) (int, error) {
 	if !c.readAfter.IsZero() && time.Now().Before(c.readAfter) {
 		select {
@@ -253,7 +251,7 @@ func (c *limitedConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Close closes the connection, and stops counting it toward the limits.
+// Close closes the connection and removes it from the counts of the listener.
 func (c *limitedConn) Close() error {
 	c.once.Do(func() {
 		close(c.closed)
@@ -264,8 +262,8 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// beginRequest records that a request is in progress on the connection until endRequest is called. In that time, the
-// connection is not evicted.
+// beginRequest records that a request is in progress, until endRequest is called. The connection is not evicted
+// meanwhile.
 func (c *limitedConn) beginRequest() (endRequest func()) {
 	if c == nil {
 		return func() {}
@@ -287,8 +285,8 @@ func (c *limitedConn) count(requests int) {
 	}
 }
 
-// markIdentified records that a user or a guest has sent a request on the connection. Connections of unidentified
-// clients are evicted before those of identified clients.
+// markIdentified records that a user or a guest has sent a request on the connection. Such connections are evicted
+// last.
 func (c *limitedConn) markIdentified() {
 	if c == nil {
 		return
@@ -298,8 +296,8 @@ func (c *limitedConn) markIdentified() {
 	c.identified = true
 }
 
-// detach records that the connection is now a WebSocket. A WebSocket is never evicted, because WebSockets have their
-// own limits.
+// detach records that the connection has become a WebSocket. A WebSocket is never evicted, because WebSockets have
+// other limits.
 func (c *limitedConn) detach() {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
@@ -307,8 +305,8 @@ func (c *limitedConn) detach() {
 	c.detached = true
 }
 
-// limitedConnOf returns the limitedConn of a connection: the connection itself, or the one inside a TLS connection.
-// It returns nil if the connection has none.
+// limitedConnOf returns conn as a *limitedConn, or the *limitedConn inside a TLS connection. It returns nil if there
+// is none.
 func limitedConnOf(conn net.Conn) *limitedConn {
 	if tlsConn, ok := conn.(*tls.Conn); ok {
 		conn = tlsConn.NetConn()
@@ -317,7 +315,7 @@ func limitedConnOf(conn net.Conn) *limitedConn {
 	return c
 }
 
-// connKey is the context key of a request's limitedConn.
+// connKey is the context key of the limitedConn of a request.
 type connKey struct{}
 
 func withConn(ctx context.Context, conn net.Conn) context.Context {
@@ -329,7 +327,7 @@ func connOf(r *http.Request) *limitedConn {
 	return c
 }
 
-// onState is the ConnState function of the server. It detaches connections that have become WebSockets.
+// onState is http.Server.ConnState. It calls detach for a connection that has become a WebSocket.
 func onState(conn net.Conn, state http.ConnState) {
 	if c := limitedConnOf(conn); c != nil && state == http.StateHijacked {
 		c.detach()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// busySite is a server, and the connections that a test has opened to it.
+// busySite is a server with all connections that a test has opened to it.
 type busySite struct {
 	*site
 
@@ -23,13 +23,13 @@ func newBusySite(t *testing.T) *busySite {
 	s := &busySite{site: newSite(t), t: t}
 	t.Cleanup(func() {
 		for _, conn := range s.conns {
-			_ = conn.Close() // An error means that the server has closed it already.
+			_ = conn.Close() // The server may have closed it already.
 		}
 	})
 	return s
 }
 
-// dial opens a connection to the server, from the loopback address from.
+// dial opens a connection to the server from the given loopback address.
 func (s *busySite) dial(from string) net.Conn {
 	s.t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
@@ -44,7 +44,7 @@ func (s *busySite) dial(from string) net.Conn {
 	return conn
 }
 
-// isServed sends a request on conn, and reports whether the server responds with status 200.
+// isServed reports whether the server responds to a request on conn with status 200.
 func (s *busySite) isServed(conn net.Conn) bool {
 	if _, err := fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n", s.addr); err != nil {
 		return false
@@ -57,12 +57,11 @@ func (s *busySite) isServed(conn net.Conn) bool {
 	return err == nil && response.StatusCode == http.StatusOK
 }
 
-// If there are too many connections, the server closes connections without a request to make room for new ones. Such
-// a connection may have sent no header, half a header or half a TLS handshake, or may be idle after a response. The
-// server first closes the connection that has waited longest.
+// At the connection limit, a new connection replaces the connection that has waited longest for a request. A waiting
+// connection is idle, or has sent no header, half a header or half a TLS handshake.
 func TestIdleConnectionsAreEvictedForNewOnes(t *testing.T) {
 	const most = 2000
-	hello := []byte{22, 3, 1, 2, 0} // The start of a TLS record of 512 bytes, which is never completed.
+	hello := []byte{22, 3, 1, 2, 0} // The start of a TLS record of 512 bytes; the rest is never sent.
 	for name, use := range map[string]func(*busySite, net.Conn) bool{
 		"silent": func(*busySite, net.Conn) bool { return true },
 		"half a header": func(s *busySite, c net.Conn) bool {
@@ -92,8 +91,8 @@ func TestIdleConnectionsAreEvictedForNewOnes(t *testing.T) {
 	}
 }
 
-// If several addresses have very many connections, the server closes some of these connections. It does not close a
-// new connection from an address with few connections.
+// If several addresses have very many connections, only their connections are evicted. A connection from another
+// address stays open.
 func TestFloodingAddressesLoseTheirOwnConnections(t *testing.T) {
 	s := newBusySite(t)
 	first := s.dial("127.0.0.9")
@@ -108,7 +107,7 @@ func TestFloodingAddressesLoseTheirOwnConnections(t *testing.T) {
 	}
 }
 
-// To make room, the server closes neither a connection with a request in progress nor a WebSocket.
+// The server does not evict WebSockets, or connections with a request in progress.
 func TestConnectionsInUseAreNotEvicted(t *testing.T) {
 	s := newBusySite(t)
 	socket := s.open(nil)

@@ -22,21 +22,21 @@ import (
 
 const (
 	subprotocol = "glasshouse.v1+json"
-	// maxMessage is the maximum length, in bytes, of a message that a client sends. A longer message of up to maxDrained
-	// bytes is discarded and answered with an error. An even longer message ends the connection.
-	maxMessage = 32 << 10
-	maxDrained = 1 << 20
-	// maxSubscriptions is the maximum number of subscriptions of one connection.
+	// maxMessage is the maximum length, in bytes, of a message from a client. The server discards a longer message of
+	// up to maxDrained bytes, and sends an error. An even longer message ends the connection.
+	maxMessage       = 32 << 10
+	maxDrained       = 1 << 20
 	maxSubscriptions = 100
-	// maxInvalidMessages is how many invalid messages one connection may send before it is closed.
+	// maxInvalidMessages is how many invalid messages a client can send on one connection. The next one closes the
+	// connection.
 	maxInvalidMessages = 100
 	writeTimeout       = 10 * time.Second
 	pingInterval       = 25 * time.Second
-	// pongTimeout is how long a client may take to answer a ping. In that time, the client must also receive the data
-	// that was sent before the ping. The kernels and proxies of a slow link buffer some 500 KiB.
+	// pongTimeout is the maximum time until the client answers a ping. It is long, because all data sent before the
+	// ping arrives first. Kernels and proxies buffer about 500 KiB on a slow link.
 	pongTimeout = 30 * time.Second
-	// maxConcurrentMessages is how many messages one connection may encode or send at the same time. While one message
-	// is sent, the next one is encoded. The third allows this even while a long message is being sent.
+	// maxConcurrentMessages is how many messages of one connection are encoded or sent at the same time: one is sent,
+	// and the next is encoded. The third message keeps this possible while a long message is sent in chunks.
 	maxConcurrentMessages = 3
 )
 
@@ -46,8 +46,8 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		return badRequest("Wrong subprotocol", "Open a WebSocket with the subprotocol %s.", subprotocol)
 	}
 	identity := identityOf(r)
-	// Count the socket before Accept takes its connection from the http.Server. From then on, http.Server no longer
-	// waits for the connection. Server.Run waits for the count instead.
+	// Count the socket before Accept hijacks its connection. http.Server does not wait for hijacked connections on
+	// shutdown, so Server.Run waits for s.sockets.
 	s.sockets.Add(1)
 	netConn := &corkedConn{
 		limiter:        newFrameLimiter(s.rateLimitersFor(r, rate.NewLimiter(frameRate, frameBurst), s.frameRates)),
@@ -64,7 +64,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		return nil //nolint:nilerr // Accept has already sent an error response.
 	}
 	quotas, builds := s.socketQuotas(r), s.processorLimits(r)
-	// A subscription waits for a processor without a time limit, because a thousand tabs may reconnect together.
+	// A subscription waits for a processor without a timeout, because a thousand tabs can reconnect at once.
 	acquireProcessor := func(ctx context.Context) (release func(), err error) {
 		lease, err := s.limiter.Acquire(ctx, 1, builds...)
 		return lease.Release, err
@@ -83,7 +83,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		inFlight: make(chan struct{}, maxChunksInFlight), subscriptions: make(map[int]*openSubscription),
 	}
 	l.access = access.WithReserve(l.reserve)
-	// Serve the socket in another goroutine. The handler returns, which frees the memory that the request uses.
+	// Serve the socket in another goroutine, so that the handler returns and the memory of the request is freed.
 	go func() {
 		defer s.sockets.Done()
 		l.serve()
@@ -91,39 +91,39 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// session is one WebSocket. The method read handles the messages of the client. Each subscription sends from its own
-// goroutine, so that a slow client delays only its own subscriptions, and not those of other clients.
+// session is one WebSocket of one browser tab. The method read handles the client's messages. Each subscription has
+// its own goroutine, so that a slow client does not delay other clients.
 type session struct {
 	conn          *websocket.Conn
-	netConn       *corkedConn // The network connection that conn uses.
+	netConn       *corkedConn // The network connection below conn.
 	access        *watch.Access
 	caller        limit.Caller
-	identity      auth.Identity // The identity of the client, and how long it is valid.
-	guest         *share.Guest  // Nil if the client is not a guest.
+	identity      auth.Identity // Who the client is, and until when the login is valid.
+	guest         *share.Guest  // The viewer of a share link; nil for other clients.
 	server        *Server
 	cluster       *activeCluster
-	pageClusterID string // The id of the cluster that the page shows; empty if unknown.
-	acceptsChunks bool   // Whether the client accepts long messages in chunks.
-	// inFlight is a semaphore with one slot for each chunk that was sent and that the client has not received yet.
+	pageClusterID string // The ID of the cluster that the page shows; empty if unknown.
+	acceptsChunks bool   // Whether the client supports messages in chunks.
+	// inFlight is a semaphore of maxChunksInFlight slots. A chunk uses a slot until the client has received the chunk.
 	inFlight           chan struct{}
 	cancel             context.CancelFunc // Ends the session without a close frame.
 	quotas             []limit.Limit
-	subscriptionQuotas []limit.Limit   // The limits that each subscription of the session counts toward.
-	limiters           []*rate.Limiter // The rate limits of the messages that the client sends.
+	subscriptionQuotas []limit.Limit   // Limits on the number of subscriptions.
+	limiters           []*rate.Limiter // Rate limits of the client's messages.
 
 	running         sync.WaitGroup
-	invalidMessages int // The number of invalid messages so far.
+	invalidMessages int // Number of invalid messages from the client so far.
 	writing         sync.Mutex
 	watchdog        writeWatchdog
 
 	mu            sync.Mutex
 	subscriptions map[int]*openSubscription
-	pinger        *time.Timer // Nil after the session has ended.
+	pinger        *time.Timer // Sends the periodic pings; nil after the session has ended.
 }
 
-// serve serves the socket until the connection ends. If the context of a read ended, the library would drop the
-// connection without a close frame. The context of the reads therefore lasts as long as the connection. Code that
-// ends the session closes the connection with a close code.
+// serve serves the socket until the connection ends. Code that ends the session must not cancel the context of read,
+// because the WebSocket library would drop the connection without a close frame. It closes the connection with a
+// close code instead.
 func (l *session) serve() {
 	defer l.logPanic()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(l.cluster.ctx))
@@ -158,9 +158,9 @@ func (l *session) serve() {
 	l.watchdog.abort = l.abort
 	defer l.watchdog.stop()
 	l.startPings(ctx)
-	_ = l.read(ctx) // read returns when the connection has ended, for any reason.
+	_ = l.read(ctx) // read returns an error when the connection ends.
 	cancel()
-	_ = l.conn.CloseNow() // An error means that the connection is closed already.
+	_ = l.conn.CloseNow() // The connection may be closed already.
 	if !cancelClose() {
 		<-closeDone
 	}
@@ -168,7 +168,7 @@ func (l *session) serve() {
 	l.running.Wait()
 }
 
-// logPanic recovers from a panic in the session, and logs it. The panic ends only this connection.
+// logPanic recovers from a panic in the session and logs it, so that the panic ends only this connection.
 func (l *session) logPanic() {
 	if v := recover(); v != nil {
 		l.server.log.Error("socket failed", "panic", v, "stack", string(debug.Stack()))
@@ -176,7 +176,7 @@ func (l *session) logPanic() {
 	}
 }
 
-// read handles the messages of the client until the connection ends.
+// read receives and handles the client's messages until the connection ends.
 func (l *session) read(ctx context.Context) error {
 	l.conn.SetReadLimit(maxDrained)
 	for {
@@ -206,8 +206,7 @@ func (l *session) read(ctx context.Context) error {
 	}
 }
 
-// drain discards the rest of a refused message. It waits for the rate limit of messages once for every maxMessage
-// bytes.
+// drain discards the rest of a refused message. Every maxMessage bytes of it count as one message for the rate limit.
 func (l *session) drain(ctx context.Context, rest io.Reader) error {
 	for {
 		if err := l.waitForRate(ctx); err != nil {

@@ -24,8 +24,8 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// memoryListener is a listener for in-memory connections. The connections have no buffers, so a client that does not
-// read blocks the writer at once.
+// memoryListener is a listener for in-memory connections (net.Pipe). The connections have no buffers, so a client
+// that does not read blocks the server's write at once.
 type memoryListener struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -51,14 +51,14 @@ type bubble struct {
 	listener *memoryListener
 }
 
-// inBubble runs test with a server in a synctest bubble, which has fake time. The cluster of the server has three
-// pods, and serves the given kinds in addition.
+// inBubble runs test in a synctest bubble (with fake time), with a server whose cluster has three pods. kinds are
+// further kinds that the API server serves.
 func inBubble(t *testing.T, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
 	inBubbleWithAuth(t, auth.None, test, kinds...)
 }
 
-// inBubbleWithAuth does the same as inBubble, with the given authentication mode.
+// inBubbleWithAuth is inBubble with the given authentication mode.
 func inBubbleWithAuth(t *testing.T, mode string, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -92,7 +92,7 @@ func inBubbleWithAuth(t *testing.T, mode string, test func(b *bubble), kinds ...
 		serverDone, clusterDone, authDone := make(chan error, 1), make(chan error, 1), make(chan error, 1)
 		go func() { clusterDone <- cluster.Run(ctx) }()
 		go func() { authDone <- authority.Run(ctx) }()
-		synctest.Wait() // The cluster must run before the server accepts requests.
+		synctest.Wait() // Wait until the cluster runs.
 		go func() { serverDone <- server.Run(ctx, m) }()
 		stop := sync.OnceValue(func() error { cancel(); return errors.Join(<-serverDone, <-clusterDone, <-authDone) })
 		t.Cleanup(func() {
@@ -126,16 +126,16 @@ func (b *bubble) open() *tab {
 	}
 	conn.SetReadLimit(1 << 20)
 	b.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: b.t, conn: conn, timeout: 24 * time.Hour} // A day of fake time passes at once.
+	return &tab{t: b.t, conn: conn, timeout: 24 * time.Hour} // Fake time: a day passes at once.
 }
 
-// openNonReading opens a WebSocket that subscribes to the pods, and then reads nothing.
+// openNonReading opens a WebSocket, subscribes to the pods, and then never reads.
 func (b *bubble) openNonReading() net.Conn {
 	b.t.Helper()
 	return b.openNonReadingWith(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 }
 
-// openNonReadingWith opens a WebSocket that sends one message, and then reads nothing.
+// openNonReadingWith opens a WebSocket, sends one message, and then never reads.
 func (b *bubble) openNonReadingWith(text string) net.Conn {
 	b.t.Helper()
 	conn, err := b.dial(b.t.Context(), "", "")
@@ -159,13 +159,12 @@ func (b *bubble) openNonReadingWith(text string) net.Conn {
 	return conn
 }
 
-// A client that never reads is disconnected when a write to it has taken 10 s. Such a client does not delay other
-// clients.
+// A client that never reads is disconnected after a write to it has taken 10 s. Other clients are not delayed.
 func TestNonReadingClientIsDisconnected(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
 		idle := b.openNonReading()
-		synctest.Wait() // The server is now sending the live status of the pods.
+		synctest.Wait() // The server is now blocked in a write of the live status of the pods.
 		c := b.open()
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		c.until(1, "snapshot")
@@ -190,10 +189,10 @@ func TestNonReadingClientIsDisconnected(t *testing.T) {
 	})
 }
 
-// isWritable reports whether an in-memory connection accepts writes, which means that the server has not closed it.
+// isWritable reports whether the server still reads from an in-memory connection, and so has not closed it.
 func isWritable(conn net.Conn) bool {
 	_ = conn.SetWriteDeadline(time.Now().Add(time.Millisecond))
-	_, err := conn.Write([]byte{0x89}) // The byte is the first one of a ping frame.
+	_, err := conn.Write([]byte{0x89}) // The first byte of a ping frame.
 	return err == nil
 }
 
@@ -201,7 +200,7 @@ func isWritable(conn net.Conn) bool {
 func TestClientWithoutPongsIsDisconnected(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
-		c := b.open() // The client answers pings only while the test reads from it.
+		c := b.open() // The client answers pings only during a read.
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		start := time.Now()
 		for time.Since(start) < 5*time.Minute {
@@ -215,8 +214,7 @@ func TestClientWithoutPongsIsDisconnected(t *testing.T) {
 	})
 }
 
-// When the server stops, it sends each client a different delay before its next connection attempt. No client delays
-// the stop of the server.
+// When the server stops, each client gets a different delay for its reconnect. No client delays the stop.
 func TestClientsGetDifferentRetryDelaysOnStop(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -256,8 +254,8 @@ func TestClientsGetDifferentRetryDelaysOnStop(t *testing.T) {
 	})
 }
 
-// readRetryDelay reads until the connection is closed, and checks the close code. It returns the delay before the
-// next connection attempt, in milliseconds, that the server has sent.
+// readRetryDelay reads until the connection is closed, and checks the close code. It returns the retry delay in the
+// close frame, in milliseconds.
 func (c *tab) readRetryDelay(code websocket.StatusCode) int {
 	for {
 		_, err := c.read()
@@ -278,8 +276,8 @@ func (c *tab) readRetryDelay(code websocket.StatusCode) int {
 	}
 }
 
-// While the maximum number of sockets is open, the server closes any further socket with the request to retry later.
-// When a socket closes, another one can be opened.
+// Above the maximum number of sockets, the server closes a new socket and sends a retry delay. When a socket closes,
+// a new one can be opened.
 func TestSocketLimitAsksClientsToRetry(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -287,7 +285,7 @@ func TestSocketLimitAsksClientsToRetry(t *testing.T) {
 		for i := range conns {
 			conns[i] = b.open()
 		}
-		synctest.Wait() // Wait until all sockets count toward the maximum.
+		synctest.Wait() // Wait until the server has counted all sockets.
 		if ms := b.open().readRetryDelay(websocket.StatusTryAgainLater); ms < 5000 || ms >= 10_000 {
 			t.Errorf("a client over the limit must reconnect after %d ms", ms)
 		}
@@ -299,7 +297,6 @@ func TestSocketLimitAsksClientsToRetry(t *testing.T) {
 	})
 }
 
-// A client that keeps sending invalid messages is disconnected.
 func TestManyInvalidMessagesCloseTheConnection(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -324,9 +321,9 @@ func TestManyInvalidMessagesCloseTheConnection(t *testing.T) {
 	})
 }
 
-// Row events are sent uncompressed, because the server would have to compress the same events for each of a thousand
-// viewers. Snapshots are compressed. Events of a single object are also compressed, because they are long and have
-// few readers.
+// Events of rows are sent uncompressed, because compressing them again for each of a thousand viewers is slow.
+// Snapshots are compressed. Events of a single object are also compressed, because they are long and have few
+// readers.
 func TestRowEventsAreSentUncompressed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -371,7 +368,6 @@ func TestRowEventsAreSentUncompressed(t *testing.T) {
 	})
 }
 
-// countingConn is a connection that counts the bytes read from it.
 type countingConn struct {
 	net.Conn
 

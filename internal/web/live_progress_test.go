@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The progress of sending a message to a socket is measured in bytes. A slow client that accepts a long message piece
-// by piece is not behind. A client is behind if it stops reading, or reads slower than the required rate.
+// A reserved message counts as behind if the client reads nothing, or fewer bytes per second than required. It is not
+// behind if the client reads a long message slowly, but at the required rate.
 func TestReservedMessageBehind(t *testing.T) {
 	const piece = 1 << 10
 	synctest.Test(t, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestReservedMessageBehind(t *testing.T) {
 				}
 			}
 		}()
-		for range 500 { // The client reads 50 KiB a second.
+		for range 500 { // The client reads 50 KiB per second.
 			<-time.After(20 * time.Millisecond)
 			if _, err := io.CopyN(io.Discard, client, piece); err != nil {
 				t.Fatal(err)

@@ -24,10 +24,10 @@ import (
 type tab struct {
 	t       *testing.T
 	conn    *websocket.Conn
-	timeout time.Duration // The maximum time that the method until waits. Heartbeats arrive forever.
+	timeout time.Duration // Timeout of the method until, because heartbeats never stop.
 }
 
-// serverMessage is a message that the server sends.
+// serverMessage contains the members of all messages that a server can send.
 type serverMessage struct {
 	ID        *int
 	Type      string
@@ -92,7 +92,6 @@ func (c *tab) read() (m serverMessage, err error) {
 	return m, err
 }
 
-// next reads the next message.
 func (c *tab) next() serverMessage {
 	c.t.Helper()
 	m, err := c.read()
@@ -102,8 +101,8 @@ func (c *tab) next() serverMessage {
 	return m
 }
 
-// until reads messages up to the first message that has the given id and one of the types. The id 0 means a message
-// without an id.
+// until reads messages up to the first one with the given id and one of the types. id 0 means a message without an
+// id.
 func (c *tab) until(id int, types ...string) serverMessage {
 	c.t.Helper()
 	for began := time.Now(); ; {
@@ -122,15 +121,15 @@ func (c *tab) until(id int, types ...string) serverMessage {
 	}
 }
 
-// The server answers a ping with a pong that has the same id, whatever else is in progress. A ping does not count as
-// a subscription.
+// Each ping is answered by a pong with its id, while other subscriptions run. Pings do not count toward the maximum
+// number of subscriptions.
 func TestPingIsAnsweredWithPong(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
 	c.send(`{"op":"ping","id":7}`)
 	c.until(7, "pong")
 	c.send(`[{"op":"subscribe","id":7,"resource":"core/v1/pods"},{"op":"ping","id":7},{"op":"ping","id":8}]`)
-	// The order of the messages is not defined, because each subscription sends from its own goroutine.
+	// The order of the messages is undefined, because each subscription sends from its own goroutine.
 	expected := map[string]bool{"7 pong": true, "8 pong": true, "7 snapshot": true}
 	for range 20 {
 		if m := c.next(); m.ID != nil {
@@ -143,7 +142,7 @@ func TestPingIsAnsweredWithPong(t *testing.T) {
 	if len(expected) > 0 {
 		t.Fatalf("of 20 messages none was of %v", expected)
 	}
-	for i := range 150 { // 150 is more than maxSubscriptions and maxInvalidMessages.
+	for i := range 150 { // More than maxSubscriptions and maxInvalidMessages.
 		c.send(fmt.Sprintf(`{"op":"ping","id":%d}`, i+1))
 		c.until(i+1, "pong")
 	}
@@ -154,7 +153,7 @@ func TestPingIsAnsweredWithPong(t *testing.T) {
 	c.checkAlive()
 }
 
-// checkAlive checks that the connection still works, with a subscription to the pods.
+// checkAlive checks that the connection still works, by a subscription to the pods.
 func (c *tab) checkAlive() {
 	c.t.Helper()
 	c.send(`{"op":"subscribe","id":999,"resource":"core/v1/pods"}`)
@@ -197,13 +196,13 @@ func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
 		}
 	}
 
-	// After unsubscribe, a client can use the same id again at once.
+	// After unsubscribe, the id can be used again at once.
 	c.send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":1,"resource":"core/v1/namespaces"}]`)
 	if m := c.until(1, "snapshot", "error"); len(m.Rows) != 2 || m.Rows[0].Name != "a" {
 		t.Errorf("got %+v, want the namespaces", m)
 	}
 
-	// A subscription can resume from a cursor that the REST API has returned, without missing a change.
+	// A subscription can resume from a cursor of the REST API without missing a change.
 	var snapshot struct{ Cursor string }
 	if err := json.Unmarshal([]byte(s.get("/api/v1/snapshot/"+podsRef+"?ns=b").body), &snapshot); err != nil {
 		t.Fatal(err)
@@ -215,7 +214,7 @@ func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
 	}
 }
 
-// The server answers every invalid message with an error. The connection stays open.
+// The server answers every invalid message with an error and keeps the connection open.
 func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -403,8 +402,8 @@ func TestSubscriptionsPerConnectionAreLimited(t *testing.T) {
 	c.checkAlive()
 }
 
-// The number of subscriptions on all connections of one caller is limited. When a subscription ends, another one can
-// start.
+// The number of subscriptions of one caller is limited, over all its connections. When a subscription ends, a new one
+// can start.
 func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -429,25 +428,25 @@ func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	subscribe(2, "snapshot")
 }
 
-// A message above the maximum length closes its own connection, and no other connection.
+// A message above the maximum length closes its connection, and no other.
 func TestOversizedMessageClosesTheConnection(t *testing.T) {
 	s := newSite(t)
 	other := s.open(nil)
 	c := s.open(nil)
-	// Ignore the error of the write, because the server may close the connection during the write.
+	// The server can close the connection during the write, so ignore the error.
 	_ = c.conn.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat(" ", 17<<20)))
 	m, err := c.read()
 	if code := websocket.CloseStatus(err); err == nil || errors.Is(err, context.DeadlineExceeded) ||
 		code != websocket.StatusMessageTooBig && code != -1 {
-		// The code -1 means that the connection has ended before a close frame arrived.
+		// A close code of -1 means that no close frame was received.
 		t.Errorf("got %+v, %v; want the end of the connection", m, err)
 	}
 	other.checkAlive()
 }
 
-// A panic in one subscription ends that subscription with an error, and has no other effect.
+// A panic in one subscription ends only that subscription, with an error.
 func TestPanicEndsOnlyItsSubscription(t *testing.T) {
-	s := startSite(t, nil) // The server has no cluster, so each access to the cluster panics.
+	s := startSite(t, nil) // There is no cluster, so each access to it panics.
 	c := s.open(nil)
 	for id := range 2 {
 		c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id+1))
@@ -472,7 +471,7 @@ func TestSocketNeedsItsSubprotocol(t *testing.T) {
 	}
 }
 
-// When the server stops, it closes its sockets with a reason. Sockets do not delay the stop of the server.
+// On a stop, the server closes its WebSockets with a reason. WebSockets do not delay the stop.
 func TestStopClosesSocketsWithReason(t *testing.T) {
 	s := newSite(t)
 	tabs := []*tab{s.open(nil), s.open(nil)}
@@ -504,13 +503,12 @@ func TestStopClosesSocketsWithReason(t *testing.T) {
 	}
 }
 
-// A client may send its first messages together with the upgrade request. The server reads these messages, however
-// long they are.
+// The server reads messages that a client sends together with the upgrade request, even long ones.
 func TestMessagesSentWithTheUpgradeAreRead(t *testing.T) {
 	s := newSite(t)
 	for _, spaces := range []int{0, 1000, 3000} {
 		message := `{"op":"unsubscribe",` + strings.Repeat(" ", spaces) + `"id":77}`
-		// The first bytes are the header of a text frame (RFC 6455 section 5.2) with a mask of zeros.
+		// The text starts with the header of a text frame (RFC 6455 section 5.2), with a masking key of zeros.
 		text := []byte{0x81, 0x80 | 126, byte(len(message) >> 8), byte(len(message)), 0, 0, 0, 0}
 		text = append(text, message...)
 		lines := append([]string{"GET /api/v1/live HTTP/1.1", "Host: " + s.addr}, liveHeaders()...)
@@ -529,7 +527,7 @@ func TestMessagesSentWithTheUpgradeAreRead(t *testing.T) {
 		if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
 			t.Fatal(response, err)
 		}
-		_ = response.Body.Close() // The connection owns the body.
+		_ = response.Body.Close() // The body belongs to the WebSocket connection.
 		var head [4]byte
 		if _, err := io.ReadFull(reader, head[:]); err != nil {
 			t.Fatalf("after %d spaces: %v", spaces, err)

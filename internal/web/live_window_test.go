@@ -11,7 +11,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// windowMessage is a message of a subscription to the view window.
+// windowMessage contains the members of all messages of a subscription to the view "window".
 type windowMessage struct {
 	ID                             *int
 	Type, Cursor                   string
@@ -27,7 +27,7 @@ type windowMessage struct {
 	Problem struct{ Title, Detail string }
 }
 
-// nextWindowMessage reads messages up to the next message of the window subscription id, or an error.
+// nextWindowMessage reads messages up to the next message of the window subscription with this id, or an error.
 func (c *tab) nextWindowMessage(id int) windowMessage {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
@@ -56,8 +56,8 @@ func (m *windowMessage) names() string {
 	return strings.Join(names, " ")
 }
 
-// A window subscription sends the rows of its window and their changes. The window can be moved. An invalid range is
-// refused, and the subscription continues.
+// A window subscription sends the rows of its window (a range of a sorted list) and their changes. A client can move
+// the window. An invalid range is refused, and the subscription continues.
 func TestWindowSubscription(t *testing.T) {
 	s := newSite(t)
 	for n := range 200 {
@@ -69,7 +69,7 @@ func TestWindowSubscription(t *testing.T) {
 	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"window","ns":["b"],"q":"JOB ` +
 		`pend","sort":"-name","offset":0,"count":3}`)
 	m := c.nextWindowMessage(1)
-	for m.Matching < 200 { // Wait until the program has received the last objects.
+	for m.Matching < 200 { // Wait until the server has received all objects.
 		m = c.nextWindowMessage(1)
 	}
 	c.send(`{"op":"window","id":1,"offset":0,"count":3}`)

@@ -13,11 +13,11 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// viewLog is the name of the view that sends the log of a container.
+// viewLog is the name of the view that streams the log of a container.
 const viewLog = "log"
 
-// followLog sends the log of a container to the client. It returns nil when the log has ended normally. Each part of
-// the log is a separate message, so that other messages can be sent between the parts.
+// followLog streams the log of a container to the client, until the log ends or ctx is canceled. It sends each part
+// of the log as a separate message. Other messages can be sent between the parts.
 func (l *session) followLog(ctx context.Context, o *operation) error {
 	options, err := o.logOptions()
 	if err != nil {
@@ -62,12 +62,12 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	}
 }
 
-// sendHeartbeats sends heartbeats until ctx ends. They show the client that the subscription is alive while the log
-// is quiet.
+// sendHeartbeats sends heartbeats until ctx ends. They show the client that a subscription without new log lines is
+// still running.
 func (l *session) sendHeartbeats(ctx context.Context, id int) {
 	for range signal.Ticks(ctx, watch.Heartbeat) {
 		if l.write(ctx, []byte(`"type":"heartbeat","cursor":""`), &id, true) != nil {
-			return // The failed write has ended the session.
+			return // write has aborted the connection.
 		}
 	}
 }

@@ -17,19 +17,20 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// logSubscription returns a message that subscribes to the log of a pod. members contains further JSON members.
+// logSubscription returns a message that subscribes to the log of a pod. members is JSON that is appended inside the
+// object.
 func logSubscription(id int, members string) string {
 	return fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":["a"],"name":"web-0","view":"log"%s}`,
 		id, members)
 }
 
-// nextLogMessage reads messages up to the next message of a log. It skips heartbeats.
+// nextLogMessage returns the next message with this id that is not a heartbeat.
 func (c *tab) nextLogMessage(id int) serverMessage {
 	c.t.Helper()
 	return c.until(id, "log", "log-end", "error")
 }
 
-// readLog reads a log to its end, and returns all parts of the log.
+// readLog returns all parts of a log. It reads until the log has ended.
 func (c *tab) readLog(id int) (parts []string) {
 	c.t.Helper()
 	for {
@@ -44,7 +45,8 @@ func (c *tab) readLog(id int) (parts []string) {
 	}
 }
 
-// wantLog compares the next part of a log with want. It skips the empty message that reports that the log is open.
+// wantLog compares the next part of a log with want. It skips the empty first message, which only shows that the log
+// is open.
 func (c *tab) wantLog(id int, want string) {
 	c.t.Helper()
 	m := c.nextLogMessage(id)
@@ -56,7 +58,7 @@ func (c *tab) wantLog(id int, want string) {
 	}
 }
 
-// openFollowedLog opens a socket that follows a growing log. It returns the source of the log, and the client.
+// openFollowedLog opens a WebSocket that follows a growing log. It returns the control of the log, and the client.
 func (b *bubble) openFollowedLog() (*source, *tab) {
 	b.t.Helper()
 	s, c := b.source(), b.open()
@@ -65,7 +67,7 @@ func (b *bubble) openFollowedLog() (*source, *tab) {
 	return s, c
 }
 
-// A log subscription on a socket has the same options as the HTTP route for logs, and sends the same text.
+// A log subscription has the same options as the HTTP route for logs, and sends the same text.
 func TestSocketLogOptions(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
@@ -85,7 +87,7 @@ func TestSocketLogOptions(t *testing.T) {
 			}
 		}
 		b.logs("")
-		c.send(logSubscription(1, "")) // The client can use the id again, because the log has ended.
+		c.send(logSubscription(1, "")) // The id is free again, because the log has ended.
 		if parts := c.readLog(1); len(parts) != 1 || parts[0] != "" {
 			b.t.Errorf("an empty log is %q, want one message without text", parts)
 		}
@@ -145,8 +147,8 @@ func TestSocketLogProblems(t *testing.T) {
 	})
 }
 
-// If a followed log has no lines for 2 s, a message reports that the log is open. Heartbeats follow every 15 s. New
-// lines are sent without delay. The log ends when its source ends.
+// If a followed log has no lines for 2 s, a message shows that the log is open. Heartbeats are sent every 15 s. New
+// lines are sent at once. The subscription ends when the log ends.
 func TestSocketLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -181,8 +183,8 @@ func TestSocketLogIsFollowed(t *testing.T) {
 	})
 }
 
-// After 2 s without a response of the API server, the client gets a message with the member waiting. The message for
-// the response itself does not have that member, even if the response has no line.
+// If the API server does not respond for 2 s, the client gets a message with the member "waiting". The first message
+// after the response does not have that member, even if it contains no line.
 func TestSocketLogReportsWaiting(t *testing.T) {
 	for _, test := range []struct {
 		after time.Duration
@@ -234,8 +236,8 @@ func TestSocketLogReportsInterruption(t *testing.T) {
 	})
 }
 
-// If a client that follows a log loses the permission, it receives an error within 15 s, whether the log is quiet or
-// not.
+// If a client that follows a log loses the permission, it receives an error within 15 s, with or without new log
+// lines.
 func TestSocketLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		inBubble(t, func(b *bubble) {
@@ -260,7 +262,7 @@ func TestSocketLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	}
 }
 
-// When the subscription to a log ends for any reason, the server stops reading the log from the API server.
+// When a log subscription ends for any reason, the server ends its request for the log to the API server.
 func TestSocketLogEndsWithItsSubscription(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, quiet := range []bool{false, true} {
@@ -314,7 +316,7 @@ func TestSocketLogOfNonReadingClientEnds(t *testing.T) {
 	})
 }
 
-// A log that never ends does not block other messages on the same connection.
+// A log that never ends does not block other messages on the connection.
 func TestEndlessLogDoesNotBlockOtherMessages(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		flood := []byte(strings.Repeat("a line of many\n", 10_000))
@@ -351,11 +353,11 @@ func TestEndlessLogDoesNotBlockOtherMessages(t *testing.T) {
 	})
 }
 
-// The limit on the number of open logs counts logs over HTTP and logs over sockets together.
+// Open logs over HTTP and over WebSockets count toward the same limit.
 func TestLogLimitCoversSocketsAndHTTP(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
-			// The API server responds at once with an empty log, so that the test does not have to wait.
+			// Send the response header of an empty log at once. Without it, the server would wait 2 s for each log.
 			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The ResponseWriter is always a Flusher.
 			<-r.Context().Done()
 		})

@@ -14,15 +14,15 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// write sends one message. members is the JSON text of the message's members, without the id. If uncompressed is set,
-// the message is not compressed, however long it is.
+// write sends one message. members is the JSON text of its members, without the id. If uncompressed is set, the
+// message is never compressed.
 func (l *session) write(ctx context.Context, members []byte, id *int, uncompressed bool) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	l.watchdog.begin()
 	defer l.watchdog.end()
-	// Do not cancel the write with ctx: the end of a subscription must not end the connection in the middle of a frame.
-	// The watchdog limits the time of the write. A context with a deadline would cost as much time as the rest of the
+	// Do not cancel the write with ctx: a canceled write ends the connection, but ctx can end with only its
+	// subscription. The watchdog limits the duration of the write. A context with a deadline would double the cost of a
 	// write.
 	ctx = context.WithoutCancel(ctx)
 	var err error
@@ -37,24 +37,24 @@ func (l *session) write(ctx context.Context, members []byte, id *int, uncompress
 	return err
 }
 
-// reserve reserves memory for a message of the session.
+// reserve reserves memory for a message of the session in the memory budget of the server.
 func (l *session) reserve(ctx context.Context, bytes int64) (*limit.Reservation, error) {
 	m := &reservedMessage{session: l, acceptedBefore: l.netConn.acceptedBytes.Load()}
 	defer func() { m.reservedAt.Store(time.Now().UnixNano()) }()
 	return l.server.budget.Reserve(ctx, l.caller, bytes, m)
 }
 
-// reservedMessage is a message for which memory is reserved, until it is sent.
+// reservedMessage implements limit.Response for a message whose memory is reserved until the message is sent.
 type reservedMessage struct {
 	session    *session
-	reservedAt atomic.Int64 // In Unix nanoseconds; 0 until the memory is reserved.
-	// acceptedBefore is the value of session.netConn.acceptedBytes when the reservation was requested.
+	reservedAt atomic.Int64 // Unix nanoseconds; 0 before the memory is reserved.
+	// acceptedBefore is the value of session.netConn.acceptedBytes at the time of the request for memory.
 	acceptedBefore int64
 }
 
-// Behind implements limit.Response. It returns the larger of two times. One is how long the client has accepted no
-// data. The other is how far the client is behind a client that accepts rate bytes per second. Bytes of other
-// messages count as well, because these messages are sent first.
+// Behind implements limit.Response. It returns the longer of two durations: how long the client has accepted no data,
+// and how far it lags behind rate bytes per second. Bytes of other messages of the session count as progress, because
+// they are sent first.
 func (m *reservedMessage) Behind(rate int64) time.Duration {
 	reservedAt := m.reservedAt.Load()
 	if reservedAt == 0 {
@@ -65,10 +65,10 @@ func (m *reservedMessage) Behind(rate int64) time.Duration {
 	return max(stalled, time.Since(time.Unix(0, reservedAt))-timeFor(conn.acceptedBytes.Load()-m.acceptedBefore, rate))
 }
 
-// Abort implements limit.Response. It ends the connection.
+// Abort implements limit.Response. It ends the session.
 func (m *reservedMessage) Abort() { m.session.cancel() }
 
-// appendMessageStart appends the beginning of a message to dst, with the id unless it is nil.
+// appendMessageStart appends "{" to dst, and the member id if id is not nil.
 func appendMessageStart(dst []byte, id *int) []byte {
 	dst = append(dst, '{')
 	if id != nil {
@@ -77,7 +77,7 @@ func appendMessageStart(dst []byte, id *int) []byte {
 	return dst
 }
 
-// send writes a message as one WebSocket frame.
+// send writes a message as one WebSocket frame. It copies the message into a pooled buffer.
 func (l *session) send(ctx context.Context, members []byte, id *int) error {
 	text, ok := l.server.messageBuffers.Get().(*[]byte)
 	if !ok {
@@ -88,8 +88,8 @@ func (l *session) send(ctx context.Context, members []byte, id *int) error {
 	return l.conn.Write(ctx, websocket.MessageText, *text)
 }
 
-// sendUncompressed writes a message without compression, and without copying it. The library decides by the length of
-// the first written piece whether to compress a message. The first piece is therefore short.
+// sendUncompressed writes a message without compression and without a copy. The WebSocket library compresses a
+// message if its first piece is long, so the first piece is short.
 func (l *session) sendUncompressed(ctx context.Context, members []byte, id *int) error {
 	w, err := l.conn.Writer(ctx, websocket.MessageText)
 	if err != nil {
@@ -108,8 +108,8 @@ func (l *session) sendUncompressed(ctx context.Context, members []byte, id *int)
 	return l.netConn.flush()
 }
 
-// rejectMessage reports an invalid message to the client. It closes the connection if the client has sent more than
-// maxInvalidMessages of them.
+// rejectMessage sends an error for an invalid message. After more than maxInvalidMessages of them, it closes the
+// connection.
 func (l *session) rejectMessage(ctx context.Context, err error) {
 	l.invalidMessages++
 	if l.invalidMessages > maxInvalidMessages {
@@ -119,7 +119,7 @@ func (l *session) rejectMessage(ctx context.Context, err error) {
 	l.sendProblem(ctx, nil, err)
 }
 
-// sendProblem sends an error to the client. id is nil if the error does not belong to a subscription.
+// sendProblem sends err as an error message. id is the id of the subscription, or nil if the error belongs to none.
 func (l *session) sendProblem(ctx context.Context, id *int, err error) {
 	p := problemFor(l.identity.Viewer, err)
 	p.Type = "about:blank"

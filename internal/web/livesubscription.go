@@ -9,14 +9,14 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// openSubscription is a running subscription.
+// openSubscription is a subscription of a session, until it has ended.
 type openSubscription struct {
 	stop   context.CancelFunc
 	ended  chan struct{}
-	window *watch.Window // The rows that the client requests; nil in views without a window.
+	window *watch.Window // The requested rows; nil in views without a window.
 }
 
-// subscribe starts a subscription. The subscription runs until it ends by itself or by unsubscribe.
+// subscribe starts a subscription in its own goroutine, or sends an error.
 func (l *session) subscribe(ctx context.Context, o *operation) {
 	window, err := o.newWindow()
 	if err != nil {
@@ -70,8 +70,8 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 	}
 }
 
-// follow sends the messages of a subscription. It returns nil at the end of a log. For all other views, nil means
-// that the session has ended.
+// follow sends the messages of a subscription until it ends. For a log, nil means that the log has ended. For other
+// views, nil means that the session has ended.
 func (l *session) follow(ctx context.Context, o *operation, window *watch.Window) (err error) {
 	defer recoverAsError(&err)
 	switch {
@@ -95,13 +95,13 @@ func (l *session) follow(ctx context.Context, o *operation, window *watch.Window
 		}
 		uncompressed := watch.View(o.View).IsPlain(message)
 		if err := l.sendChunked(ctx, message, o.ID, uncompressed, subscription.StillValid); err != nil {
-			return nil // The session has ended, so the error cannot be reported.
+			return nil // The connection has ended, so the error cannot be sent.
 		}
 	}
 }
 
-// moveWindow changes the window of a subscription, which is the range of rows that the subscription sends. The
-// subscription then sends the new rows. If the request is invalid, the window does not change.
+// moveWindow changes the window of a subscription (the range of rows that it sends). For an invalid request, it sends
+// an error and does not change the window.
 func (l *session) moveWindow(ctx context.Context, o *operation) {
 	l.mu.Lock()
 	f := l.subscriptions[o.ID]
@@ -122,8 +122,8 @@ func noSubscription(id int) *problem {
 	return badRequest("No such subscription", "There is no subscription with the id %d.", id)
 }
 
-// unsubscribe ends a subscription. After unsubscribe has returned, no message with the id is sent, and the client may
-// use the id again.
+// unsubscribe ends a subscription and waits for its end. Afterwards, the server sends no message with this id, and
+// the client can use the id again.
 func (l *session) unsubscribe(ctx context.Context, id int) {
 	l.mu.Lock()
 	f := l.subscriptions[id]
@@ -136,7 +136,7 @@ func (l *session) unsubscribe(ctx context.Context, id int) {
 	<-f.ended
 }
 
-// removeSubscription frees the id of the ended subscription f, unless a newer subscription already uses the id.
+// removeSubscription frees the id of the ended subscription f. It does nothing if a newer subscription uses the id.
 func (l *session) removeSubscription(id int, f *openSubscription) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,13 +10,12 @@ import (
 
 const (
 	loginPath, logoutPath, callbackPath = "/login", "/logout", "/login/callback"
-	// maxLogin is the maximum length of the body of a login, in bytes.
+	// maxLogin is the maximum length of the body of a login request, in bytes.
 	maxLogin = 32 << 10
-	// maxReturnPath is the maximum length of the path to return to after a login, in bytes.
+	// maxReturnPath is the maximum length, in bytes, of the path to which a login returns.
 	maxReturnPath = 8 << 10
 )
 
-// loginPage serves the login page.
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) error {
 	values, err := valuesOf(r, "to")
 	if err != nil {
@@ -28,7 +27,8 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) error {
 	return s.renderLogin(w, r, http.StatusOK, values.Get("to"), "")
 }
 
-// login begins a login session, and redirects to the page that the user wanted to open.
+// login handles the login form. It redirects the user to the OpenID provider, if one is configured. If not, it logs
+// in with the token of the form and redirects to the page that the user requested.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if !s.auth.HasLogin() {
 		return noLogin()
@@ -51,8 +51,8 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// startProviderLogin sends the user to the OpenID provider. It responds with a page that opens the provider, because
-// the Content-Security-Policy does not allow a form to lead to another site.
+// startProviderLogin sends the user to the OpenID provider by a page that opens it. An HTTP redirect is not possible,
+// because the Content-Security-Policy forbids forms that lead to another site.
 func (s *Server) startProviderLogin(w http.ResponseWriter, r *http.Request, to string) error {
 	address, err := s.auth.BeginLogin(w, r, s.returnPath(to))
 	if err != nil {
@@ -61,8 +61,7 @@ func (s *Server) startProviderLogin(w http.ResponseWriter, r *http.Request, to s
 	return s.redirectByPage(w, r, address, "Log in with "+s.auth.Provider())
 }
 
-// loginCallback handles the request with which the OpenID provider redirects the user back to this server. It begins
-// the login session.
+// loginCallback handles the redirect from the OpenID provider back to this server, and starts the login session.
 func (s *Server) loginCallback(w http.ResponseWriter, r *http.Request) error {
 	if s.auth.Provider() == "" {
 		return noLogin()
@@ -74,9 +73,9 @@ func (s *Server) loginCallback(w http.ResponseWriter, r *http.Request) error {
 	return s.redirectByPage(w, r, s.base.At(s.returnPath(to)), "You are logged in")
 }
 
-// redirectByPage responds with a page that opens address. The browser then treats the next request as sent by this
-// site, and includes the session cookie. After an HTTP redirect, it would treat that request as sent by the previous
-// site.
+// redirectByPage responds with a page that opens address by a Refresh header. The browser then treats the next
+// request as same-site and sends the session cookie. After an HTTP redirect from another site, it would not send the
+// cookie.
 func (s *Server) redirectByPage(w http.ResponseWriter, r *http.Request, address, title string) error {
 	w.Header().Set("Refresh", "0; url="+address)
 	return render(
@@ -84,7 +83,7 @@ func (s *Server) redirectByPage(w http.ResponseWriter, r *http.Request, address,
 	)
 }
 
-// renderLoginError serves the login page again after a failed login, with the reason of the failure.
+// renderLoginError renders the login page with the reason why the login failed.
 func (s *Server) renderLoginError(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	p := problemFor(identityOf(r).Viewer, err)
 	if !wantsPage(r) || p.Status != http.StatusUnauthorized && p.Status != http.StatusServiceUnavailable {
@@ -93,7 +92,7 @@ func (s *Server) renderLoginError(w http.ResponseWriter, r *http.Request, to str
 	return s.renderLogin(w, r, p.Status, to, p.Detail)
 }
 
-// logout ends the login session of the request.
+// logout ends the login session and removes its cookie.
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	if !s.auth.HasLogin() {
 		return noLogin()
@@ -104,13 +103,13 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// renderLogin renders the login page, which reveals nothing about the cluster. to is the path to open after the
-// login, and reason is why the last login failed.
+// renderLogin renders the login page, which contains no cluster data. to is the path to open after the login, and
+// reason is why the last login failed.
 func (s *Server) renderLogin(w http.ResponseWriter, r *http.Request, status int, to, reason string) error {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", bearerChallenge)
-		// When a user follows a link from another site, the browser does not send the session cookie. It sends the cookie
-		// when the page reloads itself.
+		// When a user follows a link from another site, the browser does not send the session cookie. Reload the page,
+		// because then the browser sends the cookie.
 		if r.Method == http.MethodGet && r.URL.Path != callbackPath && r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 			w.Header().Set("Refresh", "0")
 		}
@@ -121,10 +120,11 @@ func (s *Server) renderLogin(w http.ResponseWriter, r *http.Request, status int,
 	}))
 }
 
-// bearerChallenge is the WWW-Authenticate header. It informs programs that they can log in with a bearer token.
+// bearerChallenge is the WWW-Authenticate header of a 401 response. It shows programs that they can send a bearer
+// token.
 const bearerChallenge = `Bearer realm="glasshouse"`
 
-// bareLayout returns everything around the content of a page. It reveals nothing about the cluster.
+// bareLayout returns the layout of a page without any cluster data.
 func (s *Server) bareLayout(r *http.Request, title string) templates.Layout {
 	return templates.Layout{
 		Title: title, Preferences: preferencesOf(r), Open: s.isOpen(),
@@ -132,14 +132,14 @@ func (s *Server) bareLayout(r *http.Request, title string) templates.Layout {
 	}
 }
 
-// returnPath returns the path to open after a login. It returns the argument if that is a path below the base path of
-// this server. If not, it returns the path of the first page.
+// returnPath returns the path to open after a login. It returns to if that is a safe path on this server, or else the
+// start page.
 func (s *Server) returnPath(to string) string {
 	const home = "/"
 	if len(to) > maxReturnPath || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
 		return home
 	}
-	// Browsers treat \ as /, and remove control characters and spaces. A path with them could lead to another site.
+	// Browsers treat \ as / and remove control characters and spaces, so such a path could lead to another site.
 	if strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }) {
 		return home
 	}
@@ -149,7 +149,7 @@ func (s *Server) returnPath(to string) string {
 		return home
 	}
 	for segment := range strings.SplitSeq(u.Path, "/") {
-		// The segments . and .. lead out of the base path, perhaps to another server.
+		// A segment . or .. could lead out of the base path, to another server behind the same proxy.
 		if segment == "." || segment == ".." {
 			return home
 		}
@@ -157,7 +157,6 @@ func (s *Server) returnPath(to string) string {
 	return to
 }
 
-// noLogin returns the problem for a server that has no login page.
 func noLogin() error {
 	return &problem{
 		Title: "Login not available", Status: http.StatusNotFound,

@@ -31,7 +31,7 @@ import (
 
 const validToken, invalidToken = "good-7d1f0c.token", "bad-93e2aa.token"
 
-// newLoginSite returns a site with the cluster of newSite, on which users must log in.
+// newLoginSite returns a site with the same cluster as newSite. Users must log in.
 func newLoginSite(t *testing.T, options auth.Options) *site {
 	t.Helper()
 	api := newSite(t).api
@@ -47,7 +47,6 @@ func acceptedReview() authentication.TokenReviewStatus {
 	}
 }
 
-// jwtExpiringAt returns a JWT that expires at the given time.
 func jwtExpiringAt(at time.Time) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"exp":%d}`, at.Unix())) + "." + part("signature")
@@ -58,7 +57,7 @@ func startLoginSite(t *testing.T, api *apitest.Server, options auth.Options) *si
 	return startLoginSiteWith(t, api, options, web.Options{})
 }
 
-// startLoginSiteWith does the same as startLoginSite, with further options for the server.
+// startLoginSiteWith is startLoginSite with further server options.
 func startLoginSiteWith(t *testing.T, api *apitest.Server, options auth.Options, webOptions web.Options) *site {
 	t.Helper()
 	s := &site{t: t, log: &lockedBuffer{}, api: api}
@@ -98,7 +97,7 @@ func startLoginSiteWith(t *testing.T, api *apitest.Server, options auth.Options,
 	return s
 }
 
-// post sends a form like a page of the site.
+// post submits a form with the headers that a browser sends on a page of the site.
 func (s *site) post(path, form string, headers ...string) httpResponse {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
@@ -121,7 +120,7 @@ func (s *site) post(path, form string, headers ...string) httpResponse {
 	return readResponse(s.t, conn, "POST")
 }
 
-// login logs in with a token. It returns the Cookie header for later requests, and the response to the login.
+// login logs in with a token. It returns the Cookie header for later requests, and the response.
 func (s *site) login(token, to string) (cookie string, a httpResponse) {
 	s.t.Helper()
 	a = s.post("/login", url.Values{"token": {token}, "to": {to}}.Encode(), "Accept: text/html")
@@ -129,8 +128,8 @@ func (s *site) login(token, to string) (cookie string, a httpResponse) {
 	return "Cookie: " + cookie, a
 }
 
-// With a base path, all parts of a login are under the base path. These are the login page, the files that the page
-// loads, the redirect and the cookie.
+// With a base path, the login page, the files that it loads, its redirect and the cookie path are all under the base
+// path.
 func TestLoginIsUnderBasePath(t *testing.T) {
 	const base = "/tools/g"
 	s := newLoginSite(t, auth.Options{Mode: auth.Token, Base: base})
@@ -164,8 +163,8 @@ func TestLoginIsUnderBasePath(t *testing.T) {
 	}
 }
 
-// routesByAccess returns all routes with example values for their parameters. The map value is true if the route is
-// public.
+// routesByAccess returns all routes as "METHOD /path" with example values for parameters. The value is true for
+// public routes.
 func routesByAccess(t *testing.T, s *site) map[string]bool {
 	t.Helper()
 	handler, err := s.server.Handler()
@@ -193,15 +192,15 @@ func routesByAccess(t *testing.T, s *site) map[string]bool {
 	return all
 }
 
-// clusterDataIn returns a part of body that only the cluster can have provided, or "" if there is none. The caller
-// must first remove the requested path from body.
+// clusterDataIn returns the first piece of cluster data in body, or "". The requested path can look like cluster
+// data, so the caller removes it from body first.
 func clusterDataIn(body string) string {
 	return regexp.MustCompile(
 		`web-\d|widgets?\b|example\.com|the-cluster|"cursor"|core/v1|Pods|Running`).FindString(body)
 }
 
-// No route reveals anything about the cluster to a client that is not logged in, whatever credentials and headers the
-// client sends. Public routes respond to all clients.
+// A client that is not logged in gets no cluster data from any route, whatever credentials and headers it sends.
+// Public routes respond to all clients.
 func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 	noHeaders := []string{}
 	tokenSite := newLoginSite(t, auth.Options{Mode: auth.Token})
@@ -237,7 +236,8 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 			},
 			"a proxy's word": {"X-Forwarded-User: anna"},
 		},
-		// The requests of the test are from a loopback address, like those through a port-forward, and not from the proxy.
+		// The requests are from a loopback address, as through a port-forward, and not from the address range of the
+		// proxy.
 		proxySite: {
 			"nothing": noHeaders, "a token": {"Authorization: Bearer " + validToken},
 			"a proxy's header": {"X-Forwarded-User: anna"},
@@ -276,7 +276,7 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 					}
 				}
 			}
-			// Open a WebSocket with the same credentials, and request paths that are not routes.
+			// Test WebSocket requests and unknown paths with the same headers.
 			upgrade := []string{
 				"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
 				"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
@@ -303,7 +303,7 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 			}
 		}
 	}
-	// A client that has logged in receives cluster data. Without this check, the test would pass if no route worked.
+	// A logged-in client gets cluster data. Otherwise, the checks above would pass even if no route worked.
 	for name, header := range map[string]string{
 		"a token": "Authorization: Bearer " + validToken, "a session": cookieOf(tokenSite.login(validToken, "/")),
 	} {
@@ -316,8 +316,8 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 
 func cookieOf(cookie string, _ httpResponse) string { return cookie }
 
-// While the API server does not respond or fails, no route reveals its address or its responses to a client that is
-// not logged in. This includes the probes.
+// If the API server is down or fails, no route, including the probes, reveals its address or responses to a client
+// that is not logged in.
 func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
 	failing := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -363,8 +363,7 @@ func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
 	}
 }
 
-// After a login, the user is redirected to the page that they wanted to open, but only if that page is on this
-// server.
+// A login redirects to the page that the user requested, but only if it is on this server.
 func TestLoginRedirectsToRequestedPage(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	page := s.get("/r/"+podsRef+"?ns=a&labels=a%3Db", "Accept: text/html")
@@ -400,8 +399,8 @@ func TestLoginRedirectsToRequestedPage(t *testing.T) {
 			t.Errorf("a bad token to %q: got %d %s", to, a.status, a.body)
 		}
 	}
-	// When a user follows a link from another site, the browser does not send the cookie. The login page therefore
-	// reloads itself.
+	// When a user follows a link from another site, the browser does not send the cookie. The login page then reloads
+	// itself, and the browser sends the cookie.
 	if a := s.get(
 		"/status", "Accept: text/html", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
 	); a.header.Get("Refresh") != "0" {
@@ -414,7 +413,7 @@ func TestLoginRedirectsToRequestedPage(t *testing.T) {
 	}
 }
 
-// Logins and logouts are accepted only from pages of the site itself. They use POST, with forms of limited length.
+// Logins and logouts must be POST requests from pages of this site, with a form of limited length.
 func TestLoginRequiresOwnOrigin(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(validToken, "/")
@@ -471,7 +470,6 @@ func TestLoginRequiresOwnOrigin(t *testing.T) {
 	}
 }
 
-// dial opens a WebSocket with the given headers.
 func (s *site) dial(headers ...string) (*tab, error) {
 	s.t.Helper()
 	header := http.Header{}
@@ -507,15 +505,15 @@ func (c *tab) closed() (code websocket.StatusCode, reason string) {
 	}
 }
 
-// A WebSocket request with a cookie must be from a page of this site. A request with a bearer token may have no
-// Origin, but must not be from a page of another site.
+// A WebSocket request with a cookie must have the site's own Origin. With a bearer token, the Origin can be missing,
+// but must not be another site.
 func TestSocketCredentialsAndOrigins(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(validToken, "/")
 	bearer, ownOrigin := "Authorization: Bearer "+validToken, "Origin: http://"+s.addr
 	for name, test := range map[string]struct {
 		headers []string
-		want    string // The HTTP status of the refusal; empty if the socket is opened.
+		want    string // HTTP status of the refusal; empty if the WebSocket is opened.
 	}{
 		"a cookie from our page":        {[]string{cookie, ownOrigin}, ""},
 		"a cookie from nowhere":         {[]string{cookie}, "403"},
@@ -542,8 +540,8 @@ func TestSocketCredentialsAndOrigins(t *testing.T) {
 	}
 }
 
-// When a login ends, its sockets are closed with a reason. A login ends when the token expires, when the user's
-// account is deleted, or when the user logs out.
+// When a login ends, its WebSockets are closed with a reason. A login ends by token expiry, by deletion of the
+// account, or by logout.
 func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	expires := time.Now().Add(4 * time.Second)
@@ -584,8 +582,8 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 	}
 }
 
-// When a login ends, the logs that the user follows end, too. For the client, this end differs from the end of a
-// complete log.
+// When a login ends, the user's followed logs end, too. The client can tell this end apart from the end of a complete
+// log.
 func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	token := jwtExpiringAt(time.Now().Add(3 * time.Second))
@@ -613,8 +611,8 @@ func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {
 	}
 }
 
-// The page shows the name of the user and a logout button. If all viewers share the permissions of the program, the
-// page states that instead.
+// The page shows the user name and a logout button. With auth.SharedIdentity, it warns that all viewers share the
+// permissions of the program.
 func TestPageShowsTheUserOrSharedIdentity(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(validToken, "/")
@@ -638,7 +636,7 @@ func TestPageShowsTheUserOrSharedIdentity(t *testing.T) {
 	}
 }
 
-// While the API server is unavailable, logins fail with an error that describes this.
+// While the API server is unavailable, a login fails with an error that states this.
 func TestLoginFailsWhileAPIServerIsUnavailable(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	s.api.MakeUnavailable(apitest.TokenReviewsPath, "etcd-7.internal")
@@ -654,8 +652,8 @@ func TestLoginFailsWhileAPIServerIsUnavailable(t *testing.T) {
 	}
 }
 
-// A Role may allow a user only to get their own Namespace. The user can then open the page of that Namespace, compare
-// it, and read it as JSON. Like the API server itself, the socket refuses to watch the Namespace.
+// A Role can allow a user only to get their own Namespace. The user can then open, compare and read that Namespace.
+// As in the API server, a watch of the Namespace is refused.
 func TestRoleCanReadItsOwnNamespace(t *testing.T) {
 	api := newSite(t).api
 	api.SetTokenReviews(map[string]authentication.TokenReviewStatus{validToken: acceptedReview()})

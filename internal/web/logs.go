@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	// maxLogs is how many logs all callers together may read at a time.
+	// maxLogs is the maximum number of logs that all callers together read at the same time.
 	maxLogs = 100
-	// logTail is how many of the last lines a log starts with by default, and maxTail how many a client may request.
+	// A log starts with the last logTail lines by default. A client can request up to maxTail lines.
 	logTail, maxTail = 500, 5000
-	// logOpenWait is how long the response waits for the first line of a followed log. The response then begins without
-	// a line. From then on, an error cannot be reported with an HTTP status.
+	// logOpenWait is how long the response to a log request waits for the first line. The response then starts without
+	// a line, with status 200, so later errors cannot change the HTTP status.
 	logOpenWait = 2 * time.Second
-	// logChunk is the length, in bytes, of the longest text that one part of a log contains.
+	// logChunk is the maximum length of one part of a log, in bytes.
 	logChunk = 64 << 10
 )
 
-// logs streams the log of a container as text. The response ends normally when the log ends. If the log is cut short,
-// the response is aborted, so that the client does not mistake it for a complete log.
+// logs streams the log of a container as plain text. If the log is cut short, the response is aborted, so that the
+// client does not mistake it for a complete log.
 func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	options, err := logOptionsOf(r)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithCancel(identityCtx)
 	defer cancel()
 	cluster := s.clusterOf(r)
-	defer context.AfterFunc(cluster.ctx, cancel)() //nolint:contextcheck // The end of the cluster also ends the log.
+	defer context.AfterFunc(cluster.ctx, cancel)() //nolint:contextcheck // Ends the log when cluster.ctx ends.
 	out := &logWriter{send: (&logResponse{http.NewResponseController(w), w}).send}
 	body, err := openLog(ctx, s.access(r), param(r, "namespace"), param(r, "name"), options, out)
 	if err != nil {
@@ -66,15 +66,15 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	}
-	defer func() { _ = body.Close() }() // An error does not matter: the log is read or no longer needed.
+	defer func() { _ = body.Close() }() // The log is complete or not needed, so ignore the error.
 	if err := out.copy(body); err != nil {
 		panic(http.ErrAbortHandler)
 	}
 	return nil
 }
 
-// acquireLog acquires a lease for reading a log until release is called. It returns a problem if all callers
-// together, or this caller, already read too many logs.
+// acquireLog counts a log toward the limits until release is called. It returns a problem if all callers together, or
+// this caller, have too many open logs.
 func (s *Server) acquireLog(guest *share.Guest, identity auth.Identity) (release func(), err error) {
 	quotas := append(quotasFor("logs", guest, identity, linkLogs, guestLogs, viewerLogs), limit.Limit{
 		Key: "logs", Max: maxLogs,
@@ -90,7 +90,8 @@ func (s *Server) acquireLog(guest *share.Guest, identity auth.Identity) (release
 	}
 }
 
-// openLog opens the log. If a followed log has no lines for logOpenWait, openLog begins the response while it waits.
+// openLog opens the log. If the API server does not respond within logOpenWait to a request that follows a log,
+// openLog starts the response without a line.
 func openLog(
 	ctx context.Context, access *watch.Access, namespace, name string, options watch.LogOptions, out *logWriter,
 ) (io.ReadCloser, error) {
@@ -115,8 +116,7 @@ func openLog(
 	case <-openTimeout:
 	}
 	err := out.flush()
-	// The API server has not responded yet. This wait for its response ends at the latest with ctx, which ends when the
-	// client disconnects.
+	// The API server has not responded yet. Wait for it until ctx ends. ctx ends when the client disconnects.
 	log := <-done
 	if err == nil || log.err != nil {
 		return log.body, log.err
@@ -125,10 +125,10 @@ func openLog(
 	return nil, err
 }
 
-// logWriter removes escape sequences from a log, and sends it in parts of at most logChunk bytes.
+// logWriter removes escape sequences from a log and sends the text in parts of at most logChunk bytes.
 type logWriter struct {
-	// send sends a part of the log. Each part ends with a complete character. waiting means that the API server has not
-	// responded yet. The first part may be empty, and so may be the first part after the API server has responded.
+	// send sends a part of the log, which ends with a complete character. waiting is true if the API server has not
+	// responded yet. The first part can be empty, and so can the first part after the response of the API server.
 	send      func(part []byte, waiting bool) error
 	responded bool // The API server has responded.
 	started   bool
@@ -136,8 +136,7 @@ type logWriter struct {
 	buf       []byte
 }
 
-// copy sends the lines of a log as they arrive. It first sends an empty part, which shows the client that the log is
-// open.
+// copy sends the lines of a log as they arrive. It first sends an empty part, to show that the log is open.
 func (l *logWriter) copy(from io.Reader) error {
 	l.responded, l.started = true, false
 	if err := l.flush(); err != nil {
@@ -153,7 +152,7 @@ func (l *logWriter) copy(from io.Reader) error {
 			return err
 		}
 		if lines.Buffered() > 0 && len(l.buf) < logChunk {
-			// Send the line together with the data that is available already.
+			// More lines are already available, so send them in the same part.
 			continue
 		}
 		if err := l.flush(); err != nil {
@@ -162,7 +161,6 @@ func (l *logWriter) copy(from io.Reader) error {
 	}
 }
 
-// ignoreError returns err, or nil if err is target.
 func ignoreError(err, target error) error {
 	if errors.Is(err, target) {
 		return nil
@@ -170,7 +168,7 @@ func ignoreError(err, target error) error {
 	return err
 }
 
-// flush sends the buffered text.
+// flush sends the buffered text in parts of at most logChunk bytes.
 func (l *logWriter) flush() error {
 	if l.started && len(l.buf) == 0 {
 		return nil
@@ -193,7 +191,7 @@ func (l *logWriter) flush() error {
 	}
 }
 
-// logResponse is an HTTP response that contains a log. Each part of the log must be sent within writeTimeout.
+// logResponse sends a log as an HTTP response. A client must accept each part of the log within writeTimeout.
 type logResponse struct {
 	*http.ResponseController
 
@@ -209,7 +207,7 @@ func (l *logResponse) send(part []byte, _ bool) error {
 	return errors.Join(err, l.Flush())
 }
 
-// logOptionsOf reads the options of a log from the query.
+// logOptionsOf returns the log options in the query parameters of a request.
 func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 	values, err := valuesOf(r, "container", "follow", "previous", "since", "tail", "timestamps")
 	if err != nil {
@@ -238,8 +236,7 @@ func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 	return o, setSince(&o, values.Get("since"))
 }
 
-// checkTail checks tail, the requested number of last lines with which a log starts. text is the text of that number
-// in the request.
+// checkTail returns a problem if tail is not a valid number of last lines. text is the value of tail in the request.
 func checkTail(tail int, text string) error {
 	if tail < 0 || tail > maxTail {
 		return badRequest("Invalid number of lines", "tail is %.40q; it must be an integer up to %d.", text, maxTail)
@@ -247,7 +244,7 @@ func checkTail(tail int, text string) error {
 	return nil
 }
 
-// setSince sets the time, or the age, of the first log lines to send. An empty text sets neither.
+// setSince sets Since from a time, or Age from a duration. The log then starts there. An empty text changes nothing.
 func setSince(o *watch.LogOptions, text string) (err error) {
 	if text == "" {
 		return nil

@@ -21,8 +21,8 @@ const (
 	upstream = "/api/v1/namespaces/a/pods/web-0/log"
 )
 
-// logs sets the log of a pod to text. nextQuery returns the query of the next request that the API server receives
-// for the log.
+// logs sets the log of a pod to text. nextQuery returns the query parameters of the next log request to the API
+// server.
 func (b *bubble) logs(text string) (nextQuery func() url.Values) {
 	queries := make(chan url.Values, 1000)
 	b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
@@ -42,15 +42,15 @@ func (b *bubble) refuseLog(code int, message string) {
 	})
 }
 
-// source controls a log that grows while it is followed.
+// source controls the growing log of a pod.
 type source struct {
 	t            *testing.T
 	lines        chan string
-	requestEnded chan struct{} // Closed when the server's request to the API server for the log has ended.
+	requestEnded chan struct{} // Closed when the server's log request has ended.
 }
 
-// source gives a pod a growing log, whose lines the test sends. The line "" ends the log normally. The line "cut"
-// aborts the log.
+// source gives a pod a growing log. The test sends each line through the channel lines. The line "" ends the log
+// normally, and the line "cut" aborts it.
 func (b *bubble) source() *source {
 	s := &source{t: b.t, lines: make(chan string), requestEnded: make(chan struct{})}
 	b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
@@ -74,8 +74,7 @@ func (b *bubble) source() *source {
 	return s
 }
 
-// wantRequestEnded checks whether the server's request to the API server for the log has ended. want is the expected
-// result.
+// wantRequestEnded checks whether the server's log request to the API server has ended.
 func (s *source) wantRequestEnded(want bool, when string) {
 	s.t.Helper()
 	synctest.Wait()
@@ -90,7 +89,7 @@ func (s *source) wantRequestEnded(want bool, when string) {
 	}
 }
 
-// getStreaming sends a request whose response may take long, and returns the response with a reader for its body.
+// getStreaming sends a request for a streaming response. It returns the response, and a reader of its body.
 func (b *bubble) getStreaming(ctx context.Context, path string) (*http.Response, *bufio.Reader) {
 	b.t.Helper()
 	transport := &http.Transport{DialContext: b.dial, DisableCompression: true}
@@ -99,7 +98,7 @@ func (b *bubble) getStreaming(ctx context.Context, path string) (*http.Response,
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	// Accept compression for logs, to test that compression does not delay them.
+	// Request compression, to test that it does not delay log lines.
 	if strings.HasPrefix(path, "/api/v1/logs/") {
 		request.Header.Set("Accept-Encoding", "gzip, zstd")
 	}
@@ -221,8 +220,7 @@ func TestLogProblems(t *testing.T) {
 	})
 }
 
-// A followed log is sent line by line for as long as it lasts, even if it is quiet for hours. It ends when the
-// container ends.
+// A followed log is streamed line by line until the container ends, even without new lines for hours.
 func TestLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -240,7 +238,7 @@ func TestLogIsFollowed(t *testing.T) {
 					b.t.Errorf("the line %q was delayed for %s", line, elapsed)
 				}
 			}
-			<-time.After(time.Duration(n+1) * time.Hour) // This time is longer than any timeout of the server.
+			<-time.After(time.Duration(n+1) * time.Hour) // Longer than every timeout of the server.
 		}
 		s.lines <- "last"
 		s.lines <- ""
@@ -250,7 +248,7 @@ func TestLogIsFollowed(t *testing.T) {
 	})
 }
 
-// For the client, the end of an aborted log differs from the end of a complete log.
+// A client can tell an aborted log apart from a complete log: it gets an unexpected EOF.
 func TestAbortedLogHasUnexpectedEOF(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -264,8 +262,8 @@ func TestAbortedLogHasUnexpectedEOF(t *testing.T) {
 	})
 }
 
-// After a permission is revoked, no more lines of a log are sent, whether the log is quiet or not. If access reviews
-// are only unavailable, the log continues.
+// After a permission is revoked, a followed log ends, with or without new lines. It continues if access reviews are
+// only unavailable.
 func TestLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		inBubble(t, func(b *bubble) {
@@ -328,7 +326,7 @@ func TestLogEndsWhenTheServerStops(t *testing.T) {
 	})
 }
 
-// If a client does not read its log, it is disconnected when a write has taken 10 s.
+// A client that does not read its log is disconnected when a write has taken 10 s.
 func TestLogOfNonReadingClientEnds(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
