@@ -134,9 +134,9 @@ func limitGroups() []limitGroup {
 			},
 		}},
 		{"Queries and views", []limit{
-			{"Namespaces of one query", "{watch.maxNamespaces}"},
-			{"Label selector, field selector or text filter", "{watch.maxSelector size}"},
-			{"Requirements and values of a label selector; words of a text filter", "{watch.maxTerms}"},
+			{"Namespaces of one query", "{query.maxNamespaces}"},
+			{"Label selector, field selector or text filter", "{query.maxSelector size}"},
+			{"Requirements and values of a label selector; words of a text filter", "{query.maxTerms}"},
 			{"Name of an object", "253 characters"},
 			{"Search", "{watch.maxSearch size}; {web.maxSearchLimit} results"},
 			{
@@ -144,7 +144,7 @@ func limitGroups() []limitGroup {
 				"{watch.maxFieldScopes}; of one user {watch.userFieldScopes}, of one link {watch.linkFieldScopes}, " +
 					"of all links {watch.guestFieldScopes}",
 			},
-			{"Rows of a window", "{watch.maxWindow}; at most one message about other rows a second"},
+			{"Rows of a window", "{query.MaxWindow}; at most one message about other rows a second"},
 			{
 				"Rankings of one resource",
 				"{watch.maxAllRankings}; of one user or link {watch.maxRankings}, of all links " +

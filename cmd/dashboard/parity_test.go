@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 
 	"golang.org/x/sync/errgroup"
@@ -149,7 +150,7 @@ func newParity(t *testing.T) *parity {
 	})
 	eventually(t, "all kinds are live", func() error {
 		for _, ref := range parityKinds() {
-			s, err := p.cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: ref},
+			s, err := p.cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), query.Query{Resource: ref},
 				10*time.Second)
 			if err != nil || s.Status.State != status.Live {
 				return fmt.Errorf("%s: %w", ref, err)
@@ -331,7 +332,7 @@ func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 	t.Helper()
 	switch s.verb {
 	case "list":
-		snapshot, err := u.access.Snapshot(t.Context(), watch.Query{Resource: s.ref, Namespaces: s.namespaces},
+		snapshot, err := u.access.Snapshot(t.Context(), query.Query{Resource: s.ref, Namespaces: s.namespaces},
 			10*time.Second)
 		switch outcome := outcomeOf(err); {
 		case outcome == "not found":
@@ -352,7 +353,7 @@ func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 	if s.name != "" {
 		view = watch.Object
 	}
-	sub, err := u.access.Subscribe(t.Context(), watch.Query{Resource: s.ref, Namespaces: s.namespaces, Name: s.name},
+	sub, err := u.access.Subscribe(t.Context(), query.Query{Resource: s.ref, Namespaces: s.namespaces, Name: s.name},
 		view, "")
 	if err != nil {
 		return outcomeOf(err)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 )
 
 func syncOurs(t *testing.T, config *rest.Config) (int, any) {
@@ -39,7 +40,7 @@ func syncOurs(t *testing.T, config *rest.Config) (int, any) {
 	})
 	for {
 		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-			t.Context(), watch.Query{Resource: podsRef}, time.Minute,
+			t.Context(), query.Query{Resource: podsRef}, time.Minute,
 		)
 		if err == nil && snapshot.Synced {
 			return len(snapshot.Objects), cluster

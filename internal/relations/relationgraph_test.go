@@ -15,6 +15,7 @@ import (
 	"glasshouse/internal/relations"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -87,7 +88,7 @@ func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 			inUse.Add(1)
 			return func() { inUse.Add(-1) }, nil
 		})
-		if _, err := access.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute); err != nil {
+		if _, err := access.Snapshot(t.Context(), query.Query{Resource: pods}, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		before := leases.Load()
@@ -126,7 +127,7 @@ func TestRowsOfAGraphAreReported(t *testing.T) {
 			WithScanLimiter(func(context.Context) (release func(), err error) {
 				return func() { heapGrowth.Store(max(heapGrowth.Load(), heap()-before)) }, nil
 			})
-		snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+		snapshot, err := access.Snapshot(t.Context(), query.Query{Resource: pods}, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}

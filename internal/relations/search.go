@@ -12,6 +12,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/jsonscan"
 	"glasshouse/internal/watch/objectrefs"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 )
@@ -70,11 +71,11 @@ func (f *finder) search(ctx context.Context) {
 
 // read lists one kind. It lists only the namespace of f.object if both are namespaced.
 func (f *finder) read(ctx context.Context, l *list) {
-	query := watch.Query{Resource: l.resource.Ref()}
+	q := query.Query{Resource: l.resource.Ref()}
 	if l.resource.Namespaced && f.object.Namespace != "" {
-		query.Namespaces = []string{f.object.Namespace}
+		q.Namespaces = []string{f.object.Namespace}
 	}
-	snapshot, err := f.access.Snapshot(ctx, query, listWait)
+	snapshot, err := f.access.Snapshot(ctx, q, listWait)
 	if err != nil {
 		l.status = status.Status{State: status.Failed, Reason: err.Error()}
 		if p, ok := errors.AsType[*status.Problem](err); ok {

@@ -9,6 +9,7 @@ import (
 
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/cursor"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 )
@@ -116,7 +117,7 @@ func (a *Access) WithFanOut(size func() int) *Access {
 // running until release is called.
 type openedQuery struct {
 	resource *resource.Resource
-	filter   *filter
+	filter   *query.Filter
 	informer *informer
 	release  func()
 }
@@ -124,13 +125,13 @@ type openedQuery struct {
 // check returns a filter that matches the objects that the query selects and that the viewer is permitted to see. If
 // an access review fails or refuses everything, check returns both the filter and an error.
 func (a *Access) check(
-	ctx context.Context, q *Query, resource *resource.Resource, verb authz.Verb, ttl authz.DecisionTTL,
-) (*filter, error) {
-	filter, err := newFilter(q, resource)
+	ctx context.Context, q *query.Query, resource *resource.Resource, verb authz.Verb, ttl authz.DecisionTTL,
+) (*query.Filter, error) {
+	filter, err := query.NewFilter(q, resource)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.checkMasked(filter.fields, resource); err != nil {
+	if err := a.checkMasked(filter.Fields, resource); err != nil {
 		return nil, err
 	}
 	return filter, a.restrict(ctx, resource, filter, verb, ttl)
@@ -138,8 +139,8 @@ func (a *Access) check(
 
 // open acquires the informer from which a query reads. filter is the result of check. A query with Watched acquires
 // nothing: it only uses an informer that is already running.
-func (a *Access) open(q *Query, resource *resource.Resource, filter *filter) (*openedQuery, error) {
-	scope := a.scope(resource, filter.fields)
+func (a *Access) open(q *query.Query, resource *resource.Resource, filter *query.Filter) (*openedQuery, error) {
+	scope := a.scope(resource, filter.Fields)
 	if q.Watched {
 		running := a.cluster.pool.find(scope)
 		if running == nil {
@@ -156,7 +157,7 @@ func (a *Access) open(q *Query, resource *resource.Resource, filter *filter) (*o
 		return nil, err
 	}
 	releaseLeases, err := informer.acquireLeases(
-		slices.Concat(filter.named, filter.permittedNamespaces), len(filter.permittedNamespaces) == 0,
+		slices.Concat(filter.Named, filter.PermittedNamespaces), len(filter.PermittedNamespaces) == 0,
 	)
 	if err != nil {
 		release()
@@ -175,9 +176,9 @@ func notWatched(r *resource.Resource) *status.Problem {
 
 // cursor returns the encrypted cursor of a snapshot, from which a subscription can resume. version is the version of
 // the informer's data. offset is the position of the newest change in the snapshot.
-func (a *Access) cursor(q *Query, f *filter, i *informer, version int, offset uint64) string {
+func (a *Access) cursor(q *query.Query, f *query.Filter, i *informer, version int, offset uint64) string {
 	cipher := a.cursorCipher(q, f, i)
-	if f.isRestricted {
+	if f.IsRestricted {
 		restricted := cipher.EncryptRestricted(i.epochOf(version), offset, time.Now())
 		return string(restricted.Append(nil))
 	}
@@ -186,9 +187,9 @@ func (a *Access) cursor(q *Query, f *filter, i *informer, version int, offset ui
 
 // cursorCipher returns the key that encrypts the viewer's cursors (resume positions) for one filter. The key changes
 // when the viewer's permissions change, so that older cursors become invalid.
-func (a *Access) cursorCipher(q *Query, f *filter, i *informer) cursor.Cipher {
+func (a *Access) cursorCipher(q *query.Query, f *query.Filter, i *informer) cursor.Cipher {
 	return a.cluster.cursors.Cipher(fmt.Sprintf(
 		"%q %q %q %t %q %q %q %q %v",
-		a.viewer.Key(), q.Resource, f.namespaces, f.isRestricted, q.Labels, q.Fields, q.Name, q.Text, i.scope,
+		a.viewer.Key(), q.Resource, f.Namespaces, f.IsRestricted, q.Labels, q.Fields, q.Name, q.Text, i.scope,
 	))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 )
 
@@ -16,16 +17,16 @@ import (
 func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		query watch.Query
+		query query.Query
 		view  watch.View
 		scans int // Expected number of scans in two minutes, including those for digests.
 	}{
-		{"all rows", watch.Query{}, watch.Rows, 1},
-		{"some rows", watch.Query{Labels: "a!=b"}, watch.Rows, 2},
-		{"a table", watch.Query{Labels: "a!=b"}, watch.Table, 2},
-		{"a window", watch.Query{}, watch.Windowed, 1},
-		{"changes", watch.Query{}, watch.Changes, 1},
-		{"an object", watch.Query{Namespaces: []string{"a"}, Name: "p"}, watch.Object, 0},
+		{"all rows", query.Query{}, watch.Rows, 1},
+		{"some rows", query.Query{Labels: "a!=b"}, watch.Rows, 2},
+		{"a table", query.Query{Labels: "a!=b"}, watch.Table, 2},
+		{"a window", query.Query{}, watch.Windowed, 1},
+		{"changes", query.Query{}, watch.Changes, 1},
+		{"an object", query.Query{Namespaces: []string{"a"}, Name: "p"}, watch.Object, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -40,7 +41,7 @@ func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 					})
 				test.query.Resource = pods
 				if test.view == watch.Windowed {
-					window, err := watch.NewWindow("", 0, 10)
+					window, err := query.NewWindow("", 0, 10)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -84,7 +85,7 @@ func TestReadsWaitForScanLimiter(t *testing.T) {
 			return func() { running-- }, refused
 		})
 		read := func() (all []error) {
-			_, err := access.Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+			_, err := access.Snapshot(t.Context(), query.Query{Resource: pods}, 0)
 			_, found := access.Search(t.Context(), "p", 1, func(_, _ *resource.Resource) int { return 0 })
 			return []error{err, found}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -14,7 +15,7 @@ const podLogsRef = "core/v1/pods/log"
 
 // Authorize returns an error with the reason if the viewer is not permitted to read the result of the query. It also
 // returns an error if the viewer is permitted to read only some of the namespaces that the query names.
-func (a *Access) Authorize(ctx context.Context, q Query) error {
+func (a *Access) Authorize(ctx context.Context, q query.Query) error {
 	verb := authz.VerbList
 	if q.Name != "" {
 		verb = authz.VerbGet
@@ -22,7 +23,7 @@ func (a *Access) Authorize(ctx context.Context, q Query) error {
 	return a.authorize(ctx, q, verb)
 }
 
-func (a *Access) authorize(ctx context.Context, q Query, verb authz.Verb) error {
+func (a *Access) authorize(ctx context.Context, q query.Query, verb authz.Verb) error {
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
 		return err
@@ -32,8 +33,8 @@ func (a *Access) authorize(ctx context.Context, q Query, verb authz.Verb) error 
 		return err
 	}
 	for _, ns := range q.Namespaces {
-		if !slices.Contains(permitted.namespaces, ns) {
-			return errForbidden(resource, verb, &filter{namespaces: []string{ns}})
+		if !slices.Contains(permitted.Namespaces, ns) {
+			return errForbidden(resource, verb, &query.Filter{Namespaces: []string{ns}})
 		}
 	}
 	return nil
@@ -57,7 +58,7 @@ func (a *Access) AuthorizeShare(ctx context.Context, s *Scope) error {
 }
 
 func (a *Access) authorizePart(ctx context.Context, p *Part) error {
-	q := Query{Resource: p.Resource, Namespaces: p.Namespaces, Labels: p.Labels, Name: p.Name, Text: p.Text}
+	q := query.Query{Resource: p.Resource, Namespaces: p.Namespaces, Labels: p.Labels, Name: p.Name, Text: p.Text}
 	verb := authz.VerbList
 	switch {
 	case p.Resource == podLogsRef:
@@ -76,7 +77,7 @@ func (a *Access) authorizePart(ctx context.Context, p *Part) error {
 			resource.Ref(),
 		)
 	}
-	if p.Regarding != "" && !isValidRegarding(resource, p.Regarding) {
+	if p.Regarding != "" && !query.IsValidRegarding(resource, p.Regarding) {
 		return status.Invalidf(
 			"Invalid object reference",
 			"about is %.100q; it applies only to events, and must be the kind, group and name of an object, such as "+

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -72,17 +73,17 @@ func TestOversizedResourceIsRefused(t *testing.T) {
 			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 		}
 		server.Set(widgets, bigItem("b", "small", 1<<10))
-		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "61 objects") ||
 			!strings.Contains(r.reason, "namespace") || !strings.Contains(r.reason, "MiB") {
 			t.Errorf("it is %s: %s, want failed with an estimate and an offer", r.state, r.reason)
 		}
-		part := subscribe(t, cluster, watch.Query{Resource: widgets, Namespaces: []string{"b"}}, "")
+		part := subscribe(t, cluster, query.Query{Resource: widgets, Namespaces: []string{"b"}}, "")
 		part.wantSettle("state live, snapshot of 1")
-		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 0")
+		subscribe(t, cluster, query.Query{}, "").wantSettle("state live, snapshot of 0")
 		if large := subscribe(
-			t, cluster, watch.Query{Resource: widgets, Namespaces: []string{"a"}}, "",
+			t, cluster, query.Query{Resource: widgets, Namespaces: []string{"a"}}, "",
 		); large.settle() == "" || large.state != "failed" {
 			t.Errorf("the large namespace is %s, want failed", large.state)
 		}
@@ -106,7 +107,7 @@ func TestRefusalShowsDifferentSizes(t *testing.T) {
 		for n := range 24 {
 			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 		}
-		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		r.settle()
 		var size [2]resource.Quantity
 		for n, text := range regexp.MustCompile(
@@ -150,10 +151,10 @@ func TestIdleInformersAreEvictedFirst(t *testing.T) {
 			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 			server.Set(pods, bigItem("a", fmt.Sprint("p", n), 40<<10))
 		}
-		first := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		first := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		first.settle()
 		first.wantLive(20)
-		second := subscribe(t, cluster, watch.Query{}, "")
+		second := subscribe(t, cluster, query.Query{}, "")
 		second.settle()
 		if second.state != "failed" {
 			t.Errorf("the second is %s, want failed while the first is probed", second.state)
@@ -173,8 +174,8 @@ func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 		for n := range 600 {
 			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 4<<10))
 		}
-		bystander := subscribe(t, cluster, watch.Query{}, "")
-		r := subscribe(t, cluster, watch.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
+		bystander := subscribe(t, cluster, query.Query{}, "")
+		r := subscribe(t, cluster, query.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "there may be more") ||
 			!strings.Contains(r.reason, "narrower field selector") || len(r.rows) > 0 {
@@ -209,7 +210,7 @@ func TestStartedNamespacesFitTogether(t *testing.T) {
 				server.Set(widgets, bigItem(ns, fmt.Sprint("w", n, m), 40<<10))
 			}
 		}
-		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		r.settle()
 		covered := ""
 		for range 5 {
@@ -244,7 +245,7 @@ func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 				server.Set(widgets, bigItem(ns, fmt.Sprint(ns, n), 1<<10))
 			}
 		}
-		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		r.settle()
 		r.wantLive(700)
 		server.Refuse(widgets, "", 0, "")
@@ -275,7 +276,7 @@ func TestRelistedObjectsAreCountedOnce(t *testing.T) {
 		cluster := runClusterWith(t, server, watch.Options{
 			Linger: 5 * time.Minute, MemoryLimit: 50 << 20, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		})
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		r.wantLive(18)
 		slow.Store(true)
@@ -304,7 +305,7 @@ func TestNewDefinitionIsEstimatedAgain(t *testing.T) {
 		}
 		picker := cluster.For(watch.Viewer{Program: true}).Follow()
 		defer picker.Close()
-		r := subscribe(t, cluster, watch.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
+		r := subscribe(t, cluster, query.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
 		if r.settle(); r.state != "failed" {
 			t.Errorf("it is %s, want failed", r.state)
 		}
@@ -329,7 +330,7 @@ func TestRefusalReturnsAfterPermissionLoss(t *testing.T) {
 		for n := range 30 {
 			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 		}
-		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		r.wantSettle("state failed")
 		server.Revoke(widgets, "")
 		advance(11 * time.Second)
@@ -347,8 +348,8 @@ func TestRefusalReturnsAfterPermissionLoss(t *testing.T) {
 func TestGrownResourceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
-		bystander := subscribe(t, cluster, watch.Query{}, "")
-		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		bystander := subscribe(t, cluster, query.Query{}, "")
+		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		r.settle()
 		for n := range 40 {
 			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
@@ -375,7 +376,7 @@ func TestGrownNamespaceIsStopped(t *testing.T) {
 				server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 			}
 		})
-		q := watch.Query{Resource: widgets, Namespaces: []string{"a"}}
+		q := query.Query{Resource: widgets, Namespaces: []string{"a"}}
 		if states := strings.Join(statesFor(t, cluster, q, 40*time.Second), ", "); states != "syncing, live, failed" {
 			t.Errorf("it was %s, want syncing, live, failed", states)
 		}
@@ -391,7 +392,7 @@ func TestGrownNamespaceIsStopped(t *testing.T) {
 	})
 }
 
-func statesFor(t *testing.T, cluster *watch.Cluster, q watch.Query, duration time.Duration) (states []string) {
+func statesFor(t *testing.T, cluster *watch.Cluster, q query.Query, duration time.Duration) (states []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), duration)
 	defer cancel()
@@ -449,7 +450,7 @@ func TestEstimateMatchesUsedMemory(t *testing.T) {
 				}
 				server.Set(test.ref, all...)
 				states := statesFor(
-					t, cluster, watch.Query{Resource: test.ref, Namespaces: test.namespaces, Fields: test.fields},
+					t, cluster, query.Query{Resource: test.ref, Namespaces: test.namespaces, Fields: test.fields},
 					4*time.Minute,
 				)
 				if len(states) > 2 || states[len(states)-1] != test.want {
@@ -483,12 +484,12 @@ func TestRelistIsLimitedByBudget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := newBudgetedCluster(t)
-				bystander := subscribe(t, cluster, watch.Query{}, "")
+				bystander := subscribe(t, cluster, query.Query{}, "")
 				server.Set(widgets, bigItem("a", "w", 40<<10))
 				if test.polled {
 					server.RefuseWatches(widgets, http.StatusForbidden)
 				}
-				r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+				r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 				r.settle()
 				server.ChangeWhileDown(widgets, func() {
 					for n := range test.count {
@@ -553,7 +554,7 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 					all = append(all, item)
 				}
 				server.Set(test.ref, all[:test.count]...)
-				r := subscribe(t, cluster, watch.Query{Resource: test.ref}, "")
+				r := subscribe(t, cluster, query.Query{Resource: test.ref}, "")
 				r.settle()
 				r.wantLive(test.count)
 				for range 2 {
@@ -579,7 +580,7 @@ func TestOnlyLargestInformerStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := newBudgetedCluster(t)
 		for _, ref := range []string{pods, widgets} {
-			subscribe(t, cluster, watch.Query{Resource: ref}, "").settle()
+			subscribe(t, cluster, query.Query{Resource: ref}, "").settle()
 		}
 		for n := range 40_000 {
 			if cluster.ExceedsBudgetWith(pods, widgets, 2<<20, n%5000) {
@@ -597,8 +598,8 @@ func TestHistoryIsDroppedFirst(t *testing.T) {
 		for n := range 20 {
 			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 		}
-		first := subscribe(t, cluster, watch.Query{}, "")
-		second := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		first := subscribe(t, cluster, query.Query{}, "")
+		second := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		first.settle()
 		second.settle()
 		var maxBytes, history int64
@@ -631,7 +632,7 @@ func TestHistoryIsDroppedFirst(t *testing.T) {
 
 		// Histories are also dropped when another resource needs the memory.
 		server.Set(namespaces, bigItem("", "large", 100<<10))
-		third := subscribe(t, cluster, watch.Query{Resource: namespaces}, "")
+		third := subscribe(t, cluster, query.Query{Resource: namespaces}, "")
 		third.settle()
 		third.wantLive(3)
 	})
@@ -645,16 +646,16 @@ func TestNothingIsEvictedInVain(t *testing.T) {
 		for n := range 30 {
 			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 40<<10))
 		}
-		small := subscribe(t, cluster, watch.Query{}, "")
+		small := subscribe(t, cluster, query.Query{}, "")
 		small.settle()
 		server.Set(pods, pod("a", "p", "Failed"))
 		small.sub.Close()
-		large := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		large := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		large.settle()
 		if large.state != "failed" {
 			t.Errorf("it is %s, want failed", large.state)
 		}
-		back := subscribe(t, cluster, watch.Query{}, small.cursor)
+		back := subscribe(t, cluster, query.Query{}, small.cursor)
 		back.rows = small.rows
 		back.wantSettle("state live, update a/p")
 	})
@@ -669,7 +670,7 @@ func TestPinnedResourceIsWatched(t *testing.T) {
 			Linger: time.Minute, Pinned: []string{pods, widgets}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		})
 		advance(20 * time.Minute)
-		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
+		subscribe(t, cluster, query.Query{}, "").wantSettle("state live, snapshot of 1")
 		if lists := server.Requests("/pods?"); len(lists) != 1 {
 			t.Errorf("%d lists of pods in 20 minutes, want 1: %s", len(lists), lists)
 		}

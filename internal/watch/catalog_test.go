@@ -13,6 +13,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 )
@@ -33,7 +34,7 @@ func TestResources(t *testing.T) {
 				}
 				server.Set(pods, pod("a", "p", "Running"))
 				cluster := runCluster(t, server)
-				subscribe(t, cluster, watch.Query{}, "").settle()
+				subscribe(t, cluster, query.Query{}, "").settle()
 				known, groupErrors, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 				if err != nil || len(groupErrors) != 0 {
 					t.Fatal(groupErrors, err)
@@ -60,7 +61,7 @@ func TestResources(t *testing.T) {
 					t.Errorf("got\n%s\nwant\n%s", a, b)
 				}
 				_, err = cluster.For(watch.Viewer{Program: true}).Snapshot(
-					t.Context(), watch.Query{Resource: "example.com/v1beta1/gadgets"}, 0,
+					t.Context(), query.Query{Resource: "example.com/v1beta1/gadgets"}, 0,
 				)
 				wantProblem(t, err, status.Invalid, "Not listable", "create")
 			})
@@ -157,12 +158,12 @@ func TestServerDownAtStart(t *testing.T) {
 		wantProblem(
 			t, err, status.Unavailable, "The API server does not answer", "connection refused. Next attempt in ",
 		)
-		_, err = access.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
+		_, err = access.Snapshot(t.Context(), query.Query{Resource: pods}, time.Second)
 		wantProblem(t, err, status.Unavailable, "The API server does not answer", "http://api.test: ")
 		advance(10 * time.Minute)
 		server.Down(false)
 		advance(16 * time.Second)
-		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
+		subscribe(t, cluster, query.Query{}, "").wantSettle("state live, snapshot of 1")
 
 		// When the API server is down again, the resources that discovery found before stay known.
 		server.Down(true)
@@ -202,7 +203,7 @@ func TestObjectFromCacheAndAPIServer(t *testing.T) {
 			}
 		}
 		read() // The resource is not watched yet, so this read requests the object from the API server.
-		subscribe(t, cluster, watch.Query{}, "").settle()
+		subscribe(t, cluster, query.Query{}, "").settle()
 		gets := len(server.Requests("/pods/p"))
 		read() // The resource is watched now, so this read uses the object in memory.
 		if now := len(server.Requests("/pods/p")); now != gets || gets != 1 {
@@ -259,7 +260,7 @@ func TestDateColumns(t *testing.T) {
 			Namespace: "a", Name: "x", Cells: `["x","33h"]`,
 			Rest: `"status":{"last":"1999-12-30T14:59:58Z","wrong":"1990-01-01T00:00:00Z"}`,
 		})
-		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 		r.settle()
 		r.wantRows("a/x=1999-12-30T14:59:58Z")
 	})

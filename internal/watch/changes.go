@@ -64,10 +64,10 @@ func (i *informer) completeSince(namespaces []string) time.Time {
 // the patches of the changes to it to get the present object.
 func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 	now, start := s.informer.visibleState(s.filter), s.informer.currentEpochStart()
-	s.filter.columns, s.cursor = now.columns, s.informer.Now()
+	s.filter.Columns, s.cursor = now.columns, s.informer.Now()
 	var before *listwatch.Object
 	if s.key != "" {
-		if o, ok, cursor := s.informer.Get(s.key); ok && s.filter.match(o) {
+		if o, ok, cursor := s.informer.Get(s.key); ok && s.filter.Match(o) {
 			before, s.cursor = o, cursor
 		}
 	}
@@ -89,7 +89,7 @@ func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 		}
 	}
 	s.recordSnapshotSent(now.version)
-	since := latest(s.informer.completeSince(s.filter.namespaces), earliest)
+	since := latest(s.informer.completeSince(s.filter.Namespaces), earliest)
 	if !complete {
 		since = latest(since, oldest.Time)
 	}
@@ -104,7 +104,7 @@ func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 	}
 	message = append(message, `],"last":true`...)
 	if oldest != nil {
-		before = s.filter.matchingOld(oldest)
+		before = s.filter.MatchingOld(oldest)
 	}
 	if s.key == "" || before == nil {
 		return message, nil

@@ -11,6 +11,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -21,7 +22,7 @@ type changesReader struct {
 	since  time.Time
 }
 
-func subscribeChanges(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) *changesReader {
+func subscribeChanges(t *testing.T, cluster *watch.Cluster, q query.Query, cursor string) *changesReader {
 	t.Helper()
 	q.Resource = pods
 	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, watch.Changes, cursor)
@@ -136,7 +137,7 @@ func TestChangesView(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "listed", "Running"))
 		listed := time.Now()
-		first := subscribeChanges(t, cluster, watch.Query{}, "")
+		first := subscribeChanges(t, cluster, query.Query{}, "")
 		first.wantSettle("snapshot") // Takes 15 s of fake time. Objects of the first list are not sent as changes.
 		if !first.since.Equal(listed) {
 			t.Errorf("the past is known since %s, want %s", first.since, listed)
@@ -152,12 +153,12 @@ func TestChangesView(t *testing.T) {
 		server.Set(pods, managedBy(pod("b", "q", "Failed"), 31, "kubelet", phase))
 		server.Set(pods, managedBy(pod("b", "q", "Running"), 32, "kubelet", phase))
 		first.wantSettle("update b/q by kubelet, update b/q by kubelet")
-		subscribeChanges(t, cluster, watch.Query{}, cursor).wantSettle("update b/q by kubelet, update b/q by kubelet")
-		subscribeChanges(t, cluster, watch.Query{}, "").
+		subscribeChanges(t, cluster, query.Query{}, cursor).wantSettle("update b/q by kubelet, update b/q by kubelet")
+		subscribeChanges(t, cluster, query.Query{}, "").
 			wantSettle("snapshot, " + history + ", update b/q by kubelet, update b/q by kubelet")
-		subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}}, "").
+		subscribeChanges(t, cluster, query.Query{Namespaces: []string{"b"}}, "").
 			wantSettle("snapshot, add b/q, update b/q by kubelet, update b/q by kubelet")
-		subscribeChanges(t, cluster, watch.Query{Name: "p"}, "").
+		subscribeChanges(t, cluster, query.Query{Name: "p"}, "").
 			wantSettle("snapshot, add a/p by kubectl, update a/p by kubelet, delete a/p")
 
 		server.SetCells(pods, "b", "q", `["q","Odd"]`)
@@ -172,16 +173,16 @@ func TestChangesViewOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "listed"))
-		snapshot := func(q watch.Query) (m changesMessage) {
+		snapshot := func(q query.Query) (m changesMessage) {
 			f := subscribeChanges(t, cluster, q, "")
 			for m.Type != "snapshot" {
 				m = f.next()
 			}
 			return m
 		}
-		object := watch.Query{Namespaces: []string{"a"}, Name: "p"}
+		object := query.Query{Namespaces: []string{"a"}, Name: "p"}
 		subscribeChanges(t, cluster, object, "").settle()
-		want := func(q watch.Query, want string) {
+		want := func(q query.Query, want string) {
 			t.Helper()
 			m := snapshot(q)
 			got := []string{phaseOf(m.Object)}
@@ -211,7 +212,7 @@ func TestChangesViewOfOneObject(t *testing.T) {
 			t.Errorf("the recreated object is sent as%s", got)
 		}
 		// Without a name in the query, the first message contains no object.
-		want(watch.Query{}, ", update, update, delete, add")
+		want(query.Query{}, ", update, update, delete, add")
 		for n := range 200 {
 			server.Set(pods, pod("a", "p", fmt.Sprint("n", n)))
 		}
@@ -237,7 +238,7 @@ func phaseOf(object json.RawMessage) string {
 func TestChangeEventMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.settle()
 		for _, step := range []struct {
 			do   func()
@@ -275,7 +276,7 @@ func TestChangeEventMembers(t *testing.T) {
 func TestChangesViewResetsAfterHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.settle()
 		old := f.cursor
 		server.Set(pods, pod("a", "p", "Pending"))
@@ -285,7 +286,7 @@ func TestChangesViewResetsAfterHistory(t *testing.T) {
 		<-time.After(6 * time.Minute)
 		server.Set(pods, pod("a", "q", "Running"))
 		synctest.Wait()
-		again := subscribeChanges(t, cluster, watch.Query{}, old)
+		again := subscribeChanges(t, cluster, query.Query{}, old)
 		again.wantSettle("reset, snapshot, add a/q")
 		if again.since.After(newest) || newest.Sub(again.since) > 30*time.Second {
 			t.Errorf("the past is whole since %s; the newest that is lost was before %s", again.since, newest)
@@ -297,23 +298,23 @@ func TestChangesViewResetsAfterHistory(t *testing.T) {
 func TestChangesViewStartsWithNewest200(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		subscribeChanges(t, cluster, watch.Query{}, "").settle()
+		subscribeChanges(t, cluster, query.Query{}, "").settle()
 		for i := range 3000 {
 			server.Set(pods, pod([]string{"a", "b"}[i%2], fmt.Sprint("p", i), "Running"))
 		}
 		synctest.Wait()
-		for q, want := range map[string]string{"a": "p2998", "": "p2999"} {
-			query := watch.Query{}
-			if q != "" {
-				query.Namespaces = []string{q}
+		for namespace, want := range map[string]string{"a": "p2998", "": "p2999"} {
+			q := query.Query{}
+			if namespace != "" {
+				q.Namespaces = []string{namespace}
 			}
-			f := subscribeChanges(t, cluster, query, "")
+			f := subscribeChanges(t, cluster, q, "")
 			m := f.next()
 			for m.Type != "snapshot" {
 				m = f.next()
 			}
 			if n := len(m.Events); n != 200 || m.Events[n-1].Name != want {
-				t.Errorf("in %q there are %d events, want 200 up to %s", q, n, want)
+				t.Errorf("in %q there are %d events, want 200 up to %s", namespace, n, want)
 			}
 		}
 	})
@@ -324,7 +325,7 @@ func TestChangesViewStartsWithNewest200(t *testing.T) {
 func TestChangesViewLimitsMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.settle()
 		server.Set(pods, pod("a", "p", ""))
 		for i := range 99 {
@@ -341,7 +342,7 @@ func TestChangesViewLimitsMessages(t *testing.T) {
 			if size > 300_000 || len(m.Events) == 0 {
 				t.Fatalf("a message of %d changes and %d bytes", len(m.Events), size)
 			}
-			resumed := subscribeChanges(t, cluster, watch.Query{}, f.cursor)
+			resumed := subscribeChanges(t, cluster, query.Query{}, f.cursor)
 			resumed.next()
 			if seen += len(m.Events); seen < 100 {
 				if next := resumed.next(); next.Events[0].RV != strconv.Itoa(103+seen) {
@@ -353,7 +354,7 @@ func TestChangesViewLimitsMessages(t *testing.T) {
 			t.Errorf("%d changes, then %+v; want 100, and no more", seen, m)
 		}
 		patchBytes := 0
-		snapshot := subscribeChanges(t, cluster, watch.Query{}, "")
+		snapshot := subscribeChanges(t, cluster, query.Query{}, "")
 		for m := snapshot.next(); patchBytes == 0; m = snapshot.next() {
 			for i := range m.Events {
 				patchBytes += len(m.Events[i].Patch)
@@ -372,7 +373,7 @@ func TestChangesViewAfterPermissionLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.settle()
 		server.Set(pods, pod("a", "q", "Running"))
 		f.wantSettle("add a/q")
@@ -387,14 +388,14 @@ func TestChangesViewAfterPermissionLoss(t *testing.T) {
 		f.wantSettle("snapshot")
 		server.Delete(pods, "a", "q")
 		f.wantSettle("delete a/q")
-		subscribeChanges(t, cluster, watch.Query{}, "").wantSettle("snapshot, delete a/q")
+		subscribeChanges(t, cluster, query.Query{}, "").wantSettle("snapshot, delete a/q")
 	})
 }
 
 func TestChangesViewOfUnknownNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
-		f := subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"nowhere"}}, "")
+		f := subscribeChanges(t, cluster, query.Query{Namespaces: []string{"nowhere"}}, "")
 		var err error
 		for err == nil {
 			_, err = f.sub.Next(t.Context())
@@ -410,7 +411,7 @@ func TestCoverageIsNoChange(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a")
-		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.wantSettle("snapshot")
 		for range 2 {
 			server.Refuse(pods, "b", 0, "")
@@ -439,7 +440,7 @@ func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
 		server.RevokeWatch(pods)
-		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.wantSettle("snapshot")
 		for _, status := range []string{"Failed", "Running"} { // The watch permission is first granted, then revoked.
 			server.ChangeWhileDown(pods, func() {
@@ -468,7 +469,7 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"), pod("b", "r", "Running"))
 		server.RevokeWatch(pods)
 		allowOnly(server, "a")
-		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.wantSettle("snapshot")
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
 		// Wait until the polled resource has just been listed. The next list is 30 s away, and the next permission
@@ -491,14 +492,14 @@ func TestChangesAreCompleteSinceLastList(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "1"))
 		allowOnly(server, "a")
-		subscribe(t, cluster, watch.Query{}, "").settle()
+		subscribe(t, cluster, query.Query{}, "").settle()
 		listed := time.Now()
 		<-time.After(time.Minute)
 		server.Refuse(pods, "b", 0, "")
 		allowed := time.Now()
 		<-time.After(time.Minute)
 		since := func(namespaces ...string) time.Time {
-			f := subscribeChanges(t, cluster, watch.Query{Namespaces: namespaces}, "")
+			f := subscribeChanges(t, cluster, query.Query{Namespaces: namespaces}, "")
 			f.settle()
 			return f.since
 		}

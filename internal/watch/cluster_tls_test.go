@@ -18,6 +18,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 )
 
 // newAuthority returns a certificate authority with a self-signed certificate for name, and that certificate in PEM.
@@ -85,7 +86,7 @@ func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
 			server, cluster, _, _ := runTLSCluster(t, cert, trusted)
 			advance(time.Minute)
 			_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-				t.Context(), watch.Query{Resource: pods}, time.Minute,
+				t.Context(), query.Query{Resource: pods}, time.Minute,
 			)
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
@@ -105,7 +106,7 @@ func TestRotatedAuthorityIsTrusted(t *testing.T) {
 			first, firstPEM := newAuthority(t, "api.test")
 			next, nextPEM := newAuthority(t, "api.test")
 			server, cluster, setCertificate, writeAuthorities := runTLSCluster(t, first, firstPEM)
-			r := subscribe(t, cluster, watch.Query{Resource: pods}, "")
+			r := subscribe(t, cluster, query.Query{Resource: pods}, "")
 			r.settle()
 			r.wantRows("a/p=Running")
 			if both {

@@ -13,6 +13,7 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 )
 
 // If one object changes 10,000 times in a second, each message to a slow reader has one event for all pending
@@ -21,8 +22,8 @@ func TestFloodOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "0"), pod("a", "q", "Running"))
-		object := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
-		rows := subscribe(t, cluster, watch.Query{}, "")
+		object := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		rows := subscribe(t, cluster, query.Query{}, "")
 		rows.settle()
 		var copied []byte
 		for copied == nil {
@@ -98,7 +99,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "0"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		change := func(name string) {
 			server.Set(pods, pod("a", name, "Running"))
@@ -153,7 +154,7 @@ func TestFanOutIsSpread(t *testing.T) {
 				at := make(map[time.Time]int) // Number of messages by the time of sending.
 				all := make([]*reader, 64)
 				for i := range all {
-					all[i] = subscribeAs(t, access, watch.Query{Resource: pods}, watch.Rows, "")
+					all[i] = subscribeAs(t, access, query.Query{Resource: pods}, watch.Rows, "")
 					all[i].settle()
 				}
 				began := time.Now()
@@ -204,8 +205,8 @@ func TestRequestedPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "0"))
-		query := watch.Query{Every: 50 * time.Millisecond}
-		r, p := subscribe(t, cluster, query, ""), openWindow(t, cluster, query, "", 0, 10)
+		q := query.Query{Every: 50 * time.Millisecond}
+		r, p := subscribe(t, cluster, q, ""), openWindow(t, cluster, q, "", 0, 10)
 		for name, reader := range map[string]struct {
 			settle func() string
 			next   func() string
@@ -223,7 +224,7 @@ func TestRequestedPauses(t *testing.T) {
 			}()
 			for n := range 3 {
 				if kind, after := reader.next(), time.Since(start); !strings.HasSuffix(kind, "events") ||
-					after != time.Duration(n)*query.Every {
+					after != time.Duration(n)*q.Every {
 					t.Errorf("%s: message %d is of %s, and arrived after %s", name, n, kind, after)
 				}
 			}
@@ -243,19 +244,19 @@ func TestConcurrentSnapshotsAreShared(t *testing.T) {
 		// list in memory.
 		longRow.UID = strings.Repeat("x", 300<<10)
 		server.Set(pods, longRow, pod("a", "p", "1"), pod("b", "q", "1"))
-		first := subscribe(t, cluster, watch.Query{}, "")
+		first := subscribe(t, cluster, query.Query{}, "")
 		for first.next().Type != "snapshot" {
 			continue
 		}
 		server.Set(pods, pod("a", "p", "2"))
 		synctest.Wait()
-		second := subscribe(t, cluster, watch.Query{}, "")
-		inB := subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+		second := subscribe(t, cluster, query.Query{}, "")
+		inB := subscribe(t, cluster, query.Query{Namespaces: []string{"b"}}, "")
 		for second.next().Type != "snapshot" {
 			continue
 		}
 		now, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-			t.Context(), watch.Query{Resource: pods}, time.Minute,
+			t.Context(), query.Query{Resource: pods}, time.Minute,
 		)
 		if err != nil || !strings.Contains(string(now.Objects[1].Cells()), "2") {
 			t.Errorf("a snapshot of its own has %s, %v; want what is now", now.Objects[1].Cells(), err)

@@ -12,6 +12,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 )
 
 // newNamedOnlyCluster starts a Cluster in which the program cannot list the namespaces. It can watch the pods of the
@@ -26,7 +27,7 @@ func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 		Linger: 5 * time.Minute, Ring: watch.Ring{Age: time.Hour}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	server.Set(pods, pod("a", "p", "Running"))
-	subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "").settle()
+	subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, "").settle()
 	return server, cluster
 }
 
@@ -42,7 +43,7 @@ func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 				}
 				cursors := make(map[string]string)
 				for _, ns := range []string{"a", "b", "a b"} {
-					f := subscribeChanges(t, cluster, watch.Query{Namespaces: strings.Fields(ns)}, "")
+					f := subscribeChanges(t, cluster, query.Query{Namespaces: strings.Fields(ns)}, "")
 					f.wantSettle("snapshot")
 					f.sub.Close()
 					cursors[ns] = f.cursor
@@ -52,15 +53,15 @@ func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 				server.Delete(pods, "b", "r")
 				<-time.After(time.Minute)
 				for ns, cursor := range cursors {
-					f := subscribeChanges(t, cluster, watch.Query{Namespaces: strings.Fields(ns)}, cursor)
+					f := subscribeChanges(t, cluster, query.Query{Namespaces: strings.Fields(ns)}, cursor)
 					if got := f.settle(); strings.HasPrefix(got, "reset, snapshot") != (ns != "a") {
 						t.Errorf("a reader that was away from %s gets %q", ns, got)
 					}
 				}
-				f := subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+				f := subscribeChanges(t, cluster, query.Query{Namespaces: []string{"b"}}, "")
 				f.settle()
 				server.Set(pods, pod("b", "s", "Running"))
-				subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}}, f.cursor).wantSettle("add b/s")
+				subscribeChanges(t, cluster, query.Query{Namespaces: []string{"b"}}, f.cursor).wantSettle("add b/s")
 			})
 		})
 	}
@@ -73,12 +74,12 @@ func TestResumeWhileNamespaceExpires(t *testing.T) {
 		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := newNamedOnlyCluster(t)
-				f := subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+				f := subscribeChanges(t, cluster, query.Query{Namespaces: []string{"b"}}, "")
 				f.wantSettle("snapshot")
 				f.sub.Close()
 				server.Hang(apitest.SelfReviewsPath) // This delays the reconciler, which stops unused watches.
 				<-time.After(5*time.Minute + time.Duration(wait)*time.Second)
-				f = subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}}, f.cursor)
+				f = subscribeChanges(t, cluster, query.Query{Namespaces: []string{"b"}}, f.cursor)
 				var want []string
 				for n := range 100 {
 					name := fmt.Sprint("p", n)
@@ -103,8 +104,8 @@ func TestSwappedFeedsResetNoReader(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "r", "Running"))
 		server.RevokeWatch(pods)
 		allowOnly(server, "a")
-		all, single := subscribeChanges(t, cluster, watch.Query{}, ""),
-			subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		all, single := subscribeChanges(t, cluster, query.Query{}, ""),
+			subscribeChanges(t, cluster, query.Query{Namespaces: []string{"a"}}, "")
 		all.wantSettle("snapshot")
 		single.wantSettle("snapshot")
 		before, after := []string{all.cursor, single.cursor}, "add a/n"
@@ -121,8 +122,8 @@ func TestSwappedFeedsResetNoReader(t *testing.T) {
 		single.wantSettle(after)
 		server.RefuseWatches(pods, 0) // Grant the watch permission, so that polling ends.
 		advance(time.Minute)
-		subscribeChanges(t, cluster, watch.Query{}, before[0]).wantSettle(after)
-		subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"a"}}, before[1]).wantSettle(after)
+		subscribeChanges(t, cluster, query.Query{}, before[0]).wantSettle(after)
+		subscribeChanges(t, cluster, query.Query{Namespaces: []string{"a"}}, before[1]).wantSettle(after)
 	})
 }
 
@@ -133,12 +134,12 @@ func TestNewPermissionResetsNoReader(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		allowOnly(server, "a")
-		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.wantSettle("snapshot")
 		server.Refuse(pods, "b", 0, "")
 		advance(time.Minute)
 		server.Set(pods, pod("b", "q", "Running"))
-		subscribeChanges(t, cluster, watch.Query{}, f.cursor).wantSettle("add b/q")
+		subscribeChanges(t, cluster, query.Query{}, f.cursor).wantSettle("add b/q")
 	})
 }
 
@@ -150,15 +151,15 @@ func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 		server.Set(namespaces, apitest.Item{Name: "ci"})
 		server.Set(pods, pod("a", "p", "Running"), pod("ci", "q", "Running"))
 		allowOnly(server, "a", "ci")
-		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.wantSettle("snapshot")
 		server.Delete(namespaces, "", "ci")
 		advance(time.Minute)
 		server.Set(pods, pod("a", "p", "Failed"))
-		subscribeChanges(t, cluster, watch.Query{}, f.cursor).wantSettle("update a/p")
+		subscribeChanges(t, cluster, query.Query{}, f.cursor).wantSettle("update a/p")
 		server.Set(namespaces, apitest.Item{Name: "ci"})
 		advance(time.Minute)
-		if got := subscribeChanges(t, cluster, watch.Query{}, f.cursor).settle(); !strings.HasPrefix(got, "reset, snapshot") {
+		if got := subscribeChanges(t, cluster, query.Query{}, f.cursor).settle(); !strings.HasPrefix(got, "reset, snapshot") {
 			t.Errorf("a reader that was away gets %q, want a reset", got)
 		}
 	})
@@ -190,7 +191,7 @@ func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 		}
 		allowOnly(server, "a")
 		cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
-		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.settle()
 		f.settle()
 		server.Set(pods, pod("a", "p", "Running")) // This change gets resourceVersion 103.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 )
 
 // If a resource is no longer watched, and is then watched again, the offsets of its changes start from zero again. A
@@ -17,14 +17,14 @@ func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		first := subscribe(t, cluster, watch.Query{}, "")
+		first := subscribe(t, cluster, query.Query{}, "")
 		first.settle()
 		first.sub.Close()
 		<-time.After(6 * time.Minute)
 		server.Set(pods, pod("a", "q", "Running"))
-		other := subscribe(t, cluster, watch.Query{}, "")
+		other := subscribe(t, cluster, query.Query{}, "")
 		other.settle()
-		again := subscribe(t, cluster, watch.Query{}, first.cursor)
+		again := subscribe(t, cluster, query.Query{}, first.cursor)
 		if m := again.next(); m.Type != "reset" ||
 			m.Reason != "the resource was relisted after the cursor was issued" {
 			t.Errorf("got %+v, want a reset with the reason that a new list was read", m)
@@ -39,7 +39,7 @@ func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 func TestCursorsHideOffsets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		seen := make(map[string]bool)
 		for n := range 20 {

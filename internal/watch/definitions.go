@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 
@@ -143,7 +144,7 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) definition 
 // namespacesWait is the maximum time for which a caller waits for the list of namespaces.
 const namespacesWait = 2 * time.Second
 
-// namespaces returns the cluster's namespaces, and watches them until release is called. While the list is not
+// Namespaces returns the cluster's namespaces, and watches them until release is called. While the list is not
 // available (not yet read, forbidden, or too large), it returns the last known namespaces, which can include deleted
 // ones. If there was no list before, it returns none.
 func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
@@ -155,7 +156,7 @@ func (c *Cluster) namespaces(ctx context.Context) (names []string, release func(
 		return nil, func() {}
 	}
 	i.wait(ctx, namespacesWait, func() bool { return i.currentState(nil).status.State != status.Syncing })
-	if listing, now := i.objects(&filter{}, 0); now.synced {
+	if listing, now := i.objects(&query.Filter{}, 0); now.synced {
 		for _, o := range listing.objects {
 			names = append(names, o.Name())
 		}

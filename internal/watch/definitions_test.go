@@ -12,6 +12,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -183,7 +184,7 @@ func TestRedefinedResourceIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Verbs: []string{"get", "list"}})
-		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		if r.settle(); r.state != "stale" {
 			t.Errorf("it is %s, want stale: it cannot be watched", r.state)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 )
 
 // An update in the Object view contains its authors, the field managers that made the change. The member "by" is the
@@ -30,7 +31,7 @@ func TestObjectAuthors(t *testing.T) {
 			server.Set(pods, p)
 		}
 		set("web", "Pending", 1, "helm", labels, "kubelet", phase)
-		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "p"}, "")
 		r.settle() // This call takes 15 s of fake time.
 		wantUpdate := func(description, patch, by, authors string) {
 			t.Helper()
@@ -84,7 +85,7 @@ func TestRowAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, managedBy(pod("a", "p", "Pending"), 1, "helm", labels, "kubelet", phase))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		at := func(p apitest.Item, helm, kubelet int) apitest.Item {
 			p.Metadata = fmt.Sprintf(`"managedFields":[`+
@@ -149,7 +150,7 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Set(pods, pod("a", "p", "Pending"))
-				rows, window := subscribe(t, cluster, watch.Query{}, ""), openWindow(t, cluster, watch.Query{}, "", 0, 10)
+				rows, window := subscribe(t, cluster, query.Query{}, ""), openWindow(t, cluster, query.Query{}, "", 0, 10)
 				rows.settle()
 				window.settle()
 				at := func(second int) string {
@@ -204,7 +205,7 @@ func TestEventMessagesAreSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, apitest.Kind{Ref: pods, Kind: "Pod", Columns: string(first.Object.ColumnDefinitions)})
 		cluster := runCluster(t, server)
-		open := func(q watch.Query, view watch.View) *watch.Subscription {
+		open := func(q query.Query, view watch.View) *watch.Subscription {
 			q.Resource = pods
 			sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, view, "")
 			if err != nil {
@@ -224,9 +225,9 @@ func TestEventMessagesAreSmall(t *testing.T) {
 				}
 			}
 		}
-		rows, table := open(watch.Query{}, watch.Rows), open(watch.Query{}, watch.Table)
-		object := open(watch.Query{Namespaces: []string{"default"}, Name: "checkout-99bc5f5b6-vxqmm"}, watch.Object)
-		feed := open(watch.Query{}, watch.Changes)
+		rows, table := open(query.Query{}, watch.Rows), open(query.Query{}, watch.Table)
+		object := open(query.Query{Namespaces: []string{"default"}, Name: "checkout-99bc5f5b6-vxqmm"}, watch.Object)
+		feed := open(query.Query{}, watch.Changes)
 		for _, sub := range []*watch.Subscription{rows, table, object, feed} {
 			next(sub, "snapshot")
 		}
@@ -279,7 +280,7 @@ func TestChangedTextOfSameVersionIsSent(t *testing.T) {
 		p := pod("a", "p", "Running")
 		p.Rest = `"spec":{"size":1}`
 		server.Set(pods, p)
-		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "p"}, "")
 		var copied []byte
 		read := func() {
 			for m := r.next(); m.Type != "heartbeat"; m = r.next() {

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"glasshouse/internal/watch/query"
 )
 
 // digestEvery is the interval between two digests that a reader of rows is sent. A digest is a hash of all rows, by
@@ -45,7 +47,7 @@ func mix(h uint32) uint32 {
 // compute it only once.
 type digests struct {
 	mu     sync.Mutex
-	newest map[filterID]*digestEntry
+	newest map[query.FilterID]*digestEntry
 }
 
 type digestEntry struct {
@@ -67,17 +69,17 @@ func (t *digestEntry) done() bool {
 // join returns the digestEntry of a filter. isLeader is true if the entry is new, and the caller must compute its
 // digest. join returns an existing entry if it is still being computed, or if its digest is for the given offset or a
 // later one.
-func (d *digests) join(id filterID, offset uint64) (t *digestEntry, isLeader bool) {
+func (d *digests) join(id query.FilterID, offset uint64) (t *digestEntry, isLeader bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if t = d.newest[id]; t != nil && (!t.done() || t.offset >= offset) {
 		return t, false
 	}
 	maps.DeleteFunc(
-		d.newest, func(_ filterID, t *digestEntry) bool { return t.done() && time.Since(t.startedAt) > maxSharedAge },
+		d.newest, func(_ query.FilterID, t *digestEntry) bool { return t.done() && time.Since(t.startedAt) > maxSharedAge },
 	)
 	if d.newest == nil {
-		d.newest = make(map[filterID]*digestEntry)
+		d.newest = make(map[query.FilterID]*digestEntry)
 	}
 	t = &digestEntry{startedAt: time.Now(), ended: make(chan struct{})}
 	d.newest[id] = t
@@ -86,7 +88,7 @@ func (d *digests) join(id filterID, offset uint64) (t *digestEntry, isLeader boo
 
 // compute calls count to compute the digest of t, and wakes the readers that wait for it. If count panics, these
 // readers are woken too, and the entry is removed, so that the next reader computes the digest again.
-func (d *digests) compute(id filterID, t *digestEntry, count func() *digest) {
+func (d *digests) compute(id query.FilterID, t *digestEntry, count func() *digest) {
 	defer close(t.ended)
 	defer func() {
 		d.mu.Lock()
@@ -101,11 +103,11 @@ func (d *digests) compute(id filterID, t *digestEntry, count func() *digest) {
 // digest returns the digest of the rows that a filter matches, at the given journal offset or a later one. It returns
 // nil if ctx ends first, or if the computation failed. If several readers with the same filter call it, the first one
 // computes the digest, and the others wait for the result.
-func (i *informer) digest(ctx context.Context, f *filter, offset uint64) *digest {
+func (i *informer) digest(ctx context.Context, f *query.Filter, offset uint64) *digest {
 	for {
-		t, isLeader := i.digests.join(f.id(), offset)
+		t, isLeader := i.digests.join(f.ID(), offset)
 		if isLeader {
-			i.digests.compute(f.id(), t, func() *digest { return i.computeDigest(f) })
+			i.digests.compute(f.ID(), t, func() *digest { return i.computeDigest(f) })
 		}
 		select {
 		case <-t.ended:
@@ -118,11 +120,11 @@ func (i *informer) digest(ctx context.Context, f *filter, offset uint64) *digest
 	}
 }
 
-func (i *informer) computeDigest(f *filter) *digest {
+func (i *informer) computeDigest(f *query.Filter) *digest {
 	entries, cursor := i.Snapshot()
 	d := &digest{offset: cursor.Offset}
 	for n := range entries {
-		if f.match(entries[n].Value) {
+		if f.Match(entries[n].Value) {
 			d.add(entries[n].Key, entries[n].Value.ResourceVersion())
 		}
 	}
@@ -132,8 +134,8 @@ func (i *informer) computeDigest(f *filter) *digest {
 // nextDigest returns the time of the next digest (a hash of all matching rows) for the readers of a filter. All
 // readers of the filter have the same time, so that they share the digest. The time differs between filters, to
 // spread the scans of all rows.
-func (i *informer) nextDigest(f *filter) time.Time {
-	id := f.id()
+func (i *informer) nextDigest(f *query.Filter) time.Time {
+	id := f.ID()
 	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16
 	return i.began.Add(phase + (time.Since(i.began) - phase + digestEvery).Truncate(digestEvery))
 }

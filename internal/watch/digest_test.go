@@ -13,6 +13,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 )
 
 // The program computes the expected digests (hashes of all rows). The tests of the web page use the same file of
@@ -75,10 +76,10 @@ func TestDigestsMatchRows(t *testing.T) {
 			}
 		}
 		readers := map[string]*reader{
-			"all":        subscribe(t, cluster, watch.Query{}, ""),
-			"namespaces": subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "c"}}, ""),
-			"labels":     subscribe(t, cluster, watch.Query{Labels: "app=a"}, ""),
-			"nothing":    subscribe(t, cluster, watch.Query{Labels: "app=none"}, ""),
+			"all":        subscribe(t, cluster, query.Query{}, ""),
+			"namespaces": subscribe(t, cluster, query.Query{Namespaces: []string{"a", "c"}}, ""),
+			"labels":     subscribe(t, cluster, query.Query{Labels: "app=a"}, ""),
+			"nothing":    subscribe(t, cluster, query.Query{Labels: "app=none"}, ""),
 		}
 		for range 14 {
 			for range random.IntN(500) {
@@ -109,7 +110,7 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, "")
 		r.settle()
 		var changing sync.WaitGroup
 		defer changing.Wait()
@@ -137,7 +138,7 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 func TestResetDropsDigest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		<-time.After(time.Minute)
 		for n := range 1500 { // More changes than fit into one message.
@@ -164,7 +165,7 @@ func TestObjectViewGetsNoDigests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "p"}, "")
 		for start := time.Now(); time.Since(start) < 5*time.Minute; {
 			r.next()
 		}
@@ -188,7 +189,7 @@ func TestDigestsAreSpread(t *testing.T) {
 		sentAt := make([]time.Time, filters+sameFilter)
 		var subs []*watch.Subscription
 		for n := range sentAt {
-			q := watch.Query{Labels: fmt.Sprint("app=", min(n, filters))}
+			q := query.Query{Labels: fmt.Sprint("app=", min(n, filters))}
 			subs = append(subs, subscribeView(t, cluster, q, watch.Rows))
 		}
 		var readers sync.WaitGroup
@@ -227,7 +228,7 @@ func TestDigestPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		subscribe(t, cluster, watch.Query{}, "").settle()
+		subscribe(t, cluster, query.Query{}, "").settle()
 		other := make(chan any, 1)
 		broken := cluster.DigestPanic(t.Context(), pods, func() {
 			go func() {

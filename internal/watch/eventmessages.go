@@ -13,7 +13,7 @@ import (
 // of the message before it. If the cursor differs, the client assumes that a message was lost.
 func (s *reader) message(kind string) []byte {
 	s.isCursorRepeated = kind == "heartbeat" || kind == "digest"
-	if !s.filter.isRestricted || !s.isCursorRepeated {
+	if !s.filter.IsRestricted || !s.isCursorRepeated {
 		s.sentOffset = s.cursor.Offset
 	}
 	text := append(s.buffer.borrow(), `"type":"`...)
@@ -84,7 +84,7 @@ func (s *reader) event(c *event.Change) ([]byte, error) {
 	if s.key != "" && c.Key != s.key {
 		return nil, nil
 	}
-	if c = s.filter.visibleChange(c); c == nil {
+	if c = s.filter.VisibleChange(c); c == nil {
 		return nil, nil
 	}
 	c, err := s.maskChange(c)

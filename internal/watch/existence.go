@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 )
@@ -29,7 +30,7 @@ func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	for _, ns := range namespaces[:min(len(namespaces), maxCheckedNamespaces)] {
-		if namespaces := (&filter{name: ns}); a.restrict(
+		if namespaces := (&query.Filter{Name: ns}); a.restrict(
 			ctx, resource.Namespaces(), namespaces, authz.VerbGet, authz.TTLRequest(),
 		) != nil {
 			continue

@@ -12,6 +12,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -24,8 +25,8 @@ func TestHangingNamespaceChecksDelayNoReader(t *testing.T) {
 		for _, ns := range []string{"a", "b"} {
 			server.Hang("/api/v1/namespaces/" + ns)
 		}
-		subscribe(t, cluster, watch.Query{}, "").settle()
-		q := watch.Query{Resource: pods, Namespaces: []string{"a", "b"}}
+		subscribe(t, cluster, query.Query{}, "").settle()
+		q := query.Query{Resource: pods, Namespaces: []string{"a", "b"}}
 		began := time.Now()
 		r := subscribe(t, cluster, q, "")
 		for r.next().Type != "snapshot" {
@@ -61,10 +62,10 @@ func TestNamespacesAreCheckedOnce(t *testing.T) {
 			})
 		}
 		cluster := runCluster(t, server)
-		subscribe(t, cluster, watch.Query{}, "").settle()
+		subscribe(t, cluster, query.Query{}, "").settle()
 		read := func(ctx context.Context, ns string) error {
 			_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-				ctx, watch.Query{Resource: pods, Namespaces: []string{ns}}, 0,
+				ctx, query.Query{Resource: pods, Namespaces: []string{ns}}, 0,
 			)
 			return err
 		}

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unique"
 
 	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 
@@ -29,9 +29,6 @@ func DigestOf(rows [][2]string) (count int, text string) {
 	}
 	return d.count, fmt.Sprintf("%08x", d.sum)
 }
-
-// Labels returns text, a JSON object of labels, as the labels.Labels that label selectors match.
-func Labels(text string) labels.Labels { return labelText(text) }
 
 func (c *Cluster) informerOf(ref string) *informer {
 	resources, _, _ := c.catalog.All()
@@ -144,7 +141,7 @@ func (p panickingSelector) Matches(labels.Labels) bool {
 func (c *Cluster) DigestPanic(ctx context.Context, ref string, first func()) (panicked any) {
 	defer func() { panicked = recover() }()
 	i := c.informerOf(ref)
-	f := &filter{selector: &selector{panickingSelector{labels.Everything(), first}, make(map[unique.Handle[string]]bool)}}
+	f := &query.Filter{Selector: query.NewSelector(panickingSelector{labels.Everything(), first})}
 	i.digest(ctx, f, 0)
 	return nil
 }
@@ -173,9 +170,9 @@ func (c *Cluster) ReadRankingAfterPanic(
 ) (rows, total int, panicked any, err error) {
 	i := c.informerOf(ref)
 	broken := &panicOnceSelector{labels.Everything(), -1}
-	f := &filter{selector: &selector{broken, make(map[unique.Handle[string]]bool)}}
+	f := &query.Filter{Selector: query.NewSelector(broken)}
 	r := newRanking(i, f, i.currentState(nil).columns, sorting{column: -1})
-	at := &rangeRequest{rowRange: rowRange{0, maxWindow}}
+	at := &query.RangeRequest{Range: query.Range{Count: query.MaxWindow}}
 	if _, err := r.view(ctx, at); err != nil {
 		return 0, 0, nil, err
 	}
@@ -288,8 +285,8 @@ func (s *Subscription) LockRanking() (release func()) {
 // BlockDigest starts the computation of the next digest for s. The computation ends when release is called.
 func (s *Subscription) BlockDigest() (release func()) {
 	i, f := s.reader.informer, s.reader.filter
-	t, _ := i.digests.join(f.id(), i.Now().Offset+1)
-	return func() { i.digests.compute(f.id(), t, func() *digest { return i.computeDigest(f) }) }
+	t, _ := i.digests.join(f.ID(), i.Now().Offset+1)
+	return func() { i.digests.compute(f.ID(), t, func() *digest { return i.computeDigest(f) }) }
 }
 
 // NewBoundaries returns the function boundary of new sharedBatches. For a reader at the offset from, it returns the
@@ -297,7 +294,7 @@ func (s *Subscription) BlockDigest() (release func()) {
 func NewBoundaries() func(from uint64, newestOffset func() uint64) uint64 {
 	all := new(sharedBatches)
 	return func(from uint64, newestOffset func() uint64) uint64 {
-		return all.boundary(filterID{}, from, newestOffset)
+		return all.boundary(query.FilterID{}, from, newestOffset)
 	}
 }
 
@@ -308,7 +305,7 @@ func NewSharedBatches() func(
 ) (*[]byte, error) {
 	all := new(sharedBatches)
 	return func(view View, filter byte, version int, from, to uint64, encode func() string) (*[]byte, error) {
-		return all.text(sharedBatchKey{view, filterID{filter}, version, from, to}, func() (*[]byte, error) {
+		return all.text(sharedBatchKey{view, query.FilterID{filter}, version, from, to}, func() (*[]byte, error) {
 			text := []byte(encode())
 			return &text, nil
 		})

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 )
 
 // Some aggregated APIs respond with 404 Not Found to a list in an unknown namespace. The other namespaces of the
@@ -17,9 +17,9 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a")
-		a := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		a := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, "")
 		a.settle()
-		all := subscribe(t, cluster, watch.Query{}, "")
+		all := subscribe(t, cluster, query.Query{}, "")
 		all.settle()
 		server.Refuse(pods, "b", http.StatusNotFound, "no such namespace")
 		<-time.After(40 * time.Second) // Wait until a permission review allows namespace b.
@@ -33,7 +33,7 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 		if all.settle(); all.state != "live" || len(all.rows) != 1 {
 			t.Errorf("all is %s with %d rows, want live with 1", all.state, len(all.rows))
 		}
-		b := subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+		b := subscribe(t, cluster, query.Query{Namespaces: []string{"b"}}, "")
 		if b.settle(); b.state != "absent" || b.reason != "no such namespace" {
 			t.Errorf("b is %s: %s, want absent with the API server's reason", b.state, b.reason)
 		}
@@ -55,7 +55,7 @@ func TestRemovedResourceIsNotListed(t *testing.T) {
 		server, cluster := serveCluster(t)
 		kind := apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`}
 		server.AddKind(kind)
-		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		r.settle()
 		server.RemoveKind(widgets)
 		<-time.After(10 * time.Second)
@@ -80,7 +80,7 @@ func TestServedResourceThatIsNotFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Refuse(pods, "", http.StatusNotFound, "nothing here")
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		if r.settle(); r.state != "absent" {
 			t.Errorf("it is %s, want absent", r.state)
 		}
@@ -99,7 +99,7 @@ func TestResourceMissingInDiscoveryStaysLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		server.FailPath("/api", http.StatusNotFound, "not today") // client-go treats this as an empty group.
 		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget"})

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 
 	authorization "k8s.io/api/authorization/v1"
@@ -71,13 +72,13 @@ func TestUserReviewsAreLimited(t *testing.T) {
 			server.Set(pods, pod("a", "p", "Running"))
 			allow(server, "ann list pods a")
 			cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
-			program := subscribe(t, cluster, watch.Query{}, "")
+			program := subscribe(t, cluster, query.Query{}, "")
 			program.settle()
 			var requests sync.WaitGroup
 			for n := range 400 {
 				requests.Go(func() {
 					access := cluster.For(user(fmt.Sprint("flood", n%users)))
-					_, err := access.Snapshot(t.Context(), watch.Query{Resource: pods, Name: fmt.Sprint("p", n)}, 0)
+					_, err := access.Snapshot(t.Context(), query.Query{Resource: pods, Name: fmt.Sprint("p", n)}, 0)
 					wantProblem(t, err, status.Unavailable, "Permissions unknown", "")
 				})
 			}
@@ -85,7 +86,7 @@ func TestUserReviewsAreLimited(t *testing.T) {
 			if users == 1 {
 				began := time.Now()
 				_, err := cluster.For(user("ann")).Snapshot(
-					t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}}, 0,
+					t.Context(), query.Query{Resource: pods, Namespaces: []string{"a"}}, 0,
 				)
 				if passed := time.Since(began); err != nil || passed > time.Second {
 					t.Errorf("ann gets %v after %s", err, passed)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 
@@ -61,7 +62,7 @@ func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 		"all watch namespaces *", "all get namespaces *",
 		"ann list pods a", "ann watch pods a", "ann get pods a", "ann get pods/log a",
 		"lister list pods *", "getter get pods *")
-	r := subscribe(t, cluster, watch.Query{}, "") // Another viewer, the program itself, reads all pods.
+	r := subscribe(t, cluster, query.Query{}, "") // Another viewer, the program itself, reads all pods.
 	r.settle()
 	r.wantLive(2)
 	return server, cluster, g
@@ -70,7 +71,7 @@ func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 // queryShapes returns all types of queries for pods, by name. Each query has the views that accept it, and the keys
 // of the pods in its result that the user ann is permitted to see.
 func queryShapes(t *testing.T) map[string]struct {
-	query   watch.Query
+	query   query.Query
 	views   []watch.View
 	visible string
 } {
@@ -78,44 +79,44 @@ func queryShapes(t *testing.T) map[string]struct {
 	all := []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes}
 	objectViews := []watch.View{watch.Object, watch.Changes}
 	type shape = struct {
-		query   watch.Query
+		query   query.Query
 		views   []watch.View
 		visible string
 	}
 	return map[string]shape{
-		"all":                   {watch.Query{}, all, "a/p"},
-		"her namespace":         {watch.Query{Namespaces: []string{"a"}}, all, "a/p"},
-		"another":               {watch.Query{Namespaces: []string{"b"}}, all, ""},
-		"both":                  {watch.Query{Namespaces: []string{"a", "b"}}, all, "a/p"},
-		"one that is not there": {watch.Query{Namespaces: []string{"c"}}, all, ""},
-		"labels":                {watch.Query{Labels: "app=web"}, all, "a/p"},
-		"words":                 {watch.Query{Text: "running"}, all, "a/p"},
-		"a field":               {watch.Query{Fields: "status.phase=Running"}, all, "a/p"},
-		"what is watched":       {watch.Query{Watched: true}, all, "a/p"},
-		"her object":            {watch.Query{Namespaces: []string{"a"}, Name: "p"}, objectViews, "a/p"},
-		"another object":        {watch.Query{Namespaces: []string{"b"}, Name: "q"}, objectViews, ""},
-		"an object not there":   {watch.Query{Namespaces: []string{"b"}, Name: "nothing"}, objectViews, ""},
-		"an object of any":      {watch.Query{Name: "q"}, []watch.View{watch.Changes}, ""},
-		"another's in hers":     {watch.Query{Namespaces: []string{"a"}, Name: "q"}, objectViews, ""},
+		"all":                   {query.Query{}, all, "a/p"},
+		"her namespace":         {query.Query{Namespaces: []string{"a"}}, all, "a/p"},
+		"another":               {query.Query{Namespaces: []string{"b"}}, all, ""},
+		"both":                  {query.Query{Namespaces: []string{"a", "b"}}, all, "a/p"},
+		"one that is not there": {query.Query{Namespaces: []string{"c"}}, all, ""},
+		"labels":                {query.Query{Labels: "app=web"}, all, "a/p"},
+		"words":                 {query.Query{Text: "running"}, all, "a/p"},
+		"a field":               {query.Query{Fields: "status.phase=Running"}, all, "a/p"},
+		"what is watched":       {query.Query{Watched: true}, all, "a/p"},
+		"her object":            {query.Query{Namespaces: []string{"a"}, Name: "p"}, objectViews, "a/p"},
+		"another object":        {query.Query{Namespaces: []string{"b"}, Name: "q"}, objectViews, ""},
+		"an object not there":   {query.Query{Namespaces: []string{"b"}, Name: "nothing"}, objectViews, ""},
+		"an object of any":      {query.Query{Name: "q"}, []watch.View{watch.Changes}, ""},
+		"another's in hers":     {query.Query{Namespaces: []string{"a"}, Name: "q"}, objectViews, ""},
 		"both, one object": {
-			watch.Query{Namespaces: []string{"a", "b"}, Name: "q"}, []watch.View{watch.Changes}, "",
+			query.Query{Namespaces: []string{"a", "b"}, Name: "q"}, []watch.View{watch.Changes}, "",
 		},
-		"other labels":           {watch.Query{Labels: "app!=other"}, all, "a/p"},
-		"words of another's":     {watch.Query{Text: "q"}, all, ""},
-		"what fails":             {watch.Query{Text: "is:failing"}, all, ""},
-		"her namespace, sorted":  {watch.Query{Namespaces: []string{"a"}, Text: "run"}, all, "a/p"},
-		"labels, another":        {watch.Query{Namespaces: []string{"b"}, Labels: "app=web"}, all, ""},
-		"a field of another":     {watch.Query{Namespaces: []string{"b"}, Fields: "status.phase=Running"}, all, ""},
-		"watched, of another":    {watch.Query{Namespaces: []string{"b"}, Watched: true}, all, ""},
-		"watched, of any object": {watch.Query{Name: "q", Watched: true}, []watch.View{watch.Changes}, ""},
+		"other labels":           {query.Query{Labels: "app!=other"}, all, "a/p"},
+		"words of another's":     {query.Query{Text: "q"}, all, ""},
+		"what fails":             {query.Query{Text: "is:failing"}, all, ""},
+		"her namespace, sorted":  {query.Query{Namespaces: []string{"a"}, Text: "run"}, all, "a/p"},
+		"labels, another":        {query.Query{Namespaces: []string{"b"}, Labels: "app=web"}, all, ""},
+		"a field of another":     {query.Query{Namespaces: []string{"b"}, Fields: "status.phase=Running"}, all, ""},
+		"watched, of another":    {query.Query{Namespaces: []string{"b"}, Watched: true}, all, ""},
+		"watched, of any object": {query.Query{Name: "q", Watched: true}, []watch.View{watch.Changes}, ""},
 	}
 }
 
 // collectMessages subscribes, and returns all messages up to the second heartbeat.
-func collectMessages(t *testing.T, access *watch.Access, q watch.Query, view watch.View) string {
+func collectMessages(t *testing.T, access *watch.Access, q query.Query, view watch.View) string {
 	t.Helper()
 	if view == watch.Windowed {
-		window, err := watch.NewWindow("", 0, 100)
+		window, err := query.NewWindow("", 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +199,7 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 			_, _ = io.WriteString(w, "another's\n")
 		})
 		byName := func(a, b *resource.Resource) int { return strings.Compare(a.Ref(), b.Ref()) }
-		reader := subscribe(t, cluster, watch.Query{Resource: namespaces}, "")
+		reader := subscribe(t, cluster, query.Query{Resource: namespaces}, "")
 		reader.settle()
 		for userName, want := range map[string]struct{ objects, logs, counts string }{
 			"all": {"a/p b/q", "a/p b/q", "map[core/v1/namespaces:2 core/v1/pods:2]"}, "ann": {"a/p", "a/p", "map[]"},
@@ -280,7 +281,7 @@ func TestRoleGetsItsOwnNamespace(t *testing.T) {
 		if _, err := access.Object(t.Context(), namespaces, "", "a"); err != nil {
 			t.Errorf("get a: %v", err)
 		}
-		if err := access.Authorize(t.Context(), watch.Query{Resource: namespaces, Name: "a"}); err != nil {
+		if err := access.Authorize(t.Context(), query.Query{Resource: namespaces, Name: "a"}); err != nil {
 			t.Errorf("may get a: %v", err)
 		}
 		for _, name := range []string{"b", "not-there"} {
@@ -289,10 +290,10 @@ func TestRoleGetsItsOwnNamespace(t *testing.T) {
 				t.Errorf("get %s: got %v, want a refusal", name, err)
 			}
 		}
-		if _, err := access.Snapshot(t.Context(), watch.Query{Resource: namespaces}, time.Second); err == nil {
+		if _, err := access.Snapshot(t.Context(), query.Query{Resource: namespaces}, time.Second); err == nil {
 			t.Error("a list is allowed")
 		}
-		messages := collectMessages(t, access, watch.Query{Resource: namespaces, Name: "a"}, watch.Object)
+		messages := collectMessages(t, access, query.Query{Resource: namespaces, Name: "a"}, watch.Object)
 		if !strings.Contains(messages, `"state":"forbidden"`) {
 			t.Errorf("a watch is allowed: %s", messages)
 		}
@@ -329,7 +330,7 @@ func TestProgramGetsItsOwnNamespace(t *testing.T) {
 func TestPermissionChangesTakeEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := newGuardedCluster(t)
-		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, "")
+		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, watch.Rows, "")
 		r.settle()
 		r.wantLive(1)
 		if strings.Join(r.namespaces, " ") != "a" {
@@ -384,7 +385,7 @@ func TestPermissionRevokedDuringFirstList(t *testing.T) {
 				timer := time.AfterFunc(15*time.Second, func() { allow(server, left); close(listed) })
 				defer timer.Stop()
 				snapshot, err := cluster.For(user("ann")).Snapshot(
-					t.Context(), watch.Query{Resource: pods}, time.Minute,
+					t.Context(), query.Query{Resource: pods}, time.Minute,
 				)
 				if left == "" {
 					wantProblem(t, err, status.Refused, "Forbidden", "list pods")
@@ -433,7 +434,7 @@ func TestFailedReviewsRefuseReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
 		ann := cluster.For(user("ann"))
-		r := subscribeAs(t, ann, watch.Query{Resource: pods}, watch.Rows, "")
+		r := subscribeAs(t, ann, query.Query{Resource: pods}, watch.Rows, "")
 		r.settle()
 		server.MakeUnavailable(apitest.UserReviewsPath, "not now")
 		advance(12 * time.Second)
@@ -442,9 +443,9 @@ func TestFailedReviewsRefuseReaders(t *testing.T) {
 		if r.rows["a/p"].Cells[1] != "Running" || !strings.Contains(r.reason, "not now") {
 			t.Errorf("got %v, %s", r.rows, r.reason)
 		}
-		_, err := ann.Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
+		_, err := ann.Subscribe(t.Context(), query.Query{Resource: pods}, watch.Rows, "")
 		wantProblem(t, err, status.Unavailable, "Permissions unknown", "not now")
-		_, err = ann.Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+		_, err = ann.Snapshot(t.Context(), query.Query{Resource: pods}, 0)
 		wantProblem(t, err, status.Unavailable, "Permissions unknown", "not now")
 		_, err = ann.Object(t.Context(), pods, "a", "p")
 		wantProblem(t, err, status.Unavailable, "Permissions unknown", "not now")
@@ -471,7 +472,7 @@ func TestDecisionsBelongToOneUser(t *testing.T) {
 			Name: "ann", UID: "1", Groups: []string{"web", "ops"}, Extra: map[string][]string{"scopes": {"all"}},
 		}
 		see := func(u authz.User) bool {
-			_, err := cluster.For(watch.Viewer{User: &u}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+			_, err := cluster.For(watch.Viewer{User: &u}).Snapshot(t.Context(), query.Query{Resource: pods}, 0)
 			return err == nil
 		}
 		others := map[string]authz.User{
@@ -493,7 +494,7 @@ func TestDecisionsBelongToOneUser(t *testing.T) {
 				t.Errorf("%s sees what ann does", description)
 			}
 		}
-		_, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+		_, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), query.Query{Resource: pods}, 0)
 		wantProblem(t, err, status.Refused, "Forbidden", "You are not logged in")
 	})
 }
@@ -503,12 +504,12 @@ func TestDecisionsBelongToOneUser(t *testing.T) {
 func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := newGuardedCluster(t)
-		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, "")
+		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, watch.Rows, "")
 		r.settle()
 		for name, viewer := range map[string]watch.Viewer{
 			"all": user("all"), "ann": user("ann"), "the program": {Program: true},
 		} {
-			other := subscribeAs(t, cluster.For(viewer), watch.Query{Resource: pods}, watch.Rows, r.cursor)
+			other := subscribeAs(t, cluster.For(viewer), query.Query{Resource: pods}, watch.Rows, r.cursor)
 			if got := other.settle(); strings.Contains(got, "reset") == (name == "ann") {
 				t.Errorf("%s subscribes with ann's cursor: %s", name, got)
 			}
@@ -518,7 +519,7 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 		r.sub.Close()
 		g["ann list pods b"], g["ann watch pods b"] = true, true
 		advance(11 * time.Second) // Results of access reviews are cached for 10 s.
-		more := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, r.cursor)
+		more := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, watch.Rows, r.cursor)
 		if got := more.settle(); !strings.Contains(got, "reset") {
 			t.Errorf("who may see more resumes: %s", got)
 		}
@@ -536,46 +537,46 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 	scope := func(parts ...watch.Part) *watch.Scope { return &watch.Scope{Parts: parts} }
 	for name, test := range map[string]struct {
 		scope *watch.Scope
-		query watch.Query
+		query query.Query
 		want  string
 	}{
-		"all of a kind": {scope(watch.Part{Resource: pods}), watch.Query{}, "a/p a/r b/q"},
-		"a namespace":   {scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}), watch.Query{}, "b/q"},
+		"all of a kind": {scope(watch.Part{Resource: pods}), query.Query{}, "a/p a/r b/q"},
+		"a namespace":   {scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}), query.Query{}, "b/q"},
 		"a namespace, of two": {
 			scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}),
-			watch.Query{Namespaces: []string{"a", "b"}},
+			query.Query{Namespaces: []string{"a", "b"}},
 			"b/q",
 		},
 		"another namespace": {
 			scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}),
-			watch.Query{Namespaces: []string{"a"}},
+			query.Query{Namespaces: []string{"a"}},
 			"Forbidden",
 		},
-		"labels": {scope(watch.Part{Resource: pods, Labels: "app=web"}), watch.Query{}, "a/p b/q"},
+		"labels": {scope(watch.Part{Resource: pods, Labels: "app=web"}), query.Query{}, "a/p b/q"},
 		"labels and others": {
-			scope(watch.Part{Resource: pods, Labels: "app=web"}), watch.Query{Labels: "app=db"}, "",
+			scope(watch.Part{Resource: pods, Labels: "app=web"}), query.Query{Labels: "app=db"}, "",
 		},
-		"words":            {scope(watch.Part{Resource: pods, Text: "failed"}), watch.Query{}, "a/r"},
-		"words and others": {scope(watch.Part{Resource: pods, Text: "failed"}), watch.Query{Text: "running"}, ""},
-		"what fails":       {scope(watch.Part{Resource: pods, Text: "is:failing"}), watch.Query{}, "a/r"},
+		"words":            {scope(watch.Part{Resource: pods, Text: "failed"}), query.Query{}, "a/r"},
+		"words and others": {scope(watch.Part{Resource: pods, Text: "failed"}), query.Query{Text: "running"}, ""},
+		"what fails":       {scope(watch.Part{Resource: pods, Text: "is:failing"}), query.Query{}, "a/r"},
 		"an object": {
-			scope(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}), watch.Query{}, "a/p",
+			scope(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}), query.Query{}, "a/p",
 		},
 		"another object": {
 			scope(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}),
-			watch.Query{Namespaces: []string{"a"}, Name: "r"},
+			query.Query{Namespaces: []string{"a"}, Name: "r"},
 			"Forbidden",
 		},
-		"another kind": {scope(watch.Part{Resource: "core/v1/namespaces"}), watch.Query{}, "Forbidden"},
-		"nothing":      {scope(), watch.Query{}, "Forbidden"},
+		"another kind": {scope(watch.Part{Resource: "core/v1/namespaces"}), query.Query{}, "Forbidden"},
+		"nothing":      {scope(), query.Query{}, "Forbidden"},
 		"a kind that is none": {
-			scope(watch.Part{Resource: pods}), watch.Query{Resource: "no/such/kind"}, "Forbidden",
+			scope(watch.Part{Resource: pods}), query.Query{Resource: "no/such/kind"}, "Forbidden",
 		},
 		"its creator may not": {
-			scope(watch.Part{Resource: pods}), watch.Query{Namespaces: []string{"creator"}}, "a/p a/r",
+			scope(watch.Part{Resource: pods}), query.Query{Namespaces: []string{"creator"}}, "a/p a/r",
 		},
 		"its creator, by labels": {
-			scope(watch.Part{Resource: pods, Labels: "app=web"}), watch.Query{Namespaces: []string{"creator"}}, "a/p",
+			scope(watch.Part{Resource: pods, Labels: "app=web"}), query.Query{Namespaces: []string{"creator"}}, "a/p",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -601,7 +602,7 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 				if strings.TrimSpace(got) != test.want {
 					t.Errorf("the snapshot has %s, want %s", got, test.want)
 				}
-				collectWhileChanging := func(q watch.Query, view watch.View) string {
+				collectWhileChanging := func(q query.Query, view watch.View) string {
 					var changing sync.WaitGroup
 					changing.Go(func() {
 						<-time.After(time.Second)
@@ -634,7 +635,7 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 				}
 				for _, key := range []string{"a/p", "a/r", "b/q"} {
 					ns, object, _ := strings.Cut(key, "/")
-					messages := collectWhileChanging(watch.Query{Resource: pods, Namespaces: []string{ns}, Name: object}, watch.Object)
+					messages := collectWhileChanging(query.Query{Resource: pods, Namespaces: []string{ns}, Name: object}, watch.Object)
 					if within := strings.Contains(sharedPods(t, cluster, viewer), key); strings.Contains(
 						messages, `"object":`,
 					) != within || strings.Contains(messages, `"op":`) != within {
@@ -662,7 +663,7 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 
 func sharedPods(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer) string {
 	t.Helper()
-	snapshot, err := cluster.For(viewer).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+	snapshot, err := cluster.For(viewer).Snapshot(t.Context(), query.Query{Resource: pods}, time.Minute)
 	if err != nil {
 		return ""
 	}

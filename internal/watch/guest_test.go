@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -77,12 +78,12 @@ func TestObjectLeavesShare(t *testing.T) {
 					server, cluster := serveCluster(t)
 					within, beyond := labelled(pod("a", "p", now), "web"), labelled(pod("a", "p", "CANARY"), "db")
 					server.Set(pods, within, labelled(pod("a", "q", now), "web"))
-					q := watch.Query{Resource: pods, Text: test.text}
+					q := query.Query{Resource: pods, Text: test.text}
 					switch test.view {
 					case watch.Object:
 						q.Namespaces, q.Name = []string{"a"}, "p"
 					case watch.Windowed:
-						window, err := watch.NewWindow(test.sort, 0, 10)
+						window, err := query.NewWindow(test.sort, 0, 10)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -234,7 +235,7 @@ func TestSharedEventsRegardObject(t *testing.T) {
 					watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "web"},
 					watch.Part{Resource: events, Namespaces: []string{"a"}, Regarding: "pod/web"},
 				))
-				snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: events}, time.Second)
+				snapshot, err := access.Snapshot(t.Context(), query.Query{Resource: events}, time.Second)
 				if err != nil || len(snapshot.Objects) != 1 || snapshot.Total != 1 ||
 					snapshot.Objects[0].Name() != "own" {
 					t.Errorf("a guest gets %+v, %v", snapshot, err)
@@ -246,9 +247,9 @@ func TestSharedEventsRegardObject(t *testing.T) {
 					_, err := access.Object(t.Context(), events, "a", name)
 					wantProblem(t, err, status.Refused, "Forbidden", "This is not shared with you.")
 				}
-				q := watch.Query{Resource: events}
+				q := query.Query{Resource: events}
 				if view == watch.Windowed {
-					if q.Window, err = watch.NewWindow("", 0, 10); err != nil {
+					if q.Window, err = query.NewWindow("", 0, 10); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -316,7 +317,7 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 				set(0)
 				advance(3 * time.Second)
 				access := cluster.For(sharedWith(watch.Part{Resource: events, Namespaces: []string{"a"}, Regarding: about}))
-				sub, err := access.Subscribe(t.Context(), watch.Query{Resource: events}, watch.Rows, "")
+				sub, err := access.Subscribe(t.Context(), query.Query{Resource: events}, watch.Rows, "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -335,7 +336,7 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 						received = append(received, name)
 					}
 				}
-				snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: events}, time.Second)
+				snapshot, err := access.Snapshot(t.Context(), query.Query{Resource: events}, time.Second)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -429,7 +430,7 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 					w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The server's writer is a Flusher.
 					<-r.Context().Done()
 				})
-				r := subscribe(t, cluster, watch.Query{Resource: pods}, "")
+				r := subscribe(t, cluster, query.Query{Resource: pods}, "")
 				r.settle()
 				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 				defer cancel()
@@ -488,7 +489,7 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 					Verbs:   []string{"get", "list"},
 				})
 				server.Set(deployments, labelled(pod("a", "it", "Running"), "web"))
-				r := subscribe(t, cluster, watch.Query{Resource: deployments}, "")
+				r := subscribe(t, cluster, query.Query{Resource: deployments}, "")
 				if r.settle(); r.state != "stale" {
 					t.Fatalf("it is %s, want stale: it cannot be watched", r.state)
 				}
@@ -535,7 +536,7 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 		}
 		set(0)
 		sub, err := cluster.For(sharedWith(watch.Part{Resource: pods})).Subscribe(
-			t.Context(), watch.Query{Resource: pods}, watch.Changes, "",
+			t.Context(), query.Query{Resource: pods}, watch.Changes, "",
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -586,7 +587,7 @@ func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 						access := cluster.For(viewer)
 						sub, err := access.Subscribe(
 							t.Context(),
-							watch.Query{Resource: configmaps, Namespaces: []string{"a"}, Name: "it"},
+							query.Query{Resource: configmaps, Namespaces: []string{"a"}, Name: "it"},
 							view,
 							"",
 						)
@@ -671,13 +672,13 @@ func TestGuestsSeeNoOtherNamespaces(t *testing.T) {
 			{watch.Part{Resource: pods, Namespaces: []string{"a"}}, []string{"a"}, "this link shows no others."},
 		} {
 			guest := watch.Viewer{User: &authz.User{Name: "ann"}, Scope: &watch.Scope{Parts: []watch.Part{test.part}}}
-			sub, err := cluster.For(guest).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
+			sub, err := cluster.For(guest).Subscribe(t.Context(), query.Query{Resource: pods}, watch.Rows, "")
 			if err != nil {
 				t.Fatal(err)
 			}
 			all, _ := readUntil(t, sub, "snapshot")
 			sub.Close()
-			snapshot, err := cluster.For(guest).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
+			snapshot, err := cluster.For(guest).Snapshot(t.Context(), query.Query{Resource: pods}, time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}

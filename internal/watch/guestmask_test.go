@@ -13,6 +13,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/query"
 )
 
 // copyAnnotation returns metadata.annotations as JSON. The only annotation is the text of an object that contains
@@ -114,11 +115,11 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 	advance(3 * time.Second)
 	access := cluster.For(viewer)
 	var messages strings.Builder
-	window, err := watch.NewWindow("", 0, 10)
+	window, err := query.NewWindow("", 0, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	object := watch.Query{Namespaces: []string{"a"}, Name: "it"}
+	object := query.Query{Namespaces: []string{"a"}, Name: "it"}
 	type reading struct {
 		view watch.View
 		sub  *watch.Subscription
@@ -126,14 +127,14 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 	var readings []reading
 	for _, r := range []struct {
 		view watch.View
-		q    watch.Query
+		q    query.Query
 	}{
-		{watch.Rows, watch.Query{}},
-		{watch.Table, watch.Query{}},
-		{watch.Windowed, watch.Query{Window: window}},
+		{watch.Rows, query.Query{}},
+		{watch.Table, query.Query{}},
+		{watch.Windowed, query.Query{Window: window}},
 		{watch.Object, object},
 		{watch.Changes, object},
-		{watch.Changes, watch.Query{}},
+		{watch.Changes, query.Query{}},
 	} {
 		r.q.Resource = ref
 		sub, err := access.Subscribe(t.Context(), r.q, r.view, "")
@@ -177,7 +178,7 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 			t.Fatal(err)
 		}
 		messages.Write(last)
-		snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: ref}, time.Minute)
+		snapshot, err := access.Snapshot(t.Context(), query.Query{Resource: ref}, time.Minute)
 		if err != nil || len(snapshot.Objects) != 1 {
 			t.Fatalf("a snapshot of %d, %v", len(snapshot.Objects), err)
 		}
@@ -195,7 +196,7 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 		read()
 	}
 	lateSub, err := access.Subscribe(
-		t.Context(), watch.Query{Resource: ref, Namespaces: []string{"a"}, Name: "it"}, watch.Changes, "",
+		t.Context(), query.Query{Resource: ref, Namespaces: []string{"a"}, Name: "it"}, watch.Changes, "",
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -289,7 +290,7 @@ func TestSharedCellsAreMasked(t *testing.T) {
 			)
 		}
 		// Start the informer that all viewers except guests share.
-		own := subscribe(t, cluster, watch.Query{Resource: runs}, "")
+		own := subscribe(t, cluster, query.Query{Resource: runs}, "")
 		own.settle()
 		for viewer, want := range map[*watch.Viewer]struct{ all, found, sorted, cell string }{
 			{Program: true}:                                        {"x y z", "x", "y x z", "CANARY2"},
@@ -298,7 +299,7 @@ func TestSharedCellsAreMasked(t *testing.T) {
 		} {
 			allow(server, "ann list runs *", "ann watch runs *", "ann get runs *")
 			access := cluster.For(*viewer)
-			names := func(q watch.Query) string {
+			names := func(q query.Query) string {
 				t.Helper()
 				q.Resource = runs
 				snapshot, err := access.Snapshot(t.Context(), q, time.Minute)
@@ -314,16 +315,16 @@ func TestSharedCellsAreMasked(t *testing.T) {
 				}
 				return strings.Join(names, " ")
 			}
-			if all, found, byOther := names(watch.Query{}), names(watch.Query{Text: "canary2"}), names(watch.Query{
+			if all, found, byOther := names(query.Query{}), names(query.Query{Text: "canary2"}), names(query.Query{
 				Text: "calm",
 			}); all != want.all || found != want.found || byOther != want.all {
 				t.Errorf("%+v: sees %q, finds %q by the value, and %q by another", viewer, all, found, byOther)
 			}
-			window, err := watch.NewWindow("Value", 0, 10)
+			window, err := query.NewWindow("Value", 0, 10)
 			if err != nil {
 				t.Fatal(err)
 			}
-			sub, err := access.Subscribe(t.Context(), watch.Query{Resource: runs, Window: window}, watch.Windowed, "")
+			sub, err := access.Subscribe(t.Context(), query.Query{Resource: runs, Window: window}, watch.Windowed, "")
 			if err != nil {
 				t.Fatal(err)
 			}

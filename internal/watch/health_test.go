@@ -7,6 +7,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 )
 
 // scheduledPod returns a pod that is scheduled to a node. rest contains further JSON members of its status.
@@ -28,7 +29,7 @@ func TestObjectViewSendsHealth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, scheduledPod("Running", ""))
-		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "p"}, "")
 		var snapshot message
 		for snapshot.Type != "snapshot" {
 			snapshot = r.next()
@@ -68,7 +69,7 @@ func TestObjectViewSendsHealth(t *testing.T) {
 		server.Set(pods, scheduledPod("Running", ""))
 		want("recreated", "add", starting)
 
-		missing := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "none"}, "")
+		missing := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "none"}, "")
 		missing.next()
 		if m := missing.next(); m.Type != "snapshot" || m.Health != nil {
 			t.Errorf("an object that is not there gives %+v, want no health", m)
@@ -82,8 +83,8 @@ func TestOnlyObjectViewSendsHealth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, scheduledPod("Running", ""))
-		rows := subscribeView(t, cluster, watch.Query{}, watch.Rows)
-		changes := subscribeView(t, cluster, watch.Query{}, watch.Changes)
+		rows := subscribeView(t, cluster, query.Query{}, watch.Rows)
+		changes := subscribeView(t, cluster, query.Query{}, watch.Changes)
 		server.Set(pods, scheduledPod("Failed", ""))
 		server.Delete(pods, "a", "p")
 		server.Set(pods, scheduledPod("Running", ""))

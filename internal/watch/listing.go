@@ -9,6 +9,7 @@ import (
 
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/sortedlist"
 )
 
@@ -70,21 +71,21 @@ func (i *informer) sharedListing(behind uint64) *listing {
 
 // objects returns a listing of the objects that the filter matches, and the informer's state at that time. The
 // listing can lack the newest changes, at most behind of them.
-func (i *informer) objects(f *filter, behind uint64) (*listing, informerState) {
+func (i *informer) objects(f *query.Filter, behind uint64) (*listing, informerState) {
 	for {
 		now := i.visibleState(f)
-		f.columns = now.columns
+		f.Columns = now.columns
 		l := i.sharedListing(behind)
 		if !now.isUnchanged(i.visibleState(f)) {
 			continue
 		}
 		i.listings.store(l)
-		if f.matchesAll() {
+		if f.MatchesAll() {
 			return l, now
 		}
 		matching := &listing{cursor: l.cursor}
 		for _, o := range l.objects {
-			if f.match(o) {
+			if f.Match(o) {
 				matching.objects = append(matching.objects, o)
 			}
 		}
@@ -95,14 +96,14 @@ func (i *informer) objects(f *filter, behind uint64) (*listing, informerState) {
 // first returns the objects that the filter matches, in the order and the range that Sort, Offset and Limit of the
 // query request. total is the number of all objects that the filter matches, and now is the informer's state. An
 // unknown column in Sort is ignored, as on the web page.
-func (i *informer) first(f *filter, q *Query) (first *listing, total int, now informerState) {
+func (i *informer) first(f *query.Filter, q *query.Query) (first *listing, total int, now informerState) {
 	if q.Sort == "" && q.Limit == 0 {
 		first, now = i.objects(f, 0)
 		return first, len(first.objects), now
 	}
 	for {
 		now = i.visibleState(f)
-		f.columns = now.columns
+		f.Columns = now.columns
 		entries, cursor := i.Snapshot()
 		if !now.isUnchanged(i.visibleState(f)) {
 			continue
@@ -113,7 +114,7 @@ func (i *informer) first(f *filter, q *Query) (first *listing, total int, now in
 		}
 		rows := make([]rankRow, 0, len(entries))
 		for n := range entries {
-			if o := entries[n].Value; f.match(o) {
+			if o := entries[n].Value; f.Match(o) {
 				rows = append(rows, rankRow{o, by.rank(o, now.columns)})
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 )
 
 // Readers share one list of rows only while it is recent. The history (the retained changes) still contains all
@@ -33,11 +34,11 @@ func TestSharedListsAreRecent(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		subscribe(t, cluster, watch.Query{}, "").settle()
+		subscribe(t, cluster, query.Query{}, "").settle()
 		change(1000)
 		kept := cluster.WatchStatus().Entries[0].RingChanges
 		begin := func() *reader {
-			r := subscribe(t, cluster, watch.Query{}, "")
+			r := subscribe(t, cluster, query.Query{}, "")
 			for m := r.next(); m.Type != "snapshot"; {
 				m = r.next()
 			}
@@ -66,7 +67,7 @@ func TestLimitedSnapshotHasFirstRows(t *testing.T) {
 			server.SetColumns(pods, podRowColumns)
 			random := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // A test that can be reproduced.
 			state := make(map[string]*podRow)
-			subscribe(t, cluster, watch.Query{}, "").settle()
+			subscribe(t, cluster, query.Query{}, "").settle()
 			for range 40 {
 				for range random.IntN(60) {
 					churn(random, server, state)

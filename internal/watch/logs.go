@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/signal"
 	"glasshouse/internal/watch/status"
@@ -29,14 +30,14 @@ type LogOptions = listwatch.LogOptions
 // before the first line exists, so Logs can block until ctx ends. If the viewer or this program loses the permission
 // during the read, Read returns a *Problem with the reason.
 func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
-	if err := checkNamespace(namespace); err != nil {
+	if err := query.CheckNamespace(namespace); err != nil {
 		return nil, err
 	}
-	if err := checkName(pod); err != nil {
+	if err := query.CheckName(pod); err != nil {
 		return nil, err
 	}
 	if options.Container != "" {
-		if err := checkName(options.Container); err != nil {
+		if err := query.CheckName(options.Container); err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +106,7 @@ func (a *Access) endRevokedLog(ctx context.Context, namespace, pod string, endLo
 // selects pods by labels or words, the present version of the pod must match them, too.
 func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl authz.DecisionTTL) error {
 	permitted, err := a.authorizeGet(ctx, podResource(), authz.VerbLog, namespace, pod, ttl)
-	if err != nil || permitted.selector == nil && !permitted.needsRow() {
+	if err != nil || permitted.Selector == nil && !permitted.NeedsRow() {
 		return err
 	}
 	if err := a.viewer.Scope.restrict(podResource(), permitted, authz.VerbGet); err != nil {

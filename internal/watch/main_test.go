@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 
 	"go.uber.org/goleak"
@@ -166,7 +167,7 @@ type reader struct {
 	log []string // Short descriptions of the messages since the last call of settle.
 }
 
-func subscribe(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) *reader {
+func subscribe(t *testing.T, cluster *watch.Cluster, q query.Query, cursor string) *reader {
 	t.Helper()
 	q.Resource = strings.TrimSpace(q.Resource)
 	if q.Resource == "" {
@@ -179,7 +180,7 @@ func subscribe(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor strin
 	return subscribeAs(t, cluster.For(watch.Viewer{Program: true}), q, view, cursor)
 }
 
-func subscribeAs(t *testing.T, access *watch.Access, q watch.Query, view watch.View, cursor string) *reader {
+func subscribeAs(t *testing.T, access *watch.Access, q query.Query, view watch.View, cursor string) *reader {
 	t.Helper()
 	sub, err := access.Subscribe(t.Context(), q, view, cursor)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 )
 
 const secrets = "core/v1/secrets"
@@ -28,7 +29,7 @@ func TestMasksSurviveFeeds(t *testing.T) {
 				server.AddKind(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
 				server.Set(secrets, secret("one"))
 				sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
-					t.Context(), watch.Query{Resource: secrets, Namespaces: []string{"a"}, Name: "s"}, watch.Object, "",
+					t.Context(), query.Query{Resource: secrets, Namespaces: []string{"a"}, Name: "s"}, watch.Object, "",
 				)
 				if err != nil {
 					t.Fatal(err)
@@ -75,8 +76,8 @@ func TestWatchStatusIncludesMasks(t *testing.T) {
 			s.Rest = strings.ReplaceAll(s.Rest, "one", "(masked)")
 			server.Set(pods, s)
 		}
-		subscribe(t, cluster, watch.Query{}, "").settle()
-		subscribe(t, cluster, watch.Query{Resource: secrets}, "").settle()
+		subscribe(t, cluster, query.Query{}, "").settle()
+		subscribe(t, cluster, query.Query{Resource: secrets}, "").settle()
 		cached := make(map[string]int64)
 		for _, c := range cluster.WatchStatus().Entries {
 			cached[c.Resource] = c.CacheBytes

@@ -17,6 +17,7 @@ import (
 	"glasshouse/internal/limit"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 )
 
 // memory returns the heap bytes in use, and the total bytes allocated since the program started.
@@ -63,7 +64,7 @@ func readToType(t *testing.T, sub *watch.Subscription, kind string) {
 	}
 }
 
-func subscribeView(t *testing.T, cluster *watch.Cluster, q watch.Query, view watch.View) *watch.Subscription {
+func subscribeView(t *testing.T, cluster *watch.Cluster, q query.Query, view watch.View) *watch.Subscription {
 	t.Helper()
 	q.Resource = pods
 	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, view, "")
@@ -81,7 +82,7 @@ func TestLongPatchesAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, longPod("0", "Running"))
-		sub := subscribeView(t, cluster, watch.Query{}, watch.Changes)
+		sub := subscribeView(t, cluster, query.Query{}, watch.Changes)
 		before, _ := memory()
 		for n := range 60 {
 			server.Set(pods, longPod(strconv.Itoa(n), "Running"))
@@ -102,7 +103,7 @@ func TestPatchesAreShared(t *testing.T) {
 		server.Set(pods, longPod("0", "Pending"))
 		var subs []*watch.Subscription
 		for range 30 {
-			subs = append(subs, subscribeView(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, watch.Object))
+			subs = append(subs, subscribeView(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "p"}, watch.Object))
 		}
 		server.Set(pods, longPod("0", "Running"))
 		readToType(t, subs[0], "events")
@@ -121,7 +122,7 @@ func TestPatchesAreShared(t *testing.T) {
 func TestHistorySizeIncludesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		sub := subscribeView(t, cluster, watch.Query{}, watch.Rows)
+		sub := subscribeView(t, cluster, query.Query{}, watch.Rows)
 		const changes, cell = 20, 10_000
 		for n := range changes {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), strings.Repeat("x", cell)))
@@ -144,12 +145,12 @@ func TestSelectorsAreSmall(t *testing.T) {
 			items[n] = labelled(pod("a", fmt.Sprint("p", n), "Running"), fmt.Sprint("app-", n))
 		}
 		server.Set(pods, items...)
-		subscribeView(t, cluster, watch.Query{}, watch.Rows)
+		subscribeView(t, cluster, query.Query{}, watch.Rows)
 		var perReader []int64
 		const readers = 40
-		none, some := watch.Query{Namespaces: []string{"b"}}, watch.Query{Labels: "app=none"}
+		none, some := query.Query{Namespaces: []string{"b"}}, query.Query{Labels: "app=none"}
 		// Measure the query none twice: memory of earlier work can be freed during one of the measurements.
-		for _, q := range []watch.Query{none, some, none} {
+		for _, q := range []query.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {
 				subscribeView(t, cluster, q, watch.Rows)
@@ -175,7 +176,7 @@ func TestMaxMessages(t *testing.T) {
 		var reading sync.WaitGroup
 		for range 100 {
 			sub, err := access.Subscribe(
-				t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"}, watch.Object, "",
+				t.Context(), query.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"}, watch.Object, "",
 			)
 			if err != nil {
 				t.Fatal(err)
@@ -189,7 +190,7 @@ func TestMaxMessages(t *testing.T) {
 			})
 		}
 		ended, cancel := context.WithCancel(t.Context())
-		waiting, err := access.Subscribe(ended, watch.Query{Resource: pods}, watch.Rows, "")
+		waiting, err := access.Subscribe(ended, query.Query{Resource: pods}, watch.Rows, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,19 +220,19 @@ func TestMaxMessages(t *testing.T) {
 // In each view, memory for a message is reserved before the message is built. Rows are also scanned only after the
 // reservation.
 func TestMemoryIsReservedFirst(t *testing.T) {
-	window, err := watch.NewWindow("", 0, 10)
+	window, err := query.NewWindow("", 0, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
 		view  watch.View
-		query watch.Query
+		query query.Query
 	}{
-		{watch.Rows, watch.Query{Namespaces: []string{"a"}}},
-		{watch.Table, watch.Query{Namespaces: []string{"a"}}},
-		{watch.Changes, watch.Query{}},
-		{watch.Object, watch.Query{Namespaces: []string{"a"}, Name: "p"}},
-		{watch.Windowed, watch.Query{Window: window}},
+		{watch.Rows, query.Query{Namespaces: []string{"a"}}},
+		{watch.Table, query.Query{Namespaces: []string{"a"}}},
+		{watch.Changes, query.Query{}},
+		{watch.Object, query.Query{Namespaces: []string{"a"}, Name: "p"}},
+		{watch.Windowed, query.Query{Window: window}},
 	} {
 		t.Run(string(test.view), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -280,20 +281,20 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 // compressor only if it is compressed.
 func TestEventsReserveMemory(t *testing.T) {
 	const compressor = 1 << 20
-	window, err := watch.NewWindow("", 0, 10)
+	window, err := query.NewWindow("", 0, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
 		view       watch.View
-		query      watch.Query
+		query      query.Query
 		compressed bool
 	}{
-		{watch.Rows, watch.Query{}, false},
-		{watch.Table, watch.Query{}, false},
-		{watch.Changes, watch.Query{}, false},
-		{watch.Object, watch.Query{Namespaces: []string{"a"}, Name: "p"}, true},
-		{watch.Windowed, watch.Query{Window: window}, false},
+		{watch.Rows, query.Query{}, false},
+		{watch.Table, query.Query{}, false},
+		{watch.Changes, query.Query{}, false},
+		{watch.Object, query.Query{Namespaces: []string{"a"}, Name: "p"}, true},
+		{watch.Windowed, query.Query{Window: window}, false},
 	} {
 		t.Run(string(test.view), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -337,13 +338,13 @@ func TestSnapshotReportsMemory(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		viewer watch.Viewer
-		query  watch.Query
+		query  query.Query
 	}{
-		{"some rows", watch.Viewer{Program: true}, watch.Query{Namespaces: []string{"a"}}},
-		{"sorted rows", watch.Viewer{Program: true}, watch.Query{Sort: "status"}},
-		{"rows of a guest", guest, watch.Query{}},
-		{"some rows of a guest", guest, watch.Query{Namespaces: []string{"a"}}},
-		{"a page of a guest", guest, watch.Query{Offset: rows - 1000, Limit: 100}},
+		{"some rows", watch.Viewer{Program: true}, query.Query{Namespaces: []string{"a"}}},
+		{"sorted rows", watch.Viewer{Program: true}, query.Query{Sort: "status"}},
+		{"rows of a guest", guest, query.Query{}},
+		{"some rows of a guest", guest, query.Query{Namespaces: []string{"a"}}},
+		{"a page of a guest", guest, query.Query{Offset: rows - 1000, Limit: 100}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -368,7 +369,7 @@ func TestSnapshotReportsMemory(t *testing.T) {
 					return s
 				}
 				shared, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-					t.Context(), watch.Query{Resource: pods}, time.Minute,
+					t.Context(), query.Query{Resource: pods}, time.Minute,
 				)
 				if err != nil {
 					t.Fatal(err)

@@ -146,7 +146,7 @@ func (p *messageBuffer) appendCursor(s *reader, text []byte) []byte {
 		p.hasCipher, p.cipher = true, s.newCipher()
 	}
 	epoch := s.informer.epochOf(s.version)
-	if !s.filter.isRestricted {
+	if !s.filter.IsRestricted {
 		return p.cipher.Append(text, epoch, s.sentOffset)
 	}
 	if !s.isCursorRepeated {

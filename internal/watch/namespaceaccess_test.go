@@ -11,6 +11,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -28,7 +29,7 @@ func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
 				server.Refuse(widgets, "a", 0, "not all of them")
 				server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 				allowOnly(server, "a", "b", "c")
-				r := subscribe(t, cluster, watch.Query{}, "")
+				r := subscribe(t, cluster, query.Query{}, "")
 				r.settle()
 				for _, duration := range []time.Duration{3 * time.Second, 10 * time.Minute} {
 					server.Refuse(namespaces, "", status, "not now")
@@ -41,7 +42,7 @@ func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
 				}
 				server.Set(pods, pod("a", "p", "Failed"))
 				r.wantSettle("update a/p")
-				later := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+				later := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 				later.settle()
 				later.wantLive(1)
 
@@ -69,7 +70,7 @@ func TestKnownNamespacesSurviveOversizedList(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		for n := range 40 {
 			server.Set(namespaces, bigItem("", fmt.Sprint("n", n), 40<<10))
@@ -111,7 +112,7 @@ func TestSwappedFeedsShowNoGap(t *testing.T) {
 			})
 		}
 		cluster := runCluster(t, server)
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		access := cluster.For(watch.Viewer{Program: true})
 		for _, covered := range []string{"", "a b c d"} {
@@ -122,7 +123,7 @@ func TestSwappedFeedsShowNoGap(t *testing.T) {
 			}
 			for range 400 {
 				advance(50 * time.Millisecond)
-				s, err := access.Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+				s, err := access.Snapshot(t.Context(), query.Query{Resource: pods}, 0)
 				if err != nil {
 					t.Fatal(err)
 				}

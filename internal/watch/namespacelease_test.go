@@ -11,6 +11,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -21,9 +22,9 @@ func TestUnusedNamespacesExpire(t *testing.T) {
 		server.Refuse("core/v1/namespaces", "", http.StatusForbidden, "no")
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
-		remaining := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		remaining := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, "")
 		remaining.settle()
-		closed := subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+		closed := subscribe(t, cluster, query.Query{Namespaces: []string{"b"}}, "")
 		closed.settle()
 		closed.sub.Close()
 		relists := func(after time.Duration) int {
@@ -42,7 +43,7 @@ func TestUnusedNamespacesExpire(t *testing.T) {
 		if remaining.settle(); len(remaining.rows) != 1 || remaining.state != "live" {
 			t.Errorf("a is %s with %d rows, want live with 1", remaining.state, len(remaining.rows))
 		}
-		back := subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+		back := subscribe(t, cluster, query.Query{Namespaces: []string{"b"}}, "")
 		back.settle()
 		back.wantLive(1)
 	})
@@ -58,11 +59,11 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 				if !all {
 					allowOnly(server, "a")
 				}
-				first := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+				first := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, "")
 				first.settle()
 				open := func(n int) (*watch.Subscription, error) {
 					return cluster.For(watch.Viewer{Program: true}).Subscribe(
-						t.Context(), watch.Query{Resource: pods, Namespaces: []string{fmt.Sprint("ns-", n)}},
+						t.Context(), query.Query{Resource: pods, Namespaces: []string{fmt.Sprint("ns-", n)}},
 						watch.Rows, "",
 					)
 				}
@@ -117,7 +118,7 @@ func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 		}
 		want("at first", all[:500])
 		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
-			t.Context(), watch.Query{Resource: pods, Namespaces: all[500:700]}, watch.Rows, "",
+			t.Context(), query.Query{Resource: pods, Namespaces: all[500:700]}, watch.Rows, "",
 		)
 		wantProblem(t, err, status.Invalid, "Too many namespaces", "500 namespaces of pods")
 		want("after one who was refused", all[:500])
@@ -130,7 +131,7 @@ func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (readers []*reader) {
 	t.Helper()
 	for part := range slices.Chunk(names, 200) {
-		r := subscribe(t, cluster, watch.Query{Namespaces: part}, "")
+		r := subscribe(t, cluster, query.Query{Namespaces: part}, "")
 		r.settle()
 		readers = append(readers, r)
 	}
@@ -153,7 +154,7 @@ func TestNamespacesBeyondLimitWait(t *testing.T) {
 		}
 		var readers []*reader
 		for part := range slices.Chunk(all, 200) {
-			r := subscribe(t, cluster, watch.Query{Namespaces: part}, "")
+			r := subscribe(t, cluster, query.Query{Namespaces: part}, "")
 			r.settle()
 			r.wantLive(200)
 			readers = append(readers, r)
@@ -185,7 +186,7 @@ func TestNamespacesBeyondLimitWait(t *testing.T) {
 		if partial := readers[2]; partial.state != "live" || !strings.Contains(partial.reason, "500 namespaces of pods") {
 			t.Errorf("the third is %s: %s, want live, and why not all", partial.state, partial.reason)
 		}
-		subscribe(t, cluster, watch.Query{Namespaces: all[:1]}, "").wantSettle("state live, snapshot of 1")
+		subscribe(t, cluster, query.Query{Namespaces: all[:1]}, "").wantSettle("state live, snapshot of 1")
 		readers[0].sub.Close()
 		readers = readers[1:]
 		advance(time.Minute)

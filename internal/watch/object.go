@@ -10,6 +10,7 @@ import (
 
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 )
@@ -26,7 +27,7 @@ func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byt
 
 // readable returns the resource with the given ref (such as "core/v1/pods"), and the filter that the object must
 // match. It returns an error if the viewer is not permitted to read the object.
-func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*resource.Resource, *filter, error) {
+func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*resource.Resource, *query.Filter, error) {
 	resource, err := a.Resource(ctx, ref)
 	if err != nil {
 		return nil, nil, err
@@ -39,11 +40,11 @@ func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*re
 		)
 	}
 	if namespace != "" {
-		if err := checkNamespace(namespace); err != nil {
+		if err := query.CheckNamespace(namespace); err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := checkName(name); err != nil {
+	if err := query.CheckName(name); err != nil {
 		return nil, nil, err
 	}
 	permitted, err := a.authorizeGet(ctx, resource, authz.VerbGet, namespace, name, authz.TTLRequest())
@@ -54,25 +55,26 @@ func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*re
 // depending on verb. It returns the filter that the object must match. ttl is the maximum age of a cached permission.
 func (a *Access) authorizeGet(
 	ctx context.Context, r *resource.Resource, verb authz.Verb, namespace, name string, ttl authz.DecisionTTL,
-) (*filter, error) {
-	f := &filter{name: name}
+) (*query.Filter, error) {
+	f := &query.Filter{Name: name}
 	if namespace != "" {
-		f.namespaces = []string{namespace}
+		f.Namespaces = []string{namespace}
 	}
-	if err := a.restrict(ctx, r, f, verb, ttl); err != nil || f.selector == nil && !f.needsRow() {
+	if err := a.restrict(ctx, r, f, verb, ttl); err != nil || f.Selector == nil && !f.NeedsRow() {
 		return f, err
 	}
 	// The viewer's share link selects objects by labels or by words of their rows, so the row of this object must
 	// match.
-	snapshot, err := a.Snapshot(ctx, Query{Resource: r.Ref(), Namespaces: f.namespaces, Name: name}, staleReadTimeout)
+	q := query.Query{Resource: r.Ref(), Namespaces: f.Namespaces, Name: name}
+	snapshot, err := a.Snapshot(ctx, q, staleReadTimeout)
 	if err != nil {
 		return nil, err
 	}
-	f.columns = snapshot.Columns
+	f.Columns = snapshot.Columns
 	switch {
 	case !snapshot.Synced:
 		return nil, notKnownYet(r)
-	case !slices.ContainsFunc(snapshot.Objects, f.match):
+	case !slices.ContainsFunc(snapshot.Objects, f.Match):
 		return nil, notShared()
 	}
 	return f, nil
@@ -96,18 +98,18 @@ func notKnownYet(r *resource.Resource) *status.Problem {
 // can be newer than the version that matched before. For an object from the API server, only the labels are matched,
 // because such an object has no row.
 func (a *Access) readObject(
-	ctx context.Context, resource *resource.Resource, permitted *filter, namespace, name string,
+	ctx context.Context, resource *resource.Resource, permitted *query.Filter, namespace, name string,
 ) ([]byte, error) {
 	o, current := a.cachedObject(resource, namespace, name)
 	live := o != nil && current.State == status.Live
 	switch {
-	case live && !permitted.match(o):
+	case live && !permitted.Match(o):
 		return nil, notShared()
 	case live:
 		a.recordObject(resource, permitted, authz.VerbList, namespace, name)
 		text, err := o.JSON()
 		return a.maskText(resource, text, err)
-	case permitted.needsRow():
+	case permitted.NeedsRow():
 		return nil, notKnownYet(resource)
 	case !resource.Can("get"):
 		return nil, status.Invalidf(
@@ -118,14 +120,14 @@ func (a *Access) readObject(
 	case !a.cluster.reviews.Allows(ctx, authz.VerbGet, resource, namespace, name, authz.TTLRequest()):
 		return nil, errForbidden(
 			resource, authz.VerbGet,
-			&filter{namespaces: slices.DeleteFunc([]string{namespace}, func(ns string) bool { return ns == "" })},
+			&query.Filter{Namespaces: slices.DeleteFunc([]string{namespace}, func(ns string) bool { return ns == "" })},
 		)
 	}
 	text, err := a.cluster.get(ctx, resource.GVR(), namespace, name)
 	if err != nil {
 		return nil, problemOf(err, strings.TrimPrefix(namespace+"/"+name, "/"))
 	}
-	if permitted.selector != nil && !permitted.selector.Matches(labelText(listwatch.LabelsOf(text))) {
+	if permitted.Selector != nil && !permitted.Selector.Matches(query.Labels(listwatch.LabelsOf(text))) {
 		return nil, notShared()
 	}
 	a.recordObject(resource, permitted, authz.VerbGet, namespace, name)
@@ -147,7 +149,7 @@ func (a *Access) LastKnown(
 		return nil, status.Status{}, err
 	}
 	cached, current := a.cachedObject(resource, namespace, name)
-	if current.State != status.Stale || cached == nil || !permitted.match(cached) {
+	if current.State != status.Stale || cached == nil || !permitted.Match(cached) {
 		cached = nil
 	}
 	readCtx := ctx

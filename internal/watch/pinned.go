@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/query"
 )
 
 // pinnedFirstRetry and pinnedLastRetry are the minimum and maximum time between two attempts to watch a pinned
@@ -40,7 +41,7 @@ func (c *Cluster) keepWatched(ctx context.Context, ref string) {
 // openAll starts to watch all objects of a resource, with the permissions of this program. The caller must release
 // the result.
 func (c *Cluster) openAll(ctx context.Context, ref string) (*openedQuery, error) {
-	access, q := c.For(Viewer{Program: true}), &Query{Resource: ref}
+	access, q := c.For(Viewer{Program: true}), &query.Query{Resource: ref}
 	resource, err := access.Resource(ctx, q.Resource)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -97,7 +98,7 @@ func TestErrorsHideStoredData(t *testing.T) {
 				server.Handle("/apis/example.com/v1/namespaces/a/databases/db", respond)
 				access := cluster.For(watch.Viewer{Program: true})
 				var texts []string
-				snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: databases}, 30*time.Second)
+				snapshot, err := access.Snapshot(t.Context(), query.Query{Resource: databases}, 30*time.Second)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -132,7 +133,7 @@ func TestWatchErrorsHideStoredData(t *testing.T) {
 		)
 		server.Set(databases, database("one"))
 		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
-			t.Context(), watch.Query{Resource: databases}, watch.Rows, "",
+			t.Context(), query.Query{Resource: databases}, watch.Rows, "",
 		)
 		if err != nil {
 			t.Fatal(err)

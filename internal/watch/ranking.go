@@ -11,6 +11,7 @@ import (
 	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/severity"
 	"glasshouse/internal/watch/sortedlist"
 	"glasshouse/internal/watch/status"
@@ -93,22 +94,22 @@ type ranking struct {
 	weight   atomic.Int64  // The memory of all rows, in bytes.
 
 	// The field lock guards all fields below.
-	filter     *filter
+	filter     *query.Filter
 	rows       *sortedlist.List[*rankRow] // Nil while the list must be built.
 	cursor     journal.Cursor
 	counts     rowCounts
 	classifier *severity.Classifier
 	offscreen  offscreenChanges
-	texts      map[string]string     // The sort texts of several rows, stored once.
-	pages      map[rowRange]*rowPage // Pages as of the field cursor, by range.
+	texts      map[string]string        // The sort texts of several rows, stored once.
+	pages      map[query.Range]*rowPage // Pages as of the field cursor, by range.
 	number     uint64
 }
 
-func newRanking(i *informer, f *filter, columns []listwatch.Column, by sorting) *ranking {
+func newRanking(i *informer, f *query.Filter, columns []listwatch.Column, by sorting) *ranking {
 	r := &ranking{
 		informer: i, columns: columns, by: by, lock: make(chan struct{}, 1),
-		filter: f.withColumns(columns), classifier: severity.NewClassifier(columns),
-		texts: make(map[string]string), pages: make(map[rowRange]*rowPage),
+		filter: f.WithColumns(columns), classifier: severity.NewClassifier(columns),
+		texts: make(map[string]string), pages: make(map[query.Range]*rowPage),
 	}
 	r.lock <- struct{}{}
 	return r
@@ -124,7 +125,7 @@ type rankingView struct {
 }
 
 // view applies all new changes to the ranking, and returns the requested page of rows.
-func (r *ranking) view(ctx context.Context, request *rangeRequest) (rankingView, error) {
+func (r *ranking) view(ctx context.Context, request *query.RangeRequest) (rankingView, error) {
 	select {
 	case <-r.lock:
 	case <-ctx.Done():
@@ -142,8 +143,8 @@ func (r *ranking) view(ctx context.Context, request *rangeRequest) (rankingView,
 		}
 		r.number++
 		f = &rowPage{
-			number: r.number, rowRange: at, newest: r.cursor.Offset,
-			counts: r.counts, rows: r.rows.Part(at.offset, at.count),
+			number: r.number, Range: at, newest: r.cursor.Offset,
+			counts: r.counts, rows: r.rows.Part(at.Offset, at.Count),
 		}
 		r.pages[at] = f
 	}
@@ -152,16 +153,16 @@ func (r *ranking) view(ctx context.Context, request *rangeRequest) (rankingView,
 
 // rangeOf returns the offset and the number of the requested rows. A request for the range around a row is converted
 // to offsets, if that row exists.
-func (r *ranking) rangeOf(request *rangeRequest) rowRange {
-	if request.around == "" {
-		return request.rowRange
+func (r *ranking) rangeOf(request *query.RangeRequest) query.Range {
+	if request.Around == "" {
+		return request.Range
 	}
-	if o, ok, _ := r.informer.Get(request.around); ok && r.filter.match(o) {
+	if o, ok, _ := r.informer.Get(request.Around); ok && r.filter.Match(o) {
 		if n, ok := r.rows.Find(r.row(o)); ok {
-			return rowRange{max(0, n-request.count/2), request.count}
+			return query.Range{Offset: max(0, n-request.Count/2), Count: request.Count}
 		}
 	}
-	return request.rowRange
+	return request.Range
 }
 
 // update applies all changes up to the newest one at the time of the call. If r.rows is nil, it builds the list
@@ -199,11 +200,11 @@ func (r *ranking) build() {
 	r.counts, r.cursor = rowCounts{}, cursor
 	for n := range entries {
 		o := entries[n].Value
-		if !r.filter.matchesIgnoringText(o) {
+		if !r.filter.MatchesIgnoringText(o) {
 			continue
 		}
 		r.addToCounts(o, 1)
-		if r.filter.matchText(o) {
+		if r.filter.MatchText(o) {
 			rows = append(rows, r.row(o))
 		}
 	}
@@ -221,17 +222,17 @@ func (r *ranking) apply(rows *sortedlist.List[*rankRow], changes []*event.Change
 		if c.Op == 0 { // A marker without an object; see journal.Mark.
 			continue
 		}
-		wasVisible := c.Op != journal.Add && r.filter.matchesIgnoringText(c.Old)
-		isVisible := c.Op != journal.Delete && r.filter.matchesIgnoringText(c.New)
+		wasVisible := c.Op != journal.Add && r.filter.MatchesIgnoringText(c.Old)
+		isVisible := c.Op != journal.Delete && r.filter.MatchesIgnoringText(c.New)
 		if wasVisible {
 			r.addToCounts(c.Old, -1)
-			if r.filter.matchText(c.Old) {
+			if r.filter.MatchText(c.Old) {
 				removed = append(removed, r.row(c.Old))
 			}
 		}
 		if isVisible {
 			r.addToCounts(c.New, 1)
-			if r.filter.matchText(c.New) {
+			if r.filter.MatchText(c.New) {
 				inserted = append(inserted, r.row(c.New))
 			}
 		}
@@ -267,12 +268,12 @@ func (r *ranking) addToCounts(o *listwatch.Object, n int) {
 // It is safe for concurrent use.
 func (r *ranking) removalReason(row *rankRow) (string, *listwatch.Object) {
 	now, ok, _ := r.informer.Get(keyOf(row.object.Namespace(), row.object.Name()))
-	selector := r.filter.selector
+	selector := r.filter.Selector
 	switch {
-	case !ok || !sameUID(row.object, now) || selector != nil && !selector.Matches(labelText(now.Labels().Value())),
-		!r.filter.matchesLink(now):
+	case !ok || !sameUID(row.object, now) || selector != nil && !selector.Matches(query.Labels(now.Labels().Value())),
+		!r.filter.MatchesLink(now):
 		return "gone", nil
-	case !r.filter.matchText(now):
+	case !r.filter.MatchText(now):
 		return "filtered", now
 	case cellsort.Compare(row.rank, r.by.rank(now, r.columns), false) != 0:
 		return "moved", now

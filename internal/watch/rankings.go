@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -48,9 +49,9 @@ type rankingEntry struct {
 // acquireRanking returns the ranking (the sorted list of rows) for a filter and a sort order, and creates it if
 // necessary. A new ranking counts towards the quota of viewer. The caller must call release.
 func (i *informer) acquireRanking(
-	viewer owner, f *filter, now *informerState, by sorting,
+	viewer owner, f *query.Filter, now *informerState, by sorting,
 ) (r *ranking, release func(), err error) {
-	filter := f.id()
+	filter := f.ID()
 	id := rankingID(sha256.Sum256(fmt.Appendf(nil, "%x %d %v", filter, now.version, by)))
 	if r, release = i.rankings.acquire(viewer, id, nil); r != nil {
 		return r, release, nil

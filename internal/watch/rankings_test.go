@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 
 	authorization "k8s.io/api/authorization/v1"
@@ -48,12 +49,12 @@ func rankingsOfLink(t *testing.T, cluster *watch.Cluster, n int) *viewerRankings
 // tryAcquire opens a window on the ranking (sorted list) with the number n. It returns an error if that is refused.
 func (o *viewerRankings) tryAcquire(n int) error {
 	o.t.Helper()
-	window, err := watch.NewWindow("", 0, 10)
+	window, err := query.NewWindow("", 0, 10)
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	sub, err := o.cluster.For(o.viewer).Subscribe(o.t.Context(),
-		watch.Query{Resource: pods, Text: fmt.Sprint("word", n), Window: window}, watch.Windowed, "")
+		query.Query{Resource: pods, Text: fmt.Sprint("word", n), Window: window}, watch.Windowed, "")
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestRankingRecoversFromPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		subscribe(t, cluster, watch.Query{}, "").settle()
+		subscribe(t, cluster, query.Query{}, "").settle()
 		rows, total, panicked, err := cluster.ReadRankingAfterPanic(t.Context(), pods, func() {
 			for _, name := range []string{"q", "r", "s"} {
 				server.Set(pods, labelled(pod("a", name, "Running"), name)) // New labels: the selector checks each pod.

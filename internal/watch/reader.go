@@ -11,6 +11,7 @@ import (
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/jsonscan"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -32,7 +33,7 @@ var ErrClosed = errors.New("the resource is no longer watched")
 // changes, and what it has sent. Only one goroutine may use it. The caller must close it.
 type reader struct {
 	informer    *informer
-	filter      *filter
+	filter      *query.Filter
 	view        view
 	guestMask   *listwatch.GuestMask // Masks values in objects' texts for viewers of a share link; nil for others.
 	key         string               // The journal key of the single object to read; "" if there can be several.
@@ -52,7 +53,7 @@ type reader struct {
 	restrictedCursor cursor.Restricted // The newest cursor of a restricted reader, which may not see all objects.
 	isCursorRepeated bool              // A heartbeat or digest repeated restrictedCursor, or it was resumed.
 
-	filterID filterID
+	filterID query.FilterID
 	// sharedText is the part of the last message that other readers can send, too. They find it by a weak reference,
 	// so this field keeps it in memory.
 	sharedText        *[]byte
@@ -84,7 +85,7 @@ func (s *reader) Next(ctx context.Context) ([]byte, error) {
 	s.coalescer.recordSent()
 	s.sharedText = nil
 	s.buffer.ctx = ctx //nolint:fatcontext // This replaces the context of the previous call.
-	if s.filter.isRestricted {
+	if s.filter.IsRestricted {
 		s.startTimer() // Start now: hidden changes would delay a start at the first wait.
 	}
 	for {
@@ -161,7 +162,7 @@ func (s *reader) computeDigest(ctx context.Context) error {
 // objects returns all objects that the filter matches. If these are all objects of the resource, readers share one
 // list.
 func (s *reader) objects(ctx context.Context) (*listing, informerState, error) {
-	if !s.filter.matchesAll() {
+	if !s.filter.MatchesAll() {
 		release, err := s.acquireScan(ctx)
 		if err != nil {
 			return nil, informerState{}, err
@@ -207,7 +208,7 @@ func (s *reader) read(ctx context.Context) ([]byte, error) {
 		until = s.dueDigest.offset
 	}
 	next := s.nextChanges
-	if s.filter.isRestricted && !s.needsSnapshot {
+	if s.filter.IsRestricted && !s.needsSnapshot {
 		next = s.nextVisible
 	}
 	changes, cursor, err := next(ctx, until)
@@ -310,7 +311,7 @@ func (s *reader) resetTimer() {
 // hidden changes. Such a reader gets a new cursor whenever the last one was repeated, so that it can resume from a
 // recent cursor.
 func (s *reader) isCaughtUp() bool {
-	if s.filter.isRestricted {
+	if s.filter.IsRestricted {
 		return !s.isCursorRepeated
 	}
 	return s.sentOffset == s.cursor.Offset

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 )
 
 // After the context of Next ends, Next returns no more messages, even if some are pending. It returns neither the
@@ -24,7 +24,7 @@ func TestNextReturnsAfterContextEnds(t *testing.T) {
 		}
 		fill("a")
 		for _, kind := range []string{"snapshot", "events"} {
-			r := subscribe(t, cluster, watch.Query{}, "")
+			r := subscribe(t, cluster, query.Query{}, "")
 			if kind == "events" {
 				r.settle()
 				fill("b")

@@ -11,6 +11,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 )
 
 // While a resource gets new columns, a Snapshot contains no rows. Rows that were listed before would have cells of
@@ -19,12 +20,12 @@ func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		subscribe(t, cluster, watch.Query{}, "").settle()
+		subscribe(t, cluster, query.Query{}, "").settle()
 		got := make(chan *watch.Snapshot, 1)
 		cluster.SetColumns(pods, "Other", func() {
 			go func() {
 				s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-					t.Context(), watch.Query{Resource: pods}, time.Minute,
+					t.Context(), query.Query{Resource: pods}, time.Minute,
 				)
 				if err != nil {
 					t.Error(err)
@@ -50,7 +51,7 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Set(pods, pod("a", "p", "Running"))
-				r := subscribe(t, cluster, watch.Query{}, "")
+				r := subscribe(t, cluster, query.Query{}, "")
 				r.settle()
 				server.Set(pods, pod("a", "p", "1"))
 				<-time.After(time.Second)
@@ -92,10 +93,10 @@ func TestHistoryAfterCursorIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		subscribeChanges(t, cluster, watch.Query{}, "").settle()
+		subscribeChanges(t, cluster, query.Query{}, "").settle()
 		server.Set(pods, pod("a", "p", "Failed"), pod("a", "p", "Running"), pod("a", "p", "Failed"))
 		synctest.Wait()
-		f := subscribeChanges(t, cluster, watch.Query{}, "")
+		f := subscribeChanges(t, cluster, query.Query{}, "")
 		for _, before := range []int{0, 1, 3} {
 			if got := f.sub.HistoryAfter(before); got != 3-before {
 				t.Errorf("%d changes are sent after %d of 3", got, before)
@@ -113,7 +114,7 @@ func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Hang("/api/v1/pods")
 				sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
-					t.Context(), watch.Query{Resource: pods}, view, "unknown",
+					t.Context(), query.Query{Resource: pods}, view, "unknown",
 				)
 				if err != nil {
 					t.Fatal(err)
@@ -172,7 +173,7 @@ func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 						items = append(items, pod("a", fmt.Sprintf("p-%04d", n), strings.Repeat("x", 100)))
 					}
 					server.Set(pods, items...)
-					sub := openAs(t, cluster.For(watch.Viewer{Program: true}), watch.Query{Resource: pods}, view)
+					sub := openAs(t, cluster.For(watch.Viewer{Program: true}), query.Query{Resource: pods}, view)
 					awaitText(t, sub, `"last":false`)
 					test.interrupt(server, cluster)
 					advance(5 * time.Second)

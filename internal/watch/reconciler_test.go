@@ -15,6 +15,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -35,19 +36,19 @@ func TestPermittedNamespacesAreWatched(t *testing.T) {
 		server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"), pod("c", "r", "Running"))
 		allowOnly(server, "a", "c")
-		all := subscribe(t, cluster, watch.Query{}, "")
+		all := subscribe(t, cluster, query.Query{}, "")
 		all.settle()
 		all.wantRows("a/p=Running", "c/r=Running")
 		if got := strings.Join(all.namespaces, " "); all.state != "live" || got != "a c" {
 			t.Errorf("it is %s in %s, want live in a c", all.state, got)
 		}
-		two := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "b"}}, "")
+		two := subscribe(t, cluster, query.Query{Namespaces: []string{"a", "b"}}, "")
 		two.settle()
 		two.wantRows("a/p=Running")
 		if got := strings.Join(two.namespaces, " "); got != "a" {
 			t.Errorf("two namespaces are covered in %s, want a", got)
 		}
-		if allowed := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "c"}}, ""); allowed.settle() == "" ||
+		if allowed := subscribe(t, cluster, query.Query{Namespaces: []string{"a", "c"}}, ""); allowed.settle() == "" ||
 			allowed.namespaces != nil {
 			t.Errorf("all requested namespaces are covered, but the status lists only %s", allowed.namespaces)
 		}
@@ -65,7 +66,7 @@ func TestNamespacePermissionsChange(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a")
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		r.wantRows("a/p=Running")
 
@@ -111,7 +112,7 @@ func TestResourceIsPolledWithoutWatchPermission(t *testing.T) {
 				server, cluster := serveCluster(t)
 				restrict(server)
 				server.Set(pods, pod("a", "p", "Running"))
-				r := subscribe(t, cluster, watch.Query{}, "")
+				r := subscribe(t, cluster, query.Query{}, "")
 				r.settle()
 				server.RevokeWatch(pods)
 				<-time.After(15 * time.Second)
@@ -129,7 +130,7 @@ func TestStoppedFeedIsNotLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		if r.settle(); r.state != "live" {
 			t.Fatalf("it is %s, want live", r.state)
 		}
@@ -152,7 +153,7 @@ func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 		server.FailPath(apitest.SelfReviewsPath, http.StatusForbidden, "no reviews for you")
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a")
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		r.wantRows("a/p=Running")
 		for since := time.Now(); time.Since(since) < 2*time.Minute; {
@@ -174,8 +175,8 @@ func TestOneWatchForEachNamespace(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		allowOnly(server, "a")
 		for range 20 {
-			subscribe(t, cluster, watch.Query{}, "").settle()
-			subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "").settle()
+			subscribe(t, cluster, query.Query{}, "").settle()
+			subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, "").settle()
 		}
 		lists := slices.DeleteFunc(server.Requests("/namespaces/a/pods"), func(line string) bool {
 			return !strings.Contains(line, "sendInitialEvents")
@@ -199,7 +200,7 @@ func TestNamespacesAppearTogether(t *testing.T) {
 			server.Set(pods, pod(ns, "p", "Running"))
 		}
 		allowOnly(server, names...)
-		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 100")
+		subscribe(t, cluster, query.Query{}, "").wantSettle("state live, snapshot of 100")
 	})
 }
 
@@ -219,9 +220,9 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 		for n := range 5 {
 			server.Refuse(pods, fmt.Sprint("team-", n+7), http.StatusInternalServerError, fmt.Sprint("ill since ", n))
 		}
-		all := subscribe(t, cluster, watch.Query{}, "")
-		two := subscribe(t, cluster, watch.Query{Namespaces: []string{"team-1", "team-2"}}, "")
-		ill := subscribe(t, cluster, watch.Query{Namespaces: []string{"team-1", "team-7"}}, "")
+		all := subscribe(t, cluster, query.Query{}, "")
+		two := subscribe(t, cluster, query.Query{Namespaces: []string{"team-1", "team-2"}}, "")
+		ill := subscribe(t, cluster, query.Query{Namespaces: []string{"team-1", "team-7"}}, "")
 		<-time.After(time.Minute)
 		for _, r := range []*reader{all, two, ill} {
 			r.settle()
@@ -261,7 +262,7 @@ func TestSyncingOfSeveralNamespaces(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
 		server.HangStreamingLists(pods)
-		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "b"}}, "")
+		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a", "b"}}, "")
 		for n, start := 0, time.Now(); time.Since(start) < 10*time.Second; n++ {
 			if r.next(); n > 10 {
 				t.Fatalf("%d messages of a list that makes no progress", n)
@@ -296,7 +297,7 @@ func TestNamespacesWithDifferentColumns(t *testing.T) {
 		for range 60 {
 			advance(time.Second)
 			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-				t.Context(), watch.Query{Resource: pods}, 0,
+				t.Context(), query.Query{Resource: pods}, 0,
 			)
 			if err != nil || snapshot.Status.State == status.Live && !snapshot.Synced {
 				t.Fatalf("%+v, %v: live, and nothing is known", snapshot, err)
@@ -328,7 +329,7 @@ func TestRevokedRowsExceedHistory(t *testing.T) {
 		for n := range 1000 {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
 		}
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		server.Revoke(pods, "")
 		<-time.After(15 * time.Second)
@@ -350,8 +351,8 @@ func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 		server.Set("core/v1/namespaces", apitest.Item{Name: "ci-1"})
 		server.Set(pods, pod("a", "p", "Running"), pod("ci-1", "q", "Running"))
 		allowOnly(server, "a", "ci-1", "ci-2")
-		single, all := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, ""), subscribe(
-			t, cluster, watch.Query{}, "",
+		single, all := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, ""), subscribe(
+			t, cluster, query.Query{}, "",
 		)
 		single.settle()
 		all.settle()
@@ -402,7 +403,7 @@ func TestReviewRateIsLimited(t *testing.T) {
 				allowOnly(server, names...)
 				var readers []*reader
 				for _, fields := range []string{"", "metadata.name!=a", "metadata.name!=b"} {
-					r := subscribe(t, cluster, watch.Query{Fields: fields}, "")
+					r := subscribe(t, cluster, query.Query{Fields: fields}, "")
 					r.settle()
 					readers = append(readers, r)
 				}
@@ -453,7 +454,7 @@ func TestNewPermissionAmongManyNamespaces(t *testing.T) {
 		allowOnly(server)
 		var readers []*reader
 		for _, fields := range []string{"", "metadata.name!=a", "metadata.name!=b", "metadata.name!=c"} {
-			readers = append(readers, subscribe(t, cluster, watch.Query{Fields: fields}, ""))
+			readers = append(readers, subscribe(t, cluster, query.Query{Fields: fields}, ""))
 		}
 		advance(5 * time.Minute)
 		for _, ns := range []string{"closed-77", "closed-333"} {

@@ -55,7 +55,7 @@ func (a *Access) checkMasked(selector string, r *resource.Resource) error {
 	}
 	parsed, err := fields.ParseSelector(selector)
 	if err != nil {
-		return nil //nolint:nilerr // newFilter returns the error.
+		return nil //nolint:nilerr // NewFilter returns the error.
 	}
 	for _, requirement := range parsed.Requirements() {
 		if rules.MayMask(r.Group, r.Resource, strings.Split(strings.TrimPrefix(requirement.Field, "."), ".")) {

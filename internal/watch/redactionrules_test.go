@@ -11,6 +11,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/redact"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
@@ -75,13 +76,13 @@ func TestRedactionRulesMaskEveryView(t *testing.T) {
 		)
 		server.Set(databases, database("CANARY1"))
 		access := cluster.For(watch.Viewer{Program: true})
-		window, err := watch.NewWindow("", 0, 10)
+		window, err := query.NewWindow("", 0, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var messages strings.Builder
 		subs := make(map[watch.View]*watch.Subscription)
-		for view, q := range map[watch.View]watch.Query{
+		for view, q := range map[watch.View]query.Query{
 			watch.Rows: {}, watch.Table: {}, watch.Changes: {}, watch.Object: {Namespaces: []string{"a"}, Name: "db"},
 			watch.Windowed: {Window: window},
 		} {
@@ -119,7 +120,7 @@ func TestRedactionRulesMaskEveryView(t *testing.T) {
 		if err != nil || found.Total != 0 {
 			t.Errorf("a search finds %+v, %v", found, err)
 		}
-		snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: databases, Text: "canary2"}, time.Minute)
+		snapshot, err := access.Snapshot(t.Context(), query.Query{Resource: databases, Text: "canary2"}, time.Minute)
 		if err != nil || len(snapshot.Objects) != 0 {
 			t.Errorf("a filter finds %d, %v", len(snapshot.Objects), err)
 		}
@@ -161,20 +162,20 @@ func TestMaskedFieldsCannotBeSelected(t *testing.T) {
 			"spec.tokens=a",
 			"spec=a",
 		} {
-			_, err := access.Snapshot(t.Context(), watch.Query{Resource: databases, Fields: fields}, time.Minute)
+			_, err := access.Snapshot(t.Context(), query.Query{Resource: databases, Fields: fields}, time.Minute)
 			if p := new(status.Problem); !errors.As(err, &p) || p.Title != "Masked field" ||
 				strings.Contains(p.Detail, "CANARY") {
 				t.Errorf("%s: got %v", fields, err)
 			}
 			if sub, err := access.Subscribe(
-				t.Context(), watch.Query{Resource: databases, Fields: fields}, watch.Rows, "",
+				t.Context(), query.Query{Resource: databases, Fields: fields}, watch.Rows, "",
 			); err == nil {
 				sub.Close()
 				t.Errorf("%s: a subscription", fields)
 			}
 		}
 		if _, err := access.Snapshot(
-			t.Context(), watch.Query{Resource: databases, Fields: "metadata.name=db"}, time.Minute,
+			t.Context(), query.Query{Resource: databases, Fields: "metadata.name=db"}, time.Minute,
 		); err != nil {
 			t.Error(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 
@@ -17,9 +18,9 @@ import (
 // objects remain, it returns a *Problem with the cause Refused, whose text does not reveal whether such objects
 // exist. If the permissions cannot be checked, the cause is Unavailable.
 func (a *Access) restrict(
-	ctx context.Context, r *resource.Resource, f *filter, verb authz.Verb, ttl authz.DecisionTTL,
+	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
-	if f.isGuest = a.viewer.Scope != nil; f.isGuest {
+	if f.IsGuest = a.viewer.Scope != nil; f.IsGuest {
 		if err := a.viewer.Scope.restrict(r, f, verb); err != nil {
 			return err
 		}
@@ -36,11 +37,11 @@ func (a *Access) restrict(
 // restrictToUser restricts a filter to the objects that the viewer's user is permitted to see. It takes at most
 // authz.RecheckEvery, the interval at which permissions are rechecked.
 func (a *Access) restrictToUser(
-	ctx context.Context, r *resource.Resource, f *filter, verb authz.Verb, ttl authz.DecisionTTL,
+	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, authz.RecheckEvery)
 	defer cancel()
-	all, err := a.cluster.guard.Allowed(ctx, a.subject, verb, r, "", f.name, ttl)
+	all, err := a.cluster.guard.Allowed(ctx, a.subject, verb, r, "", f.Name, ttl)
 	switch {
 	case err != nil:
 		return errAuthzUnavailable(err)
@@ -49,7 +50,7 @@ func (a *Access) restrictToUser(
 	case !r.Namespaced:
 		return errForbidden(r, verb, f)
 	}
-	namespaces := f.namespaces
+	namespaces := f.Namespaces
 	if len(namespaces) == 0 {
 		known, err := a.cluster.knownNamespaces(ctx)
 		if err != nil {
@@ -69,7 +70,7 @@ func (a *Access) restrictToUser(
 		namespaces = known
 	}
 	allowed, err := checkEach(ctx, namespaces, func(ctx context.Context, ns string) (bool, error) {
-		return a.cluster.guard.Allowed(ctx, a.subject, verb, r, ns, f.name, ttl)
+		return a.cluster.guard.Allowed(ctx, a.subject, verb, r, ns, f.Name, ttl)
 	})
 	if err != nil {
 		return errAuthzUnavailable(err)
@@ -83,23 +84,23 @@ func (a *Access) restrictToUser(
 	if len(permitted) == 0 {
 		return errForbidden(r, verb, f)
 	}
-	f.restrictToNamespaces(permitted, len(permitted) == len(namespaces))
+	f.RestrictToNamespaces(permitted, len(permitted) == len(namespaces))
 	return nil
 }
 
 // restrictByName marks a subscription to one named object as restricted if the viewer is not permitted to see all
 // objects. The subscription's informer also watches other objects, and nothing about them may be revealed.
 func (a *Access) restrictByName(
-	ctx context.Context, r *resource.Resource, f *filter, verb authz.Verb, ttl authz.DecisionTTL,
+	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
-	if f.name == "" || verb != authz.VerbWatch {
+	if f.Name == "" || verb != authz.VerbWatch {
 		return nil
 	}
 	all, err := a.cluster.guard.Allowed(ctx, a.subject, verb, r, "", "", ttl)
 	if err != nil {
 		return errAuthzUnavailable(err)
 	}
-	f.isRestricted = f.isRestricted || !all
+	f.IsRestricted = f.IsRestricted || !all
 	return nil
 }
 
@@ -130,7 +131,7 @@ func errAuthzUnavailable(err error) error {
 }
 
 // errForbidden returns the error for a viewer who is permitted to see none of the objects that a filter selects.
-func errForbidden(r *resource.Resource, verb authz.Verb, f *filter) error {
+func errForbidden(r *resource.Resource, verb authz.Verb, f *query.Filter) error {
 	attributes := verb.Attributes(r, "", "")[0]
 	target := r.GVR().GroupResource().String()
 	if attributes.Subresource != "" {
@@ -138,9 +139,9 @@ func errForbidden(r *resource.Resource, verb authz.Verb, f *filter) error {
 	}
 	scopeText := "at the cluster scope"
 	switch {
-	case len(f.namespaces) == 1:
-		scopeText = fmt.Sprintf("in the namespace %q", f.namespaces[0])
-	case len(f.namespaces) > 1:
+	case len(f.Namespaces) == 1:
+		scopeText = fmt.Sprintf("in the namespace %q", f.Namespaces[0])
+	case len(f.Namespaces) > 1:
 		scopeText = "in any of the namespaces"
 	case r.Namespaced:
 		scopeText = "in all namespaces, nor in any known namespace"
@@ -153,7 +154,7 @@ func errForbidden(r *resource.Resource, verb authz.Verb, f *filter) error {
 
 // restrict restricts the filter f for the resource r to the objects that the share link shares. It returns a *Problem
 // if the link shares none of the objects that f selects.
-func (s *Scope) restrict(r *resource.Resource, f *filter, verb authz.Verb) error {
+func (s *Scope) restrict(r *resource.Resource, f *query.Filter, verb authz.Verb) error {
 	ref := r.Ref()
 	if verb == authz.VerbLog {
 		ref += "/log"
@@ -163,11 +164,12 @@ func (s *Scope) restrict(r *resource.Resource, f *filter, verb authz.Verb) error
 		return notShared()
 	}
 	p := &s.Parts[at]
-	linkFilter, err := newFilter(&Query{Namespaces: p.Namespaces, Labels: p.Labels, Name: p.Name, Text: p.Text}, r)
+	linkQuery := query.Query{Namespaces: p.Namespaces, Labels: p.Labels, Name: p.Name, Text: p.Text}
+	linkFilter, err := query.NewFilter(&linkQuery, r)
 	if err != nil {
 		return fmt.Errorf("parse the scope of the link: %w", err)
 	}
-	if !f.restrictToLink(linkFilter, p.Regarding) {
+	if !f.RestrictToLink(linkFilter, p.Regarding) {
 		return notShared()
 	}
 	return nil

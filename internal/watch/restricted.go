@@ -10,7 +10,7 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// A restricted reader is one whose viewer is not permitted to see all objects of the resource (filter.isRestricted).
+// A restricted reader is one whose viewer is not permitted to see all objects of the resource (filter.IsRestricted).
 // Nothing that it receives may depend on changes of hidden objects, not even the time of a message.
 
 // restrictedHistory is the maximum age of the changes with which a restricted reader's changes view starts. It is
@@ -54,7 +54,7 @@ func (i *informer) retainsAfter(offset uint64) bool {
 // earliest returns the time of the oldest changes that the changes view is allowed to show to this reader. The zero
 // time means that the complete history is allowed.
 func (s *reader) earliest(now time.Time) time.Time {
-	if !s.filter.isRestricted {
+	if !s.filter.IsRestricted {
 		return time.Time{}
 	}
 	return now.Add(-min(restrictedHistory, s.informer.ring.Age))
@@ -109,5 +109,5 @@ func (s *reader) collectVisible(
 }
 
 func (s *reader) canSee(c *event.Change) bool {
-	return (s.key == "" || c.Key == s.key) && s.filter.visibleChange(c) != nil
+	return (s.key == "" || c.Key == s.key) && s.filter.VisibleChange(c) != nil
 }

@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 
 	authorization "k8s.io/api/authorization/v1"
@@ -75,7 +76,7 @@ func newHiddenFixture(t *testing.T, viewer string) *hiddenFixture {
 	h.changeHidden(viewer, 0)
 	program := cluster.For(watch.Viewer{Program: true})
 	// This reader keeps the resource watched in all namespaces.
-	r := subscribeAs(t, program, watch.Query{Resource: h.ref}, watch.Rows, "")
+	r := subscribeAs(t, program, query.Query{Resource: h.ref}, watch.Rows, "")
 	r.settle()
 	return h
 }
@@ -189,9 +190,9 @@ func transcribe(
 	t.Helper()
 	h := newHiddenFixture(t, name)
 	access := h.cluster.For(viewer)
-	query := watch.Query{Resource: h.ref, Every: every}
+	q := query.Query{Resource: h.ref, Every: every}
 	if view == watch.Object || name == "user, name" {
-		query.Namespaces, query.Name = []string{"a"}, "p"
+		q.Namespaces, q.Name = []string{"a"}, "p"
 	}
 	if name == "user, name" && (view == watch.Rows || view == watch.Table || view == watch.Windowed) {
 		return "" // These views accept no name.
@@ -223,13 +224,13 @@ func transcribe(
 	follow := func(cursor string, from, until time.Duration) {
 		<-time.After(from - time.Since(began))
 		if view == watch.Windowed {
-			window, err := watch.NewWindow("", 0, 10)
+			window, err := query.NewWindow("", 0, 10)
 			if err != nil {
 				t.Fatal(err)
 			}
-			query.Window = window
+			q.Window = window
 		}
-		sub, err := access.Subscribe(t.Context(), query, view, cursor)
+		sub, err := access.Subscribe(t.Context(), q, view, cursor)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,15 +290,15 @@ func TestRestrictedReadersResume(t *testing.T) {
 	views := []watch.View{watch.Rows, watch.Table, watch.Changes, watch.Object}
 	for name, viewer := range restrictedViewers() {
 		for _, view := range views {
-			query := watch.Query{Resource: pods}
+			q := query.Query{Resource: pods}
 			switch {
 			case name == "guest, events":
-				query.Resource = "core/v1/events"
+				q.Resource = "core/v1/events"
 			case name == "user, name" && (view == watch.Rows || view == watch.Table):
 				continue // These views accept no name.
 			}
 			if view == watch.Object || name == "user, name" {
-				query.Namespaces, query.Name = []string{"a"}, "p"
+				q.Namespaces, q.Name = []string{"a"}, "p"
 			}
 			for duration, connected := range map[string]time.Duration{
 				"at once": 0, "after 10 quiet minutes": 10 * time.Minute,
@@ -306,7 +307,7 @@ func TestRestrictedReadersResume(t *testing.T) {
 					t.Parallel()
 					synctest.Test(t, func(t *testing.T) {
 						h := newHiddenFixture(t, name)
-						c := &client{t: t, access: h.cluster.For(viewer), query: query, view: view}
+						c := &client{t: t, access: h.cluster.For(viewer), query: q, view: view}
 						c.connect(connected + time.Second)
 						h.wantResumes(c, name)
 					})
@@ -385,7 +386,7 @@ func TestRestrictedResetsAreEqual(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					h := newHiddenFixture(t, viewerName)
 					c := &client{
-						t: t, access: h.cluster.For(restrictedViewers()[viewerName]), query: watch.Query{Resource: pods}, view: view,
+						t: t, access: h.cluster.For(restrictedViewers()[viewerName]), query: query.Query{Resource: pods}, view: view,
 					}
 					c.connect(time.Second)
 					invalidate(h, c)
@@ -408,8 +409,8 @@ func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 				server.Set(pods, pod("a", "p", "Running"))
 				allowOnly(server, "a", "b")
 				allow(server, "ann list pods a", "ann watch pods a")
-				subscribe(t, cluster, watch.Query{}, "").settle() // Keeps both namespaces watched.
-				c := &client{t: t, access: cluster.For(user("ann")), query: watch.Query{Resource: pods}, view: view}
+				subscribe(t, cluster, query.Query{}, "").settle() // Keeps both namespaces watched.
+				c := &client{t: t, access: cluster.For(user("ann")), query: query.Query{Resource: pods}, view: view}
 				c.connect(time.Second)
 				cluster.DeleteNamespaceRows("a", func() {})()
 				c.wantConnect("after a gap", want)
@@ -422,7 +423,7 @@ func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 type client struct {
 	t      *testing.T
 	access *watch.Access
-	query  watch.Query
+	query  query.Query
 	view   watch.View
 	cursor string
 }
@@ -487,21 +488,21 @@ func TestPollingRevealsNoHiddenChange(t *testing.T) {
 				access := h.cluster.For(viewer)
 				cursors, lengths := make(map[string]bool), make(map[int]bool)
 				poll := func() (cursor, rest string) {
-					query := watch.Query{Resource: h.ref}
+					q := query.Query{Resource: h.ref}
 					if name == "user, name" {
-						query.Namespaces, query.Name = []string{"a"}, "p"
+						q.Namespaces, q.Name = []string{"a"}, "p"
 					}
 					var sub *watch.Subscription
 					if name == "user, name" { // A list does not accept a name.
 						var err error
-						if sub, err = access.Subscribe(t.Context(), query, watch.Object, ""); err != nil {
+						if sub, err = access.Subscribe(t.Context(), q, watch.Object, ""); err != nil {
 							t.Fatal(err)
 						}
 						defer sub.Close()
 						all, last := readUntil(t, sub, "snapshot")
 						cursor, rest = last.Cursor, strings.ReplaceAll(all, last.Cursor, "")
 					} else {
-						s, err := access.Snapshot(t.Context(), query, time.Second)
+						s, err := access.Snapshot(t.Context(), q, time.Second)
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/signal"
 	"glasshouse/internal/watch/status"
@@ -121,15 +122,15 @@ func (a *Access) releaseAfterResponse(opened *openedQuery) {
 
 // recordFilter records that the response depends on the user's permission to perform the action verb on the objects
 // of the filter f. The permission counts as revoked if the user may see fewer namespaces than f contains now.
-func (a *Access) recordFilter(r *resource.Resource, f *filter, verb authz.Verb) {
+func (a *Access) recordFilter(r *resource.Resource, f *query.Filter, verb authz.Verb) {
 	if a.revalidation == nil || a.viewer.User == nil {
 		return
 	}
-	namespaces, name := f.namespaces, f.name
+	namespaces, name := f.Namespaces, f.Name
 	a.revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
-		current := &filter{namespaces: namespaces, name: name}
+		current := &query.Filter{Namespaces: namespaces, Name: name}
 		err := a.restrictToUser(ctx, r, current, verb, authz.TTLRecheck())
-		return err == nil && len(current.namespaces) == len(namespaces) // Both are empty for all namespaces.
+		return err == nil && len(current.Namespaces) == len(namespaces) // Both are empty for all namespaces.
 	})
 }
 
@@ -147,7 +148,7 @@ func (a *Access) recordRows(opened *openedQuery, version int) {
 
 // recordObject records that the response contains one object. The program read it with its own permission for verb:
 // list for an object in the cache, and get for an object from the API server.
-func (a *Access) recordObject(r *resource.Resource, f *filter, verb authz.Verb, namespace, name string) {
+func (a *Access) recordObject(r *resource.Resource, f *query.Filter, verb authz.Verb, namespace, name string) {
 	if a.revalidation == nil {
 		return
 	}
@@ -155,12 +156,12 @@ func (a *Access) recordObject(r *resource.Resource, f *filter, verb authz.Verb, 
 	a.revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
 		return a.cluster.reviews.Allows(ctx, verb, r, namespace, name, authz.TTLRecheck())
 	})
-	if f.selector == nil && !f.needsRow() {
+	if f.Selector == nil && !f.NeedsRow() {
 		return
 	}
 	// The share link selects objects by labels or words. It shares the object only while the object matches.
 	a.revalidation.add(revalidateEvery, func(context.Context) bool {
 		o, current := a.cachedObject(r, namespace, name)
-		return o == nil || current.State != status.Live || f.match(o)
+		return o == nil || current.State != status.Live || f.Match(o)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 
 	authorization "k8s.io/api/authorization/v1"
@@ -19,7 +20,7 @@ import (
 
 // reads returns all kinds of reads except subscriptions, by name.
 func reads() map[string]func(ctx context.Context, access *watch.Access) error {
-	snapshot := func(q watch.Query) func(context.Context, *watch.Access) error {
+	snapshot := func(q query.Query) func(context.Context, *watch.Access) error {
 		return func(ctx context.Context, access *watch.Access) error {
 			q.Resource = pods
 			_, err := access.Snapshot(ctx, q, time.Minute)
@@ -27,8 +28,8 @@ func reads() map[string]func(ctx context.Context, access *watch.Access) error {
 		}
 	}
 	return map[string]func(context.Context, *watch.Access) error{
-		"all": snapshot(watch.Query{}), "a namespace": snapshot(watch.Query{Namespaces: []string{"a"}}),
-		"the first of them": snapshot(watch.Query{Sort: "name", Limit: 1}),
+		"all": snapshot(query.Query{}), "a namespace": snapshot(query.Query{Namespaces: []string{"a"}}),
+		"the first of them": snapshot(query.Query{Sort: "name", Limit: 1}),
 		"an object": func(ctx context.Context, access *watch.Access) error {
 			_, err := access.Object(ctx, pods, "a", "p")
 			return err
@@ -171,7 +172,7 @@ func TestRevalidationOfProgramPermissions(t *testing.T) {
 				server.Set(pods, pod("a", "p", "Running"))
 				advance(time.Second)
 				if watched {
-					subscribe(t, cluster, watch.Query{}, "").settle()
+					subscribe(t, cluster, query.Query{}, "").settle()
 				}
 				g := revalidationOf(
 					t,

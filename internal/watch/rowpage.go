@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/query"
 )
 
 // rowCounts are numbers of rows. total counts the rows that match the query's namespaces and labels. errors and
@@ -16,7 +17,7 @@ type rowCounts struct{ total, matching, errors, warnings int }
 // rowPage is a page of a ranking (a sorted list of rows): the rows in one range at one moment. All windows that
 // request this range share the page and its encoded texts.
 type rowPage struct {
-	rowRange
+	query.Range
 
 	number  uint64 // Identifies the page within its ranking.
 	newest  uint64 // The journal offset of the newest change that the page includes.
@@ -32,8 +33,8 @@ type rowPage struct {
 func (f *rowPage) encode() ([]byte, error) {
 	text, _, err := f.encoded.Get(func() (*[]byte, error) {
 		text := f.counts.append(nil)
-		text = strconv.AppendInt(append(text, `,"offset":`...), int64(f.offset), 10)
-		text = strconv.AppendInt(append(text, `,"count":`...), int64(f.count), 10)
+		text = strconv.AppendInt(append(text, `,"offset":`...), int64(f.Offset), 10)
+		text = strconv.AppendInt(append(text, `,"count":`...), int64(f.Count), 10)
 		text = append(text, `,"rows":[`...)
 		for n, row := range f.rows {
 			if n > 0 {

@@ -10,6 +10,7 @@ import (
 
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 )
@@ -88,7 +89,7 @@ func (a *Access) Search(
 		a.recordFilter(&watched[index], f, authz.VerbWatch)
 		now := i.visibleState(f)
 		searched := ResourceStatus{Resource: watched[index], Status: &now.status, Count: i.objectCount()}
-		if f.columns = now.columns; searched.Count != nil {
+		if f.Columns = now.columns; searched.Count != nil {
 			count := best.scan(index, i, f, now.status.Namespaces, words)
 			searched.Count = &count
 		}
@@ -104,9 +105,9 @@ func (a *Access) Search(
 // searchTarget is a resource to search, with a filter for the objects that the viewer is allowed to see.
 type searchTarget struct {
 	resource       *resource.Resource
-	informer       *informer // Nil if no informer runs, or if the viewer is not allowed to see the resource.
-	filter         *filter   // Matches only the objects that the viewer is allowed to see.
-	isReviewFailed bool      // The access review failed or timed out.
+	informer       *informer     // Nil if no informer runs, or if the viewer is not allowed to see the resource.
+	filter         *query.Filter // Matches only the objects that the viewer is allowed to see.
+	isReviewFailed bool          // The access review failed or timed out.
 }
 
 // planSearch runs an access review for each resource, and returns one target for each. If some reviews fail, it
@@ -117,7 +118,7 @@ func (a *Access) planSearch(ctx context.Context, resources []resource.Resource) 
 	all := make([]*searchTarget, len(resources))
 	for n := range resources {
 		all[n] = &searchTarget{
-			resource: &resources[n], informer: a.cluster.pool.find(a.scope(&resources[n], "")), filter: &filter{},
+			resource: &resources[n], informer: a.cluster.pool.find(a.scope(&resources[n], "")), filter: &query.Filter{},
 		}
 	}
 	_, err := checkEach(ctx, all, func(ctx context.Context, s *searchTarget) (bool, error) {
@@ -186,12 +187,12 @@ type shortlist struct {
 // scan adds the objects of a resource whose names match the words. It returns the number of objects that the viewer
 // is allowed to see. covered lists the watched namespaces; empty means all. scan skips objects of other namespaces:
 // the informer keeps them for a moment after the program has lost the permission.
-func (l *shortlist) scan(index int, i *informer, f *filter, covered, words []string) (visible int) {
+func (l *shortlist) scan(index int, i *informer, f *query.Filter, covered, words []string) (visible int) {
 	entries, _ := i.Snapshot()
-	all := f.matchesAll()
+	all := f.MatchesAll()
 	for _, e := range entries {
 		_, isCovered := slices.BinarySearch(covered, namespaceOf(e.Key))
-		if !isCovered && len(covered) > 0 || !all && !f.match(e.Value) {
+		if !isCovered && len(covered) > 0 || !all && !f.Match(e.Value) {
 			continue
 		}
 		visible++

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 )
 
@@ -55,7 +56,7 @@ func TestSearchStartsNoWatch(t *testing.T) {
 		if got := server.Requests(""); len(got) != before {
 			t.Errorf("a search asked for %s", got[before:])
 		}
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		wantFound(t, cluster, "p", "a/p", pods+" live 1 []")
 		r.sub.Close()
@@ -75,7 +76,7 @@ func TestSearchFindsPermittedObjects(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "q", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		if found, searched := search(t, cluster, "q"); found != "" || !strings.HasSuffix(searched, pods+" syncing ? []") {
 			t.Errorf("before any list: found %q in %q", found, searched)
 		}

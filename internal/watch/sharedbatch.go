@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/query"
 )
 
 // sharedBatchKey identifies the encoded text of one batch of changes. Readers that send the same changes with the
 // same view and filter share the text.
 type sharedBatchKey struct {
 	view     View
-	filter   filterID
+	filter   query.FilterID
 	version  int
 	from, to uint64 // The journal offsets of the first and the last change.
 }
@@ -34,8 +35,8 @@ type sharedBatches struct {
 	next   int
 
 	// boundaries contains one boundary for each filter of restricted readers, who are not allowed to see all objects.
-	// All other readers share the boundary of the zero filterID.
-	boundaries map[filterID]batchBoundary
+	// All other readers share the boundary of the zero FilterID.
+	boundaries map[query.FilterID]batchBoundary
 }
 
 // batchBoundary is a journal offset at which several readers end their batches.
@@ -47,17 +48,17 @@ type batchBoundary struct {
 // boundary returns the offset at which a reader ends its batch. Readers with the same filter ID get the same offset,
 // to send identical batches. The last boundary is reused if it is recent and after from, the reader's own offset.
 // Otherwise boundary creates one at the newest offset of the journal.
-func (b *sharedBatches) boundary(id filterID, from uint64, newestOffset func() uint64) uint64 {
+func (b *sharedBatches) boundary(id query.FilterID, from uint64, newestOffset func() uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if m, ok := b.boundaries[id]; ok && m.offset > from && time.Since(m.createdAt) <= boundaryMaxAge {
 		return m.offset
 	}
 	maps.DeleteFunc(
-		b.boundaries, func(_ filterID, m batchBoundary) bool { return time.Since(m.createdAt) > boundaryMaxAge },
+		b.boundaries, func(_ query.FilterID, m batchBoundary) bool { return time.Since(m.createdAt) > boundaryMaxAge },
 	)
 	if b.boundaries == nil {
-		b.boundaries = make(map[filterID]batchBoundary)
+		b.boundaries = make(map[query.FilterID]batchBoundary)
 	}
 	m := batchBoundary{newestOffset(), time.Now()}
 	b.boundaries[id] = m
@@ -87,16 +88,16 @@ func (b *sharedBatches) text(key sharedBatchKey, encode func() (*[]byte, error))
 // (one that is not allowed to see all objects) shares boundaries only with readers of the same filter. The boundaries
 // of other readers would reveal hidden changes.
 func (s *reader) batchBoundary() uint64 {
-	var id filterID
-	if s.filter.isRestricted {
+	var id query.FilterID
+	if s.filter.IsRestricted {
 		id = s.idOfFilter()
 	}
 	return s.informer.sharedBatches.boundary(id, s.cursor.Offset, func() uint64 { return s.informer.Now().Offset })
 }
 
-func (s *reader) idOfFilter() filterID {
-	if s.filterID == (filterID{}) {
-		s.filterID = s.filter.id()
+func (s *reader) idOfFilter() query.FilterID {
+	if s.filterID == (query.FilterID{}) {
+		s.filterID = s.filter.ID()
 	}
 	return s.filterID
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 )
 
 // After a pause, a reader ends its batch at the offset where other readers have just ended theirs. Readers that start
@@ -83,11 +84,11 @@ func TestSharedBatchesRespectFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "0"), pod("b", "q", "0"), pod("b", "r", "0"))
-		query := watch.Query{Every: 50 * time.Millisecond}
-		inB := query
+		q := query.Query{Every: 50 * time.Millisecond}
+		inB := q
 		inB.Namespaces = []string{"b"}
 		readers := []*reader{
-			subscribe(t, cluster, query, ""), subscribe(t, cluster, inB, ""), subscribe(t, cluster, query, ""),
+			subscribe(t, cluster, q, ""), subscribe(t, cluster, inB, ""), subscribe(t, cluster, q, ""),
 		}
 		for _, r := range readers {
 			r.settle()

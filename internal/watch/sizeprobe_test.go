@@ -13,6 +13,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 )
 
 // newEstimatedCluster returns a cluster with pods in 30 namespaces, each of which needs its own watch. respond
@@ -58,7 +59,7 @@ func TestNamespacesAreProbedConcurrently(t *testing.T) {
 			<-time.After(800 * time.Millisecond)
 			return next.RoundTrip(r)
 		})
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		began := time.Now()
 		for len(r.rows) < 29 || r.state != "live" {
 			if m := r.next(); m.State == "forbidden" || m.State == "failed" {
@@ -87,10 +88,10 @@ func TestListWithoutEstimateIsCanceled(t *testing.T) {
 			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 8<<10))
 		}
 		server.Set(pods, pod("a", "p", "Running"))
-		small := subscribe(t, cluster, watch.Query{}, "")
+		small := subscribe(t, cluster, query.Query{}, "")
 		small.settle()
 		small.wantLive(1)
-		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "there may be more") || len(r.rows) > 0 {
 			t.Errorf("it is %s with %d rows: %s, want failed, for there may be more", r.state, len(r.rows), r.reason)
@@ -120,7 +121,7 @@ func TestWatchedObjectsNeedNoProbe(t *testing.T) {
 				}
 				server.Refuse(widgets, "a", 0, "")
 				server.Set(widgets, bigItem("a", "w", 1<<10))
-				r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+				r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 				advance(10 * time.Second)
 				r.settle()
 				r.wantLive(1)

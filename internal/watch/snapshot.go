@@ -6,6 +6,7 @@ import (
 
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 )
@@ -34,7 +35,7 @@ type Snapshot struct {
 
 // Snapshot reads the result of a query. It waits for the informer's first list, but not longer than wait. Then it
 // returns the objects that are known, with the Status.
-func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Snapshot, error) {
+func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration) (*Snapshot, error) {
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 		return nil, err
 	}
 	snapshot := &Snapshot{
-		Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced, IsPartial: filter.isPartial,
+		Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced, IsPartial: filter.IsPartial,
 	}
 	if !now.synced && now.status.State == status.Failed && now.status.IsInvalidRequest && q.Fields != "" {
 		return nil, status.Invalidf(
@@ -79,7 +80,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 		snapshot.Cursor = a.cursor(&q, filter, informer, now.version, listing.cursor.Offset)
 	}
 	if total == 0 {
-		err = a.checkNamespaces(ctx, filter.named)
+		err = a.checkNamespaces(ctx, filter.Named)
 	}
 	return snapshot, err
 }
@@ -87,7 +88,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 // first reads the result of a query. It waits for a scan slot (acquireScan) first, because it scans all rows. checked
 // is the time of the query's last access review. first repeats a review that is too old, before and after the wait.
 func (a *Access) first(
-	ctx context.Context, open *openedQuery, q *Query, checked time.Time,
+	ctx context.Context, open *openedQuery, q *query.Query, checked time.Time,
 ) (*listing, int, informerState, error) {
 	check := func() error {
 		if time.Since(checked) <= authz.TTLRecheck().Allowed {
@@ -117,11 +118,11 @@ func (a *Access) first(
 }
 
 // scanMemory estimates the bytes that a scan of rows allocates for a query, without lists that readers share.
-func scanMemory(q *Query, f *filter, rows int64) int64 {
+func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 	switch {
 	case q.Sort != "" || q.Limit > 0:
 		return rankedMemory * rows
-	case f.matchesAll():
+	case f.MatchesAll():
 		return 0 // Readers share one list of all objects.
 	}
 	return scannedMemory * rows

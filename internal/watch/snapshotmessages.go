@@ -18,7 +18,7 @@ func (s *reader) recordSnapshotSent(version int) {
 // be sent yet.
 func (s *reader) beginRows(ctx context.Context) ([]byte, error) {
 	var list int64
-	if !s.filter.matchesAll() {
+	if !s.filter.MatchesAll() {
 		list = listedMemory * int64(s.informer.Len()) // This reader needs a filtered list of its own.
 	}
 	if !s.buffer.acquire(partMemory + list) {
@@ -99,9 +99,9 @@ func (s *reader) beginObject(context.Context) ([]byte, error) {
 	}
 	s.recordSnapshotSent(now.version)
 	s.cursor = cursor
-	s.filter.columns = now.columns
+	s.filter.Columns = now.columns
 	message := s.message("snapshot")
-	if ok && s.filter.match(o) {
+	if ok && s.filter.Match(o) {
 		text, err := s.maskObject(o).JSON()
 		if err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 
 	"k8s.io/client-go/transport"
@@ -26,8 +27,8 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
-		bystander := subscribe(t, cluster, watch.Query{Resource: "core/v1/namespaces"}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
+		bystander := subscribe(t, cluster, query.Query{Resource: "core/v1/namespaces"}, "")
 		r.settle()
 		bystander.wantSettle("state live, snapshot of 2")
 		server.Refuse(pods, "", http.StatusForbidden, "pods is forbidden: you may not")
@@ -35,10 +36,10 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 		if r.wantRows(); r.state != "forbidden" || !strings.HasSuffix(r.reason, "pods is forbidden: you may not") {
 			t.Errorf("the state is %s: %s, want forbidden and why", r.state, r.reason)
 		}
-		late := subscribe(t, cluster, watch.Query{}, "")
+		late := subscribe(t, cluster, query.Query{}, "")
 		late.wantSettle("state forbidden")
 		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-			t.Context(), watch.Query{Resource: pods}, time.Minute,
+			t.Context(), query.Query{Resource: pods}, time.Minute,
 		)
 		if err != nil || len(snapshot.Objects) != 0 || snapshot.Status.State != status.Forbidden {
 			t.Errorf("the snapshot is %+v, %v", snapshot, err)
@@ -67,7 +68,7 @@ func TestExpiredCredentialsMakeStale(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		access := cluster.For(watch.Viewer{Program: true})
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		server.FailPath(apitest.SelfReviewsPath, http.StatusUnauthorized, "Unauthorized")
 		server.FailPath(path, http.StatusUnauthorized, "Unauthorized")
@@ -104,7 +105,7 @@ func TestStaleDuringReplacementList(t *testing.T) {
 		var slow atomic.Bool
 		server.Config.WrapTransport = slowLists(&slow)
 		cluster := runCluster(t, server)
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.wantSettle("state live, snapshot of 1")
 		slow.Store(true)
 		server.RefuseWatches(pods, http.StatusForbidden)
@@ -146,7 +147,7 @@ func TestUnwatchableResourceIsPolled(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		server.RefuseWatches(pods, http.StatusForbidden)
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		if r.wantRows("a/p=Running"); r.state != "stale" {
 			t.Errorf("the state is %s, want stale", r.state)
@@ -172,7 +173,7 @@ func TestRelistIsNotLive(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			server, cluster := serveCluster(t)
 			server.Set(pods, pod("a", "p", "Running"))
-			r := subscribe(t, cluster, watch.Query{}, "")
+			r := subscribe(t, cluster, query.Query{}, "")
 			r.settle()
 			server.HangStreamingLists(pods)
 			server.Expire(pods)
@@ -192,7 +193,7 @@ func TestChangedCellsAreSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		server.ChangeWhileDown(pods, func() { server.SetCells(pods, "a", "p", `["p","A"]`) })
 		<-time.After(90 * time.Second)
@@ -206,10 +207,10 @@ func TestInitiallyForbidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Refuse(pods, "", http.StatusForbidden, "you may not")
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.wantSettle("state forbidden")
 		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-			t.Context(), watch.Query{Resource: pods}, time.Minute,
+			t.Context(), query.Query{Resource: pods}, time.Minute,
 		)
 		if err != nil || snapshot.Synced || snapshot.Cursor != "" ||
 			!strings.HasSuffix(snapshot.Status.Reason, "you may not") {
@@ -228,12 +229,12 @@ func TestOneNamespaceAllowed(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		server.Refuse(pods, "", http.StatusForbidden, "not all of them")
 		server.Refuse(pods, "a", 0, "not all of them")
-		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, "")
 		r.wantSettle("state live, snapshot of 1")
 		r.wantRows("a/p=Running")
 		server.Set(pods, pod("a", "p", "Failed"), pod("b", "q", "Failed"))
 		r.wantSettle("update a/p")
-		subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "").wantSettle("state forbidden")
+		subscribe(t, cluster, query.Query{Namespaces: []string{"b"}}, "").wantSettle("state forbidden")
 		if len(server.Requests("/namespaces/a/pods?")) == 0 {
 			t.Error("the namespace was not asked for")
 		}
@@ -249,7 +250,7 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.AddKind(widgets)
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "w"})
-		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 1")
 		server.RemoveKind(ref)
 		// The order of the messages depends on whether a list or discovery detects the removal first.
@@ -285,7 +286,7 @@ func TestInterruptedWatchIsStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 
 		// A watch that ends and is reopened at once causes no message.
@@ -321,7 +322,7 @@ func TestLongOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		cursor := r.cursor
 		down := time.Now()
@@ -347,7 +348,7 @@ func TestLongOutage(t *testing.T) {
 			t.Errorf("got %s, want nothing new", got)
 		}
 		server.Set(pods, pod("a", "p", "Failed"))
-		late := subscribe(t, cluster, watch.Query{}, cursor)
+		late := subscribe(t, cluster, query.Query{}, cursor)
 		late.rows["a/p"] = messageRow{UID: "a/p", Cells: []any{"p", "Running"}}
 		late.wantSettle("state live, update a/p")
 		if lists := server.Requests("sendInitialEvents"); len(lists) != 1 {
@@ -362,7 +363,7 @@ func TestUnansweredWatchIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		server.Hang("/api/v1/pods")
 		server.EndWatches(pods)
@@ -388,7 +389,7 @@ func TestStaleUntilRelisted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		down := time.Now()
 		server.Down(true)
@@ -420,7 +421,7 @@ func TestStaleSinceLastContinuedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		server.FailStreamingLists(pods, "not now")
 		cut := time.Now()
@@ -439,7 +440,7 @@ func TestWatchCutWithinLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		server.Send(pods, `{"type":"ADDED","object":{"kind":"Table","apiVersion":"me`)
 		synctest.Wait()
@@ -457,7 +458,7 @@ func TestInvalidWatchEventCausesRelist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		server.Send(pods, "nonsense\n")
 		server.Set(pods, pod("a", "p", "Failed"))
@@ -473,7 +474,7 @@ func TestInvalidWatchEventCausesRelist(t *testing.T) {
 func TestQuietResourcesDropHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		for n := range 100 {
 			server.Set(pods, pod("a", "p", strconv.Itoa(n)))
@@ -507,7 +508,7 @@ func TestStalledStreamingListIsReplaced(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		server.HangStreamingLists(pods)
 		start := time.Now()
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		for r.state != "live" && time.Since(start) < 5*time.Minute {
 			r.next()
 		}
@@ -536,7 +537,7 @@ func TestFailedStreamingListIsReported(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		server.FailStreamingLists(pods, "the webhook is down")
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "the webhook is down") {
 			t.Errorf("it is %s: %s, want failed and why", r.state, r.reason)
@@ -562,7 +563,7 @@ func TestSyncingSendsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.HangStreamingLists(pods)
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		var counts []int
 		for i := range 3 {
 			server.Set(pods, pod("a", fmt.Sprint("p", i), "Running"))
@@ -577,7 +578,7 @@ func TestSyncingSendsCount(t *testing.T) {
 			t.Errorf("counts are %v, want [1 2 3]", counts)
 		}
 		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-			t.Context(), watch.Query{Resource: pods}, time.Second,
+			t.Context(), query.Query{Resource: pods}, time.Second,
 		)
 		if err != nil || snapshot.Synced || snapshot.Status.State != status.Syncing || snapshot.Status.Count == nil ||
 			*snapshot.Status.Count != 3 {
@@ -609,7 +610,7 @@ func TestSyncingSendsTotal(t *testing.T) {
 		cluster := runCluster(t, server)
 		server.Set(pods, pod("b", "p", "Running"))
 		server.HangStreamingLists(pods)
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		progress := func() string {
 			m := r.next()
 			for m.Count == nil {
@@ -636,7 +637,7 @@ func TestSyncingSendsTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p0", "Running"))
-		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
+		subscribe(t, cluster, query.Query{}, "").wantSettle("state live, snapshot of 1")
 		<-time.After(time.Minute)
 		if requests := server.Requests("limit=1"); len(requests) > 0 {
 			t.Errorf("a list that was short was asked about: %v", requests)
@@ -650,7 +651,7 @@ func TestPolled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.AddKind(apitest.Kind{Ref: ref, Kind: "PodMetrics", Verbs: []string{"get", "list"}})
-		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 		r.settle()
 		if fmt.Sprint(r.columns) != "[Name Age]" || !r.isComplete || r.state != "stale" ||
 			!strings.Contains(r.reason, "does not support watches") {
@@ -661,7 +662,7 @@ func TestPolled(t *testing.T) {
 		if r.settle(); len(r.rows) != 1 {
 			t.Errorf("rows are %v, want one", r.rows)
 		}
-		now, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: ref}, 0)
+		now, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), query.Query{Resource: ref}, 0)
 		if err != nil || !now.Status.Since.IsZero() {
 			t.Errorf("it is stale since %s, %v; want no time: it was listed after that", now.Status.Since, err)
 		}
@@ -682,7 +683,7 @@ func TestPolledListInPages(t *testing.T) {
 		for n := range 5 {
 			server.Set(ref, apitest.Item{Namespace: "a", Name: fmt.Sprint("m", n)})
 		}
-		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 		r.wantSettle("state stale, snapshot of 5")
 		server.Delete(ref, "a", "m4")
 		<-time.After(31 * time.Second)
@@ -700,7 +701,7 @@ func TestComputedDates(t *testing.T) {
 			Ref: ref, Kind: "PodMetrics", Columns: `[{"name":"Name","type":"string"},{"name":"Seen","type":"date"}]`,
 		})
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "m", Cells: `["m","33h"]`})
-		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 1")
 		if _, err := time.Parse(time.RFC3339, fmt.Sprint(r.rows["a/m"].Cells[1])); err != nil {
 			t.Errorf("the date is %v", r.rows["a/m"].Cells[1])
@@ -730,7 +731,7 @@ func TestNoResourceVersion(t *testing.T) {
 			}
 		}
 		server.Set(ref, usage("m", "1"), usage("n", "1"))
-		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 		r.settle()
 		<-time.After(5 * time.Minute)
 		r.wantSettle("")
@@ -751,7 +752,7 @@ func TestPlainObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.AddKind(apitest.Kind{Ref: ref, Kind: "PodMetrics"})
-		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 0")
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "m"})
 		if r.settle(); len(r.rows) != 1 {
@@ -770,7 +771,7 @@ func TestLinger(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
-			t.Context(), watch.Query{Resource: pods}, watch.Rows, "",
+			t.Context(), query.Query{Resource: pods}, watch.Rows, "",
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -781,7 +782,7 @@ func TestLinger(t *testing.T) {
 		sub.Close() // A second call has no effect.
 
 		advance(4 * time.Minute)
-		back := subscribe(t, cluster, watch.Query{}, r.cursor)
+		back := subscribe(t, cluster, query.Query{}, r.cursor)
 		back.wantSettle("state live")
 		back.sub.Close()
 		advance(4 * time.Minute)
@@ -806,7 +807,7 @@ func TestLinger(t *testing.T) {
 		}
 		lists := len(server.Requests("/pods?"))
 		server.Set(pods, pod("a", "p", "Failed"))
-		again := subscribe(t, cluster, watch.Query{}, r.cursor)
+		again := subscribe(t, cluster, query.Query{}, r.cursor)
 		again.wantSettle("reset, state live, snapshot of 1")
 		again.wantRows("a/p=Failed")
 		if now := len(server.Requests("/pods?")); now != lists+1 {
@@ -820,7 +821,7 @@ func TestResponseThatIsNoList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		server.FailPath("/api/v1/pods", http.StatusOK, "hello")
 		server.Expire(pods)

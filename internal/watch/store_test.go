@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 )
 
 // awaitReader waits until another goroutine is blocked on the read lock of a journal.
@@ -29,7 +30,7 @@ func TestReadWhileRowsAreDeleted(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
-				subscribe(t, cluster, watch.Query{}, "").settle()
+				subscribe(t, cluster, query.Query{}, "").settle()
 				next := startRead(t, cluster, kind)
 				got := make(chan message, 1)
 				cluster.DeleteRows(pods, func() {
@@ -50,7 +51,7 @@ func startRead(t *testing.T, cluster *watch.Cluster, kind string) func() message
 	if kind == "snapshot" {
 		return func() message {
 			s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-				t.Context(), watch.Query{Resource: pods}, time.Minute,
+				t.Context(), query.Query{Resource: pods}, time.Minute,
 			)
 			if err != nil {
 				t.Error(err)
@@ -59,9 +60,9 @@ func startRead(t *testing.T, cluster *watch.Cluster, kind string) func() message
 			return message{Type: "state", State: string(s.Status.State), Rows: make([]messageRow, len(s.Objects))}
 		}
 	}
-	q := watch.Query{}
+	q := query.Query{}
 	if kind == "object" {
-		q = watch.Query{Namespaces: []string{"a"}, Name: "p"}
+		q = query.Query{Namespaces: []string{"a"}, Name: "p"}
 	}
 	r := subscribe(t, cluster, q, "")
 	if m := r.next(); m.State != "live" {
@@ -86,12 +87,12 @@ func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
-		subscribe(t, cluster, watch.Query{}, "").settle()
+		subscribe(t, cluster, query.Query{}, "").settle()
 		got := make(chan *watch.Snapshot, 1)
 		restore := cluster.DeleteNamespaceRows("b", func() {
 			go func() {
 				s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-					t.Context(), watch.Query{Resource: pods}, time.Minute,
+					t.Context(), query.Query{Resource: pods}, time.Minute,
 				)
 				if err != nil {
 					t.Error(err)
@@ -113,7 +114,7 @@ func TestResetBeforeRowsAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		cluster.ResetReaders(pods)
 		cluster.Forbid(pods)

@@ -12,6 +12,7 @@ import (
 	"glasshouse/internal/watch/cursor"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/signal"
 	"glasshouse/internal/watch/status"
@@ -22,7 +23,7 @@ import (
 // Subscription, and must close it.
 type Subscription struct {
 	access *Access
-	query  Query
+	query  query.Query
 	view   view
 	// resource is what discovery returned when the subscription started. If the resource disappears, the informer
 	// reports that.
@@ -40,7 +41,7 @@ type Subscription struct {
 // Subscribe starts to read the result of a query. cursor is empty, or the cursor of an earlier subscription or
 // snapshot of the same query. The subscription then resumes after the cursor. If it cannot resume, it sends a reset
 // with the reason, and a new snapshot.
-func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
+func (a *Access) Subscribe(ctx context.Context, q query.Query, view View, cursor string) (*Subscription, error) {
 	v, ok := viewOf(view)
 	if !ok {
 		return nil, status.Invalidf("Unknown view",
@@ -79,7 +80,7 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 // allowed to see anything, refusal is the reason.
 func (s *Subscription) checkPermissions(
 	ctx context.Context, ttl authz.DecisionTTL,
-) (f *filter, refusal string, err error) {
+) (f *query.Filter, refusal string, err error) {
 	f, err = s.access.check(ctx, &s.query, s.resource, authz.VerbWatch, ttl)
 	if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause == status.Refused && f != nil {
 		refusal, err = p.Detail, nil
@@ -92,7 +93,7 @@ func (s *Subscription) checkPermissions(
 
 // openReader opens a reader for the objects that the filter matches. With a refusal, it reads from an informer
 // without objects, whose status contains the refusal as its reason.
-func (s *Subscription) openReader(f *filter, refusal string) error {
+func (s *Subscription) openReader(f *query.Filter, refusal string) error {
 	if refusal != "" {
 		forbidden := s.access.cluster.newForbiddenInformer(s.resource, refusal)
 		s.attachReader(&openedQuery{s.resource, f, forbidden, forbidden.Close})
@@ -172,9 +173,9 @@ func (s *Subscription) isStillValid(ctx context.Context) bool {
 }
 
 // permissionsDiffer reports whether the permissions f and refusal differ from those with which the reader was opened.
-func (s *Subscription) permissionsDiffer(f *filter, refusal string) bool {
+func (s *Subscription) permissionsDiffer(f *query.Filter, refusal string) bool {
 	before := s.reader.filter
-	return refusal != s.refusal || before.isRestricted != f.isRestricted || !slices.Equal(before.namespaces, f.namespaces)
+	return refusal != s.refusal || before.IsRestricted != f.IsRestricted || !slices.Equal(before.Namespaces, f.Namespaces)
 }
 
 // recheck rechecks the permissions when that is due, and resets the reader if they have changed. If they cannot be
@@ -229,7 +230,7 @@ func (s *Subscription) Close() {
 	}
 }
 
-func (a *Access) newReader(q *Query, v view, opened *openedQuery) *reader {
+func (a *Access) newReader(q *query.Query, v view, opened *openedQuery) *reader {
 	opened.informer.readers.Add(1)
 	s := &reader{
 		informer: opened.informer, filter: opened.filter, view: v, needsSnapshot: true,
@@ -238,7 +239,7 @@ func (a *Access) newReader(q *Query, v view, opened *openedQuery) *reader {
 		buffer: messageBuffer{pool: &a.cluster.buffers, slots: a.slots, reserve: a.reserve},
 		cache:  &a.cluster.encodedCache, acquireScan: a.acquireScan,
 		coalescer: coalescer{every: q.Every, fanOut: a.fanOut, slot: rand.N(fanOutSlots)}, //nolint:gosec // No secret.
-		check:     func(ctx context.Context) error { return a.checkNamespaces(ctx, opened.filter.named) },
+		check:     func(ctx context.Context) error { return a.checkNamespaces(ctx, opened.filter.Named) },
 	}
 	if q.Watched {
 		s.endError = notWatched(opened.resource)
@@ -247,7 +248,7 @@ func (a *Access) newReader(q *Query, v view, opened *openedQuery) *reader {
 	if q.Window != nil {
 		s.window = &windowState{Window: q.Window, viewer: a.viewer.owner()}
 		s.timer.Stop()
-		s.timer, s.wakeups = time.AfterFunc(Heartbeat, q.Window.wake), q.Window.wakeSignals()
+		s.timer, s.wakeups = time.AfterFunc(Heartbeat, q.Window.Wake), q.Window.WakeSignals()
 	}
 	s.newCipher = func() cursor.Cipher { return a.cursorCipher(q, opened.filter, opened.informer) }
 	if q.Name != "" && opened.resource.Namespaced == (len(q.Namespaces) == 1) {
@@ -259,7 +260,7 @@ func (a *Access) newReader(q *Query, v view, opened *openedQuery) *reader {
 // resumeFrom makes the reader resume after a cursor. If that is impossible, it resets the reader with the reason.
 func (s *reader) resumeFrom(cursor string) {
 	now := s.informer.visibleState(s.filter)
-	s.filter.columns = now.columns
+	s.filter.Columns = now.columns
 	offset, err := s.resumeOffset(cursor, s.informer.epochOf(now.version))
 	if err != nil {
 		s.started = true // The client has old data to discard.
@@ -273,7 +274,7 @@ func (s *reader) resumeFrom(cursor string) {
 // resumeOffset returns the journal offset of a cursor, or an error with the reason why the reader cannot resume from
 // it.
 func (s *reader) resumeOffset(cursor string, epoch uint64) (uint64, error) {
-	if s.filter.isRestricted {
+	if s.filter.IsRestricted {
 		return s.restrictedOffset(cursor, epoch)
 	}
 	cipher := s.newCipher()
@@ -287,5 +288,5 @@ func (s *reader) resumeOffset(cursor string, epoch uint64) (uint64, error) {
 // hasGap reports whether the view must show every change, but some changes after an offset are unknown. Changes are
 // unknown if their namespace was not watched at the time.
 func (s *reader) hasGap(offset uint64) bool {
-	return s.view.everyChange && s.informer.hasGap(s.filter.namespaces, offset)
+	return s.view.everyChange && s.informer.hasGap(s.filter.Namespaces, offset)
 }

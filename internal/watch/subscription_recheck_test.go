@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 
@@ -21,10 +22,10 @@ import (
 )
 
 // openAs opens a subscription with the given view. A window starts at the first row.
-func openAs(t *testing.T, access *watch.Access, q watch.Query, view watch.View) *watch.Subscription {
+func openAs(t *testing.T, access *watch.Access, q query.Query, view watch.View) *watch.Subscription {
 	t.Helper()
 	if view == watch.Windowed {
-		window, err := watch.NewWindow("", 0, 100)
+		window, err := query.NewWindow("", 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +64,7 @@ func TestPermissionsAreRecheckedInTime(t *testing.T) {
 		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes} {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster, _ := newGuardedCluster(t)
-				sub := openAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, view)
+				sub := openAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, view)
 				awaitText(t, sub, `"live"`)
 				server.Allow(nil) // The first recheck is not due yet.
 				ended := make(chan struct{})
@@ -89,7 +90,7 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 	for name, read := range map[string]func(*testing.T, *watch.Access){
 		"a subscription": func(t *testing.T, access *watch.Access) {
 			t.Helper()
-			awaitText(t, openAs(t, access, watch.Query{Resource: pods}, watch.Rows), `"forbidden"`)
+			awaitText(t, openAs(t, access, query.Query{Resource: pods}, watch.Rows), `"forbidden"`)
 		},
 		"a log": func(t *testing.T, access *watch.Access) {
 			t.Helper()
@@ -110,7 +111,7 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 					<-r.Context().Done()
 				})
 				ann := cluster.For(user("ann"))
-				openAs(t, ann, watch.Query{Resource: pods}, watch.Rows)
+				openAs(t, ann, query.Query{Resource: pods}, watch.Rows)
 				body, err := ann.Logs(t.Context(), "a", "p", watch.LogOptions{})
 				if err != nil {
 					t.Fatal(err)
@@ -140,7 +141,7 @@ func TestMessageStaysValidWithPermission(t *testing.T) {
 				server, cluster, _ := newGuardedCluster(t)
 				sub := openAs(
 					t, cluster.For(user("ann")),
-					watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"},
+					query.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"},
 					watch.Object,
 				)
 				awaitText(t, sub, `"snapshot"`)
@@ -172,11 +173,11 @@ func TestIncompleteMessageCausesReset(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, reviews are away for %s more", view, outage), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					server, cluster, _ := newGuardedCluster(t)
-					query := watch.Query{Resource: pods, Namespaces: []string{"a"}}
+					q := query.Query{Resource: pods, Namespaces: []string{"a"}}
 					if view == watch.Object {
-						query.Name = "p"
+						q.Name = "p"
 					}
-					sub := openAs(t, cluster.For(user("ann")), query, view)
+					sub := openAs(t, cluster.For(user("ann")), q, view)
 					awaitText(t, sub, "Running")
 					server.Set(pods, pod("a", "p", "Failed"))
 					awaitText(t, sub, "Failed")
@@ -215,7 +216,7 @@ func TestWindowWaitsForRankingLock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster, _ := newGuardedCluster(t)
-				sub := openAs(t, cluster.For(viewer), watch.Query{Resource: pods}, watch.Windowed)
+				sub := openAs(t, cluster.For(viewer), query.Query{Resource: pods}, watch.Windowed)
 				awaitText(t, sub, `"rows"`)
 				release := sub.LockRanking()
 				server.Set(pods, pod("a", "p", "Failed"))
@@ -242,7 +243,7 @@ func TestWindowWaitsForRankingLock(t *testing.T) {
 func TestDigestSurvivesItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster, _ := newGuardedCluster(t)
-		sub := openAs(t, cluster.For(watch.Viewer{Program: true}), watch.Query{Resource: pods}, watch.Rows)
+		sub := openAs(t, cluster.For(watch.Viewer{Program: true}), query.Query{Resource: pods}, watch.Rows)
 		awaitText(t, sub, `"digest"`)
 		release := sub.BlockDigest()
 		ctx, cancel := context.WithTimeout(t.Context(), 61*time.Second)
@@ -264,8 +265,8 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 func TestRemovedResourceOfUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
-		program := subscribe(t, cluster, watch.Query{}, "")
-		all := subscribeAs(t, cluster.For(user("all")), watch.Query{Resource: pods}, watch.Rows, "")
+		program := subscribe(t, cluster, query.Query{}, "")
+		all := subscribeAs(t, cluster.For(user("all")), query.Query{Resource: pods}, watch.Rows, "")
 		program.settle()
 		all.settle()
 		server.RemoveKind(pods)
@@ -298,12 +299,12 @@ func TestUserSeesPermittedPartOfOversizedResource(t *testing.T) {
 		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
 			return spec.ResourceAttributes.Namespace == "b"
 		})
-		all := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		all := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		all.settle()
 		if all.state != "failed" {
 			t.Fatalf("all of it is %s", all.state)
 		}
-		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: widgets}, watch.Rows, "")
+		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: widgets}, watch.Rows, "")
 		r.settle()
 		r.wantLive(1)
 	})
@@ -319,14 +320,14 @@ func TestUnnamedNamespaceCausesNoError(t *testing.T) {
 		})
 		server.FailPath("/api/v1/namespaces/a", http.StatusNotFound, "gone")
 		ann := cluster.For(user("ann"))
-		if snapshot, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute); err != nil ||
+		if snapshot, err := ann.Snapshot(t.Context(), query.Query{Resource: pods}, time.Minute); err != nil ||
 			!snapshot.Synced {
 			t.Errorf("all namespaces: %v, %v", snapshot, err)
 		}
-		r := subscribeAs(t, ann, watch.Query{Resource: pods}, watch.Rows, "")
+		r := subscribeAs(t, ann, query.Query{Resource: pods}, watch.Rows, "")
 		r.settle()
 		r.wantLive(0)
-		_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}}, time.Minute)
+		_, err := ann.Snapshot(t.Context(), query.Query{Resource: pods, Namespaces: []string{"a"}}, time.Minute)
 		wantProblem(t, err, status.Unknown, "Unknown namespace", `"a"`)
 	})
 }
@@ -342,7 +343,7 @@ func TestStaleWhileReviewsHang(t *testing.T) {
 		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
 			return spec.ResourceAttributes.Namespace != ""
 		})
-		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, "")
+		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, watch.Rows, "")
 		r.settle()
 		r.wantLive(1)
 		server.Hang(apitest.UserReviewsPath)
@@ -369,7 +370,7 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 		advance(30 * time.Second)
 		_, _, _ = cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 10*time.Second)
 		for n := range 8 {
-			r := subscribe(t, cluster, watch.Query{Resource: fmt.Sprintf("example.com/v1/k%d", n)}, "")
+			r := subscribe(t, cluster, query.Query{Resource: fmt.Sprintf("example.com/v1/k%d", n)}, "")
 			r.settle()
 		}
 		server.Hang(apitest.UserReviewsPath)
@@ -437,7 +438,7 @@ func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 			server.Refuse(namespaces, "", http.StatusForbidden, "no")
 			server.Refuse(pods, "", http.StatusForbidden, "no")
 			server.Refuse(pods, "a", 0, "")
-			snapshot, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			snapshot, err := ann.Snapshot(t.Context(), query.Query{Resource: pods}, time.Minute)
 			if err != nil || keysOf(snapshot) != "a/p" {
 				t.Errorf("ann sees %v, %v", snapshot, err)
 			}
@@ -447,7 +448,7 @@ func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			server, ann := start(t, "")
 			server.Refuse(namespaces, "", http.StatusForbidden, "no")
-			_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			_, err := ann.Snapshot(t.Context(), query.Query{Resource: pods}, time.Minute)
 			wantProblem(t, err, status.Refused, "Forbidden", "nor in any known namespace")
 		})
 	})
@@ -455,7 +456,7 @@ func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			server, ann := start(t, "a")
 			server.Refuse(namespaces, "", http.StatusInternalServerError, "not now")
-			_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			_, err := ann.Snapshot(t.Context(), query.Query{Resource: pods}, time.Minute)
 			wantProblem(
 				t, err, status.Unavailable, "Namespaces unknown", "Select namespaces with ns",
 			)
@@ -475,7 +476,7 @@ func TestUsersHaveSeparateWindows(t *testing.T) {
 			return spec.ResourceAttributes.Namespace == spec.User
 		})
 		for n := range 110 {
-			q := watch.Query{Resource: pods, Namespaces: []string{fmt.Sprint("n", n)}}
+			q := query.Query{Resource: pods, Namespaces: []string{fmt.Sprint("n", n)}}
 			awaitText(t, openAs(t, cluster.For(user(q.Namespaces[0])), q, watch.Windowed), `"rows"`)
 		}
 		if orders := cluster.WatchStatus().Entries[0].OrderBytes; orders < 110*40 {

@@ -16,6 +16,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -23,7 +24,7 @@ func TestRowsView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("b", "p", "Running"), pod("a", "p", "Running"), pod("a-b", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.wantSettle("state live, snapshot of 3")
 		if fmt.Sprint(r.columns) != "[Name Status]" {
 			t.Errorf("columns are %v", r.columns)
@@ -56,7 +57,7 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 			server.Set(pods, p)
 		}
 		set("Pending", "2000-01-01T00:00:00Z")
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle() // This call takes 15 s of fake time.
 		by := func() string {
 			if e := r.next().Events; len(e) == 1 && e[0].By != nil {
@@ -83,11 +84,11 @@ func TestFilters(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("a", "q", "Running"), "db"),
 			labelled(pod("b", "r", "Running"), "web"))
-		all := subscribe(t, cluster, watch.Query{}, "")
-		web := subscribe(t, cluster, watch.Query{Labels: "app=web"}, "")
-		inA := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
-		inBoth := subscribe(t, cluster, watch.Query{Namespaces: []string{"b", "a", "b"}}, "")
-		words := subscribe(t, cluster, watch.Query{Text: "RUN  a"}, "")
+		all := subscribe(t, cluster, query.Query{}, "")
+		web := subscribe(t, cluster, query.Query{Labels: "app=web"}, "")
+		inA := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, "")
+		inBoth := subscribe(t, cluster, query.Query{Namespaces: []string{"b", "a", "b"}}, "")
+		words := subscribe(t, cluster, query.Query{Text: "RUN  a"}, "")
 		all.wantSettle("state live, snapshot of 3")
 		web.wantSettle("state live, snapshot of 2")
 		inA.wantSettle("state live, snapshot of 2")
@@ -115,7 +116,7 @@ func TestFilters(t *testing.T) {
 func TestFieldSelectorsAreSentUpstream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		r := subscribe(t, cluster, watch.Query{Fields: "status.phase=Running"}, "")
+		r := subscribe(t, cluster, query.Query{Fields: "status.phase=Running"}, "")
 		r.settle()
 		if got := server.Requests("fieldSelector=status.phase%3DRunning"); len(got) == 0 {
 			t.Errorf("requests are %s, want one with the field selector", server.Requests("/pods"))
@@ -129,8 +130,8 @@ func TestFieldSelectorsLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		selector := func(n int) watch.Query {
-			return watch.Query{Resource: pods, Fields: fmt.Sprint("metadata.name=p", n)}
+		selector := func(n int) query.Query {
+			return query.Query{Resource: pods, Fields: fmt.Sprint("metadata.name=p", n)}
 		}
 		const limit = 20
 		cursors := make([]string, limit)
@@ -163,9 +164,9 @@ func TestFieldSelectorsPerViewerAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster, _ := newGuardedCluster(t)
 		created := 0
-		another := func() watch.Query {
+		another := func() query.Query {
 			created++
-			return watch.Query{Resource: pods, Fields: fmt.Sprint("metadata.name=p", created)}
+			return query.Query{Resource: pods, Fields: fmt.Sprint("metadata.name=p", created)}
 		}
 		acquire := func(viewer watch.Viewer, count int) (readers []*reader) {
 			t.Helper()
@@ -187,7 +188,7 @@ func TestFieldSelectorsPerViewerAreLimited(t *testing.T) {
 			sharedWith(watch.Part{Resource: pods, Text: "web"})
 		linkReaders := acquire(linkOne, 5)
 		wantRefused(linkOne, "the viewers of this link have 5 in use")
-		subscribeAs(t, cluster.For(linkOne), watch.Query{Resource: pods, Fields: "metadata.name=p1"}, watch.Rows, "").
+		subscribeAs(t, cluster.For(linkOne), query.Query{Resource: pods, Fields: "metadata.name=p1"}, watch.Rows, "").
 			sub.Close()
 		wantRefused(linkOne, "the viewers of this link have 5 in use")
 		acquire(linkTwo, 5)
@@ -211,7 +212,7 @@ func TestInvalidFieldSelectorInNamespace(t *testing.T) {
 		server.Refuse(pods, "", http.StatusForbidden, "not all of them")
 		server.Refuse(pods, "a", http.StatusBadRequest, "no such field")
 		_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(),
-			watch.Query{Resource: pods, Namespaces: []string{"a"}, Fields: "status.phase=Running"}, 30*time.Second)
+			query.Query{Resource: pods, Namespaces: []string{"a"}, Fields: "status.phase=Running"}, 30*time.Second)
 		wantProblem(t, err, status.Invalid, "Invalid field selector", "no such field")
 	})
 }
@@ -224,12 +225,12 @@ func TestInvalidFieldSelectors(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server, cluster := serveCluster(t)
-			subscribeView(t, cluster, watch.Query{Resource: pods}, watch.Rows)
+			subscribeView(t, cluster, query.Query{Resource: pods}, watch.Rows)
 			if server.Down(code == 0); code != 0 {
 				server.Refuse(pods, "", code, "no such field")
 			}
 			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(),
-				watch.Query{Resource: pods, Fields: "status.phase=Running"}, 30*time.Second)
+				query.Query{Resource: pods, Fields: "status.phase=Running"}, 30*time.Second)
 			switch {
 			case code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
 				wantProblem(t, err, status.Invalid, "Invalid field selector", "no such field")
@@ -247,7 +248,7 @@ func TestUIDChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		again := pod("a", "p", "Pending")
 		again.UID = "another"
@@ -270,9 +271,9 @@ func TestResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
-		first := subscribe(t, cluster, watch.Query{}, "")
+		first := subscribe(t, cluster, query.Query{}, "")
 		first.settle()
-		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods},
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), query.Query{Resource: pods},
 			time.Minute)
 		if err != nil {
 			t.Fatal(err)
@@ -283,14 +284,14 @@ func TestResume(t *testing.T) {
 		server.Delete(pods, "a", "q")
 		synctest.Wait()
 		for name, cursor := range map[string]string{"a subscription": first.cursor, "a snapshot": snapshot.Cursor} {
-			second := subscribe(t, cluster, watch.Query{}, cursor)
+			second := subscribe(t, cluster, query.Query{}, cursor)
 			second.rows = map[string]messageRow{}
 			maps.Copy(second.rows, first.rows)
 			if got := second.settle(); got != "state live, update a/p, add a/r, delete a/q" {
 				t.Errorf("with the cursor of %s got %s", name, got)
 			}
 			second.wantRows("a/p=Failed", "a/r=Running")
-			third := subscribe(t, cluster, watch.Query{}, second.cursor)
+			third := subscribe(t, cluster, query.Query{}, second.cursor)
 			third.wantSettle("state live")
 		}
 	})
@@ -301,20 +302,20 @@ func TestInvalidCursorsCauseReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		own := subscribe(t, cluster, watch.Query{}, "")
+		own := subscribe(t, cluster, query.Query{}, "")
 		own.settle()
-		labels := subscribe(t, cluster, watch.Query{Labels: "app!=x"}, "")
+		labels := subscribe(t, cluster, query.Query{Labels: "app!=x"}, "")
 		labels.settle()
-		object := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		object := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "p"}, "")
 		object.settle()
 		other := runCluster(t, server)
-		foreign := subscribe(t, other, watch.Query{}, "")
+		foreign := subscribe(t, other, query.Query{}, "")
 		foreign.settle()
 		for name, cursor := range map[string]string{
 			"garbage": "garbage!", "too long": own.cursor + "AAAA", "bent": "AAAA" + own.cursor[4:],
 			"of other labels": labels.cursor, "of one object": object.cursor, "of another process": foreign.cursor,
 		} {
-			r := subscribe(t, cluster, watch.Query{}, cursor)
+			r := subscribe(t, cluster, query.Query{}, cursor)
 			if got := r.settle(); got != "reset, state live, snapshot of 1" {
 				t.Errorf("a cursor %s: got %s, want reset, state live, snapshot of 1", name, got)
 			}
@@ -327,7 +328,7 @@ func TestResumeBeyondHistoryCausesReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		first := subscribe(t, cluster, watch.Query{}, "")
+		first := subscribe(t, cluster, query.Query{}, "")
 		first.settle()
 		old := first.cursor
 		server.Set(pods, pod("a", "p", "Failed"))
@@ -337,7 +338,7 @@ func TestResumeBeyondHistoryCausesReset(t *testing.T) {
 		server.Set(pods, pod("a", "q", "Running"))
 		first.wantSettle("update a/q") // This reader has read all changes and needs no reset.
 
-		r := subscribe(t, cluster, watch.Query{}, old)
+		r := subscribe(t, cluster, query.Query{}, old)
 		r.wantSettle("state live, reset, snapshot of 2")
 		r.wantRows("a/p=Failed", "a/q=Running")
 	})
@@ -349,7 +350,7 @@ func TestRelist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"), pod("a", "r", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		server.ChangeWhileDown(pods, func() {
 			server.Set(pods, pod("a", "p", "Failed"), pod("a", "s", "Pending"))
@@ -367,7 +368,7 @@ func TestRelist(t *testing.T) {
 func TestEmptyRelistSendsNoReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.wantSettle("state live, snapshot of 0")
 		server.ChangeWhileDown(pods, func() {})
 		if got := r.settle(); strings.Contains(got, "reset") {
@@ -384,7 +385,7 @@ func TestChangedColumnsCauseSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		old := r.cursor
 		server.SetColumns(pods, `[{"name":"Status","type":"string"},{"name":"Name","type":"string"}]`)
@@ -397,7 +398,7 @@ func TestChangedColumnsCauseSnapshot(t *testing.T) {
 		if fmt.Sprint(r.columns) != "[Status Name]" {
 			t.Errorf("columns are %v, want [Status Name]", r.columns)
 		}
-		again := subscribe(t, cluster, watch.Query{}, old)
+		again := subscribe(t, cluster, query.Query{}, old)
 		if got := again.settle(); got != "reset, state live, snapshot of 1" {
 			t.Errorf("a cursor from before the columns changed gives %s, want a reset", got)
 		}
@@ -411,7 +412,7 @@ func TestSnapshotInParts(t *testing.T) {
 		for i := range 60 {
 			server.Set(pods, pod("a", fmt.Sprintf("p%02d", i), strings.Repeat("x", 10_000)))
 		}
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		var parts []string
 		for {
 			m := r.next()
@@ -440,7 +441,7 @@ func TestSnapshotInParts(t *testing.T) {
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		r := subscribe(t, cluster, watch.Query{Labels: "app=api"}, "")
+		r := subscribe(t, cluster, query.Query{Labels: "app=api"}, "")
 		r.settle()
 		last := r.cursor
 		start := time.Now()
@@ -470,7 +471,7 @@ func TestObjectView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
-		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "p"}, "")
 		var snapshot message
 		for snapshot.Type != "snapshot" {
 			snapshot = r.next()
@@ -500,7 +501,7 @@ func TestObjectView(t *testing.T) {
 			!strings.Contains(string(m.Events[0].Object), "Pending") {
 			t.Errorf("the add is %+v", m)
 		}
-		missing := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "none"}, "")
+		missing := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "none"}, "")
 		missing.next()
 		if m := missing.next(); m.Type != "snapshot" || m.Object != nil || !m.Last {
 			t.Errorf("an object that is not there gives %+v, want a snapshot without one", m)
@@ -517,64 +518,64 @@ func TestInvalidSubscriptions(t *testing.T) {
 		}
 		for _, test := range []struct {
 			name   string
-			query  watch.Query
+			query  query.Query
 			view   watch.View
 			title  string
 			detail string
 		}{
-			{"a view", watch.Query{Resource: pods}, "colors", "Unknown view", `"colors"`},
+			{"a view", query.Query{Resource: pods}, "colors", "Unknown view", `"colors"`},
 			{
 				"object without a name",
-				watch.Query{Resource: pods},
+				query.Query{Resource: pods},
 				watch.Object, "Name and view do not match",
 				"needs a name",
 			},
 			{
 				"rows with a name",
-				watch.Query{Resource: pods, Name: "p"},
+				query.Query{Resource: pods, Name: "p"},
 				watch.Rows, "Name and view do not match",
 				"do not allow one",
 			},
 			{
 				"a table with a name",
-				watch.Query{Resource: pods, Name: "p"},
+				query.Query{Resource: pods, Name: "p"},
 				watch.Table, "Name and view do not match",
 				"do not allow one",
 			},
 			{
 				"object without a namespace",
-				watch.Query{Resource: pods, Name: "p"},
+				query.Query{Resource: pods, Name: "p"},
 				watch.Object, "Invalid object reference",
 				"exactly one namespace",
 			},
-			{"labels", watch.Query{Resource: pods, Labels: "a=b=c"}, watch.Rows, "Invalid label selector", "a=b=c"},
-			{"fields", watch.Query{Resource: pods, Fields: "a~b"}, watch.Rows, "Invalid field selector", "a~b"},
+			{"labels", query.Query{Resource: pods, Labels: "a=b=c"}, watch.Rows, "Invalid label selector", "a=b=c"},
+			{"fields", query.Query{Resource: pods, Fields: "a~b"}, watch.Rows, "Invalid field selector", "a~b"},
 			{
 				"a namespace",
-				watch.Query{Resource: pods, Namespaces: []string{"../x"}},
+				query.Query{Resource: pods, Namespaces: []string{"../x"}},
 				watch.Rows, "Invalid namespace",
 				"../x",
 			},
 			{
 				"many namespaces",
-				watch.Query{Resource: pods, Namespaces: names},
+				query.Query{Resource: pods, Namespaces: names},
 				watch.Rows, "Too many namespaces",
 				"201",
 			},
 			{
 				"a namespace of a kind without",
-				watch.Query{Resource: "core/v1/namespaces", Namespaces: []string{"a"}},
+				query.Query{Resource: "core/v1/namespaces", Namespaces: []string{"a"}},
 				watch.Rows, "Not namespaced", "omit ns",
 			},
 			{
 				"a name",
-				watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "../x"},
+				query.Query{Resource: pods, Namespaces: []string{"a"}, Name: "../x"},
 				watch.Object,
 				"Invalid name", "../x",
 			},
 			{
 				"a long selector",
-				watch.Query{Resource: pods, Labels: strings.Repeat("a", 5000)},
+				query.Query{Resource: pods, Labels: strings.Repeat("a", 5000)},
 				watch.Rows,
 				"Selector too long", "4096",
 			},
@@ -592,19 +593,19 @@ func TestInvalidSubscriptions(t *testing.T) {
 func TestUnknownNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "nowhere"}}, "")
+		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a", "nowhere"}}, "")
 		var err error
 		for err == nil {
 			_, err = r.try()
 		}
 		wantProblem(t, err, status.Unknown, "Unknown namespace", `"nowhere"`)
 		_, err = cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(),
-			watch.Query{Resource: pods, Namespaces: []string{"nowhere"}}, time.Minute)
+			query.Query{Resource: pods, Namespaces: []string{"nowhere"}}, time.Minute)
 		wantProblem(t, err, status.Unknown, "Unknown namespace", `"nowhere"`)
 
 		// A namespace that cannot be read is not reported as unknown.
 		server.MakeUnavailable("/api/v1/namespaces/hidden", "no")
-		subscribe(t, cluster, watch.Query{Namespaces: []string{"hidden"}}, "").wantSettle("state live, snapshot of 0")
+		subscribe(t, cluster, query.Query{Namespaces: []string{"hidden"}}, "").wantSettle("state live, snapshot of 0")
 	})
 }
 
@@ -612,8 +613,8 @@ func TestUnknownNamespace(t *testing.T) {
 func TestClosedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
-		subscribeView(t, cluster, watch.Query{}, watch.Rows)
-		twice := subscribeView(t, cluster, watch.Query{}, watch.Rows)
+		subscribeView(t, cluster, query.Query{}, watch.Rows)
+		twice := subscribeView(t, cluster, query.Query{}, watch.Rows)
 		twice.Close()
 		twice.Close()
 		for _, c := range cluster.WatchStatus().Entries {
@@ -638,7 +639,7 @@ func TestEndDuringOutage(t *testing.T) {
 		go func() { ended <- cluster.Run(ctx) }()
 		synctest.Wait()
 		server.Down(true)
-		subscribe(t, cluster, watch.Query{}, "")
+		subscribe(t, cluster, query.Query{}, "")
 		<-time.After(10 * time.Minute)
 		cancel()
 		began := time.Now()
@@ -653,7 +654,7 @@ func TestEndOfCluster(t *testing.T) {
 	var r *reader
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
-		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods},
+		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), query.Query{Resource: pods},
 			watch.Rows, "")
 		if err != nil {
 			t.Fatal(err)
@@ -681,7 +682,7 @@ func TestSharedListBeyondHistoryIsReplaced(t *testing.T) {
 		for n := range 3000 {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
 		}
-		first := subscribe(t, cluster, watch.Query{}, "")
+		first := subscribe(t, cluster, query.Query{}, "")
 		for len(first.rows) == 0 {
 			first.next() // While the first reader sends its rows, it keeps the shared list in memory.
 		}
@@ -689,7 +690,7 @@ func TestSharedListBeyondHistoryIsReplaced(t *testing.T) {
 			server.Set(pods, pod("a", "p0", strconv.Itoa(n)))
 		}
 		synctest.Wait()
-		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 3000")
+		subscribe(t, cluster, query.Query{}, "").wantSettle("state live, snapshot of 3000")
 		runtime.KeepAlive(first)
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 )
 
 // The views Table and Rows send the same rows, whatever the cells contain. A long table is sent in several messages.
@@ -53,7 +54,7 @@ type fullRow struct {
 // snapshotOf reads a complete snapshot. It returns the rows and the number of messages.
 func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []fullRow, messages int) {
 	t.Helper()
-	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods}, view, "")
+	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), query.Query{Resource: pods}, view, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func TestAgeOfFutureCreation(t *testing.T) {
 			Namespace: "a", Name: "w", Cells: `["w","<invalid>"]`,
 			Metadata: fmt.Sprintf(`"creationTimestamp":%q`, at),
 		})
-		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		<-time.After(time.Hour)
 		r.settle()
 		r.wantRows("a/w=" + at)
@@ -131,7 +132,7 @@ func TestCustomAgeColumn(t *testing.T) {
 		server.Set(widgets, apitest.Item{
 			Namespace: "a", Name: "w", Cells: `["w","5d"]`, Metadata: `"creationTimestamp":"1999-12-01T00:00:00Z"`,
 		})
-		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		r.settle()
 		r.wantRows("a/w=5d")
 	})

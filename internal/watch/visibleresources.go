@@ -7,6 +7,7 @@ import (
 
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 )
@@ -81,7 +82,7 @@ func (a *Access) canSeeAll(ctx context.Context, resources []*resource.Resource) 
 	})
 	for n, r := range resources {
 		if all[n] {
-			a.recordFilter(r, &filter{}, authz.VerbWatch)
+			a.recordFilter(r, &query.Filter{}, authz.VerbWatch)
 		}
 	}
 	return all

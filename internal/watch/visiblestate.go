@@ -1,18 +1,21 @@
 package watch
 
-import "glasshouse/internal/watch/status"
+import (
+	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/status"
+)
 
 // visibleState returns the state of the informer for the namespaces of a filter, without the parts that the filter's
 // viewer is not permitted to see.
-func (i *informer) visibleState(f *filter) informerState {
-	now := i.currentState(f.namespaces)
-	if f.isPartial && now.status.Namespaces == nil && !now.status.State.IsRefused() {
-		now.status.Namespaces = f.namespaces
+func (i *informer) visibleState(f *query.Filter) informerState {
+	now := i.currentState(f.Namespaces)
+	if f.IsPartial && now.status.Namespaces == nil && !now.status.State.IsRefused() {
+		now.status.Namespaces = f.Namespaces
 	}
-	if f.isGuest {
+	if f.IsGuest {
 		redactStatus(f, &now.status)
 	}
-	if f.isRestricted {
+	if f.IsRestricted {
 		now.status.Count, now.status.Total = nil, nil // These numbers include hidden objects.
 	}
 	return now
@@ -20,8 +23,8 @@ func (i *informer) visibleState(f *filter) informerState {
 
 // redactStatus removes what a share link does not share from the status that its guests (viewers) get: names of
 // namespaces, and reasons, which can contain names and numbers.
-func redactStatus(f *filter, current *status.Status) {
-	if len(f.named) == 0 {
+func redactStatus(f *query.Filter, current *status.Status) {
+	if len(f.Named) == 0 {
 		current.Namespaces = nil
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -15,11 +16,11 @@ func TestWatchedQueryStartsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Pending"))
-		q := watch.Query{Resource: pods, Watched: true}
+		q := query.Query{Resource: pods, Watched: true}
 		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, watch.Changes, "")
 		wantProblem(t, err, status.Unavailable, "Not watched", pods+" has no readers")
 
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		requests := len(server.Requests("/pods?"))
 		f := subscribeChanges(t, cluster, q, "")
@@ -54,9 +55,9 @@ func TestWatchedQueryRequestsNoNamespace(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
 		server.Revoke("core/v1/namespaces", "") // Then only the namespaces that queries name are watched.
-		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, "")
 		r.settle()
-		f := subscribeChanges(t, cluster, watch.Query{Namespaces: []string{"b"}, Watched: true}, "")
+		f := subscribeChanges(t, cluster, query.Query{Namespaces: []string{"b"}, Watched: true}, "")
 		f.wantSettle("")
 		if got := server.Requests("/namespaces/b/pods"); len(got) != 0 {
 			t.Errorf("following what is not watched asked for %s", got)

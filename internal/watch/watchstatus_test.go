@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -36,8 +37,8 @@ func TestWatchStatus(t *testing.T) {
 			}
 		}
 		want()
-		first, second := subscribe(t, cluster, watch.Query{}, ""), subscribe(t, cluster, watch.Query{}, "")
-		spaces := subscribe(t, cluster, watch.Query{Resource: "core/v1/namespaces"}, "")
+		first, second := subscribe(t, cluster, query.Query{}, ""), subscribe(t, cluster, query.Query{}, "")
+		spaces := subscribe(t, cluster, query.Query{Resource: "core/v1/namespaces"}, "")
 		first.settle()
 		spaces.settle()
 		want("core/v1/namespaces : live, 2 read by 1, changes: false", pods+" : live, 2 read by 2, changes: false")
@@ -76,7 +77,7 @@ func TestWatchStatusCounts(t *testing.T) {
 			entries := cluster.WatchStatus().Entries
 			return entries[len(entries)-1]
 		}
-		r := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		if c := entry(); c.Lists != 1 || c.Drops != 0 || c.Interruptions != 0 || c.CacheBytes == 0 || !c.LastEvent.IsZero() {
 			t.Errorf("after the first list it is %+v", c)
@@ -121,7 +122,7 @@ func TestInterruptedSinceFirstInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		allowOnly(server, "a", "b")
-		subscribe(t, cluster, watch.Query{}, "").settle()
+		subscribe(t, cluster, query.Query{}, "").settle()
 		interruptedSince := func() time.Time {
 			entries := cluster.WatchStatus().Entries
 			return entries[len(entries)-1].InterruptedSince

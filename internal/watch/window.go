@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/query"
 )
 
 // windowState is the state of a reader in the view Windowed, in addition to its cursor.
 type windowState struct {
-	*Window
+	*query.Window
 
 	viewer   owner
 	ranking  *ranking
@@ -19,7 +20,7 @@ type windowState struct {
 	sentPage *rowPage // The rows that were sent last.
 	// answered is the request to which sentPage is the response. Requests are compared by address, because each call of
 	// Move gets a response.
-	answered        *rangeRequest
+	answered        *query.RangeRequest
 	offscreen       offscreenChanges // Summary of all changes so far.
 	sentOffscreen   offscreenChanges // Summary of the changes that were sent.
 	offscreenSentAt time.Time
@@ -38,7 +39,7 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	if !now.synced && !now.hasNoRows {
 		return nil, nil // The first list has not ended yet.
 	}
-	by, err := sortingOf(s.window.sortBy(), now.columns)
+	by, err := sortingOf(s.window.Sort(), now.columns)
 	if err != nil && len(now.columns) > 0 {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	}
 	s.window.close()
 	s.window.ranking, s.window.release = ranking, release
-	request := s.window.request()
+	request := s.window.Request()
 	view, err := s.firstView(ctx, request)
 	if err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 
 // firstView returns the requested rows. It waits for the scan limiter first, because it sorts all rows of the
 // resource if no other window uses the same ranking.
-func (s *reader) firstView(ctx context.Context, request *rangeRequest) (rankingView, error) {
+func (s *reader) firstView(ctx context.Context, request *query.RangeRequest) (rankingView, error) {
 	release, err := s.acquireScan(ctx)
 	if err != nil {
 		return rankingView{}, err
@@ -112,12 +113,12 @@ func (s *reader) windowMessage(kind string) ([]byte, error) {
 
 // fixRange replaces a request that is centered on a row by the range of the page that was found. The window then
 // stays there, even if the row moves.
-func (w *windowState) fixRange(request *rangeRequest, page *rowPage) *rangeRequest {
-	if request.around == "" {
+func (w *windowState) fixRange(request *query.RangeRequest, page *rowPage) *query.RangeRequest {
+	if request.Around == "" {
 		return request
 	}
-	fixed := &rangeRequest{rowRange: page.rowRange}
-	if w.replaceRequest(request, fixed) {
+	fixed := &query.RangeRequest{Range: page.Range}
+	if w.ReplaceRequest(request, fixed) {
 		return fixed
 	}
 	return request // The window was moved again during the read.
@@ -137,7 +138,7 @@ func (w *windowState) offscreenWait() time.Duration {
 //
 // Changes that have left the history are not needed, because the rows show their result.
 func (s *reader) readWindow(ctx context.Context) ([]byte, error) {
-	if !s.needsSnapshot && s.window.request() != s.window.answered {
+	if !s.needsSnapshot && s.window.Request() != s.window.answered {
 		return s.updateWindow(ctx, time.Time{})
 	}
 	if !s.needsSnapshot && s.window.offscreenWait() == 0 {
@@ -192,7 +193,7 @@ func (s *reader) pauseWindow(ctx context.Context) error {
 		due := s.isDue()
 		s.startTimer()
 		s.resetTimer() // The timer can have fired: set it again.
-		if due || s.window.request() != s.window.answered {
+		if due || s.window.Request() != s.window.answered {
 			return nil
 		}
 	}
@@ -221,7 +222,7 @@ func (s *reader) windowDigest() ([]byte, error) {
 // updateWindow returns a message with the differences between the page that was sent and the present rows of the
 // window. since is the time of the first change.
 func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, error) {
-	w, request := s.window, s.window.request()
+	w, request := s.window, s.window.Request()
 	now, err := w.ranking.view(ctx, request)
 	if err != nil {
 		return nil, err

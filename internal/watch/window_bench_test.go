@@ -13,6 +13,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 )
 
 const benchRows = 100_000
@@ -54,7 +55,7 @@ func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 		}
 	})
 	for { // Retry while the cluster is starting.
-		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), watch.Query{Resource: pods},
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), query.Query{Resource: pods},
 			time.Minute)
 		if err == nil && len(snapshot.Objects) == benchRows {
 			return server, cluster
@@ -66,9 +67,9 @@ func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 // openView subscribes to all rows (sort "rows") or to a window with another sort, and reads the complete snapshot.
 func openView(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Subscription {
 	b.Helper()
-	q, view, first := watch.Query{Resource: pods, Text: text}, watch.Rows, []byte(`"last":true`)
+	q, view, first := query.Query{Resource: pods, Text: text}, watch.Rows, []byte(`"last":true`)
 	if sort != "rows" {
-		window, err := watch.NewWindow(sort, windowOffset(sort), 120)
+		window, err := query.NewWindow(sort, windowOffset(sort), 120)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -153,7 +154,7 @@ func BenchmarkFirstRows(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				for b.Loop() {
 					cluster.DropUnusedRankings()
-					q := watch.Query{Resource: pods, Sort: test.sort, Text: test.text, Limit: limit}
+					q := query.Query{Resource: pods, Sort: test.sort, Text: test.text, Limit: limit}
 					if _, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), q,
 						time.Minute); err != nil {
 						b.Fatal(err)
@@ -184,7 +185,7 @@ func BenchmarkOneChange(b *testing.B) {
 		server.Set(pods, benchPod(n, restarts))
 		for {
 			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(),
-				watch.Query{Resource: pods, Name: benchPod(n, 0).Name}, 0)
+				query.Query{Resource: pods, Name: benchPod(n, 0).Name}, 0)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -16,6 +16,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
@@ -23,7 +24,7 @@ import (
 // that does not fit the rows.
 type windowClient struct {
 	t      *testing.T
-	window *watch.Window
+	window *query.Window
 	sub    *watch.Subscription
 
 	rows            []messageRow
@@ -43,7 +44,7 @@ type windowClient struct {
 	digests         int
 }
 
-func openWindow(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, offset, count int) *windowClient {
+func openWindow(t *testing.T, cluster *watch.Cluster, q query.Query, sort string, offset, count int) *windowClient {
 	t.Helper()
 	p, err := tryWindow(t, cluster, q, sort, offset, count)
 	if err != nil {
@@ -53,10 +54,10 @@ func openWindow(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string
 }
 
 func tryWindow(
-	t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, offset, count int,
+	t *testing.T, cluster *watch.Cluster, q query.Query, sort string, offset, count int,
 ) (*windowClient, error) {
 	t.Helper()
-	window, err := watch.NewWindow(sort, offset, count)
+	window, err := query.NewWindow(sort, offset, count)
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +279,7 @@ func TestWindowSendsChangesByIndex(t *testing.T) {
 		for n := range 10 {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
 		}
-		p := openWindow(t, cluster, watch.Query{Text: "RUNN p"}, "-name", 2, 3)
+		p := openWindow(t, cluster, query.Query{Text: "RUNN p"}, "-name", 2, 3)
 		p.wantSettle("state live, window of 3")
 		p.wantNames("p7 p6 p5", 10, 10)
 		if p.offset != 2 || p.count != 3 || fmt.Sprint(p.columns) != "[Name Status]" {
@@ -326,7 +327,7 @@ func TestWindowIsSentCompletely(t *testing.T) {
 		for n := range 50 {
 			server.Set(pods, pod("a", fmt.Sprintf("p%02d", n), "Running"))
 		}
-		p := openWindow(t, cluster, watch.Query{}, "status", 0, 20)
+		p := openWindow(t, cluster, query.Query{}, "status", 0, 20)
 		p.settle()
 		again := pod("a", "p03", "Running")
 		again.UID = "another"
@@ -369,7 +370,7 @@ func TestWindowAfterNamespaceDeletion(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
-		p := openWindow(t, cluster, watch.Query{}, "name", 0, 10)
+		p := openWindow(t, cluster, query.Query{}, "name", 0, 10)
 		p.settle()
 		p.wantNames("p q", 2, 2)
 		server.Delete(namespaces, "", "b")
@@ -385,8 +386,8 @@ func TestWindowResetsForNewColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Failed"))
-		byName := openWindow(t, cluster, watch.Query{}, "name", 0, 10)
-		byStatus := openWindow(t, cluster, watch.Query{}, "status", 0, 10)
+		byName := openWindow(t, cluster, query.Query{}, "name", 0, 10)
+		byStatus := openWindow(t, cluster, query.Query{}, "status", 0, 10)
 		byName.settle()
 		byStatus.settle()
 		byStatus.wantNames("q p", 2, 2)
@@ -413,31 +414,31 @@ func TestInvalidWindows(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		for _, at := range [][2]int{{-1, 10}, {1<<30 + 1, 10}, {0, 0}, {0, -1}, {0, 1001}} {
-			_, err := tryWindow(t, cluster, watch.Query{}, "", at[0], at[1])
+			_, err := tryWindow(t, cluster, query.Query{}, "", at[0], at[1])
 			wantProblem(
 				t, err, status.Invalid, "Invalid window", fmt.Sprintf("offset is %d and count %d;", at[0], at[1]),
 			)
 		}
-		p := openWindow(t, cluster, watch.Query{}, "", 0, 1000)
+		p := openWindow(t, cluster, query.Query{}, "", 0, 1000)
 		p.wantSettle("state live, window of 1")
 		wantProblem(t, p.window.Move(-1, 10, "", ""), status.Invalid, "Invalid window", "offset is -1")
 		p.wantSettle("")
-		_, err := tryWindow(t, cluster, watch.Query{Name: "p"}, "", 0, 10)
+		_, err := tryWindow(t, cluster, query.Query{Name: "p"}, "", 0, 10)
 		wantProblem(t, err, status.Invalid, "Name and view do not match", "window")
-		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods},
+		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), query.Query{Resource: pods},
 			watch.Windowed, "")
 		wantProblem(t, err, status.Invalid, "Invalid window", "needs a window")
 		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(),
-			watch.Query{Resource: pods, Window: p.window}, watch.Rows, "")
+			query.Query{Resource: pods, Window: p.window}, watch.Rows, "")
 		wantProblem(t, err, status.Invalid, "Invalid window", "other views do not allow one")
 		for _, sort := range []string{"colour", "-", "-colour", "--name"} {
-			p := openWindow(t, cluster, watch.Query{}, sort, 0, 10)
+			p := openWindow(t, cluster, query.Query{}, sort, 0, 10)
 			for err = nil; err == nil; {
 				_, err = p.try()
 			}
 			wantProblem(t, err, status.Invalid, "Unknown column", "The columns are name, status, and namespace")
 		}
-		p = openWindow(t, cluster, watch.Query{Namespaces: []string{"nowhere"}}, "", 0, 10)
+		p = openWindow(t, cluster, query.Query{Namespaces: []string{"nowhere"}}, "", 0, 10)
 		for err = nil; err == nil; {
 			_, err = p.try()
 		}
@@ -450,7 +451,7 @@ func TestWindowHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
-		p := openWindow(t, cluster, watch.Query{Namespaces: []string{"a"}}, "", 0, 1)
+		p := openWindow(t, cluster, query.Query{Namespaces: []string{"a"}}, "", 0, 1)
 		start := time.Now()
 		for p.digests == 0 {
 			if p.next(); time.Since(start) > 2*time.Minute {
@@ -488,7 +489,7 @@ func TestWindowMovesToRow(t *testing.T) {
 		for n := range 20 {
 			server.Set(pods, pod("a", fmt.Sprintf("p%02d", n), []string{"Running", "Failed"}[n%2]))
 		}
-		p := openWindow(t, cluster, watch.Query{Text: "running"}, "-name", 0, 3)
+		p := openWindow(t, cluster, query.Query{Text: "running"}, "-name", 0, 3)
 		p.settle()
 		around := func(ns, name string) {
 			t.Helper()
@@ -526,7 +527,7 @@ func TestRemovedRowsHaveReasons(t *testing.T) {
 		for n := range 9 {
 			set(n, n, "Running", "web")
 		}
-		p := openWindow(t, cluster, watch.Query{Text: "running", Labels: "app=web"}, "restarts", 0, 5)
+		p := openWindow(t, cluster, query.Query{Text: "running", Labels: "app=web"}, "restarts", 0, 5)
 		p.settle()
 		for _, test := range []struct {
 			name string
@@ -566,7 +567,7 @@ func TestWindowSendsOffscreenChanges(t *testing.T) {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), []string{"Running", "CrashLoopBackOff", "Pending"}[n%3]))
 		}
 		server.Set(pods, pod("b", "other", "Failed"))
-		p := openWindow(t, cluster, watch.Query{Namespaces: []string{"a"}, Text: "running"}, "", 0, 1)
+		p := openWindow(t, cluster, query.Query{Namespaces: []string{"a"}, Text: "running"}, "", 0, 1)
 		p.settle()
 		if p.errors != 2 || p.warnings != 2 || p.changes != 0 || p.newest != "" {
 			t.Errorf("%d fail and %d wait, after %d changes, the newest %q", p.errors, p.warnings, p.changes, p.newest)
@@ -638,7 +639,7 @@ func TestWindowsSortLikeThePage(t *testing.T) {
 			server.Set(pods, apitest.Item{Namespace: row.NS, Name: row.Name, Cells: string(row.Cells)})
 		}
 		for _, view := range file.Views {
-			p := openWindow(t, cluster, watch.Query{Text: view.Q}, view.Sort, 0, 100)
+			p := openWindow(t, cluster, query.Query{Text: view.Q}, view.Sort, 0, 100)
 			p.settle()
 			got := make([]string, len(p.rows))
 			for i, row := range p.rows {
@@ -649,7 +650,7 @@ func TestWindowsSortLikeThePage(t *testing.T) {
 			}
 			for limit := range len(got) + 2 {
 				snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(),
-					watch.Query{Resource: pods, Text: view.Q, Sort: view.Sort, Limit: limit}, 0)
+					query.Query{Resource: pods, Text: view.Q, Sort: view.Sort, Limit: limit}, 0)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -704,7 +705,7 @@ const podRowColumns = `[{"name":"Name","type":"string"},{"name":"Status","type":
 
 // windowQuery is the query and the sort order of one window.
 type windowQuery struct {
-	q    watch.Query
+	q    query.Query
 	sort string
 }
 
@@ -802,7 +803,7 @@ func randomQuery(random *rand.Rand) windowQuery {
 		"", "name", "-name", "status", "-status", "restarts", "-restarts", "age", "-age", "namespace", "-namespace",
 	}
 	return windowQuery{
-		q: watch.Query{
+		q: query.Query{
 			Namespaces: [][]string{nil, {"a"}, {"a", "c"}}[random.IntN(3)],
 			Labels:     []string{"", "app=web"}[random.IntN(2)],
 			Text:       []string{"", "RUNN", "p-1 ing", "b p-", "nothing-has-it"}[random.IntN(5)],
@@ -937,7 +938,7 @@ func TestSlowWindowSkipsHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		p := openWindow(t, cluster, watch.Query{}, "", 0, 10)
+		p := openWindow(t, cluster, query.Query{}, "", 0, 10)
 		p.settle()
 		for n := range 5 {
 			server.Set(pods, pod("a", fmt.Sprint("q", n), "Running"))
@@ -960,19 +961,19 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 		const limit = 100
 		panes := make([]*windowClient, limit)
 		for n := range panes {
-			panes[n] = openWindow(t, cluster, watch.Query{Text: fmt.Sprint("p", strings.Repeat(" p", n))}, "", 0, 10)
+			panes[n] = openWindow(t, cluster, query.Query{Text: fmt.Sprint("p", strings.Repeat(" p", n))}, "", 0, 10)
 			panes[n].settle()
 		}
-		again := openWindow(t, cluster, watch.Query{Text: "p"}, "", 5, 10)
+		again := openWindow(t, cluster, query.Query{Text: "p"}, "", 5, 10)
 		again.settle() // This window shares the ranking of the first one and needs no other.
-		late := openWindow(t, cluster, watch.Query{Text: "q"}, "", 0, 10)
+		late := openWindow(t, cluster, query.Query{Text: "q"}, "", 0, 10)
 		var err error
 		for err == nil {
 			_, err = late.try()
 		}
 		wantProblem(t, err, status.Unavailable, "Too many sort orders", "100 orders")
 		panes[limit-1].sub.Close()
-		openWindow(t, cluster, watch.Query{Text: "q"}, "", 0, 10).wantSettle("state live, window of 0")
+		openWindow(t, cluster, query.Query{Text: "q"}, "", 0, 10).wantSettle("state live, window of 0")
 	})
 }
 
@@ -986,7 +987,7 @@ func TestRecomputedTimesKeepOrder(t *testing.T) {
 			return apitest.Item{Namespace: "a", Name: name, Cells: fmt.Sprintf("[%q,%q]", name, cell)}
 		}
 		server.Set(pods, seen("p", "10m"), seen("q", "20m"), seen("r", "30m"))
-		p := openWindow(t, cluster, watch.Query{}, "seen", 0, 10)
+		p := openWindow(t, cluster, query.Query{}, "seen", 0, 10)
 		p.wantSettle("state live, window of 3")
 		<-time.After(time.Hour)
 		p.log = nil
@@ -1015,9 +1016,9 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 		set("slow")
 		const viewers = 40
 		subs := make([]*watch.Subscription, viewers)
-		windows := make([]*watch.Window, viewers)
+		windows := make([]*query.Window, viewers)
 		for n := range subs {
-			p := openWindow(t, cluster, watch.Query{}, "-name", 0, rows)
+			p := openWindow(t, cluster, query.Query{}, "-name", 0, rows)
 			subs[n], windows[n] = p.sub, p.window
 			readToType(t, p.sub, "window")
 		}
@@ -1064,8 +1065,8 @@ func TestWatchStatusIncludesRankings(t *testing.T) {
 			}
 			return orderBytes, status.UsedBytes, rest
 		}
-		p := openWindow(t, cluster, watch.Query{Text: "p1"}, "name", 0, 10)
-		q := openWindow(t, cluster, watch.Query{Text: "P1"}, "name", 20, 10)
+		p := openWindow(t, cluster, query.Query{Text: "p1"}, "name", 0, 10)
+		q := openWindow(t, cluster, query.Query{Text: "P1"}, "name", 20, 10)
 		p.settle()
 		q.settle()
 		if orderBytes, used, rest := bytes(); orderBytes != 111*40 || used != orderBytes+rest {
@@ -1079,7 +1080,7 @@ func TestWatchStatusIncludesRankings(t *testing.T) {
 		q.sub.Close()
 		q.sub.Close()
 		advance(29 * time.Second)
-		again := openWindow(t, cluster, watch.Query{Text: "p1"}, "name", 0, 10)
+		again := openWindow(t, cluster, query.Query{Text: "p1"}, "name", 0, 10)
 		again.settle()
 		advance(29 * time.Second)
 		again.sub.Close()

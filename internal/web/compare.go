@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 	"glasshouse/web/templates"
 )
@@ -50,11 +50,11 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 // others returns links that compare side with each other object of the same resource and namespace. It returns nil if
 // these objects cannot be listed.
 func (s *Server) others(r *http.Request, side templates.Side) (links []templates.Link) {
-	query := watch.Query{Resource: side.Ref, Limit: pageRows}
+	q := query.Query{Resource: side.Ref, Limit: pageRows}
 	if side.Namespace != "" {
-		query.Namespaces = []string{side.Namespace}
+		q.Namespaces = []string{side.Namespace}
 	}
-	snapshot, err := s.access(r).Snapshot(r.Context(), query, pageWait)
+	snapshot, err := s.access(r).Snapshot(r.Context(), q, pageWait)
 	if err != nil {
 		return nil
 	}

@@ -7,13 +7,14 @@ import (
 
 	"glasshouse/internal/limit"
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 )
 
 // openSubscription is a subscription of a session, until it has ended.
 type openSubscription struct {
 	stop   context.CancelFunc
 	ended  chan struct{}
-	window *watch.Window // The requested rows; nil in views without a window.
+	window *query.Window // The requested rows; nil in views without a window.
 }
 
 // subscribe starts a subscription in its own goroutine, or sends an error.
@@ -72,7 +73,7 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 
 // follow sends the messages of a subscription until it ends. For a log, nil means that the log has ended. For other
 // views, nil means that the session has ended.
-func (l *session) follow(ctx context.Context, o *operation, window *watch.Window) (err error) {
+func (l *session) follow(ctx context.Context, o *operation, window *query.Window) (err error) {
 	defer recoverAsError(&err)
 	switch {
 	case o.View == viewResources && o.hasSelection():

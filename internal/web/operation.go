@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 )
 
 // maxEvery is the longest interval between messages about changes that a client may request, in milliseconds. Changes
@@ -47,8 +48,8 @@ type operation struct {
 	Follow     bool   `json:"follow"`
 }
 
-func (o *operation) query(window *watch.Window) watch.Query {
-	return watch.Query{
+func (o *operation) query(window *query.Window) query.Query {
+	return query.Query{
 		Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Fields: o.Fields, Name: o.Name, Text: o.Text,
 		Window: window, Every: time.Duration(o.Every) * time.Millisecond, Watched: o.Watched,
 	}
@@ -56,14 +57,14 @@ func (o *operation) query(window *watch.Window) watch.Query {
 
 // newWindow returns the window of a subscription, which is the range of rows that it requests first. It returns nil
 // if the view is not "window". It refuses JSON members that belong to another view.
-func (o *operation) newWindow() (*watch.Window, error) {
+func (o *operation) newWindow() (*query.Window, error) {
 	if o.View != viewLog && (o.Container+o.Since != "" || o.Tail != nil || o.Previous || o.Timestamps || o.Follow) {
 		return nil, badRequest("Invalid log subscription",
 			"container, tail, since, previous, timestamps and follow are only for the view log; the view is %.40q.",
 			o.View)
 	}
 	if o.View == string(watch.Windowed) {
-		return watch.NewWindow(o.Sort, o.Offset, o.Count)
+		return query.NewWindow(o.Sort, o.Offset, o.Count)
 	}
 	if o.Text != "" || o.Sort != "" || o.Offset != 0 || o.Count != 0 {
 		return nil, badRequest("Invalid window",

@@ -9,7 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/web/auth"
 	"glasshouse/web/templates"
 )
@@ -102,7 +102,7 @@ func preferencesOf(r *http.Request) templates.Preferences {
 // namespaces returns the namespaces that the user can choose, and the state of the list of namespaces. It returns no
 // namespaces if they cannot be listed, or are not listed yet.
 func (s *Server) namespaces(r *http.Request) ([]string, templates.State) {
-	snapshot, err := s.access(r).Snapshot(r.Context(), watch.Query{Resource: "core/v1/namespaces"}, pageWait)
+	snapshot, err := s.access(r).Snapshot(r.Context(), query.Query{Resource: "core/v1/namespaces"}, pageWait)
 	if err != nil {
 		return nil, templates.State{}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 )
 
 // refOf returns the ref (group/version/resource) of the resource in the path of a request.
@@ -56,12 +56,12 @@ func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 
 // queryOf builds a watch.Query from a request. known lists the parameters that the route has in addition to ns,
 // labels and q.
-func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) {
+func queryOf(r *http.Request, known ...string) (query.Query, url.Values, error) {
 	values, err := valuesOf(r, append(known, "ns", "labels", "q")...)
 	if err != nil {
-		return watch.Query{}, nil, err
+		return query.Query{}, nil, err
 	}
-	return watch.Query{
+	return query.Query{
 		Resource:   refOf(r),
 		Namespaces: namespacesOf(values),
 		Labels:     values.Get("labels"),

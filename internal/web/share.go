@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/share"
@@ -105,7 +106,7 @@ func (s *Server) checkStartPage(r *http.Request, newShare *share.Share) error {
 }
 
 // queriesAt returns the queries whose results a page of this server shows. to is the path of the page.
-func (s *Server) queriesAt(to string) ([]watch.Query, error) {
+func (s *Server) queriesAt(to string) ([]query.Query, error) {
 	invalid := badRequest("Invalid page",
 		"to is %.200q; it must be the path of a list, an object or a comparison, without the base path, such as "+
 			"/r/core/v1/pods?ns=a.", to)
@@ -124,14 +125,14 @@ func (s *Server) queriesAt(to string) ([]watch.Query, error) {
 	case err != nil:
 		return nil, invalid
 	case segments[0] == "r" && len(segments) == 4:
-		return []watch.Query{{
+		return []query.Query{{
 			Resource: strings.Join(segments[1:], "/"), Namespaces: namespacesOf(values),
 			Labels: values.Get("labels"), Text: values.Get("q"),
 		}}, nil
 	case segments[0] == "o" && len(segments) == 6:
-		return []watch.Query{objectQuery(segments[1:])}, nil
+		return []query.Query{objectQuery(segments[1:])}, nil
 	case segments[0] == "compare" && len(segments) == 1 && values.Get("a") != "":
-		queries := []watch.Query{}
+		queries := []query.Query{}
 		for _, side := range []string{values.Get("a"), values.Get("b")} {
 			full, err := expandObjectPath(side, values.Get("a"))
 			if err != nil {
@@ -148,8 +149,8 @@ func (s *Server) queriesAt(to string) ([]watch.Query, error) {
 
 // objectQuery returns the query for one object. parts are the group, version, resource, namespace and name of the
 // object.
-func objectQuery(parts []string) watch.Query {
-	q := watch.Query{Resource: strings.Join(parts[:3], "/"), Name: parts[4]}
+func objectQuery(parts []string) query.Query {
+	q := query.Query{Resource: strings.Join(parts[:3], "/"), Name: parts[4]}
 	if parts[3] != "_" {
 		q.Namespaces = parts[3:4]
 	}

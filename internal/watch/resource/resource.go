@@ -140,6 +140,7 @@ func NotServed(ref string, resources []Resource, groupErrors []GroupError) *stat
 	return p
 }
 
+// Namespaces returns the resource of Kubernetes namespaces. It does not need discovery.
 func Namespaces() *Resource {
 	return &Resource{Version: "v1", Resource: "namespaces", Verbs: []string{"list", "watch"}}
 }

@@ -16,6 +16,7 @@ type Problem struct { //nolint:errname // Named after the problem document of RF
 // Cause classifies a Problem, so that an HTTP handler can select a status code.
 type Cause int
 
+// The causes of problems.
 const (
 	Invalid         Cause = iota // The request is invalid.
 	Unknown                      // The requested object or resource does not exist.

@@ -1,4 +1,4 @@
-package watch
+package query
 
 import (
 	"cmp"
@@ -17,17 +17,17 @@ func parseRegarding(text string) (kind, group, name string) {
 	return kind, group, name
 }
 
-// isValidRegarding reports whether text can be the Part.Regarding (the object that shared events must regard) for the
+// IsValidRegarding reports whether text can be the Part.Regarding (the object that shared events must regard) for the
 // resource r. r must be events, and text must name one object.
-func isValidRegarding(r *resource.Resource, text string) bool {
+func IsValidRegarding(r *resource.Resource, text string) bool {
 	kind, _, name := parseRegarding(text)
 	return r.Resource == "events" && kind != "" && kind == strings.ToLower(kind) && !strings.Contains(text, "./") &&
-		name != "" && checkName(name) == nil
+		name != "" && CheckName(name) == nil
 }
 
 // matchesRegarding reports whether the event o regards the object that f.regarding names. It compares complete names:
 // "pod/web" does not match "pod/web-1". An event without a reference to an object never matches.
-func (f *filter) matchesRegarding(o *listwatch.Object) bool {
+func (f *Filter) matchesRegarding(o *listwatch.Object) bool {
 	kind, group, name := parseRegarding(f.regarding)
 	objectKind, objectName, _ := strings.Cut(f.regardedObject(o), "/")
 	return objectKind == kind && objectName == name && (group == "" || group == regardedGroup(o))

@@ -1,4 +1,4 @@
-package watch
+package query
 
 import (
 	"crypto/sha256"
@@ -6,50 +6,48 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unique"
-
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/severity"
-	"glasshouse/internal/watch/status"
 
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"glasshouse/internal/watch/cellsort"
+	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/jsonscan"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/severity"
+	"glasshouse/internal/watch/status"
 )
 
-// filter is a validated Query, combined with the viewer's permissions. It decides for each object whether the reader
+// A Filter is a validated Query, combined with the viewer's permissions. It decides for each object whether the reader
 // sees it.
-type filter struct {
-	namespaces []string // The namespaces to match, sorted; empty for all.
-	name       string
-	words      []string // The words that a row must contain, in lower case.
-	fields     string   // The field selector in the canonical form of apimachinery.
-	columns    []listwatch.Column
-	selector   *selector // The label selector; nil matches all.
+type Filter struct {
+	Namespaces []string           // The namespaces to match, sorted; empty for all.
+	Name       string             // The name of the only object to match; empty for all.
+	words      []string           // The words that a row must contain, in lower case.
+	Fields     string             // The field selector in the canonical form of apimachinery.
+	Columns    []listwatch.Column // The columns of the rows that Match gets. The caller sets them.
+	Selector   *Selector          // The label selector; nil matches all.
 
-	// The following fields are the viewer's permissions, which restrict the filter; see restrict.
-	named               []string // The namespaces of the query that the viewer is permitted to see.
-	permittedNamespaces []string // The permitted namespaces, for a query that names none; empty for all.
+	// The following fields are the viewer's permissions, which restrict the filter; see RestrictToLink.
+	Named               []string // The namespaces of the query that the viewer is permitted to see.
+	PermittedNamespaces []string // The permitted namespaces, for a query that names none; empty for all.
 	// requiredWords are words that a row must contain, because the viewer's share link requires them. Nothing about
 	// other rows is sent. Nil for none.
 	requiredWords []string
 	// regarding names the object that events must regard, such as "pod/web-1", because the viewer's share link requires
 	// it. Nothing about other events is sent. Empty for any object.
 	regarding    string
-	isPartial    bool // The query can select objects that the viewer is not permitted to see.
-	isGuest      bool // The viewer is a guest: a viewer of a share link.
-	isRestricted bool // Messages must not reveal whether other objects exist or change.
+	IsPartial    bool // The query can select objects that the viewer is not permitted to see.
+	IsGuest      bool // The viewer is a guest: a viewer of a share link.
+	IsRestricted bool // Messages must not reveal whether other objects exist or change.
 }
 
-// newFilter validates the query for the resource r, and returns it as a filter. A filter is not safe for concurrent
+// NewFilter validates the query for the resource r, and returns it as a filter. A filter is not safe for concurrent
 // use.
-func newFilter(q *Query, r *resource.Resource) (*filter, error) {
-	f := &filter{name: q.Name, words: cellsort.Words(q.Text)}
+func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
+	f := &Filter{Name: q.Name, words: cellsort.Words(q.Text)}
 	if !r.Can("list") {
 		return nil, status.Invalidf(
 			"Not listable", "%s cannot be listed: the API serves only %s.", r.Ref(), strings.Join(r.Verbs, ", "),
@@ -66,15 +64,15 @@ func newFilter(q *Query, r *resource.Resource) (*filter, error) {
 		)
 	}
 	for _, ns := range q.Namespaces {
-		if err := checkNamespace(ns); err != nil {
+		if err := CheckNamespace(ns); err != nil {
 			return nil, err
 		}
 	}
-	if err := checkName(q.Name); err != nil {
+	if err := CheckName(q.Name); err != nil {
 		return nil, err
 	}
-	f.namespaces = slices.Compact(slices.Sorted(slices.Values(q.Namespaces)))
-	f.named = f.namespaces
+	f.Namespaces = slices.Compact(slices.Sorted(slices.Values(q.Namespaces)))
+	f.Named = f.Namespaces
 	if len(q.Labels) > maxSelector || len(q.Fields) > maxSelector || len(q.Text) > maxSelector {
 		return nil, status.Invalidf("Selector too long", "A selector or filter may have at most %d bytes.", maxSelector)
 	}
@@ -102,7 +100,7 @@ func newFilter(q *Query, r *resource.Resource) (*filter, error) {
 				maxTerms, countTerms(parsed),
 			)
 		}
-		f.selector = &selector{parsed, make(map[unique.Handle[string]]bool)}
+		f.Selector = NewSelector(parsed)
 	}
 	selector, err := fields.ParseSelector(q.Fields)
 	if err != nil {
@@ -112,45 +110,45 @@ func newFilter(q *Query, r *resource.Resource) (*filter, error) {
 			q.Fields, err,
 		)
 	}
-	f.fields = selector.String()
+	f.Fields = selector.String()
 	return f, nil
 }
 
-// restrictToLink restricts the filter to what a share link shares: the objects that match the filter link and, for
+// RestrictToLink restricts the filter to what a share link shares: the objects that match the filter link and, for
 // events, that regard the given object. It returns false if the filter and the link have no object in common.
-func (f *filter) restrictToLink(link *filter, regarding string) bool {
-	f.isRestricted = true
-	f.isPartial = f.isPartial || link.selector != nil || link.name != "" || len(link.words) > 0 || regarding != ""
-	if len(link.namespaces) > 0 {
-		requested := f.namespaces
-		f.isPartial = f.isPartial || len(requested) == 0
-		f.namespaces = link.namespaces
+func (f *Filter) RestrictToLink(link *Filter, regarding string) bool {
+	f.IsRestricted = true
+	f.IsPartial = f.IsPartial || link.Selector != nil || link.Name != "" || len(link.words) > 0 || regarding != ""
+	if len(link.Namespaces) > 0 {
+		requested := f.Namespaces
+		f.IsPartial = f.IsPartial || len(requested) == 0
+		f.Namespaces = link.Namespaces
 		if len(requested) > 0 {
-			f.namespaces = intersect(requested, link.namespaces)
-			f.isPartial = f.isPartial || len(f.namespaces) < len(requested)
+			f.Namespaces = intersect(requested, link.Namespaces)
+			f.IsPartial = f.IsPartial || len(f.Namespaces) < len(requested)
 		}
-		f.named = f.namespaces
+		f.Named = f.Namespaces
 	}
-	if len(link.namespaces) > 0 && len(f.namespaces) == 0 || link.name != "" && f.name != "" && link.name != f.name {
+	if len(link.Namespaces) > 0 && len(f.Namespaces) == 0 || link.Name != "" && f.Name != "" && link.Name != f.Name {
 		return false
 	}
-	if link.name != "" {
-		f.name = link.name
+	if link.Name != "" {
+		f.Name = link.Name
 	}
-	f.selector = f.selector.and(link.selector)
+	f.Selector = f.Selector.and(link.Selector)
 	f.requiredWords, f.regarding = slices.Concat(f.requiredWords, link.words), regarding
 	return true
 }
 
-// restrictToNamespaces restricts the filter to the permitted namespaces, which must be sorted. all means that these
+// RestrictToNamespaces restricts the filter to the permitted namespaces, which must be sorted. all means that these
 // are all namespaces that the query selects.
-func (f *filter) restrictToNamespaces(permitted []string, all bool) {
-	f.isPartial = f.isPartial || !all || len(f.namespaces) == 0
-	if len(f.namespaces) == 0 {
-		f.permittedNamespaces = permitted
+func (f *Filter) RestrictToNamespaces(permitted []string, all bool) {
+	f.IsPartial = f.IsPartial || !all || len(f.Namespaces) == 0
+	if len(f.Namespaces) == 0 {
+		f.PermittedNamespaces = permitted
 	}
-	f.namespaces, f.isRestricted = permitted, true
-	f.named = intersect(f.named, permitted)
+	f.Namespaces, f.IsRestricted = permitted, true
+	f.Named = intersect(f.Named, permitted)
 }
 
 // intersect returns the namespaces that are in both some and others. others must be sorted.
@@ -170,62 +168,65 @@ func countTerms(s labels.Selector) int {
 	return n
 }
 
-// filterID is a hash that identifies a filter among those of one resource.
-type filterID [sha256.Size]byte
+// FilterID is a hash that identifies a filter among those of one resource.
+type FilterID [sha256.Size]byte
 
-func (f *filter) id() filterID {
+// ID returns the hash of the filter. Filters with the same ID match the same objects.
+func (f *Filter) ID() FilterID {
 	var labels string
-	if f.selector != nil {
-		labels = f.selector.String()
+	if f.Selector != nil {
+		labels = f.Selector.String()
 	}
 	return sha256.Sum256(
-		fmt.Appendf(nil, "%q %q %q %q %q %q", f.namespaces, f.name, f.words, labels, f.requiredWords, f.regarding),
+		fmt.Appendf(nil, "%q %q %q %q %q %q", f.Namespaces, f.Name, f.words, labels, f.requiredWords, f.regarding),
 	)
 }
 
-func (f *filter) matchesAll() bool {
-	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0 && !f.needsRow()
+// MatchesAll reports whether the filter matches all objects of its resource.
+func (f *Filter) MatchesAll() bool {
+	return f.Name == "" && len(f.Namespaces) == 0 && f.Selector == nil && len(f.words) == 0 && !f.NeedsRow()
 }
 
-// withColumns returns a copy of the filter with the given columns. The copy and f can be used concurrently.
-func (f *filter) withColumns(columns []listwatch.Column) *filter {
+// WithColumns returns a copy of the filter with the given columns. The copy and f can be used concurrently.
+func (f *Filter) WithColumns(columns []listwatch.Column) *Filter {
 	other := *f
-	other.columns = columns
-	if f.selector != nil {
-		other.selector = &selector{f.selector.Selector, make(map[unique.Handle[string]]bool)}
+	other.Columns = columns
+	if f.Selector != nil {
+		other.Selector = NewSelector(f.Selector.Selector)
 	}
 	return &other
 }
 
-func (f *filter) match(o *listwatch.Object) bool { return f.matchesIgnoringText(o) && f.matchText(o) }
+// Match reports whether the filter matches an object.
+func (f *Filter) Match(o *listwatch.Object) bool { return f.MatchesIgnoringText(o) && f.MatchText(o) }
 
-// matchesIgnoringText reports whether the filter matches an object, regardless of the words of the query.
-func (f *filter) matchesIgnoringText(o *listwatch.Object) bool {
-	if f.name != "" && o.Name() != f.name {
+// MatchesIgnoringText reports whether the filter matches an object, regardless of the words of the query.
+func (f *Filter) MatchesIgnoringText(o *listwatch.Object) bool {
+	if f.Name != "" && o.Name() != f.Name {
 		return false
 	}
-	if len(f.namespaces) > 0 {
-		if _, ok := slices.BinarySearch(f.namespaces, o.Namespace()); !ok {
+	if len(f.Namespaces) > 0 {
+		if _, ok := slices.BinarySearch(f.Namespaces, o.Namespace()); !ok {
 			return false
 		}
 	}
-	return (f.selector == nil || f.selector.matches(o.Labels())) && f.matchesLink(o)
+	return (f.Selector == nil || f.Selector.matches(o.Labels())) && f.MatchesLink(o)
 }
 
-// matchesLink reports whether an object meets the conditions of the viewer's share link: its row contains the
+// MatchesLink reports whether an object meets the conditions of the viewer's share link: its row contains the
 // required words, and an event regards the object whose events are shared.
-func (f *filter) matchesLink(o *listwatch.Object) bool {
+func (f *Filter) MatchesLink(o *listwatch.Object) bool {
 	return f.containsWords(o, f.requiredWords) && (f.regarding == "" || f.matchesRegarding(o))
 }
 
-// needsRow reports whether the share link has conditions on the printed row of an object: required words, or the
+// NeedsRow reports whether the share link has conditions on the printed row of an object: required words, or the
 // object that an event regards. An object that is read by a get request has no row.
-func (f *filter) needsRow() bool { return len(f.requiredWords) > 0 || f.regarding != "" }
+func (f *Filter) NeedsRow() bool { return len(f.requiredWords) > 0 || f.regarding != "" }
 
 // regardedObject returns the object that an event regards, such as "pod/web-1", from the Object column of its row. It
 // returns "" if there is none.
-func (f *filter) regardedObject(o *listwatch.Object) (object string) {
-	at := slices.IndexFunc(f.columns, func(c listwatch.Column) bool { return c.Name == "Object" })
+func (f *Filter) regardedObject(o *listwatch.Object) (object string) {
+	at := slices.IndexFunc(f.Columns, func(c listwatch.Column) bool { return c.Name == "Object" })
 	c := jsonscan.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // No error is possible, because cells are valid JSON.
 		cell, err := c.Value()
@@ -237,11 +238,12 @@ func (f *filter) regardedObject(o *listwatch.Object) (object string) {
 	return object
 }
 
-func (f *filter) matchText(o *listwatch.Object) bool { return f.containsWords(o, f.words) }
+// MatchText reports whether the row of an object contains the words of the query.
+func (f *Filter) MatchText(o *listwatch.Object) bool { return f.containsWords(o, f.words) }
 
 // containsWords reports whether the visible text of an object's row contains every word. Relative times, such as
 // ages, do not count as text, because they change without an update.
-func (f *filter) containsWords(o *listwatch.Object, words []string) bool {
+func (f *Filter) containsWords(o *listwatch.Object, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
@@ -258,14 +260,14 @@ func (f *filter) containsWords(o *listwatch.Object, words []string) bool {
 			text, err = jsonscan.Unquote(cell)
 		}
 		cells = append(cells, text)
-		if i >= len(f.columns) || !f.columns[i].Relative {
+		if i >= len(f.Columns) || !f.Columns[i].Relative {
 			texts = append(texts, text)
 		}
 		return err
 	})
 	var severities []severity.Severity
 	if slices.ContainsFunc(words, func(word string) bool { return severityOfWord(word) != severity.None }) {
-		severities = severity.OfRow(f.columns, cells)
+		severities = severity.OfRow(f.Columns, cells)
 	}
 	for i := range texts {
 		texts[i] = cellsort.Lower(texts[i])
@@ -296,15 +298,15 @@ func severityOfWord(word string) severity.Severity {
 	return severity.None
 }
 
-// visibleChange converts a change to what a reader of the filter sees: a delete if the object stops matching, and an
+// VisibleChange converts a change to what a reader of the filter sees: a delete if the object stops matching, and an
 // add if it starts matching. It returns nil if the reader sees nothing of the change, and c itself if nothing has to be
 // converted.
-func (f *filter) visibleChange(c *event.Change) *event.Change {
+func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 	if c.Op == 0 { // An entry that only advances the offset of the journal.
 		return nil
 	}
-	wasVisible := c.Op != journal.Add && f.match(c.Old)
-	isVisible := c.Op != journal.Delete && f.match(c.New)
+	wasVisible := c.Op != journal.Add && f.Match(c.Old)
+	isVisible := c.Op != journal.Delete && f.Match(c.New)
 	var op journal.Op
 	switch {
 	case wasVisible && isVisible:
@@ -330,8 +332,9 @@ func (f *filter) visibleChange(c *event.Change) *event.Change {
 	}
 }
 
-func (f *filter) matchingOld(before *event.Change) *listwatch.Object {
-	if before.Op == journal.Add || !f.match(before.Old) {
+// MatchingOld returns the object before a change, or nil if the filter did not match it.
+func (f *Filter) MatchingOld(before *event.Change) *listwatch.Object {
+	if before.Op == journal.Add || !f.Match(before.Old) {
 		return nil
 	}
 	return before.Old

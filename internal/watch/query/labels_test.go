@@ -1,4 +1,4 @@
-package watch_test
+package query_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 
 	apilabels "k8s.io/apimachinery/pkg/labels"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
 )
 
 // A label selector has the same result for the JSON text of labels as for the decoded labels.
@@ -18,15 +18,15 @@ func TestLabels(t *testing.T) {
 	} {
 		var set apilabels.Set
 		_ = json.Unmarshal([]byte(text), &set)
-		for _, query := range []string{
+		for _, labelSelector := range []string{
 			"app", "!app", "app=web", "app!=web", "app in (web,api)", "app notin (web)", "app=web,tier=db",
 		} {
-			selector, err := apilabels.Parse(query)
+			selector, err := apilabels.Parse(labelSelector)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := selector.Matches(watch.Labels(text)), selector.Matches(set); got != want {
-				t.Errorf("%s matches %s: %t, want %t", query, text, got, want)
+			if got, want := selector.Matches(query.Labels(text)), selector.Matches(set); got != want {
+				t.Errorf("%s matches %s: %t, want %t", labelSelector, text, got, want)
 			}
 		}
 	}

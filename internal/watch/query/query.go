@@ -1,4 +1,6 @@
-package watch
+// Package query is the vocabulary of reads: which objects of a resource a reader requests, and a filter that decides
+// for each object whether the reader sees it. It reads no cluster.
+package query
 
 import (
 	"time"
@@ -37,15 +39,16 @@ type Query struct {
 	Every time.Duration
 }
 
-func checkNamespace(ns string) error {
+// CheckNamespace returns a Problem if ns is not a valid name of a namespace.
+func CheckNamespace(ns string) error {
 	if problems := validation.ValidateNamespaceName(ns, false); len(problems) > 0 {
 		return status.Invalidf("Invalid namespace", "%.100q is not a valid namespace name: %s.", ns, problems[0])
 	}
 	return nil
 }
 
-// checkName returns an error for a name that is longer than 253 bytes, or is not exactly one segment of a URL path.
-func checkName(name string) error {
+// CheckName returns a Problem for a name that is longer than 253 bytes, or is not exactly one segment of a URL path.
+func CheckName(name string) error {
 	if problems := content.IsPathSegmentName(name); len(problems) > 0 || len(name) > 253 {
 		return status.Invalidf(
 			"Invalid name",

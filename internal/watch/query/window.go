@@ -1,4 +1,4 @@
-package watch
+package query
 
 import (
 	"sync/atomic"
@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxWindow is the maximum number of rows in a window.
-	maxWindow = 1000
+	// MaxWindow is the maximum number of rows in a window.
+	MaxWindow = 1000
 	// maxOffset is the maximum offset of a window's first row.
 	maxOffset = 1 << 30
 )
@@ -18,18 +18,18 @@ const (
 // it at any time. Only one Subscription can use it.
 type Window struct {
 	order     string
-	requested atomic.Pointer[rangeRequest]
+	requested atomic.Pointer[RangeRequest]
 	wakeups   chan time.Time
 }
 
-// rowRange is a range of rows in a sorted list.
-type rowRange struct{ offset, count int }
+// Range is a range of rows in a sorted list.
+type Range struct{ Offset, Count int }
 
-// rangeRequest is a request for a range of rows. Requests are compared by address.
-type rangeRequest struct {
-	rowRange
+// RangeRequest is a request for a range of rows. Requests are compared by address.
+type RangeRequest struct {
+	Range
 
-	around string // The journal key of the row in the middle of the range, if it exists; else empty.
+	Around string // The journal key of the row in the middle of the range, if it exists; else empty.
 }
 
 // NewWindow returns a window of count rows, beginning at offset. sort is the name of a column in lower case, or
@@ -45,39 +45,39 @@ func NewWindow(sort string, offset, count int) (*Window, error) {
 // If name is set and the object's row exists, the range is centered on that row, and offset is ignored. Move returns
 // a Problem if offset or count is out of range.
 func (w *Window) Move(offset, count int, namespace, name string) error {
-	if offset < 0 || offset > maxOffset || count < 1 || count > maxWindow {
+	if offset < 0 || offset > maxOffset || count < 1 || count > MaxWindow {
 		return status.Invalidf("Invalid window",
 			"offset is %d and count %d; offset must be from 0 to %d, and count from 1 to %d.",
-			offset, count, maxOffset, maxWindow)
+			offset, count, maxOffset, MaxWindow)
 	}
-	request := &rangeRequest{rowRange: rowRange{offset, count}}
+	request := &RangeRequest{Range: Range{offset, count}}
 	if name != "" {
-		request.around = namespace + "/" + name
+		request.Around = namespace + "/" + name
 	}
 	w.requested.Store(request)
-	w.wake()
+	w.Wake()
 	return nil
 }
 
-// sortBy returns the argument sort of NewWindow.
-func (w *Window) sortBy() string { return w.order }
+// Sort returns the argument sort of NewWindow.
+func (w *Window) Sort() string { return w.order }
 
-// request returns the newest request.
-func (w *Window) request() *rangeRequest { return w.requested.Load() }
+// Request returns the newest request.
+func (w *Window) Request() *RangeRequest { return w.requested.Load() }
 
-// replaceRequest replaces the request before by the request after. It reports false if before is not the newest request
+// ReplaceRequest replaces the request before by the request after. It reports false if before is not the newest request
 // any more, because the window was moved.
-func (w *Window) replaceRequest(before, after *rangeRequest) bool {
+func (w *Window) ReplaceRequest(before, after *RangeRequest) bool {
 	return w.requested.CompareAndSwap(before, after)
 }
 
-// wake sends a value to wakeSignals, unless one is pending.
-func (w *Window) wake() {
+// Wake sends a value to WakeSignals, unless one is pending.
+func (w *Window) Wake() {
 	select {
 	case w.wakeups <- time.Now():
 	default:
 	}
 }
 
-// wakeSignals returns a channel that receives a value when the window is moved, or after a call of wake.
-func (w *Window) wakeSignals() <-chan time.Time { return w.wakeups }
+// WakeSignals returns a channel that receives a value when the window is moved, or after a call of wake.
+func (w *Window) WakeSignals() <-chan time.Time { return w.wakeups }
