@@ -174,7 +174,7 @@ func (l *limitedListener) evictableLocked() *limitedConn {
 }
 
 // oldestLocked returns the connection that has waited longest for a request, or nil. Connections of unidentified
-// clients come first.
+// clients are first.
 func (l *limitedListener) oldestLocked() *limitedConn {
 	if c := front(&l.waiting[0]); c != nil {
 		return c

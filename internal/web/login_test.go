@@ -192,8 +192,8 @@ func routesByAccess(t *testing.T, s *site) map[string]bool {
 	return all
 }
 
-// clusterDataIn returns the first piece of cluster data in body, or "". The requested path can look like cluster
-// data, so the caller removes it from body first.
+// clusterDataIn returns the first piece of cluster data in body, or "". The requested path can contain words that
+// are also cluster data, so the caller removes it from body first.
 func clusterDataIn(body string) string {
 	return regexp.MustCompile(
 		`web-\d|widgets?\b|example\.com|the-cluster|"cursor"|core/v1|Pods|Running`).FindString(body)
@@ -582,8 +582,8 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 	}
 }
 
-// When a login ends, the user's followed logs end, too. The client can tell this end apart from the end of a complete
-// log.
+// When a login ends, the user's followed logs end, too. The client can distinguish this end from the end of a
+// complete log.
 func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	token := jwtExpiringAt(time.Now().Add(3 * time.Second))

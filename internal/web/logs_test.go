@@ -248,7 +248,7 @@ func TestLogIsFollowed(t *testing.T) {
 	})
 }
 
-// A client can tell an aborted log apart from a complete log: it gets an unexpected EOF.
+// A client can distinguish an aborted log from a complete log: it gets an unexpected EOF.
 func TestAbortedLogHasUnexpectedEOF(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()

@@ -16,9 +16,9 @@ import (
 	"glasshouse/internal/web/metrics"
 )
 
-// MetricsHandler returns the handler of the metrics listener. It serves metrics for Prometheus and the probes. If
-// profiles is true, it also serves profiles of the process. The metrics reveal nothing about single objects, but a
-// heap profile contains all cached cluster data.
+// MetricsHandler returns the handler of the metrics listener. It serves /metrics for Prometheus, and the probes
+// /healthz and /readyz. If profiles is true, it also serves /debug/pprof. The metrics reveal nothing about single
+// objects, but a heap profile contains all cached cluster data.
 func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 	registry, err := metrics.Registry(
 		func() watch.WatchStatus { return s.active.Load().Cluster.WatchStatus() },
@@ -52,8 +52,8 @@ func noProfiles(http.ResponseWriter, *http.Request) error {
 	}
 }
 
-// RunMetrics serves MetricsHandler on listener until ctx ends, and closes the listener. It serves profiles only if
-// the listener has a loopback address.
+// RunMetrics serves MetricsHandler on listener until ctx ends, and then closes the listener. It serves /debug/pprof
+// only if the listener has a loopback address.
 func (s *Server) RunMetrics(ctx context.Context, listener net.Listener) error {
 	address, err := netip.ParseAddrPort(listener.Addr().String())
 	handler, handlerErr := s.MetricsHandler(err == nil && address.Addr().IsLoopback())
@@ -64,11 +64,11 @@ func (s *Server) RunMetrics(ctx context.Context, listener net.Listener) error {
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: responseTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		// With this option, the handler and its boundary refuse OPTIONS *. Without the option, net/http answers it without
-		// calling the handler.
+		// By default, net/http answers OPTIONS * itself, without calling the handler. With this option, the handler
+		// receives the request and refuses it.
 		DisableGeneralOptionsHandler: true,
 	}
-	// Unlike Shutdown, Close also ends requests in progress, such as the recording of a profile.
+	// Close also ends requests in progress, such as the recording of a profile. Shutdown would wait for them.
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// The metrics listener serves metrics about the resources that are watched now. The listener for pages does not serve
-// metrics.
+// The metrics listener serves metrics about the currently watched resources. The listener for pages serves neither
+// metrics nor profiles.
 func TestMetrics(t *testing.T) {
 	s := newSite(t)
 	handler, err := s.server.MetricsHandler(true)
@@ -62,8 +62,8 @@ func TestMetrics(t *testing.T) {
 	wantResponse("/readyz", "localhost", 503, "Not running", "stopping")
 }
 
-// A metrics listener that is reachable from other hosts serves probes and metrics, but no profiles. Clients may use
-// the address of the pod as the host. A metrics listener on a loopback address serves profiles as well.
+// A metrics listener on a loopback address serves profiles. A listener that other hosts can reach serves only probes
+// and metrics. Both accept the IP address of the pod as the Host header.
 func TestMetricsListenerServesProfilesOnlyOnLoopback(t *testing.T) {
 	for _, test := range []struct {
 		address  string

@@ -35,8 +35,8 @@ func TestNoticesAreServedWithoutLogin(t *testing.T) {
 	}
 }
 
-// The status page links to the third-party notices, so that browsers without scripts can reach them. A test in
-// web/e2e covers the link in the help.
+// The status page links to the third-party notices. That link also works without JavaScript. A test in web/e2e covers
+// the link in the help.
 func TestStatusPageLinksNotices(t *testing.T) {
 	s := newSite(t)
 	link := `<a href="/third-party-notices">Third-party notices</a>`

@@ -4,7 +4,8 @@ import (
 	"net/http"
 )
 
-// namespaceOf returns the namespace in the path of a request. The path segment "_" means no namespace.
+// namespaceOf returns the namespace in the path of a request. It returns "" for the path segment "_", which marks a
+// cluster-scoped object.
 func namespaceOf(r *http.Request) string {
 	if ns := param(r, "namespace"); ns != "_" {
 		return ns
@@ -12,7 +13,6 @@ func namespaceOf(r *http.Request) string {
 	return ""
 }
 
-// object responds with one object, as JSON or YAML.
 func (s *Server) object(w http.ResponseWriter, r *http.Request) error {
 	for name := range r.URL.Query() {
 		if name != "format" {

@@ -16,11 +16,11 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// maxEvery is the longest interval between messages about changes that a client may request, in milliseconds. Changes
-// within the interval are sent together.
+// maxEvery is the longest interval, in milliseconds, that a client can request between two messages about changes.
+// Changes within the interval are sent in one message.
 const maxEvery = 1000
 
-// operation is one message that a client sends over the WebSocket.
+// operation is one request of a client, such as subscribe or ping, decoded from a WebSocket message.
 type operation struct {
 	Op         string   `json:"op"`
 	ID         int      `json:"id"`
@@ -31,15 +31,15 @@ type operation struct {
 	Name       string   `json:"name"`
 	View       string   `json:"view"`
 	Cursor     string   `json:"cursor"`
-	Every      int      `json:"every"` // The shortest interval between messages about changes, in milliseconds.
+	Every      int      `json:"every"` // Minimum interval between messages about changes, in milliseconds.
 	Watched    bool     `json:"watched"`
-	// The members q, sort, offset and count are only for the view window.
+	// The members q, sort, offset and count are valid only for the view "window" (a range of sorted rows).
 	Text   string `json:"q"`
 	Sort   string `json:"sort"`
 	Offset int    `json:"offset"`
 	Count  int    `json:"count"`
-	// The members container, tail, since, previous, timestamps and follow are only for the view log. They mean the same
-	// as the query parameters of the HTTP route for logs.
+	// The members container, tail, since, previous, timestamps and follow are valid only for the view "log". They mean
+	// the same as the query parameters of /api/v1/logs.
 	Container  string `json:"container"`
 	Tail       *int   `json:"tail"`
 	Since      string `json:"since"`
@@ -55,8 +55,8 @@ func (o *operation) query(window *query.Window) query.Query {
 	}
 }
 
-// newWindow returns the window of a subscription, which is the range of rows that it requests first. It returns nil
-// if the view is not "window". It refuses JSON members that belong to another view.
+// newWindow returns the range of sorted rows that a subscription requests first. It returns nil if the view is not
+// "window". It refuses JSON members that belong to another view.
 func (o *operation) newWindow() (*query.Window, error) {
 	if o.View != viewLog && (o.Container+o.Since != "" || o.Tail != nil || o.Previous || o.Timestamps || o.Follow) {
 		return nil, badRequest("Invalid log subscription",
@@ -70,10 +70,10 @@ func (o *operation) newWindow() (*query.Window, error) {
 		return nil, badRequest("Invalid window",
 			"q, sort, offset and count are only for the view window; the view is %.40q.", o.View)
 	}
-	return nil, nil // Only the view window has a window.
+	return nil, nil // Other views have no range of rows.
 }
 
-// logOptions returns the options of a subscription to the view log.
+// logOptions validates a subscription to the view "log", and returns its options.
 func (o *operation) logOptions() (options watch.LogOptions, err error) {
 	if o.Resource != "core/v1/pods" || len(o.Namespaces) != 1 || o.Name == "" || o.Labels+o.Fields+o.Cursor != "" ||
 		o.Every != 0 || o.Watched {
@@ -93,7 +93,7 @@ func (o *operation) logOptions() (options watch.LogOptions, err error) {
 	return options, setSince(&options, o.Since)
 }
 
-// hasSelection reports whether an operation selects data or sets options, in addition to its view and id.
+// hasSelection reports whether an operation contains a resource, a filter, a cursor or an option.
 func (o *operation) hasSelection() bool {
 	return len(o.Namespaces) > 0 || o.Every != 0 || o.Watched || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
 }
@@ -107,7 +107,7 @@ func (l *session) handleMessage(ctx context.Context, text []byte) {
 	}
 	for _, raw := range operations {
 		if l.waitForRate(ctx) != nil {
-			return // The session has ended.
+			return // The rate limiter fails only when the session has ended.
 		}
 		o, err := parseOperation(raw)
 		if err != nil {
@@ -149,7 +149,7 @@ func notJSON(err error) error {
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`, err)
 }
 
-// parseOperation parses one operation. It rejects unknown JSON members: if it ignored a mistyped filter, the client
+// parseOperation parses one operation. It rejects unknown JSON members. If it ignored a mistyped filter, the client
 // would receive data that it did not request.
 func parseOperation(raw []byte) (*operation, error) {
 	o := &operation{View: string(watch.Rows)}
@@ -188,7 +188,7 @@ func memberName(field string) string {
 	return field
 }
 
-// jsonType returns a description, in JSON terms, of the Go type that a member must have.
+// jsonType returns the name of a Go type for error messages about JSON, such as "an integer" for int.
 func jsonType(goType string) string {
 	names := map[string]string{
 		"int": "an integer", "string": "a string", "bool": "true or false", "[]string": "an array of strings",

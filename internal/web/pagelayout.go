@@ -14,13 +14,13 @@ import (
 	"glasshouse/web/templates"
 )
 
-// titleOf returns the title of a page that shows an object. The function titleOf in web/static/src/model/view.ts must
-// return the same title.
+// titleOf returns the title of an object's page, such as "default/web - Pods". The function titleOf in
+// web/static/src/model/view.ts must return the same title.
 func titleOf(kinds, namespace, name string) string {
 	return strings.TrimPrefix(namespace+"/"+name, "/") + " - " + kinds
 }
 
-// layout returns everything around the content of a page.
+// layout returns the data for the parts of a page around its content, such as the user and the resource picker.
 func (s *Server) layout(r *http.Request, title, selected string) templates.Layout {
 	layout := templates.Layout{
 		Title: title, Version: s.version, Cluster: s.clusterOf(r).Name, ID: s.clusterOf(r).id, Preferences: preferencesOf(r),
@@ -74,14 +74,15 @@ func objectPath(ref, namespace, name string) string {
 	return "/o/" + ref + "/" + url.PathEscape(cmp.Or(namespace, "_")) + "/" + url.PathEscape(name)
 }
 
-// isOpen reports whether the server does not identify its users. Every client that can reach such a server sees
-// everything that the server shows.
+// isOpen reports whether the server has no login. Every client that can reach such a server sees everything that the
+// server shows.
 func (s *Server) isOpen() bool {
 	mode := s.auth.Mode()
 	return mode == auth.None || mode == auth.SharedIdentity
 }
 
-// preferencesOf returns the preferences in the cookie "look", for example "dark-compact". It ignores unknown words.
+// preferencesOf returns the theme and the density from the cookie "look", for example "dark-compact". It ignores
+// unknown words.
 func preferencesOf(r *http.Request) templates.Preferences {
 	var preferences templates.Preferences
 	cookie, err := r.Cookie("look")
@@ -99,8 +100,8 @@ func preferencesOf(r *http.Request) templates.Preferences {
 	return preferences
 }
 
-// namespaces returns the namespaces that the user can choose, and the state of the list of namespaces. It returns no
-// namespaces if they cannot be listed, or are not listed yet.
+// namespaces returns the names of the namespaces that the viewer can list, and the state of that list. It returns no
+// names if the viewer cannot list namespaces, or if the first list is not complete yet.
 func (s *Server) namespaces(r *http.Request) ([]string, templates.State) {
 	snapshot, err := s.access(r).Snapshot(r.Context(), query.Query{Resource: "core/v1/namespaces"}, pageWait)
 	if err != nil {

@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// pageRows is the maximum number of rows that the HTML of a page contains.
+	// pageRows is the maximum number of rows in the HTML of a page.
 	pageRows = 100
-	// pageWait is how long a page waits for the first list of a resource from the API server. The time is enough for a
-	// resource with some hundred objects, and too short for a user to notice.
+	// pageWait is how long a page waits for the first list of a resource from the API server. The time is enough for
+	// some hundred objects, and too short for a user to notice.
 	pageWait = 250 * time.Millisecond
 )
 
-// home redirects to the list of pods, because most users want to see the pods first. It redirects guests to the page
-// that their link shares.
+// home redirects to the list of pods, because most users want to see the pods first. It redirects guests (viewers of
+// a share link) to the page that their link shares.
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	path := "/r/core/v1/pods"
 	if ns := s.clusterOf(r).Namespace; ns != "" {
@@ -42,7 +42,6 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// listPage renders the page of one resource. The page contains the first rows.
 func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	query, values, err := queryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "at", "kiosk")
 	if err != nil {
@@ -97,7 +96,6 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	return render(w, r, status, templates.ListPage(page))
 }
 
-// fillList copies a snapshot into the page.
 func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	page.State = stateOf(snapshot.Status)
 	if snapshot.Synced {
@@ -133,8 +131,8 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	return nil
 }
 
-// keptParamsOf returns the query parameters that the form of a page keeps in addition to its own fields. It omits the
-// parameter "from" (the number of the first row), so that a changed query shows its rows from the first one.
+// keptParamsOf returns the query parameters that the filter form keeps as hidden fields. It omits the parameter
+// "from" (the number of the first row), so that a changed filter shows its rows from the first one.
 func keptParamsOf(values url.Values) []templates.Parameter {
 	var kept []templates.Parameter
 	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous"} {
@@ -148,7 +146,6 @@ func keptParamsOf(values url.Values) []templates.Parameter {
 	return kept
 }
 
-// nonEmpty returns the non-empty values of the named parameters.
 func nonEmpty(values url.Values, names ...string) url.Values {
 	out := url.Values{}
 	for _, name := range names {
@@ -161,7 +158,7 @@ func nonEmpty(values url.Values, names ...string) url.Values {
 	return out
 }
 
-// stateOf converts a status.Status to the form that the templates need.
+// stateOf converts a status to the type that the templates use.
 func stateOf(s status.Status) templates.State {
 	return templates.State{
 		State: string(s.State), Reason: s.Reason, Count: s.Count, Total: s.Total,
@@ -169,8 +166,8 @@ func stateOf(s status.Status) templates.State {
 	}
 }
 
-// linkList sets the links that sort a list without a script, and the links to the previous and next rows. These links
-// keep all other parameters of the page.
+// linkList sets the links of a list page that work without JavaScript. They sort by a column, or lead to the previous
+// or next rows. The links keep the filters, the sort order and the open object of the page.
 func linkList(page *templates.List, values url.Values) {
 	link := func(name, value string) string {
 		query := nonEmpty(values, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous")
@@ -182,7 +179,7 @@ func linkList(page *templates.List, values url.Values) {
 		}
 		return page.Href + "?" + query.Encode()
 	}
-	// nextSort returns the link to the next sort order of a column: first ascending, then descending, then unsorted.
+	// nextSort returns the link of a column header. Repeated clicks sort ascending, then descending, then not at all.
 	nextSort := func(column string) string {
 		switch page.Query.Sort {
 		case column:
@@ -205,8 +202,8 @@ func linkList(page *templates.List, values url.Values) {
 	}
 }
 
-// formatOffset formats the number of a row for a URL. It returns an empty string for 0, because the URL omits a
-// parameter with the value 0.
+// formatOffset formats the number of a row for a URL. It returns "" for 0, because the URL omits a parameter with the
+// value 0.
 func formatOffset(n int) string {
 	if n == 0 {
 		return ""
@@ -214,7 +211,6 @@ func formatOffset(n int) string {
 	return strconv.Itoa(n)
 }
 
-// objectPage renders the page of one object.
 func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	access := s.access(r)
 	resource, err := access.Resource(r.Context(), refOf(r))
@@ -231,8 +227,8 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	code := http.StatusOK
 	text, status, err := access.LastKnown(r.Context(), page.Ref, page.Namespace, page.Name)
 	if err != nil {
-		// An object that is missing or forbidden now may become visible later. Send the page anyway: its script shows the
-		// object as soon as it can.
+		// Send the page even if the object is missing or forbidden now. The script of the page shows the object as soon
+		// as it becomes visible.
 		p := problemFor(identityOf(r).Viewer, err)
 		if !wantsPage(r) || p.Status != http.StatusNotFound && p.Status != http.StatusForbidden {
 			return err
@@ -257,9 +253,9 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	return render(w, r, code, templates.ObjectPage(page))
 }
 
-// exportsOf returns links that export the complete result of a page's query, one for each format. If the columns of
-// the table are known, the links omit columns that the table does not have. web/static/src/list/exports.ts keeps the
-// links up to date when the user changes the query.
+// exportsOf returns the export links of a list page, one for each view and format. Each link exports all rows that
+// match the filters of the page. If the columns of the table are known, the links omit columns that the table does
+// not have. web/static/src/list/exports.ts updates the links when the user changes a filter.
 func exportsOf(page *templates.List, values url.Values) []templates.Export {
 	exists := func(name string) bool {
 		return len(page.Columns) == 0 || strings.EqualFold(name, "namespace") ||

@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The HTML of a page has its rows in the order in which the script of the page sorts them.
-// web/test/model/sort.test.ts uses the same file of test cases.
+// The server sorts the rows of a page in the same order as the script of the page. web/test/model/sort.test.ts uses
+// the same file of test cases.
 func TestPageSortsLikeItsScript(t *testing.T) {
 	var orders []struct {
 		Name     string
@@ -38,7 +38,7 @@ func TestPageSortsLikeItsScript(t *testing.T) {
 	}
 	for n, order := range orders {
 		ref := kindRef(n)
-		// Name the objects in the opposite order, so that the test fails if rows are sorted by name.
+		// Names are in the opposite order of the cells, so that the test fails if the server sorts rows by name.
 		var known, rest []string
 		for i, cell := range order.Cells {
 			object := fmt.Sprintf("w%02d", len(order.Cells)-i)

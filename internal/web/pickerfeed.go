@@ -7,8 +7,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// pickerFeed is the list of resources for the resource picker, with the number of objects of each. It is built once
-// for all sessions whose viewers have the same Viewer.Key.
+// pickerFeed builds the list of resources for the resource picker, with the number of objects of each resource. All
+// sessions whose viewers have the same Viewer.Key share one pickerFeed.
 type pickerFeed struct {
 	picker sharedDocs
 	counts counts
@@ -18,14 +18,14 @@ type pickerFeed struct {
 	counting sync.WaitGroup
 }
 
-// pickerFeeds contains the picker feed of each viewer that has open sessions. The key is Viewer.Key.
+// pickerFeeds contains one picker feed for each Viewer.Key with open sessions.
 type pickerFeeds struct {
 	mu    sync.Mutex
 	byKey map[string]*pickerFeed
 }
 
-// joinPickerFeed returns the picker feed of a viewer. The feed updates its counts until leave was called for each
-// session that has joined the feed. The caller must call leave exactly once.
+// joinPickerFeed returns the picker feed of a viewer, and starts the feed if needed. The caller must call leave
+// exactly once. The feed stops when all sessions that have joined it have called leave.
 func (s *activeCluster) joinPickerFeed(viewer watch.Viewer) (a *pickerFeed, leave func()) {
 	key := viewer.Key()
 	s.pickerFeeds.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// openAsUser does the same as open, with the token of the user name.
+// openAsUser opens a WebSocket with the bearer token of the user name.
 func (b *bubble) openAsUser(name string) *tab {
 	b.t.Helper()
 	conn, _, err := websocket.Dial(b.t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
@@ -28,7 +28,7 @@ func (b *bubble) openAsUser(name string) *tab {
 	}
 	conn.SetReadLimit(1 << 20)
 	b.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: b.t, conn: conn, timeout: 24 * time.Hour} // A day of fake time passes at once.
+	return &tab{t: b.t, conn: conn, timeout: 24 * time.Hour} // The clock is fake, so a long timeout takes no time.
 }
 
 // Invariant: S24. The view resources reveals nothing about a resource to a user who is not permitted to see all its
@@ -69,7 +69,7 @@ func TestPickerRevealsNoHiddenChanges(t *testing.T) {
 	}
 }
 
-// changePods changes pods again and again. Meanwhile, it makes other start a watch of pods, and interrupts that watch
+// changePods changes pods 40 times. Meanwhile, the tab other subscribes to pods, and the watch of pods is interrupted
 // repeatedly.
 func (b *bubble) changePods(other *tab) {
 	for n := range 40 {

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// startPings starts periodic pings. The pings detect a client that disappeared without closing the connection, and
-// keep proxies from closing an idle connection. Between two pings, only a timer waits, and no goroutine.
+// startPings starts periodic pings of the client. The pings detect a client that disappeared without closing the
+// connection. They also keep proxies from closing an idle connection. Between two pings, only a timer is active, and
+// no goroutine waits.
 func (l *session) startPings(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -30,7 +31,7 @@ func (l *session) ping(ctx context.Context) {
 	}
 }
 
-// stopPings stops the pings. A ping that is in flight stays counted in l.running until it has ended.
+// stopPings stops the periodic pings. l.running still counts a ping in flight until that ping has ended.
 func (l *session) stopPings() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -5,23 +5,23 @@ import (
 	"unicode/utf8"
 )
 
-// plainText converts the output of a container to plain text, piece by piece. It removes terminal escape sequences.
-// It replaces invalid UTF-8 by U+FFFD, and also control characters except tab and newline. A newline ends any escape
-// sequence, so that a sequence cannot hide the lines after it.
+// plainText converts the log output of a container to plain text, piece by piece. It removes terminal escape
+// sequences. It replaces invalid UTF-8 and control characters, except tab and newline, by U+FFFD. A newline ends any
+// escape sequence, so that an unfinished sequence cannot hide later lines.
 type plainText struct {
 	state   escapeState
-	pending []byte // Input that is not converted yet: an incomplete character, or a \r that may precede a \n.
+	pending []byte // Input that is not converted yet: an incomplete UTF-8 character, or a \r before a possible \n.
 }
 
-// escapeState is the position within an escape sequence (ECMA-48).
+// escapeState is the position of the parser within a terminal escape sequence (ECMA-48).
 type escapeState int
 
 const (
 	outsideEscape       escapeState = iota
-	afterEscape                     // After an ESC character.
+	afterEscape                     // The last character was ESC.
 	controlSequence                 // In a control sequence: ESC [ parameters, then one letter.
 	controlString                   // In a control string: ESC ] or similar, up to BEL or ESC \.
-	controlStringEscape             // After an ESC in a control string.
+	controlStringEscape             // The last character was ESC, within a control string.
 )
 
 // append converts text, the next piece of the output, and appends the result to dst.
@@ -46,8 +46,8 @@ func (p *plainText) append(dst, text []byte) []byte {
 	return dst
 }
 
-// finish ends the conversion, because no more input follows. It appends U+FFFD for each byte of input that is not
-// converted yet.
+// finish ends the conversion after the last piece of input. It appends U+FFFD for each byte of an incomplete
+// character.
 func (p *plainText) finish(dst []byte) []byte {
 	for range p.pending {
 		dst = p.appendRune(dst, utf8.RuneError)
@@ -72,7 +72,7 @@ func (p *plainText) appendRune(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// next returns the state after one more character r of an escape sequence.
+// next returns the state after r, the next character of an escape sequence.
 func (e escapeState) next(r rune) escapeState {
 	switch e {
 	case afterEscape:

@@ -36,8 +36,8 @@ func TestPlainTextRemovesEscapeSequences(t *testing.T) {
 	}
 }
 
-// FuzzPlainText checks the conversion of a log to plain text. For any input, the result is valid text with as many
-// lines as the input. It does not depend on how the input is split into pieces.
+// FuzzPlainText checks that any log output becomes valid plain text with the same number of lines. The result does
+// not depend on where the input is split into pieces.
 func FuzzPlainText(f *testing.F) {
 	for _, seed := range []string{"a\x1b[31mb\n", "\x1b]8;;x\x1b\\y\r\n", "\xf0\x9f\x8e\x89\xc3", "\x1b\r\n\r"} {
 		f.Add([]byte(seed), uint(3))

@@ -17,7 +17,7 @@ import (
 	"glasshouse/web/templates"
 )
 
-// A problem is the error document of a failed request, as RFC 9457 defines it.
+// problem is the error document of a failed request, in the format of RFC 9457.
 type problem struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`
@@ -32,7 +32,7 @@ func badRequest(title, format string, args ...any) *problem {
 }
 
 // problemFor converts any error to a problem. The detail contains only what the viewer is permitted to read. An error
-// without a problem becomes a generic internal error, because its text is not meant for clients.
+// of an unknown type becomes a generic internal error, because its text is not meant for clients.
 func problemFor(viewer watch.Viewer, err error) problem {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return *p
@@ -58,8 +58,8 @@ func writeProblem(w http.ResponseWriter, p problem) {
 	_ = json.NewEncoder(w).Encode(p) // An error means that the client has disconnected.
 }
 
-// handle returns a handler that calls the given one, and responds to its error with writeError. No handler converts
-// an error to a response or a log line by itself.
+// handle converts a handler that returns an error to an http.HandlerFunc. It passes the error to writeError, so that
+// handlers neither send nor log errors themselves.
 func (s *Server) handle(handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := handler(&clientWriter{w}, r); err != nil {
@@ -95,7 +95,8 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// routeOf returns the pattern of the route that a request matches. Log sampling uses the pattern as a key.
+// routeOf returns the pattern of the route that a request matches, such as /r/{group}/{version}/{resource}. Log
+// sampling uses the pattern as a key.
 func routeOf(r *http.Request) string {
 	if routeCtx := chi.RouteContext(r.Context()); routeCtx != nil {
 		return routeCtx.RoutePattern()
@@ -103,8 +104,8 @@ func routeOf(r *http.Request) string {
 	return ""
 }
 
-// writeErrorPage renders the page for a failed request. If the sender is not identified, the page reveals nothing
-// about the cluster.
+// writeErrorPage renders the HTML page for a failed request. If the sender of the request is not identified, the page
+// reveals nothing about the cluster.
 func (s *Server) writeErrorPage(w http.ResponseWriter, r *http.Request, p problem) error {
 	if hasEndedShare(r) {
 		return render(w, r, p.Status, templates.SharePage(templates.Share{Layout: s.bareLayout(r, p.Title), Ended: true}))
@@ -117,7 +118,7 @@ func (s *Server) writeErrorPage(w http.ResponseWriter, r *http.Request, p proble
 		return s.renderLogin(w, r, p.Status, to, "")
 	}
 	failure := templates.Failure{Problem: templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}}
-	// A page for status 429 is built without a memory reservation, so it must be short.
+	// Keep the page for status 429 short, because no memory is reserved for it.
 	if !isIdentified(r) || p.Status == http.StatusTooManyRequests {
 		failure.Layout = s.bareLayout(r, p.Title)
 		return render(w, r, p.Status, templates.BareProblemPage(failure))
@@ -132,7 +133,7 @@ func (s *Server) writeErrorPage(w http.ResponseWriter, r *http.Request, p proble
 	return render(w, r, p.Status, templates.ProblemPage(failure))
 }
 
-// nextSteps returns links and hints about what the user can do after a problem.
+// nextSteps returns links and hints that help the user to continue after a problem.
 func nextSteps(r *http.Request, p problem) []templates.Link {
 	if p.Status == http.StatusServiceUnavailable {
 		return []templates.Link{{Text: "Retrying automatically."}}
@@ -156,7 +157,7 @@ func recoverAsError(err *error) {
 	}
 }
 
-// recover is middleware that limits the effect of a panic to one failed request.
+// recover is middleware that converts a panic to an error response, so that the panic affects only one request.
 func (s *Server) recover(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -189,7 +190,7 @@ func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 {
-		// No route matches the path in this spelling.
+		// The router matched the escaped path, but no route matches the decoded path.
 		allowed = []string{http.MethodGet}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))

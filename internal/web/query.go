@@ -17,8 +17,8 @@ func refOf(r *http.Request) string {
 	return param(r, "group") + "/" + param(r, "version") + "/" + param(r, "resource")
 }
 
-// param returns a segment of the path of a request, unescaped once. If the path contains escapes, chi has matched the
-// escaped path and returns escaped segments.
+// param returns a path segment of a request, unescaped once. If the path contains escapes, chi matches the escaped
+// path and returns escaped segments.
 func param(r *http.Request, name string) string {
 	raw := chi.URLParam(r, name)
 	if r.URL.RawPath == "" {
@@ -30,8 +30,8 @@ func param(r *http.Request, name string) string {
 	return raw
 }
 
-// valuesOf returns the query parameters of a request. known lists all parameters that the route has. valuesOf refuses
-// any other parameter: if it ignored a mistyped filter, the client would receive data that it did not request.
+// valuesOf returns the query parameters of a request. It refuses parameters that are not in known. If it ignored a
+// mistyped filter, the client would receive data that it did not request.
 func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -70,8 +70,8 @@ func queryOf(r *http.Request, known ...string) (query.Query, url.Values, error) 
 	}, values, nil
 }
 
-// namespacesOf returns the namespaces in the query parameters. They may be given as ns=a&ns=b, or as ns=a,b, which
-// forms send.
+// namespacesOf returns the namespaces in the query parameters. It accepts ns=a&ns=b and also ns=a,b, which HTML forms
+// send.
 func namespacesOf(values url.Values) (namespaces []string) {
 	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool {
 		return r == ',' || r == ' '

@@ -50,7 +50,6 @@ func apiReference(t *testing.T) string {
 	return readFile(t, "../../docs/api.md")
 }
 
-// handler returns the handler of all routes, of a server that has no cluster.
 func handler(t *testing.T) http.Handler {
 	t.Helper()
 	server, err := web.New(web.Options{Log: slog.New(slog.DiscardHandler)})
@@ -84,7 +83,7 @@ type parameter struct {
 	Name, In string
 }
 
-// document contains the parts of openapi.json that the tests check.
+// document is the part of openapi.json that the tests check.
 type document struct {
 	OpenAPI string
 	Paths   map[string]map[string]struct {
@@ -198,8 +197,8 @@ func checkReferences(t *testing.T, text []byte) {
 	wantSameNames(t, "openapi.json, components", defined, used)
 }
 
-// openapi.json and docs/api.md contain the query parameters of each route that refuses unknown ones. The test reads
-// the known parameters from the error for an unknown one, which lists them.
+// openapi.json and docs/api.md contain the query parameters of each route that refuses unknown parameters. The test
+// reads the known parameters from the error message for an unknown one.
 func TestReferenceHasTheParameters(t *testing.T) {
 	d, _ := openAPI(t)
 	for _, path := range []string{
@@ -233,8 +232,8 @@ func TestReferenceHasTheParameters(t *testing.T) {
 	}
 }
 
-// Some refusals, such as the one for a rate limit, can occur on every route. openapi.json lists each of these
-// refusals for every route.
+// Every route can refuse a request with certain statuses, for example at a rate limit. openapi.json lists these
+// statuses for every route.
 func TestReferenceHasTheRefusals(t *testing.T) {
 	h := handler(t)
 	refusals := []func(*http.Request){
@@ -278,8 +277,8 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 	}
 }
 
-// Numbers in the text of the documents are equal to the constants in the source code. Another test,
-// TestReferenceIsCurrent in cmd/dashboard, checks the generated tables of limits.
+// The numbers in docs/reference.md and docs/api.md are equal to the constants in the source code.
+// TestReferenceIsCurrent in cmd/dashboard checks the generated tables of limits.
 func TestReferenceHasTheLimits(t *testing.T) {
 	// Join all lines, so that line breaks in the documents do not matter.
 	text := strings.Join(strings.Fields(readFile(t, "../../docs/reference.md")+apiReference(t)), " ")

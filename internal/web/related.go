@@ -6,7 +6,6 @@ import (
 	"glasshouse/internal/relations"
 )
 
-// related responds with the graph of the objects that are related to an object.
 func (s *Server) related(w http.ResponseWriter, r *http.Request) error {
 	if _, err := valuesOf(r); err != nil {
 		return err

@@ -17,7 +17,6 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// relatedGraph is the response of the route /api/v1/related.
 type relatedGraph struct {
 	Nodes []struct {
 		ID, Ref, Kind, NS, Name, UID, State, Reason string
@@ -28,7 +27,6 @@ type relatedGraph struct {
 	Searched  []struct{ Ref, State, Reason string }
 }
 
-// getRelated requests the graph of the objects that are related to object.
 func (b *bubble) getRelated(object string) *relatedGraph {
 	b.t.Helper()
 	response, body := b.getStreaming(b.t.Context(), "/api/v1/related/"+object)
@@ -81,7 +79,7 @@ func (g *relatedGraph) searchedStates() (all []string) {
 	return all
 }
 
-// wantSame compares got with want. The order of the texts does not matter.
+// wantSame compares got with want, regardless of the order of the strings.
 func (b *bubble) wantSame(name string, got []string, want ...string) {
 	b.t.Helper()
 	slices.Sort(got)
@@ -116,8 +114,7 @@ func ownerReference(kind, name, uid string) string {
 		apiVersion, kind, name, uid)
 }
 
-// addDeployment adds a Deployment with the given number of pods to the cluster. It also adds the objects that are
-// related to the Deployment.
+// addDeployment adds a Deployment with the given number of pods, and objects that are related to the Deployment.
 func (b *bubble) addDeployment(pods int) {
 	set := func(ref, name, metadata, rest string) {
 		b.api.Set(ref, apitest.Item{
@@ -241,8 +238,7 @@ func TestRelatedGraphOfOtherKinds(t *testing.T) {
 	}, relatedKinds()...)
 }
 
-// If one owner has more than 20 pods, the graph combines the further pods into one node. The total size of the graph
-// is limited.
+// The graph combines all but 20 pods of one owner into one node. It contains at most 200 nodes.
 func TestRelatedGraphIsLimited(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(1000)
@@ -264,7 +260,7 @@ func TestRelatedGraphIsLimited(t *testing.T) {
 		if groups != 1 || len(g.Nodes) != 1+2+1+21+3 || g.Truncated {
 			b.t.Errorf("%d nodes, %d of them of several, truncated: %t", len(g.Nodes), groups, g.Truncated)
 		}
-		for n := range 300 { // Each pod has an owner of its own.
+		for n := range 300 { // Each pod has a different owner.
 			b.api.Set(podsRef, apitest.Item{
 				Namespace: "shop", Name: fmt.Sprint("single-", n),
 				Metadata: ownerReference("Backup", "b", strconv.Itoa(n)) + `,"labels":{"app":"single"}`,
@@ -280,7 +276,7 @@ func TestRelatedGraphIsLimited(t *testing.T) {
 	}, relatedKinds()...)
 }
 
-// If a resource cannot be read, the graph reports that. It does not suggest that no related object exists.
+// If a resource cannot be read, the graph reports the reason. It does not suggest that no related object exists.
 func TestRelatedReportsUnreadableResources(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(1)
@@ -323,13 +319,13 @@ func TestRelatedReportsUnreadableResources(t *testing.T) {
 	}, relatedKinds()...)
 }
 
-// If the objects of a resource do not fit into memory, the graph reports the resource with the reason.
+// If the objects of a resource exceed the memory limit, the graph reports the resource as failed, with the reason.
 func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 	api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod"}, apitest.Kind{
 		Ref: "core/v1/nodes", Kind: "Node", Cluster: true,
 	})
 	api.Set("core/v1/nodes", apitest.Item{Name: "node-1"})
-	for n := range 70 { // Random data does not compress.
+	for n := range 70 { // The pods contain random data, which does not compress.
 		noise := make([]byte, 300<<10)
 		_, _ = rand.Read(noise)
 		api.Set(podsRef, apitest.Item{
@@ -338,18 +334,18 @@ func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 		})
 	}
 	s := startSite(t, startClusterWith(t, api, watch.MinMemory))
-	// Each request waits only a short time for the first lists, so repeat the request.
+	// A request waits only briefly for the first lists, so repeat the request.
 	path := "/api/v1/related/core/v1/nodes/_/node-1"
 	s.waitForText(path, `{"ref":"core/v1/pods","state":"failed"`)
-	// The memory limit applies to the estimated size of the list. If the estimate takes too long, the limit applies to
-	// the list itself.
+	// The server checks the estimated size of the list against the memory limit. If the estimate takes too long, the
+	// server checks the list itself.
 	if a := s.get(path); !strings.Contains(a.body, "of the 24MiB for watched objects") {
 		t.Errorf("got %.600s, want that the pods do not fit", a.body)
 	}
 }
 
-// An object may refer to another object that a list does not contain. If the list is live, the other object is
-// missing. If the list may be stale, the server requests the other object separately.
+// An object can refer to a second object that is not in the cached list. If the list is live, the graph reports the
+// second object as missing. If the list can be stale, the server reads the second object separately.
 func TestRelatedReadsObjectsOfStaleLists(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(1)
@@ -372,7 +368,7 @@ func TestRelatedReadsObjectsOfStaleLists(t *testing.T) {
 			})
 		}
 		setBackup("first", "env")
-		b.getRelated("example.com/v1/backups/shop/first") // From this read on, ConfigMaps are polled every 30 s.
+		b.getRelated("example.com/v1/backups/shop/first") // After this read, the server polls ConfigMaps every 30 s.
 		b.api.Set("core/v1/configmaps", apitest.Item{Namespace: "shop", Name: "late"})
 		setBackup("second", "late")
 		g := b.getRelated("example.com/v1/backups/shop/second")
@@ -387,7 +383,7 @@ func TestRelatedReadsObjectsOfStaleLists(t *testing.T) {
 		})...)
 }
 
-// An owner reference whose UID differs from that of the object with the same name does not refer to that object.
+// An owner reference refers only to an object with the same UID, and not to a newer object with the same name.
 func TestRelatedOwnerMustHaveTheSameUID(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(1)

@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/limit"
 )
 
-// limitRequest is middleware that refuses oversized requests. It also refuses requests of an address that has too
-// many requests in flight, or that exceeds its rate limit.
+// limitRequest is middleware that refuses oversized requests. It also refuses a request if its client address exceeds
+// a rate limit, or has too many requests in flight.
 func (s *Server) limitRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p := checkSize(r); p != nil {
@@ -50,10 +50,10 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 	})
 }
 
-// bufferBody reads the body of a request before the request is handled. A client that sends the body slowly then uses
-// 64 KiB, and not the memory reserved for a response. bufferBody reports false if too many bodies are being read. It
-// does not wait until fewer are, because waiting requests would use up the limit of clients that are not identified
-// yet.
+// bufferBody reads the complete body of a request before the handler runs. While a client sends its body slowly, the
+// request uses at most 64 KiB, and no memory that is reserved for responses. bufferBody returns false if too many
+// bodies are being read. It does not wait, because waiting requests would use up the limit that all unidentified
+// clients share.
 func (s *Server) bufferBody(r *http.Request) bool {
 	// In HTTP/2, even a request with a Content-Length of 0 can have a body that never ends.
 	if r.ContentLength == 0 && (r.ProtoMajor < 2 || r.Method == http.MethodGet || r.Method == http.MethodHead) {
@@ -78,14 +78,13 @@ func (s *Server) bufferBody(r *http.Request) bool {
 	return true
 }
 
-// errReader is a reader whose Read always returns the given error.
 type errReader struct{ err error }
 
 func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 
-// maxInFlight returns the maximum number of requests in flight of all clients that are not identified yet. The same
-// maximum applies to all identified clients. The maximum depends on the memory limit, because a waiting request uses
-// up to 64 KiB (measured with headers of 29.5 KB).
+// maxInFlight returns the maximum number of requests in flight. It applies once to all unidentified clients together,
+// and once to all identified clients together. It depends on the memory limit, because a waiting request uses up to
+// 64 KiB (measured with headers of 29.5 KB).
 func (s *Server) maxInFlight() int64 {
 	if s.memoryLimit == 0 {
 		return maxRequests
@@ -93,16 +92,15 @@ func (s *Server) maxInFlight() int64 {
 	return min(maxRequests, max(minRequests, s.memoryLimit/requestMemoryDivisor/requestMemory))
 }
 
-// requestLease is the lease by which a request in flight counts toward limits. When the sender is identified, another
-// lease may replace it.
+// requestLease contains the lease that counts a request toward limits while it is in flight. chargeCaller replaces
+// the lease when the sender is identified.
 type requestLease struct{ lease *limit.Lease }
 
-// requestLeaseKey is the context key of a request's requestLease.
 type requestLeaseKey struct{}
 
-// acquireRequest counts a request whose sender is not identified yet. The request counts toward the limit of its
-// address, and the limit of all requests of unidentified senders. acquireRequest returns nil if one of these limits
-// is used up.
+// acquireRequest counts a request before its sender is identified. The request counts toward the limit of its
+// address, and toward the limit of all unidentified senders. acquireRequest returns nil if one of these limits is
+// used up.
 func (s *Server) acquireRequest(address string) *requestLease {
 	most := s.maxInFlight()
 	lease := s.limiter.TryAcquire(1, limit.Limit{Key: "requests of " + address, Max: min(addressRequests, most/4)},
@@ -113,9 +111,9 @@ func (s *Server) acquireRequest(address string) *requestLease {
 	return &requestLease{lease}
 }
 
-// chargeCaller counts a request toward the limits of its caller, and no longer toward those of its address. It
-// reports false if the caller has too many requests in flight. A request without a known user or guest still counts
-// toward the limits of its address.
+// chargeCaller moves a request from the limits of its address to the limits of its caller (a user or a share link).
+// It returns false if the caller has too many requests in flight. A request without a known user or guest stays under
+// the limits of its address.
 func (s *Server) chargeCaller(r *http.Request) bool {
 	request, _ := r.Context().Value(requestLeaseKey{}).(*requestLease)
 	caller, most := s.callerOf(r), s.maxInFlight()
@@ -137,8 +135,8 @@ func (s *Server) chargeCaller(r *http.Request) bool {
 	return true
 }
 
-// waitForAddressRate waits until the rate limit of an address allows one more request. It reports false if that takes
-// longer than addressWait, or if too many requests are waiting already.
+// waitForAddressRate waits until the rate limit of an address allows one more request. It returns false if the wait
+// would take longer than addressWait, or if too many requests are waiting already.
 func (s *Server) waitForAddressRate(ctx context.Context, address string) bool {
 	rates := s.addressRates.For(address)
 	if rates.Allow() {
@@ -162,8 +160,8 @@ func writeTooMany(w http.ResponseWriter, detail string) {
 	writeProblem(w, problem{Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: detail})
 }
 
-// checkSize returns the problem of a request that exceeds a limit on its size. It returns nil if the request exceeds
-// none.
+// checkSize returns a problem if a request is too large, has an encoded body, or has a body although it is a GET or
+// HEAD request. Otherwise, it returns nil.
 func checkSize(r *http.Request) *problem {
 	fields := 0
 	for _, values := range r.Header {

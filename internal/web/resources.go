@@ -15,10 +15,10 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// discoveryWait is how long the list of resources waits for a new result of discovery.
+// discoveryWait is how long a request for the list of resources waits for a new result of API discovery.
 const discoveryWait = time.Second
 
-// resourceDocument is one resource in the response of /api/v1/resources.
+// resourceDocument describes one resource in the response of /api/v1/resources.
 type resourceDocument struct {
 	Group      string       `json:"group"`
 	Version    string       `json:"version"`
@@ -37,7 +37,7 @@ type resourceDocument struct {
 	Count      *int         `json:"count,omitempty"`
 }
 
-// groupErrorDocument describes a part of the API that discovery could not read.
+// groupErrorDocument describes an API group version that discovery could not read.
 type groupErrorDocument struct {
 	Group   string `json:"group"`
 	Version string `json:"version"`
@@ -46,12 +46,12 @@ type groupErrorDocument struct {
 
 // resourcesDocument is the response of /api/v1/resources, and the content of a message of the view "resources".
 type resourcesDocument struct {
-	Build     string               `json:"build"` // The id of the build of the page that this server serves.
+	Build     string               `json:"build"` // The build ID of the page that this server serves.
 	Resources []resourceDocument   `json:"resources"`
 	Problems  []groupErrorDocument `json:"problems"`
 }
 
-// resources responds with the resources that discovery knows, in the order of the resource picker.
+// resources responds with all resources found by API discovery, in the order of the resource picker.
 func (s *Server) resources(w http.ResponseWriter, r *http.Request) error {
 	doc, err := s.listResources(r.Context(), s.access(r), discoveryWait)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) error {
 	return writeJSONText(w, http.StatusOK, body)
 }
 
-// listResources returns the resources that discovery knows, in the order of the resource picker.
+// listResources returns all resources found by API discovery, in the order of the resource picker.
 func (s *Server) listResources(
 	ctx context.Context, access *watch.Access, wait time.Duration,
 ) (*resourcesDocument, error) {
@@ -115,7 +115,7 @@ func (s *Server) resourceDocument(resource *watch.ResourceStatus) resourceDocume
 	return d
 }
 
-// nonNil returns s, or an empty slice if s is nil. In JSON, nil would become null, and the empty slice becomes [].
+// nonNil returns s, or an empty slice if s is nil. JSON then contains [] and not null.
 func nonNil(s []string) []string {
 	if s == nil {
 		return []string{}

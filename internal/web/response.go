@@ -13,45 +13,48 @@ import (
 
 const (
 	mebibyte = 1 << 20
-	// smallMemory is the memory, in bytes, of a response while it is built: its text and a compressor (1.1 to 1.4 MB
+	// smallMemory is the memory, in bytes, that building a response needs: its text and a compressor (1.1 to 1.4 MB
 	// measured).
 	smallMemory = 2 * mebibyte
-	// objectMemory is smallMemory plus the text of one object.
+	// objectMemory is smallMemory plus the maximum length of one object's text.
 	objectMemory = smallMemory + watch.LargestText
-	// compareMemory is smallMemory plus the texts of two objects.
+	// compareMemory is smallMemory plus the maximum length of two objects' texts.
 	compareMemory = smallMemory + 2*watch.LargestText
-	// exportMemory is the memory of an export, without its list of rows. It covers two objects, and the texts of these
-	// objects in another format. With a budget of 64 MiB, one caller can build two exports at a time.
+	// exportMemory is the memory, in bytes, for building an export, without its list of rows. It is enough for two
+	// objects, and the texts of these objects in another format. With a budget of 64 MiB, one caller can build two
+	// exports at a time.
 	exportMemory = 8 * mebibyte
-	// graphMemory is the memory of a graph of related objects, without the rows from which it is computed. It covers the
-	// object itself, two other objects that are read at the same time, and the text of one row.
+	// graphMemory is the memory, in bytes, for building a graph of related objects. It does not include the rows from
+	// which the graph is computed. It is enough for the object itself, two other objects that are read in parallel, and
+	// the text of one row.
 	graphMemory = 2 * exportMemory
 
-	// maxBuffered is how many bytes of an export are buffered before they are sent. The handler then waits until the
-	// client has read these bytes. Responses that are not exports are buffered completely.
+	// maxBuffered is the maximum number of bytes of an export that are buffered. They are then sent, and the handler
+	// waits until the client has read them. Responses that are not exports are buffered completely.
 	maxBuffered = 256 << 10
-	// pieceBytes is how many bytes of a response must be sent within stallTimeout.
+	// pieceBytes is how many bytes of a response must be sent within stallTimeout. Otherwise, the response is aborted.
 	pieceBytes   = 4 << 10
 	stallTimeout = 20 * time.Second
-	// closeAfter is how long an aborted response may take to end before its connection is closed.
+	// closeAfter is how long an aborted response can take to end. After that, its connection is closed.
 	closeAfter = time.Second
 	// reserveTimeout is how long a request waits for memory for its response.
 	reserveTimeout = 10 * time.Second
 )
 
-// delivery is how a route builds and sends its responses.
+// delivery specifies whether a route buffers its responses, and when it reserves memory for them.
 type delivery int
 
 const (
 	buffered          delivery = iota // Memory is reserved before the handler runs.
-	bufferedAfterList                 // Memory is reserved after the first list has arrived, which may take seconds.
-	// The handler writes to the client directly, without a buffer. It compresses the response by itself or not at all.
+	bufferedAfterList                 // Memory is reserved after the first list is complete, which can take seconds.
+	// direct means that the handler writes to the client without a buffer. The handler compresses the response itself,
+	// or not at all.
 	direct
 )
 
-// response buffers what a handler writes, compressed, until the handler has returned. The buffer is then sent in
-// pieces, each with a deadline. A slow client therefore blocks neither the handler nor a compressor. Such a client
-// occupies only the buffered bytes, which stay reserved in the Server's budget until the last of them is sent.
+// response buffers the compressed output of a handler until the handler has returned. It then sends the buffer in
+// pieces, each with a deadline. A slow client therefore blocks neither the handler nor a compressor. It only occupies
+// the buffered bytes, which stay reserved in the memory budget until they are sent.
 type response struct {
 	http.ResponseWriter
 
@@ -61,7 +64,7 @@ type response struct {
 	estimate   int64
 	reserved   *limit.Reservation // Nil until memory is reserved.
 	acquire    func(context.Context) (*limit.Lease, error)
-	buildLease *limit.Lease    // A lease under processorLimits while the response is being built; nil if not.
+	buildLease *limit.Lease    // The processor lease while the response is being built; otherwise nil.
 	ctx        context.Context //nolint:containedctx // The context that the handler has passed to stream.
 	controller *http.ResponseController
 	status     int
@@ -69,19 +72,18 @@ type response struct {
 	streams    bool   // The handler has called stream.
 	sent       bool   // The header was written to the client.
 	err        error  // The first error; later writes return it.
-	// longest is the length of the longest text of an exported object so far. It is 0 if no text is longer than
-	// watch.LargestText.
+	// longest is the length, in bytes, of the longest text of an exported object so far. It is 0 while no text is
+	// longer than watch.LargestText.
 	longest int
 
 	mu         sync.Mutex
-	pieceStart time.Time // When the sending of the current piece began; zero while no piece is being sent.
+	pieceStart time.Time // When the sending of the current piece began. Zero while no piece is being sent.
 	aborted    bool
 	ended      bool
-	sendTime   time.Duration // Total time that sending the completed pieces took.
-	sentBytes  int64         // Total bytes of the sent pieces.
+	sendTime   time.Duration // Total time for sending the completed pieces.
+	sentBytes  int64         // Total size of the sent pieces.
 }
 
-// responseKey is the context key of a request's response.
 type responseKey struct{}
 
 func responseOf(r *http.Request) *response {
@@ -89,9 +91,9 @@ func responseOf(r *http.Request) *response {
 	return out
 }
 
-// withBudget is middleware that gives each request of a route a response whose memory is reserved in the server's
-// budget. The budget aborts responses whose clients do not read them. withBudget reserves no memory for a request
-// that will be refused.
+// withBudget is middleware that reserves memory for the responses of a route in the server's budget. The budget can
+// abort a response that its client does not read. For buffered routes, withBudget reserves the memory before the
+// handler runs, but only if the sender is allowed to call the route.
 func (s *Server) withBudget(rt route, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &response{
@@ -122,9 +124,9 @@ func sendAfterHandler(next http.Handler) http.Handler {
 	})
 }
 
-// responseMemory returns the budget for the memory of all responses, in bytes. limit is the memory limit of the
-// process. Watched objects and the headroom of the garbage collector leave an eighth of that limit free; see
-// watch.Options.
+// responseMemory returns the memory budget of all responses, in bytes. It is an eighth of limit (the memory limit of
+// the process), but at least 8 MiB and at most 256 MiB. Watched objects and the headroom of the garbage collector use
+// the rest of the limit; see watch.Options.
 func responseMemory(limit int64) int64 {
 	const least, most = 8 * mebibyte, 256 * mebibyte
 	if limit == 0 {
@@ -133,7 +135,7 @@ func responseMemory(limit int64) int64 {
 	return min(max(limit/8, least), most)
 }
 
-// reserve reserves the memory of the response, unless it is reserved already.
+// reserve reserves the memory of the response if it is not reserved yet.
 func (o *response) reserve(ctx context.Context) error {
 	if o == nil || o.reserved != nil {
 		return nil
@@ -152,8 +154,8 @@ func (o *response) reserve(ctx context.Context) error {
 	return err
 }
 
-// build must be called before a response is encoded. It reserves memory for the response, and waits for a lease for a
-// processor (see processorLimits). The lease is released before the first bytes are sent.
+// build must be called before a response is encoded. It reserves memory for the response, and waits for a processor
+// lease (see processorLimits). The lease is released before the first bytes are sent.
 func (o *response) build(ctx context.Context) error {
 	if err := o.reserve(ctx); err != nil || o == nil || o.buildLease != nil {
 		return err
@@ -163,8 +165,8 @@ func (o *response) build(ctx context.Context) error {
 	return err
 }
 
-// stream prepares the response for many rows. The response is then sent in parts, each time that maxBuffered bytes
-// are buffered.
+// stream prepares a response with many rows. After it, Write sends the buffer whenever the buffer contains at least
+// maxBuffered bytes.
 func (o *response) stream(ctx context.Context) error {
 	if err := o.build(ctx); err != nil {
 		return err
@@ -173,17 +175,17 @@ func (o *response) stream(ctx context.Context) error {
 	return nil
 }
 
-// grow adds bytes to the reserved memory, before they are allocated. It does not wait. It does nothing if the
-// response is nil or no memory is reserved.
+// grow increases the reserved memory by a number of bytes, without waiting. Call it before allocating them.
+// grow does nothing if the response is nil or has no reserved memory.
 func (o *response) grow(bytes int64) {
 	if o != nil {
 		o.reserved.Grow(bytes)
 	}
 }
 
-// expectText grows the reservation if the text of an exported object is longer than watch.LargestText, the length
-// that the estimate includes. A text can be longer because JSON needs 6 bytes for one control character. Objects are
-// exported one after the other, so only the longest text counts.
+// expectText reserves more memory if the text of an exported object is longer than watch.LargestText. The estimate
+// covers only texts up to that length. A text can be longer because JSON needs 6 bytes for one control character.
+// Objects are exported one by one, so only the longest text counts.
 func (o *response) expectText(length int) {
 	if longest := max(o.longest, watch.LargestText); length > longest {
 		o.grow(3 * int64(length-longest))
@@ -191,9 +193,9 @@ func (o *response) expectText(length int) {
 	}
 }
 
-// appendTo appends p to a buffer of the response, and reserves memory when the buffer grows. The estimate of the
-// memory does not include the buffers, because escaped text may be six times as long as the text. A buffer that is
-// too small is replaced by one of at least twice its size.
+// appendTo appends p to a buffer of the response, and reserves memory when the buffer grows. The memory estimate does
+// not include the buffers, because escaped text can be six times as long as the text. A full buffer is replaced by
+// one of at least twice its size.
 func (o *response) appendTo(buffer, p []byte) []byte {
 	if least := len(buffer) + len(p); least > cap(buffer) {
 		size := max(least, 2*cap(buffer), pieceBytes)
@@ -240,8 +242,8 @@ func (o *response) Write(p []byte) (int, error) {
 	return len(p), o.err
 }
 
-// SetWriteDeadline ends the response. The current piece may still be sent until the time at, and no further piece is
-// started.
+// SetWriteDeadline marks the response as aborted. The current piece can still be sent until the time at. No further
+// piece is started.
 func (o *response) SetWriteDeadline(at time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -249,10 +251,10 @@ func (o *response) SetWriteDeadline(at time.Time) error {
 	return o.controller.SetWriteDeadline(at)
 }
 
-// Abort implements limit.Response. It ends the response. If the response has not ended after closeAfter, Abort closes
-// the connection. The reason is that in HTTP/2, a write deadline does not end a stream whose connection is blocked.
+// Abort implements limit.Response. It aborts the response. If the response has not ended after closeAfter, Abort
+// closes the connection. In HTTP/2, a write deadline alone does not end a stream whose connection is blocked.
 func (o *response) Abort() {
-	// If the writer does not support deadlines, the response ends before its next piece.
+	// If the ResponseWriter does not support deadlines, the response ends before its next piece.
 	_ = o.SetWriteDeadline(time.Now())
 	time.AfterFunc(closeAfter, func() {
 		if o.conn != nil && !o.hasEnded() {
@@ -261,9 +263,8 @@ func (o *response) Abort() {
 	})
 }
 
-// timeFor returns how long it takes to send a number of bytes at a rate in bytes per second.
 func timeFor(bytes, rate int64) time.Duration {
-	// An integer product would overflow at 8 GiB.
+	// Use floating point, because an integer product would overflow at 8 GiB.
 	return time.Duration(float64(bytes) / float64(rate) * float64(time.Second))
 }
 
@@ -273,7 +274,6 @@ func (o *response) hasEnded() bool {
 	return o.ended
 }
 
-// release releases the memory and the processor lease that the response uses.
 func (o *response) release() {
 	o.buildLease.Release()
 	o.reserved.Release()
@@ -282,9 +282,9 @@ func (o *response) release() {
 	o.ended = true
 }
 
-// Behind implements limit.Response. It returns the larger of two times. One is how long the client has read nothing.
-// The other is how far the client is behind a client that reads rate bytes per second. Behind returns 0 while no
-// piece is being sent.
+// Behind implements limit.Response. It returns the larger of two durations. One is the time for which the client has
+// read nothing. The other is the client's delay compared with a client that reads rate bytes per second. Behind
+// returns 0 while no piece is being sent.
 func (o *response) Behind(rate int64) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -295,8 +295,9 @@ func (o *response) Behind(rate int64) time.Duration {
 	return max(pieceTime, o.sendTime+pieceTime-timeFor(o.sentBytes, rate))
 }
 
-// finish sends the rest of the response after the handler has returned. Only the memory of that rest stays reserved.
-// A failed response ends without its last chunk, so that the client does not mistake it for a complete response.
+// finish sends the rest of the response after the handler has returned. If nothing was sent before, it reduces the
+// reserved memory to that of the rest. If sending has failed, finish ends the response without its last chunk. The
+// client then does not mistake it for a complete response.
 func (o *response) finish() {
 	if !o.sent {
 		o.reserved.Resize(int64(cap(o.body)) + pieceBytes)
@@ -307,7 +308,7 @@ func (o *response) finish() {
 	}
 }
 
-// send sends the buffered bytes.
+// send releases the processor lease, and sends the buffered bytes in pieces.
 func (o *response) send() {
 	o.buildLease.Release()
 	o.buildLease = nil
@@ -332,15 +333,14 @@ func (o *response) send() {
 	o.body = o.body[:0]
 }
 
-// recordSent records that a piece of the given length was sent to the client.
 func (o *response) recordSent(bytes int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.sentBytes += int64(bytes)
 }
 
-// beginPiece records when the sending of a piece begins, and sets the deadline of the piece. A zero time means that
-// no piece is being sent. beginPiece reports false if the response was aborted.
+// beginPiece records that the sending of a piece begins at the time at, and sets the write deadline of the piece. If
+// at is zero, no piece is being sent. beginPiece returns false if the response was aborted.
 func (o *response) beginPiece(at time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -349,7 +349,7 @@ func (o *response) beginPiece(at time.Time) bool {
 	}
 	o.pieceStart = at
 	if !o.aborted && !at.IsZero() {
-		// If the writer does not support deadlines, those of the server apply.
+		// If the ResponseWriter does not support deadlines, the deadlines of the server apply.
 		_ = o.controller.SetWriteDeadline(at.Add(stallTimeout))
 	}
 	return !o.aborted

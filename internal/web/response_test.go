@@ -18,7 +18,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// slowClient is a ResponseWriter whose client reads only when the test allows it.
+// slowClient is a ResponseWriter whose writes block until the test allows reading.
 type slowClient struct {
 	*httptest.ResponseRecorder
 
@@ -54,12 +54,11 @@ func (c *slowClient) Write(p []byte) (int, error) {
 			return c.ResponseRecorder.Write(p)
 		case <-deadline:
 			return 0, os.ErrDeadlineExceeded
-		case <-time.After(time.Millisecond): // The deadline may have changed, so check again.
+		case <-time.After(time.Millisecond): // Check again, because the deadline can have changed.
 		}
 	}
 }
 
-// client sends requests from one address, with the context ctx.
 type client struct {
 	*bubble
 
@@ -77,7 +76,7 @@ func (b *bubble) client(address string) *client {
 	return &client{b, b.t.Context(), handler, address}
 }
 
-// send sends a request, and reports whether the response was complete, which means that it was not aborted.
+// send sends a request. It returns false if the response was aborted.
 func (c *client) send(w http.ResponseWriter, path string) (complete bool) {
 	defer func() {
 		if v := recover(); v != nil && v != http.ErrAbortHandler { //nolint:errorlint // This error is never wrapped.
@@ -90,8 +89,7 @@ func (c *client) send(w http.ResponseWriter, path string) (complete bool) {
 	return true
 }
 
-// wantResponse sends a request, and checks its status. It also checks that the response takes the time delay, with a
-// tolerance of 300 ms.
+// wantResponse sends a request. It checks the status, and that the response takes delay, with a tolerance of 300 ms.
 func (c *client) wantResponse(name, path string, status int, delay time.Duration) {
 	c.t.Helper()
 	began, w := time.Now(), httptest.NewRecorder()
@@ -106,8 +104,8 @@ func (c *client) wantResponse(name, path string, status int, delay time.Duration
 	}
 }
 
-// sendUnread sends n requests whose responses the clients do not read. For each request, completed receives whether
-// the response was complete.
+// sendUnread sends n requests whose responses are not read. For each request, completed receives false if the
+// response was aborted.
 func (c *client) sendUnread(n int, path string) (clients []*slowClient, completed chan bool) {
 	completed = make(chan bool, n)
 	for range n {
@@ -136,11 +134,11 @@ const (
 	addrA, addrB = "192.0.2.1", "192.0.2.2"
 )
 
-// One caller may use a quarter of the memory for responses. A response that its client does not read keeps its
-// memory. Such responses delay only further requests of the same caller. After half a second, one of the responses is
-// aborted. In the end, all memory is released.
+// One caller can use a quarter of the memory for responses. An unread response keeps its memory, and delays only
+// further requests of the same caller. After 500 ms, one unread response is aborted to free memory. In the end, all
+// memory is released.
 func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
-	// Eight exports would use all memory of the caller, and leave none for the buffers.
+	// Eight exports of 8 MiB would use all memory of one caller (64 MiB), and leave none for the buffers.
 	const total, exports, export = 256 << 20, 7, 8 << 20
 	inBubble(t, func(b *bubble) {
 		b.addNoise(10)
@@ -171,7 +169,7 @@ func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 	})
 }
 
-// A response that its client does not read is aborted, even if no other request waits for memory.
+// A response that its client does not read is aborted within 30 s, even if no other request waits for memory.
 func TestUnreadResponsesAreAborted(t *testing.T) {
 	for _, path := range []string{exportPath, rowsPath, "/r/core/v1/pods", "/status", "/api/openapi.json"} {
 		inBubble(t, func(b *bubble) {
@@ -188,8 +186,8 @@ func TestUnreadResponsesAreAborted(t *testing.T) {
 	}
 }
 
-// When the buffers of a response grow, more memory is reserved. Memory is also reserved for the escaped text of a
-// page.
+// When the buffers of a response grow, the reserved memory grows, too. Memory is also reserved for the escaped text
+// of a page.
 func TestResponseBuffersReserveMemory(t *testing.T) {
 	const piece, pieces = 100 << 10, 50
 	inBubble(t, func(b *bubble) {
@@ -197,7 +195,7 @@ func TestResponseBuffersReserveMemory(t *testing.T) {
 		handler, err := b.server.HandlerBuffering("/noise", func(w http.ResponseWriter, r *http.Request) {
 			before := b.server.MemoryInUse()
 			for n := range pieces {
-				_, _ = w.Write(noise) // Ignore an error, because later writes return it again.
+				_, _ = w.Write(noise) // Later writes return the same error.
 				if used := b.server.MemoryInUse() - before; used < int64(n*piece) || used > 3*(int64(n+1)*piece) {
 					t.Errorf("a response of %d bytes reserves %d", (n+1)*piece, used)
 				}
@@ -222,14 +220,14 @@ func TestResponseBuffersReserveMemory(t *testing.T) {
 	})
 }
 
-// If responses that are being built use all memory of a caller, the caller's next request waits. After 10 s, the
-// request is refused with a Retry-After header. Requests of other callers are not delayed.
+// If responses in progress use all memory of one caller, the next request of this caller waits. After 10 s, it is
+// refused with a Retry-After header. Requests of other callers are not delayed.
 func TestWaitForMemoryTimesOut(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Hang("/api/v1/namespaces/a/services/x") // The API server never responds to this request.
 		busyClient, otherClient := b.client(addrA), b.client(addrB)
 		path := "/api/v1/object/core/v1/services/a/x"
-		const excess, inProgress = 20, 64 * 2 / 7 // The memory of an object's response is estimated at 3.5 MiB.
+		const excess, inProgress = 20, 64 * 2 / 7 // In MiB: 64 for one caller, 3.5 for each object response.
 		ctx, cancel := context.WithCancel(b.t.Context())
 		waiting := *busyClient
 		busyClient.ctx = ctx
@@ -246,8 +244,8 @@ func TestWaitForMemoryTimesOut(t *testing.T) {
 	}, apitest.Kind{Ref: "core/v1/services", Kind: "Service"})
 }
 
-// The server builds each response with cluster data under a processor lease. There are only a few of these leases. A
-// burst of requests therefore does not delay messages to sockets.
+// The server builds each response with cluster data under a processor lease. The number of leases is small, so that a
+// burst of requests does not delay messages to sockets.
 func TestResponsesWaitForAProcessor(t *testing.T) {
 	for _, path := range []string{
 		rowsPath, exportPath, "/api/v1/object/core/v1/pods/a/noise-0",
@@ -269,8 +267,8 @@ func TestResponsesWaitForAProcessor(t *testing.T) {
 	}
 }
 
-// Messages to sockets use the same memory budget as responses. In every view, a message that its client does not read
-// keeps its memory. Another caller still receives its messages.
+// Messages to sockets use the same memory budget as responses. In every view, an unread message keeps its memory, and
+// does not delay the responses of another caller.
 func TestUnreadMessagesUseLimitedMemory(t *testing.T) {
 	for view, subscribe := range map[string]string{
 		"object":  `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"noise-1","view":"object"}`,
@@ -288,7 +286,7 @@ func TestUnreadMessagesUseLimitedMemory(t *testing.T) {
 					c := b.open()
 					c.send(subscribe)
 					c.until(1, "state")
-					tabs = append(tabs, c) // From here on, the client reads nothing.
+					tabs = append(tabs, c) // From here on, the client does not read.
 				}
 				synctest.Wait()
 				const total = 256 << 20
@@ -298,7 +296,7 @@ func TestUnreadMessagesUseLimitedMemory(t *testing.T) {
 				b.client(addrB).wantResponse("rows for another client", rowsPath, http.StatusOK, 0)
 				b.client(addrB).wantResponse("an export for another client", exportPath, http.StatusOK, 0)
 				for _, c := range tabs {
-					_ = c.conn.CloseNow() // An error means that the server has closed it already.
+					_ = c.conn.CloseNow() // An error means that the server has already closed the connection.
 				}
 				synctest.Wait()
 				if used := b.server.MemoryInUse(); used != 0 {
@@ -317,7 +315,7 @@ func TestSlowBodiesReserveNoMemory(t *testing.T) {
 			if err != nil {
 				b.t.Fatal(err)
 			}
-			defer func() { _ = conn.Close() }() // An error means that the server has closed it already.
+			defer func() { _ = conn.Close() }() // An error means that the server has already closed the connection.
 			if _, err := fmt.Fprint(conn,
 				"POST /share HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhal"); err != nil {
 				b.t.Fatal(err)

@@ -16,9 +16,9 @@ import (
 type class int
 
 const (
-	public    class = iota // Anyone may call the route. It reveals nothing about the cluster.
-	anyViewer              // Users and guests may call the route. Each sees what their permissions or link allow.
-	notGuests              // Users may call the route, but not guests.
+	public    class = iota // Anyone, even without a login. The route reveals nothing about the cluster.
+	anyViewer              // Users and guests (viewers of a share link). Each sees only permitted data.
+	notGuests              // Users, but not guests.
 )
 
 type route struct {
@@ -26,10 +26,9 @@ type route struct {
 	class           class
 	handler         func(http.ResponseWriter, *http.Request) error
 	delivery        delivery
-	memory          int64 // Memory of a response while it is built, in bytes.
+	memory          int64 // Estimated memory for building one response, in bytes.
 }
 
-// routes returns all routes.
 func (s *Server) routes() []route {
 	return []route{
 		{http.MethodGet, "/", anyViewer, s.home, buffered, smallMemory},
@@ -79,20 +78,18 @@ func (s *Server) routes() []route {
 	}
 }
 
-// sender is who sent a request, or the reason why the sender is unknown.
+// sender identifies who sent a request. If the sender is unknown, err is the reason.
 type sender struct {
 	identity   auth.Identity
 	guest      *share.Guest // Nil if the request is not from a guest.
 	err        error
-	shareEnded bool // The guest's link has expired or was revoked, or belongs to another cluster.
+	shareEnded bool // The share link has expired, was revoked, or belongs to another cluster.
 }
 
-// senderKey is the context key of a request's sender.
 type senderKey struct{}
 
-// identify is middleware that determines the sender of a request. A request with a guest cookie counts as one of a
-// guest, even if it also has other credentials. The creator of a link who opens the link therefore sees what its
-// guests see.
+// identify is middleware that determines the sender of a request. A guest cookie overrides all other credentials. A
+// user who opens a share link therefore sees the same as its guests.
 func (s *Server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, isGuest := s.identifyGuest(r)
@@ -114,7 +111,7 @@ func (s *Server) identify(next http.Handler) http.Handler {
 	})
 }
 
-// authorize returns a handler that calls the given one only for senders that the route class c allows.
+// authorize wraps a handler so that it runs only for senders that the route class c allows.
 func (s *Server) authorize(c class, handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return s.handle(func(w http.ResponseWriter, r *http.Request) error {
 		if err := checkClass(c, r); err != nil {
@@ -124,8 +121,7 @@ func (s *Server) authorize(c class, handler func(http.ResponseWriter, *http.Requ
 	})
 }
 
-// checkClass returns the reason why the route class c does not allow the sender of a request. It returns nil if c
-// allows the sender.
+// checkClass returns an error if the route class c does not allow the sender of a request.
 func checkClass(c class, r *http.Request) error {
 	from, known := r.Context().Value(senderKey{}).(sender)
 	switch {
@@ -142,16 +138,16 @@ func checkClass(c class, r *http.Request) error {
 	return nil
 }
 
-// errRevoked is the cause with which a response is aborted because its sender has lost a permission.
+// errRevoked is the cancellation cause of a response whose sender has lost a permission.
 var errRevoked = errors.New("a permission that the response depends on was revoked")
 
 // revalidationKey is the context key of a request's watch.Revalidation, which records the permissions that the
 // response depends on.
 type revalidationKey struct{}
 
-// abortOnRevoke is middleware that aborts a response when its client loses access. That happens if the login ends,
-// the link ends, or a permission that the response depends on is revoked. No further data is then sent. abortOnRevoke
-// is not used for logs and sockets, because their handlers check access themselves.
+// abortOnRevoke is middleware that aborts a response when its client loses access. That happens if the login or the
+// share link ends, or if a permission that the response depends on is revoked. Routes for logs and WebSockets do not
+// use abortOnRevoke, because their handlers check access themselves.
 func abortOnRevoke(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		identityCtx, done := identityOf(r).Context(r.Context())
@@ -169,8 +165,8 @@ func abortOnRevoke(next http.Handler) http.Handler {
 		})
 		cancelAbort := context.AfterFunc(ctx, func() {
 			if isAborted(ctx) {
-				// Stop a write that is in progress. If the writer does not support deadlines, the end of ctx still stops the
-				// handler.
+				// Stop a write that is in progress. If the ResponseWriter does not support deadlines, the canceled ctx still
+				// stops the handler.
 				_ = http.NewResponseController(w).SetWriteDeadline(time.Now())
 			}
 		})
@@ -188,28 +184,27 @@ func isAborted(ctx context.Context) bool {
 	return errors.Is(cause, auth.ErrEnded) || errors.Is(cause, errRevoked)
 }
 
-// identityOf returns the identity of the sender of a request. It returns the zero Identity, which is permitted to see
-// nothing, if the sender is unknown.
+// identityOf returns the identity of the sender of a request. If the sender is unknown, it returns the zero Identity,
+// which has no permissions.
 func identityOf(r *http.Request) auth.Identity {
 	from, _ := r.Context().Value(senderKey{}).(sender)
 	return from.identity
 }
 
-// isIdentified reports whether the sender of a request is known.
 func isIdentified(r *http.Request) bool {
 	v := identityOf(r).Viewer
 	return v.Program || v.User != nil
 }
 
-// hasEndedShare reports whether a request is from a guest whose link has ended.
+// hasEndedShare reports whether a request has a guest cookie, but no valid share link for the active cluster.
 func hasEndedShare(r *http.Request) bool {
 	from, _ := r.Context().Value(senderKey{}).(sender)
 	return from.shareEnded
 }
 
-// access returns the access to the cluster that the sender of a request has.
+// access returns the cluster data that the sender of a request is permitted to read.
 func (s *Server) access(r *http.Request) *watch.Access {
-	revalidation, _ := r.Context().Value(revalidationKey{}).(*watch.Revalidation) // Nil for logs and sockets.
+	revalidation, _ := r.Context().Value(revalidationKey{}).(*watch.Revalidation) // Nil for logs and WebSockets.
 	return s.clusterOf(r).Cluster.For(identityOf(r).Viewer).WithRevalidation(revalidation).WithScanLimiter(func(
 		ctx context.Context,
 	) (release func(), err error) {

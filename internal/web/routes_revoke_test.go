@@ -17,8 +17,7 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// slowReader reads at most bytesPerSecond bytes per second from a connection. If bytesPerSecond is 0, it reads
-// without a delay.
+// slowReader reads at most bytesPerSecond bytes per second from a connection; 0 means no limit.
 type slowReader struct {
 	io.Reader
 
@@ -33,9 +32,9 @@ func (s *slowReader) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
-// readAtRate requests path, and reads the response at the given rate. path may also contain a content encoding, after
-// a space. readAtRate calls onHeader when the response header has arrived. It returns the size of the response, how
-// long the body took, and the error with which the body ended.
+// readAtRate requests path, and reads the response at the given rate. path can end with a space and a content
+// encoding. onHeader is called when the response header has arrived. readAtRate returns the size of the response, the
+// duration of reading the body, and the error that ended the body.
 func (b *bubble) readAtRate(
 	path string, bytesPerSecond int, onHeader func(),
 ) (size int, took time.Duration, err error) {
@@ -54,7 +53,7 @@ func (b *bubble) readAtRate(
 	); err != nil {
 		b.t.Fatal(err)
 	}
-	// Read the header without a delay, because it is in the first 8 KiB of the response, which must be sent within 10 s.
+	// Read the header without a delay, because the client must read each piece of 4 KiB within 20 s (stallTimeout).
 	slow := &slowReader{conn, 0}
 	response, err := http.ReadResponse(bufio.NewReaderSize(slow, 16), nil)
 	if err != nil || response.StatusCode != http.StatusOK {
@@ -67,8 +66,8 @@ func (b *bubble) readAtRate(
 	return int(read), time.Since(began), err
 }
 
-// addManyObjects adds so many objects to the cluster that every response about them is long. watchAll makes the
-// server watch all of them.
+// addManyObjects adds many objects to the cluster, so that every response about them is long. watchAll makes the
+// server watch the resources of these objects.
 func (b *bubble) addManyObjects() (watchAll func()) {
 	b.t.Helper()
 	all := []string{podsRef}
@@ -80,7 +79,7 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 		all = append(all, ref)
 	}
 	long, noise := strings.Repeat("long-", 20), make([]byte, 12<<10)
-	_, _ = rand.Read(noise) // Random data cannot be compressed.
+	_, _ = rand.Read(noise) // Random data does not compress.
 	var owners []string
 	for n := range 100 {
 		b.api.Set(podsRef, apitest.Item{
@@ -92,7 +91,7 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 		Namespace: "a", Name: "large", Metadata: `"ownerReferences":[` + strings.Join(owners, ",") + "]",
 		Cells: `["large","Running"]`, Rest: fmt.Sprintf(`"spec":{"note":"%x"}`, noise),
 	})
-	<-time.After(time.Minute) // Wait until the program has read discovery again.
+	<-time.After(time.Minute) // Wait until the server has repeated API discovery.
 	return func() {
 		for _, ref := range all {
 			if _, _, err := b.readAtRate("/api/v1/snapshot/"+ref+"?limit=1", 0, func() {}); err != nil {
@@ -102,8 +101,8 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 	}
 }
 
-// When a permission that a response depends on is revoked, the response ends within 15 s, on all routes. If the
-// permission stays, the response takes as long as the client needs.
+// On all routes, a response ends within 15 s after a permission that it depends on is revoked. If the permission
+// stays, the response takes as long as its client needs.
 func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 	paths := []string{
 		"/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",
@@ -121,7 +120,7 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 			allow := func(allowed bool) {
 				b.api.Allow(func(authorization.SubjectAccessReviewSpec) bool { return allowed })
 				switch {
-				// In the mode token, the permissions of the program itself do not change.
+				// In the mode token, the permissions of the program itself stay the same.
 				case mode == auth.Token:
 				case allowed:
 					b.api.Refuse(podsRef, "", 0, "")
@@ -138,7 +137,7 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 				}
 				watchAll()
 				size, _, err := b.readAtRate(path, 0, func() {})
-				if err != nil || size < 8<<10 { // A response of less than 8 KiB is sent at once.
+				if err != nil || size < 8<<10 { // A shorter response would be sent at once.
 					b.t.Errorf("%s has %d bytes, %v", path, size, err)
 				}
 				_, duration, err := b.readAtRate(path, size/30, func() {})
@@ -151,7 +150,7 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 					b.t.Errorf("%s goes on for %s after the right has gone, and ends with %v", path, duration, err)
 				}
 				allow(true)
-				// Wait, because the server does not try to list a forbidden resource again at once.
+				// The server waits before it tries to list a forbidden resource again.
 				<-time.After(time.Minute)
 			}
 		})

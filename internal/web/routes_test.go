@@ -66,8 +66,8 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 	}
 }
 
-// Whatever escapes the path of a request contains, the server requests only objects with the decoded names from the
-// API server.
+// Escapes in the path of a request cannot change the path of a request to the API server. The server requests only
+// objects with the decoded names.
 func TestEscapedPathsDoNotTraverse(t *testing.T) {
 	s := newSite(t)
 	before := len(s.api.Requests(""))
@@ -94,9 +94,9 @@ func TestEscapedPathsDoNotTraverse(t *testing.T) {
 	}
 	for _, line := range s.api.Requests("")[before:] {
 		switch target := strings.TrimPrefix(line, "GET "); {
-		case strings.HasPrefix(target, "/api?"), strings.HasPrefix(target, "/apis?"): // These are discovery requests.
+		case strings.HasPrefix(target, "/api?"), strings.HasPrefix(target, "/apis?"): // These are API discovery requests.
 		case line == "POST "+apitest.SelfReviewsPath:
-		// The next requests are valid requests for objects with unusual names.
+		// These two paths are valid requests for objects with unusual names.
 		case target == "/api/v1/namespaces/a/pods/x%3Fwatch=1%23", target == "/api/v1/namespaces/a/pods/x%00":
 		default:
 			t.Errorf("it asked upstream for %s", target)
@@ -104,7 +104,7 @@ func TestEscapedPathsDoNotTraverse(t *testing.T) {
 	}
 }
 
-// A browser receives an error as a page that describes the problem. A script receives a problem document.
+// A browser receives an error as an HTML page. Other clients receive a problem document (RFC 9457).
 func TestProblemsAreShownAsPagesToBrowsers(t *testing.T) {
 	s := newSite(t)
 	for _, test := range []struct {
@@ -174,8 +174,8 @@ func TestPagesAreRendered(t *testing.T) {
 	}
 }
 
-// The page of a missing object is complete, so that its script can show the object when it appears. Without scripts,
-// the page describes what the user can do.
+// The page of a missing object is complete, so that its script can show the object when it appears. Without
+// JavaScript, the page describes what the user can do.
 func TestPagesOfMissingObjects(t *testing.T) {
 	s := newSite(t)
 	s.api.FailPath("/api/v1/namespaces/a/pods/barred", http.StatusForbidden, "no")
@@ -213,8 +213,8 @@ func TestPagesOfMissingObjects(t *testing.T) {
 	}
 }
 
-// While the API server is unavailable, pages show the cached data with the time since which the data may be stale. A
-// response with the JSON of an object has no place for that time, so the request fails.
+// While the API server is unavailable, pages show the cached data, and since when it can be stale. A request for the
+// JSON of an object fails, because the response cannot contain that time.
 func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {
 	s := newSite(t)
 	const twoNamespaces = "/r/" + podsRef + "?ns=a&ns=nowhere"
@@ -246,7 +246,7 @@ func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {
 	}
 }
 
-// If a page does not show all requested namespaces, the page states that, even without scripts.
+// If a page does not show all requested namespaces, the page states that, even without JavaScript.
 func TestPageNotesUncoveredNamespaces(t *testing.T) {
 	s := newSite(t)
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "no")
@@ -321,7 +321,8 @@ func TestSnapshotFormats(t *testing.T) {
 		t.Errorf("two objects of a snapshot are %s, %v; want no cursor and the total", a.body, err)
 	}
 
-	// If the list is refused, only the JSON format contains the problem. The other formats respond with an error.
+	// If the API server refuses a list, the response in JSON contains the state "forbidden". Other formats respond with
+	// an error.
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "you may not")
 	s.waitForText("/api/v1/snapshot/core/v1/secrets", `"state":"forbidden"`)
 	a = s.get("/api/v1/snapshot/core/v1/secrets")
@@ -333,7 +334,6 @@ func TestSnapshotFormats(t *testing.T) {
 	s.wantProblem("csv of a forbidden kind", a, http.StatusForbidden, "List not available", "you may not")
 }
 
-// A spreadsheet treats no cell of a CSV export as a formula.
 func TestCSVEscapesFormulas(t *testing.T) {
 	s := newSite(t)
 	cells := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "a=1", "", "x,\"y\"\nz"}
@@ -381,7 +381,6 @@ func TestObjectFormats(t *testing.T) {
 	}
 }
 
-// Escaped characters in the names of a path are decoded exactly once.
 func TestEscapedNamesAreDecodedOnce(t *testing.T) {
 	s := newSite(t)
 	s.api.Set(widgetsRef, apitest.Item{Name: "system:node b"})
@@ -429,7 +428,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// Browsers may cache static files with a hash in their URL forever. They must revalidate other static files.
+// Browsers can cache static files with a hash in their URL forever. They must revalidate other static files.
 func TestStaticFilesAreCached(t *testing.T) {
 	s := newSite(t)
 	page := s.get("/r/"+podsRef, "Accept: text/html").body

@@ -28,7 +28,7 @@ type hitDocument struct {
 	UID       string `json:"uid"`
 }
 
-// searchedDocument is a watched resource in a searchDocument. A resource without a count was not searched.
+// searchedDocument describes one watched resource in a search response. A resource without a count was not searched.
 type searchedDocument struct {
 	Ref        string       `json:"ref"`
 	State      status.State `json:"state"`
@@ -36,7 +36,6 @@ type searchedDocument struct {
 	Namespaces []string     `json:"namespaces,omitempty"`
 }
 
-// search finds objects by name in the watched resources.
 func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	values, err := valuesOf(r, "q", "limit")
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"glasshouse/internal/web"
 )
 
-// searchResponse is a response of /api/v1/search.
 type searchResponse struct {
 	Objects  []struct{ Ref, Kind, NS, Name, UID string }
 	Total    int
@@ -107,8 +106,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// A search returns the best matches, whatever the number and order of objects. It never returns more results than the
-// limit.
+// A search returns the best matches, regardless of the number and order of objects. It never returns more results
+// than the limit.
 func TestSearchReturnsBestMatches(t *testing.T) {
 	s := newSite(t)
 	items := make([]apitest.Item, 3000)
@@ -130,7 +129,6 @@ func TestSearchReturnsBestMatches(t *testing.T) {
 	}
 }
 
-// A search does not find objects that the viewer is not permitted to list.
 func TestSearchOmitsForbiddenObjects(t *testing.T) {
 	s := newSite(t)
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "key"})
@@ -142,8 +140,8 @@ func TestSearchOmitsForbiddenObjects(t *testing.T) {
 	}
 }
 
-// BenchmarkSearch measures a search in 100,000 names. For comparison, it also measures the text filter of a snapshot
-// of the same objects, which searches the cells as well.
+// BenchmarkSearch measures searches in 100,000 names. As a baseline, it also measures the text filter of a snapshot,
+// which searches the cells as well.
 func BenchmarkSearch(b *testing.B) {
 	const objects = 100_000
 	var handler http.Handler
@@ -188,8 +186,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	defer subscription.Close()
 	long := "app"
-	// Add all parts of 1 to 4 characters of a text to the query, as far as they fit. Every name contains all these
-	// words.
+	// Build a query of many words that every name contains: all substrings of 1 to 4 characters of a text, as far as
+	// they fit.
 	for size := 1; size < 5; size++ {
 		for at := range len("-7c9d8f6b5-") - size + 1 {
 			if word := "-7c9d8f6b5-"[at : at+size]; len(long)+len(word) < 320 {

@@ -1,9 +1,9 @@
-// Package web serves a cluster to browsers: pages that contain their first rows, snapshots, objects, and one
-// WebSocket for each tab.
+// Package web is the HTTP server of the dashboard. It serves HTML pages, lists, single objects, and one WebSocket for
+// each browser tab.
 //
 // Nothing in this package changes a cluster, and no GET request changes any state. Package auth identifies the sender
 // of a request, once per request. An unidentified sender receives no cluster data. Package watch decides what a
-// viewer is permitted to see; handlers read the cluster only through watch.Access. Handlers return errors. One
+// viewer is permitted to see. Handlers read the cluster only through watch.Access. Handlers return errors. One
 // function, writeError, converts an error to a status, a problem document and a log line.
 package web
 
@@ -32,8 +32,8 @@ import (
 const (
 	headerTimeout = 10 * time.Second
 	readTimeout   = 30 * time.Second
-	// responseTimeout limits how long the server may build a response. The sending of a response has its own deadlines,
-	// and so does a WebSocket.
+	// responseTimeout limits how long the server can take to build a response. Sending a response has its own
+	// deadlines, and so does a WebSocket.
 	responseTimeout = 2 * time.Minute
 	idleTimeout     = 2 * time.Minute
 	drainTimeout    = 2 * time.Second
@@ -42,25 +42,25 @@ const (
 
 // Options configure a Server.
 type Options struct {
-	ClusterInfo // The cluster that is active at the start.
+	ClusterInfo // The cluster that is active at startup.
 
-	Auth     *auth.Authority // Identifies users; nil means that there is no login.
-	Contexts *Contexts       // Nil if the server cannot switch between contexts.
+	Auth     *auth.Authority // Identifies users; nil means no login.
+	Contexts *Contexts       // Nil if the server cannot switch between kubeconfig contexts.
 	// Boundary contains the allowed hosts and origins of the server. Nil allows only loopback hosts.
 	Boundary *Boundary
 	BasePath BasePath
 	KeyPair  *KeyPair // Nil means HTTP without TLS.
-	// Peers are the proxies whose X-Forwarded-For header is trusted. The header is used only to determine the address of
-	// a client.
+	// Peers are the trusted proxies. The server uses their X-Forwarded-For header to determine the address of a client,
+	// and for nothing else.
 	Peers   []netip.Prefix
 	Version string
-	// MemoryLimit is the memory limit of the program in bytes; 0 means no limit. All responses together may use a part
-	// of it.
+	// MemoryLimit is the memory limit of the program in bytes; 0 means no limit. The memory budget of all responses
+	// depends on it.
 	MemoryLimit int64
-	// PageRows is the maximum number of rows that a page keeps in the browser. Of a longer list, the page requests only
-	// a window, the part that is visible.
+	// PageRows is the maximum number of rows of a list that the browser loads completely. Of a longer list, the browser
+	// loads only the visible rows.
 	PageRows int
-	// Shares stores the share links. Nil means that links are kept only in memory.
+	// Shares stores the share links. If it is nil, the links are kept only in memory.
 	Shares      *share.Store
 	ShareAdmins []string // Groups whose members may list and revoke the links of other users.
 	Log         *slog.Logger
@@ -90,13 +90,13 @@ type Server struct {
 	sockets      sync.WaitGroup
 	addressRates *limit.Rates  // Rate limits for the requests and messages of one address.
 	frameRates   *limit.Rates  // Rate limits for the frames of all sockets of one address.
-	limiter      limit.Limiter // Maximum numbers of requests, sockets, subscriptions, logs and scans.
+	limiter      limit.Limiter // Limits on requests, sockets, subscriptions, logs and scans.
 	budget       *limit.Budget // Memory that all responses share.
 
-	memoryLimit    int64        // In bytes; 0 means no limit.
-	shuttingDown   atomic.Bool  // The server is shutting down.
-	openSockets    atomic.Int64 // The number of open sockets.
-	messageBuffers sync.Pool    // A pool of *[]byte, in which messages are built before they are written.
+	memoryLimit    int64 // In bytes; 0 means no limit.
+	shuttingDown   atomic.Bool
+	openSockets    atomic.Int64
+	messageBuffers sync.Pool // Pool of *[]byte, the buffers in which messages are built.
 }
 
 // New creates a Server. The server accepts no requests before Run is called.
@@ -157,13 +157,13 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 	return r, nil
 }
 
-// begin allows WebSockets until ctx ends or s.stop is called.
+// begin allows WebSockets to be opened, and to stay open until ctx ends or s.stop is called.
 func (s *Server) begin(ctx context.Context) {
 	s.stopping, s.stop = context.WithCancel(ctx)
 	s.active.Load().begin(s.stopping) //nolint:contextcheck // s.stopping is derived from ctx.
 }
 
-// Run serves on listener until ctx ends. Open requests then have drainTimeout to finish. Run closes the listener.
+// Run serves on listener until ctx ends, and then closes the listener. Open requests have drainTimeout to finish.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	s.begin(context.WithoutCancel(ctx))
 	defer s.stop()
@@ -174,13 +174,13 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: responseTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		// The deadline of an HTTP/2 stream does not end a write to the connection of the stream. If the client's kernel
+		// In HTTP/2, the deadline of a stream does not end a blocked write to the connection. If the client's kernel
 		// accepts no data, only WriteByteTimeout ends that write.
 		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: stallTimeout},
 		ConnContext: withConn, ConnState: onState,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		// With this option, the handler and its boundary refuse OPTIONS *. Without the option, net/http answers it without
-		// calling the handler.
+		// By default, net/http answers OPTIONS * itself, without calling the handler. With this option, the handler
+		// receives the request and refuses it.
 		DisableGeneralOptionsHandler: true,
 	}
 	var shareStore sync.WaitGroup
@@ -212,8 +212,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// serve serves over TLS if there is a certificate. Pages then use HTTP/2. Browsers open separate HTTP/1.1 connections
-// for WebSockets.
+// serve uses TLS if the server has a certificate. Over TLS, browsers use HTTP/2 for pages, and separate HTTP/1.1
+// connections for WebSockets.
 func (s *Server) serve(server *http.Server, listener net.Listener) error {
 	listener = newLimitedListener(listener, s.addressRates, s.peers)
 	if s.keyPair == nil {

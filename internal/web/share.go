@@ -20,16 +20,16 @@ import (
 
 const (
 	sharePath, leavePath = "/share", "/share/leave"
-	// maxParts is the maximum number of parts of a share link, and maxNote the maximum length of its note in bytes.
+	// maxParts is the maximum number of parts of a share link. Each part selects objects of one resource. maxNote is
+	// the maximum length of the note of a share link, in bytes.
 	maxParts, maxNote = 100, 1000
-	// minShareLifetime and maxShareLifetime limit how long a share link lasts. A link lasts for defaultShareLifetime if
-	// the request specifies no time.
+	// minShareLifetime and maxShareLifetime limit how long a share link is valid. defaultShareLifetime applies if the
+	// request specifies no time.
 	minShareLifetime, defaultShareLifetime, maxShareLifetime = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour
-	// maxToken is the maximum length of the token in a share link, in bytes. A longer text is refused.
+	// maxToken is the maximum length of the token in a share link, in bytes. A longer token is refused.
 	maxToken = 100
 )
 
-// createShare creates a share link.
 func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
 	var request share.Request
 	if err := readBody(r, &request); err != nil {
@@ -61,8 +61,8 @@ func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// shareLifetime checks a request to create a share link, and returns how long the link lasts. It checks only what
-// does not depend on the user.
+// shareLifetime validates a request for a share link, and returns how long the link is valid. It does not check what
+// depends on the user, such as permissions.
 func shareLifetime(request *share.Request) (time.Duration, error) {
 	if len(request.Parts) == 0 || len(request.Parts) > maxParts {
 		return 0, badRequest("Invalid link",
@@ -85,7 +85,7 @@ func shareLifetime(request *share.Request) (time.Duration, error) {
 	return lifetime, nil
 }
 
-// checkStartPage refuses a share link whose first page would show data that the link does not share.
+// checkStartPage returns an error if the start page of a share link shows data that the link does not share.
 func (s *Server) checkStartPage(r *http.Request, newShare *share.Share) error {
 	queries, err := s.queriesAt(newShare.To)
 	if err != nil {
@@ -105,7 +105,8 @@ func (s *Server) checkStartPage(r *http.Request, newShare *share.Share) error {
 	return nil
 }
 
-// queriesAt returns the queries whose results a page of this server shows. to is the path of the page.
+// queriesAt returns the queries for the data that a page shows. to is the URL path of the page, such as
+// /r/core/v1/pods?ns=a.
 func (s *Server) queriesAt(to string) ([]query.Query, error) {
 	invalid := badRequest("Invalid page",
 		"to is %.200q; it must be the path of a list, an object or a comparison, without the base path, such as "+
@@ -157,8 +158,8 @@ func objectQuery(parts []string) query.Query {
 	return q
 }
 
-// listShares responds with the share links of the user, or with all share links if the user may manage those of
-// others.
+// listShares responds with the share links of the user. If the user is allowed to manage the links of others, it
+// responds with all share links.
 func (s *Server) listShares(w http.ResponseWriter, r *http.Request) error {
 	if _, err := valuesOf(r); err != nil {
 		return err
@@ -172,7 +173,6 @@ func (s *Server) listShares(w http.ResponseWriter, r *http.Request) error {
 	return writeJSONBody(w, r, http.StatusOK, docs)
 }
 
-// revokeShare revokes a share link.
 func (s *Server) revokeShare(w http.ResponseWriter, r *http.Request) error {
 	viewer := identityOf(r).Viewer
 	found, err := s.shares.Revoke(r.Context(), param(r, "id"), viewer.User, s.managesShares(viewer), s.actorOf(r))
@@ -189,8 +189,8 @@ func (s *Server) revokeShare(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// managesShares reports whether a viewer may list and revoke the share links of others. On a server without a login,
-// every viewer may do so, because no link belongs to a particular user.
+// managesShares reports whether a viewer is allowed to list and revoke the share links of others. On a server without
+// a login, every viewer is, because no link belongs to a particular user.
 func (s *Server) managesShares(v watch.Viewer) bool {
 	return v.User == nil || slices.ContainsFunc(v.User.Groups, func(group string) bool {
 		return slices.Contains(s.shareAdmins, group)
@@ -227,16 +227,15 @@ func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
 	}{shared.To})
 }
 
-// leaveShare removes the guest cookie. It does not redirect to another page. On a server without a login, such a page
-// would show the former guest everything that was not shared.
+// leaveShare removes the guest cookie. It does not redirect to another page. On a server without a login, that page
+// would show the former guest data that was not shared.
 func (s *Server) leaveShare(w http.ResponseWriter, r *http.Request) error {
 	s.setShareCookie(w, r, "", -1)
 	return render(w, r, http.StatusOK, templates.LeftPage(s.bareLayout(r, "You left the shared view")))
 }
 
-// setShareCookie sets the guest cookie. The cookie is SameSite=Lax, so that the browser sends it even when the user
-// follows a link from another site. Without the cookie, a guest who follows such a link would count as another
-// viewer.
+// setShareCookie sets the guest cookie. With SameSite=Lax, the browser sends the cookie even when the guest follows a
+// link from another site. Without the cookie, the guest would count as another viewer.
 func (s *Server) setShareCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: auth.CookieNameFor(share.CookieName, r), Value: value, Path: s.base.At("/"), MaxAge: age,
@@ -244,8 +243,8 @@ func (s *Server) setShareCookie(w http.ResponseWriter, r *http.Request, value st
 	})
 }
 
-// identifyGuest returns the sender of a request that has a guest cookie. ok is false if the request has no guest
-// cookie.
+// identifyGuest returns the guest (viewer of a share link) that sent a request. ok is false if the request has no
+// guest cookie. If the share link is not valid, from.err is the reason.
 func (s *Server) identifyGuest(r *http.Request) (from sender, ok bool) {
 	cookies := r.CookiesNamed(auth.CookieNameFor(share.CookieName, r))
 	if len(cookies) == 0 {
@@ -275,8 +274,8 @@ func shareEnded() error {
 	}
 }
 
-// otherCluster returns the error for guests whose link is for a cluster that is not the active one. The link does not
-// share objects with the same names in the active cluster.
+// otherCluster returns the error for guests whose share link is for a cluster that is not active. Objects with the
+// same names in the active cluster are not shared.
 func otherCluster() error {
 	return &problem{
 		Title: "Another cluster is active", Status: http.StatusUnauthorized,
@@ -291,7 +290,7 @@ func guestOf(r *http.Request) *share.Guest {
 	return from.guest
 }
 
-// actorOf describes the sender of a request for the audit log.
+// actorOf returns the user and the address that the audit log records for a request.
 func (s *Server) actorOf(r *http.Request) share.Actor {
 	actor := share.Actor{}
 	if guestOf(r) == nil {

@@ -38,15 +38,14 @@ const shareRequestA = `{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}]
 
 type created = share.Created
 
-// openedShare is a share link together with its token, and the cookie of a guest.
+// openedShare is a share link with its token, and the cookie of a guest who has opened the link.
 type openedShare struct {
 	created
 
 	token  string
-	cookie string // The Cookie header of the guest.
+	cookie string // The Cookie header line of the guest.
 }
 
-// createShare creates a share link with the request in body.
 func (s *site) createShare(body string, headers ...string) openedShare {
 	s.t.Helper()
 	a := s.post(s.base+"/api/v1/shares", body, headers...)
@@ -58,7 +57,6 @@ func (s *site) createShare(body string, headers ...string) openedShare {
 	return shared
 }
 
-// openShare opens a share link, and returns it with the cookie of the guest.
 func (s *site) openShare(shared openedShare) openedShare {
 	s.t.Helper()
 	a := s.post(s.base+"/share", `{"token":"`+shared.token+`"}`)
@@ -69,7 +67,6 @@ func (s *site) openShare(shared openedShare) openedShare {
 	return shared
 }
 
-// listShares returns the share links that the server lists for a caller with the given headers.
 func (s *site) listShares(headers ...string) (all share.Documents) {
 	s.t.Helper()
 	a := s.get(s.base+"/api/v1/shares", headers...)
@@ -79,14 +76,14 @@ func (s *site) listShares(headers ...string) (all share.Documents) {
 	return all
 }
 
-// cookie returns the Cookie header for a cookie whose name includes the server's port.
+// cookie returns a Cookie header line. It adds the port of the server to the name of the cookie.
 func (s *site) cookie(name, value string) string {
 	return "Cookie: " + name + strings.Replace(s.addr, "127.0.0.1:", "-", 1) + "=" + value
 }
 
 func (s *site) origin() string { return "Origin: http://" + s.addr }
 
-// A user creates a share link, and any client with the link can open it. The list of links shows how many viewers
+// A user can create a share link, and any client with the link can open it. The list of links shows how many viewers
 // each link has. When the link is revoked, the open sockets and pages of its guests end.
 func TestShareLifecycle(t *testing.T) {
 	s := newSite(t)
@@ -176,8 +173,8 @@ func TestShareLifecycle(t *testing.T) {
 	}
 }
 
-// Leaving a share link does not redirect. On a server without a login, the page that follows states that everything
-// else is open to anyone. Pages on which a user can share state this as well.
+// Leaving a share link does not redirect. On a server without a login, the next page states that everything is open
+// to anyone. The pages of users show this as well, but the pages of guests do not.
 func TestLeavingAShareDoesNotRedirect(t *testing.T) {
 	openSite := newSite(t)
 	for name, test := range map[string]struct {
@@ -212,8 +209,7 @@ func TestLeavingAShareDoesNotRedirect(t *testing.T) {
 	}
 }
 
-// A share link starts with the origin at which the browser reaches the server. The path of the link is under the base
-// path.
+// The URL of a share link has the origin at which the browser reaches the server. Its path is under the base path.
 func TestShareLinkIsUnderBasePath(t *testing.T) {
 	s := newSiteWith(t, web.Options{
 		BasePath: "/tools/g",
@@ -245,8 +241,8 @@ func TestShareLinkIsUnderBasePath(t *testing.T) {
 		!strings.Contains(a.header.Get("Set-Cookie"), "Path=/tools/g/;") {
 		t.Errorf("who leaves is answered with %v %s", a.header, a.body)
 	}
-	// Programs send no Origin header. A link that a program creates has the origin that is configured for the requested
-	// host.
+	// Programs send no Origin header. A link that a program creates has the configured origin with the host of the
+	// request.
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tools/g/api/v1/shares",
 		strings.NewReader(shareRequestA))
 	request.Host = "glasshouse.example.org"
@@ -432,8 +428,8 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 	}
 }
 
-// A browser sends its cookies to all ports of a host. The cookie of a guest or a login on one port therefore must not
-// affect the server on another port.
+// A browser sends its cookies to all ports of a host. A guest cookie or login cookie of one port must not affect a
+// server on another port.
 func TestCookiesOfOtherPortsAreIgnored(t *testing.T) {
 	jar, err := cookiejar.New(nil) // The cookie jar behaves like that of a browser.
 	if err != nil {
@@ -481,7 +477,7 @@ func TestCookiesOfOtherPortsAreIgnored(t *testing.T) {
 	status("who has logged out elsewhere", first, "/api/v1/status", http.StatusOK)
 }
 
-// An invalid token gets the same response as the token of an ended share link, whatever the request contains.
+// A request with an invalid body or token gets the same response as one with the token of an ended share link.
 func TestInvalidTokensAreAnsweredLikeEndedShares(t *testing.T) {
 	s := newSite(t)
 	shared := s.createShare(shareRequestA)
@@ -517,8 +513,7 @@ func TestInvalidTokensAreAnsweredLikeEndedShares(t *testing.T) {
 	}
 }
 
-// Pages of other sites cannot create or revoke share links. They can neither make a browser a guest nor end the visit
-// of a guest.
+// Pages of other sites cannot create or revoke share links. They also cannot set or remove a guest cookie.
 func TestSharesRequireOwnOrigin(t *testing.T) {
 	s := newSite(t)
 	shared := s.openShare(s.createShare(shareRequestA))
@@ -557,8 +552,7 @@ func TestSharesRequireOwnOrigin(t *testing.T) {
 	}
 }
 
-// dialStatus tries to open a WebSocket. It returns the status with which the server refuses it, or 101 if the
-// WebSocket opens.
+// dialStatus tries to open a WebSocket. It returns the HTTP status of the refusal, or "101" if the WebSocket opens.
 func (s *site) dialStatus(headers ...string) string {
 	c, err := s.dial(headers...)
 	if err == nil {
@@ -569,8 +563,7 @@ func (s *site) dialStatus(headers ...string) string {
 	return status
 }
 
-// A request with a guest cookie counts as one of the guest until the guest leaves, whatever other credentials the
-// request has.
+// A guest cookie overrides all other credentials of a request until the guest leaves the share link.
 func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 	s := newTeamSite(t, "")
 	login, _ := s.login("anna.token", "/")
@@ -608,8 +601,8 @@ func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 	}
 }
 
-// On every route and on the socket, a guest sees only what the link shares. This applies to requests for existing
-// objects and for missing objects.
+// On every route and on the WebSocket, a guest sees only what the link shares. Hidden objects get the same responses
+// as missing objects.
 func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 	s := newTeamSite(t, "")
 	for _, name := range []string{"canary-w"} {
@@ -625,7 +618,7 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 	})
 	s.api.Set("core/v1/namespaces", apitest.Item{Name: "canary-ns"})
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "canary-s"})
-	// Another user makes the program watch all resources.
+	// Requests of another user make the server watch all resources.
 	for _, ref := range []string{podsRef, widgetsRef, "core/v1/secrets", "core/v1/namespaces"} {
 		for began := time.Now(); !strings.Contains(s.get("/api/v1/snapshot/"+ref, bearerHeader("anna")).body, "canary"); {
 			if time.Since(began) > time.Minute {
@@ -644,7 +637,7 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 		a := s.send(method, path, shared.cookie, "Accept: "+accept, s.origin())
 		requested[path] = true
 		body := a.body
-		if !strings.HasPrefix(path, "/api/") { // A page repeats the path of its request. Remove that path from the body.
+		if !strings.HasPrefix(path, "/api/") { // A page contains the path of its request. Remove that path from the body.
 			for _, echo := range regexp.MustCompile(`canary[\w-]*|[\w.]+/v1/\w+`).FindAllString(path, -1) {
 				body = strings.NewReplacer(echo, "", url.QueryEscape(echo), "").Replace(body)
 			}
@@ -676,7 +669,7 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 		} {
 			check(http.MethodGet, path, accept)
 		}
-		// The responses for an existing object and for a missing object are equal, except for the names of the objects.
+		// A hidden object and a missing object get equal responses, except for the names of the objects.
 		for _, pair := range [][2]string{
 			{"/api/v1/snapshot/example.com/v1/widgets", "/api/v1/snapshot/example.com/v1/nothing"},
 			{"/api/v1/snapshot/core/v1/secrets?ns=a", "/api/v1/snapshot/core/v1/nothing?ns=a"},
@@ -751,8 +744,7 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 	}
 }
 
-// A hundred guests have open sockets. Five seconds after the share link is revoked, none of them receives any more
-// messages.
+// After a share link is revoked, the sockets of its 100 guests end within 5 s.
 func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 	s := newSite(t)
 	shared := s.openShare(s.createShare(shareRequestA))
@@ -764,7 +756,7 @@ func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 	const guests = 100
 	var reading sync.WaitGroup
 	lastReads, codes := make([]time.Time, guests), make([]websocket.StatusCode, guests)
-	var firstChanges sync.WaitGroup // firstChanges waits until every guest has received a change.
+	var firstChanges sync.WaitGroup // Waits until every guest has received a change.
 	stop := make(chan struct{})
 	var changing sync.WaitGroup
 	changing.Go(func() { // Continuously change an object that the guests see.
@@ -828,7 +820,6 @@ func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 	otherGuest.until(2, "pong")
 }
 
-// When a share link expires, the sockets of its guests end.
 func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
 	store, err := share.Open(share.Options{})
 	if err != nil {
@@ -862,8 +853,8 @@ func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
 	s.wantProblem("its guest", s.get("/api/v1/status", shared.cookie), http.StatusUnauthorized, "Link expired", "")
 }
 
-// A link that shares the logs of a namespace shares the logs of all pods in the namespace, and no other logs. Logs
-// cannot be shared without pods, because no page shows only logs.
+// A link that shares the logs of a namespace shares the logs of all its pods, and no other logs. Logs cannot be
+// shared without pods, because no page shows only logs.
 func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 	s := newSite(t)
 	for _, pod := range []string{"a/pods/web-1", "a/pods/web-2", "b/pods/other"} {
@@ -892,8 +883,8 @@ func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 	}
 }
 
-// When a share link ends, the logs that its guests follow end, too. For the client, this end differs from the end of
-// a complete log.
+// When a share link ends, the logs that its guests follow end, too. The client can distinguish this end from the end
+// of a complete log.
 func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {
 	s := newSite(t)
 	s.api.Handle("/api/v1/namespaces/a/pods/web-1/log", func(w http.ResponseWriter, r *http.Request) {
@@ -928,8 +919,8 @@ func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {
 	}
 }
 
-// When a share link or a login ends, its responses that are being sent are aborted. A slow client receives no more
-// data of these responses.
+// When a share link or a login ends, the server aborts the responses that it is still sending. A slow client receives
+// no more data of these responses.
 func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T) (s *site, cookie string, end func()){
 		"share": func(t *testing.T) (*site, string, func()) {
@@ -947,7 +938,7 @@ func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, cookie, end := test(t)
-			// The response is larger than the buffers of the connection.
+			// The response must be larger than the buffers of the connection, so that a part of it is not sent yet.
 			const objects, size = 300, 100 << 10
 			for n := range objects {
 				s.api.Set(podsRef, apitest.Item{
@@ -982,8 +973,8 @@ func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
 	}
 }
 
-// The number of open logs is limited for one user, for the guests of one link, and for all guests. None of these can
-// use up the logs that all callers share.
+// The number of open logs is limited for each user, for the guests of each link, and for all guests together. Each
+// limit leaves room for the logs of other callers.
 func TestLogsAreLimitedByUserAndLink(t *testing.T) {
 	s := newTeamSite(t, "")
 	for _, path := range []string{"a/pods/web-1", "b/pods/web-10"} {
@@ -1053,7 +1044,7 @@ func TestSharesSurviveARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	restarted := newTeamSiteWith(t, api, dir)
-	// The restarted server has another port. Its cookie therefore has another name.
+	// The name of a cookie contains the port, and the restarted server has another port.
 	shared.cookie = strings.Replace(shared.cookie, s.cookie("glasshouse-share", ""),
 		restarted.cookie("glasshouse-share", ""), 1)
 	if a := restarted.get("/r/"+podsRef, shared.cookie, "Accept: text/html"); a.status != http.StatusOK {
@@ -1073,8 +1064,8 @@ func TestSharesSurviveARestart(t *testing.T) {
 	}
 }
 
-// When the creator of a share link loses a permission, the guests lose it, too. While the permission cannot be
-// checked, guests do not see the data either.
+// When the creator of a share link loses a permission, the guests of the link lose it, too. While the server cannot
+// check the permission, guests do not see the data either.
 func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {
 	s := newTeamSite(t, "")
 	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
@@ -1168,7 +1159,8 @@ func TestGuestsGetNoAPIServerDetails(t *testing.T) {
 		"Permissions unknown", "CANARY")
 }
 
-// Two hundred people open one link, each in several tabs. Other callers can still connect, whatever the guests do.
+// The guests of one share link can open at most 2,000 sockets, and all guests together 4,000. Users can still
+// connect.
 func TestGuestSocketsAreLimited(t *testing.T) {
 	s := &web.Server{}
 	acquire := func(id string, address int) bool {
@@ -1210,7 +1202,7 @@ func FuzzExchange(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/share", strings.NewReader(body))
-		r.Host, r.RemoteAddr = "localhost", "" // With an address, the rate limit would delay the request.
+		r.Host, r.RemoteAddr = "localhost", "" // Without an address, no rate limit delays the request.
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, r)
 		if want := http.StatusNotFound; recorder.Code != want &&
@@ -1221,8 +1213,8 @@ func FuzzExchange(f *testing.F) {
 	})
 }
 
-// Another cluster may have other objects with the same names. The guests of a link to one cluster see nothing of
-// another cluster. When the cluster of the link is the active one again, the guests see their data again.
+// The guests of a link to one cluster see nothing of another cluster, even if it has objects with the same names.
+// When the cluster of the link is active again, the guests see their data again.
 func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 	s := newSite(t)
 	shared := s.openShare(s.createShare(shareRequestA))
@@ -1253,8 +1245,8 @@ func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 	}
 }
 
-// For a guest, the Related tab names the resources that are not part of the link. It does not reveal whether the
-// cluster serves these resources.
+// For a guest, the graph of related objects shows resources outside the link as forbidden. It does not reveal whether
+// the cluster serves these resources.
 func TestGuestRelatedNamesKindsNotInLink(t *testing.T) {
 	s := newTeamSite(t, "")
 	s.api.Set(podsRef, apitest.Item{

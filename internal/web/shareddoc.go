@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// sharedDoc is the text of a message that is built once for all sessions of a picker feed.
+// sharedDoc is the text of a message, built once for all sessions of a picker feed (the list in the resource picker).
 type sharedDoc struct {
 	startedAt time.Time     // When the build of the text began. The text includes all earlier changes.
 	done      chan struct{} // Closed when version, text and err are set.
@@ -16,17 +16,17 @@ type sharedDoc struct {
 	err       error
 }
 
-// sharedDocs caches the newest document. Documents with the same version have the same text. A session therefore only
-// needs to remember the version that it has sent last.
+// sharedDocs caches the newest document. Documents with the same version have the same text. A session therefore
+// remembers only the version that it has sent last.
 type sharedDocs struct {
 	mu      sync.Mutex
 	newest  *sharedDoc
 	version int
-	text    []byte // The text of the documents with that version.
+	text    []byte // The text of the current version.
 }
 
-// latest returns a document whose build began at the time after, or later. If there is none, the caller builds a new
-// document, and concurrent callers wait for it.
+// latest returns a document whose build began at the time after, or later. If there is none, the first caller builds
+// a new document, and concurrent callers wait for it.
 func (d *sharedDocs) latest(
 	ctx context.Context, after time.Time, encode func(context.Context) ([]byte, error),
 ) (*sharedDoc, error) {
@@ -50,9 +50,9 @@ func (d *sharedDocs) latest(
 	}
 }
 
-// build builds a document. If the text has not changed, the document keeps the previous version.
+// build encodes the text of doc. If the text has not changed, doc gets the previous version number.
 func (d *sharedDocs) build(ctx context.Context, doc *sharedDoc, encode func(context.Context) ([]byte, error)) {
-	// The waiting callers get this error if encode panics.
+	// If encode panics, the waiting callers get this error.
 	doc.err = context.Canceled
 	defer close(doc.done)
 	encoded, err := encode(ctx)

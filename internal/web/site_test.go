@@ -29,13 +29,13 @@ const (
 	widgetsRef = "example.com/v1/widgets"
 )
 
-// site is a running server that listens on a loopback address.
+// site is a test server that listens on a loopback address.
 type site struct {
 	t      *testing.T
 	server *web.Server
 	addr   string
-	base   string          // The base path of all URLs of the server; empty if it has none.
-	api    *apitest.Server // Nil for a server without a cluster. Each access to that cluster panics.
+	base   string          // The base path of all URLs; empty if there is none.
+	api    *apitest.Server // The fake API server. Nil if there is no cluster; using the cluster then panics.
 	log    *lockedBuffer
 	stop   func() error
 }
@@ -57,13 +57,12 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// newSite starts a server whose cluster has a few objects.
+// newSite starts a test server whose cluster has a few objects.
 func newSite(t *testing.T) *site {
 	t.Helper()
 	return newSiteWith(t, web.Options{})
 }
 
-// newSiteWith does the same as newSite, with further options for the server.
 func newSiteWith(t *testing.T, options web.Options) *site {
 	t.Helper()
 	api := apitest.New(
@@ -101,8 +100,8 @@ func newSiteWith(t *testing.T, options web.Options) *site {
 	return s
 }
 
-// waitForLive waits until the first list of the resource ref is complete. A page does not wait for that list, and the
-// time of the list depends on the machine.
+// waitForLive waits until the first list of the resource ref is complete. Pages wait only briefly for that list, so
+// tests must wait for it.
 func (s *site) waitForLive(ref string) {
 	s.t.Helper()
 	s.waitForText(s.base+"/api/v1/snapshot/"+ref+"?limit=1", `"state":"live"`)
@@ -122,7 +121,7 @@ func (s *site) waitForText(path, text string, headers ...string) {
 	}
 }
 
-// startCluster runs a watch.Cluster for api. It watches nothing yet, because it has no readers.
+// startCluster runs a watch.Cluster for api. Without readers, the cluster watches nothing.
 func startCluster(tb testing.TB, api *apitest.Server) *watch.Cluster {
 	tb.Helper()
 	return startClusterWith(tb, api, 0)
@@ -154,7 +153,6 @@ func startSite(t *testing.T, cluster *watch.Cluster) *site {
 	return startSiteWith(t, web.Options{ClusterInfo: web.ClusterInfo{Cluster: cluster}})
 }
 
-// startSiteWith starts a server with the given options.
 func startSiteWith(t *testing.T, options web.Options) *site {
 	t.Helper()
 	s := &site{t: t, log: &lockedBuffer{}}
@@ -181,7 +179,6 @@ func startSiteWith(t *testing.T, options web.Options) *site {
 	return s
 }
 
-// httpResponse is a complete HTTP response.
 type httpResponse struct {
 	status int
 	header http.Header
@@ -194,7 +191,7 @@ func (s *site) get(path string, headers ...string) httpResponse {
 	return s.send("GET", path, headers...)
 }
 
-// send sends a request exactly as given. An HTTP client would change requests that some tests need.
+// send writes a request exactly as given. An HTTP client would change requests that some tests need.
 func (s *site) send(method, path string, headers ...string) httpResponse {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
@@ -221,7 +218,6 @@ func (s *site) send(method, path string, headers ...string) httpResponse {
 	return readResponse(s.t, conn, method)
 }
 
-// readResponse reads the response to a request with the given method.
 func readResponse(t *testing.T, conn net.Conn, method string) httpResponse {
 	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
@@ -236,7 +232,6 @@ func readResponse(t *testing.T, conn net.Conn, method string) httpResponse {
 	return httpResponse{response.StatusCode, response.Header, string(body)}
 }
 
-// liveHeaders returns the headers with which a browser requests a WebSocket.
 func liveHeaders() []string {
 	return []string{
 		"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
@@ -244,8 +239,7 @@ func liveHeaders() []string {
 	}
 }
 
-// upgradeStatus requests the upgrade to a WebSocket, and closes the connection. It returns the status of the
-// response.
+// upgradeStatus requests a WebSocket, and closes the connection. It returns the status of the response.
 func (s *site) upgradeStatus(path string, headers ...string) int {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
@@ -268,8 +262,8 @@ func (s *site) upgradeStatus(path string, headers ...string) int {
 	return response.StatusCode
 }
 
-// wantProblem checks that a response is a problem document with the given status and title. The detail of the problem
-// must contain detail.
+// wantProblem checks that a response is a problem document with the given status and title. The detail of the
+// document must contain detail.
 func (s *site) wantProblem(name string, a httpResponse, status int, title, detail string) {
 	s.t.Helper()
 	var p struct {

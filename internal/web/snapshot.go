@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// snapshotWait is how long a snapshot waits for the first list of a resource. maxWait is the longest wait that a
-	// request may specify.
+	// snapshotWait is how long a snapshot request waits for the first list of a resource. maxWait is the longest wait
+	// that a request can specify.
 	snapshotWait = 5 * time.Second
 	maxWait      = time.Minute
 )
 
-// snapshot responds with the rows or the objects of a resource.
+// snapshot responds with a list of one resource, as rows or as complete objects.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 	query, values, err := queryOf(r, "fields", "limit", "view", "format", "wait", "cols", "sort")
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 	return writeTable(w, t, format)
 }
 
-// writeTable writes a snapshot in the given format.
+// writeTable writes the response headers, and then a snapshot in the given format.
 func writeTable(w http.ResponseWriter, t *table, format string) error {
 	out := bufio.NewWriterSize(w, 32<<10)
 	write := map[string]func(*bufio.Writer, *table) error{
@@ -143,7 +143,7 @@ func writeJSON(out *bufio.Writer, t *table) error {
 		Since      time.Time      `json:"since,omitzero"`
 		Reason     string         `json:"reason,omitempty"`
 		Namespaces []string       `json:"namespaces,omitempty"`
-		Total      *int           `json:"total"` // Null while the number is unknown.
+		Total      *int           `json:"total"` // Null until the first list is complete.
 		Columns    []watch.Column `json:"columns"`
 	}{
 		t.Resource.Ref(), t.Resource.Kind, t.Resource.Namespaced, t.Cursor,

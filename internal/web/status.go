@@ -7,12 +7,11 @@ import (
 	"glasshouse/web/templates"
 )
 
-// status responds with the watch status, which describes what is watched.
+// status responds with the watch status, which lists the watched resources and their states.
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 	return writeJSONBody(w, r, http.StatusOK, s.access(r).WatchStatus(r.Context()))
 }
 
-// statusPage renders the watch status as a page.
 func (s *Server) statusPage(w http.ResponseWriter, r *http.Request) error {
 	now := time.Now()
 	return render(w, r, http.StatusOK,

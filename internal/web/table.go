@@ -15,16 +15,16 @@ type table struct {
 	*watch.Snapshot
 
 	view         string // What the response contains: "rows" or "objects".
-	hasNamespace bool   // Whether the lines of a CSV include the namespace.
-	columns      []int  // The selected columns, as indexes in Columns in ascending order.
+	hasNamespace bool   // Whether CSV lines include the namespace.
+	columns      []int  // The selected columns, as indexes of Snapshot.Columns in ascending order.
 	toYAML       func(text []byte) ([]byte, error)
-	// expectText is called with the length of each object's text, to reserve memory for it.
+	// expectText reserves memory for the text of an object. It is called with the length of the text, in bytes.
 	expectText func(length int)
 }
 
-// newTable selects columns by their names in lower case, as the page does. The name column is always included. The
-// value "usual" selects the columns that kubectl prints by default. The value "wide" selects all columns, and is the
-// default.
+// newTable selects the columns of a snapshot by their names in lower case. The name column is always included. The
+// value "usual" selects the columns that kubectl prints by default. The value "wide", the default, selects all
+// columns.
 func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, error) {
 	t := &table{Snapshot: snapshot, view: view}
 	if len(cols) > 0 && view == "objects" {
@@ -57,7 +57,6 @@ func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, err
 	return t, nil
 }
 
-// selectedColumns returns the columns that newTable has selected.
 func (t *table) selectedColumns() []watch.Column {
 	columns := make([]watch.Column, len(t.columns))
 	for i, n := range t.columns {
@@ -66,7 +65,7 @@ func (t *table) selectedColumns() []watch.Column {
 	return columns
 }
 
-// itemText returns one row or object as JSON.
+// itemText returns one item as JSON: an object for the view "objects", otherwise a row.
 func (t *table) itemText(o *watch.Item) ([]byte, error) {
 	if t.view == "objects" {
 		text, err := o.JSON()
@@ -91,6 +90,6 @@ func (t *table) itemText(o *watch.Item) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the cells of %s: %w", o.Name(), err)
 	}
-	// Replace the cells, which are the last member of a row.
+	// The cells are the last member of the row. Replace them by the selected cells.
 	return append(append(row[:len(row)-len(o.Cells())-1], text...), '}'), nil
 }

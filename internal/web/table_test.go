@@ -10,7 +10,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// An export of a page has the same columns and the same order of rows as the page.
+// A snapshot has the requested columns in the order of the table, and its rows in the requested sort order.
 func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 	s := newSite(t)
 	const ref = "example.com/v1/gadgets"
@@ -60,7 +60,7 @@ func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 		"rows")
 }
 
-// The export links of a page contain the query of the page.
+// The export links of a page have the same namespaces, text filter and sort order as the page.
 func TestExportLinksHaveThePageQuery(t *testing.T) {
 	s := newSite(t)
 	page := s.get("/r/"+podsRef+"?ns=a&q=web&sort=-name&cols=status&cols=none", "Accept: text/html").body
@@ -87,7 +87,7 @@ func TestExportLinksHaveThePageQuery(t *testing.T) {
 	}
 }
 
-// The form of a page has a hidden field for each parameter of the query that has no visible field.
+// The filter form of a page has a hidden field for each query parameter that has no visible field.
 func TestFormKeepsOtherParameters(t *testing.T) {
 	s := newSite(t)
 	hidden := regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`)
@@ -123,8 +123,7 @@ func TestFormKeepsOtherParameters(t *testing.T) {
 	}
 }
 
-// If an object is open on a list page, the title of the page names the object. Without scripts, the page links to the
-// object's own page.
+// If an object is open on a list page, the page links to the page of that object, for browsers without JavaScript.
 func TestOpenObjectIsLinked(t *testing.T) {
 	s := newSite(t)
 	for query, want := range map[string]string{

@@ -13,8 +13,8 @@ import (
 	"glasshouse/web/templates"
 )
 
-// formatStatus formats the watch status as text. web/static/src/status/watch-status.ts formats it in the same way.
-// Tests check both implementations against testdata/ledger.json.
+// formatStatus formats the watch status as text for the status page. web/static/src/status/watch-status.ts formats it
+// in the same way. Tests check both implementations against testdata/ledger.json.
 func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Time) templates.Status {
 	page := templates.Status{Layout: layout, At: formatTime(now), Memory: memoryText(status)}
 	relative := watch.Column{Relative: true}
@@ -36,12 +36,11 @@ func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Ti
 	return page
 }
 
-// unknownCell is the text of a cell whose value is unknown, where a zero would be wrong.
+// unknownCell is the text of a cell whose value is unknown. A zero would be wrong there.
 const unknownCell = "–"
 
-// statusCells returns the cells of one row of the status page. It omits the first columns, up to the state. The order
-// of the cells is the order in templates.StatusPage. If the page shows a value as elapsed time, the cell contains a
-// timestamp.
+// statusCells returns the cells of one row of the status page, after the cell with the state. The order of the cells
+// is the order in templates.StatusPage. A cell that the page shows as elapsed time contains a timestamp.
 func statusCells(c *watch.WatchStatusEntry) []string {
 	listed := c.State == status.Live || c.State == status.Stale
 	objects, lastEvent, relists := unknownCell, unknownCell, unknownCell
@@ -52,7 +51,7 @@ func statusCells(c *watch.WatchStatusEntry) []string {
 	if !c.LastEvent.IsZero() {
 		lastEvent = formatTime(c.LastEvent) + " ago"
 	}
-	// These counts are unknown before the first list.
+	// The numbers of relists, drops, resets and interruptions are unknown before the first list.
 	if c.Lists > 0 {
 		relists, drops, resets = templates.Digits(c.Lists-1), templates.Digits(c.Drops), templates.Digits(c.Resets)
 		interruptions = interruptionText(c)
@@ -139,8 +138,8 @@ func memoryText(l watch.WatchStatus) string {
 	return text + ", no limit"
 }
 
-// sizeText formats a number of bytes in the largest unit in which it is at least 1. It adds one decimal if the result
-// is below 10.
+// sizeText formats a number of bytes in the largest unit that gives at least 1. It adds one decimal to a result below
+// 10.
 func sizeText(bytes int64) string {
 	units := []string{"KiB", "MiB", "GiB", "TiB"}
 	if bytes < 1<<10 {
@@ -157,8 +156,7 @@ func sizeText(bytes int64) string {
 	return templates.Digits(int((bytes+unit/2)/unit)) + " " + units[0]
 }
 
-// durationText formats the length of a period that has ended, in seconds. The text therefore does not need to be
-// updated.
+// durationText formats a completed duration, in seconds. Unlike a timestamp, its text does not change over time.
 func durationText(seconds float64) string {
 	tenths := int64(seconds * 10)
 	switch {
@@ -172,5 +170,5 @@ func durationText(seconds float64) string {
 	return templates.Digits(int(tenths/36_000)) + " h"
 }
 
-// formatTime formats a time as RFC 3339 in UTC, as pages expect it.
+// formatTime formats a time as RFC 3339 in UTC, which the script of a page parses.
 func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }

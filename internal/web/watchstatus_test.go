@@ -14,8 +14,8 @@ import (
 	"glasshouse/web/templates"
 )
 
-// The HTML of the status page describes a watch status in the same way as the script of the page.
-// web/test/status/watch-status.test.ts uses the same file of test cases.
+// The server formats the watch status in the same way as the script of the page. web/test/status/watch-status.test.ts
+// uses the same file of test cases.
 func TestStatusPageMatchesTheScript(t *testing.T) {
 	type memoryCase struct {
 		Ledger watch.WatchStatus `json:"ledger"`
@@ -49,7 +49,7 @@ func TestStatusPageMatchesTheScript(t *testing.T) {
 	}
 }
 
-// The watch status contains the watched resources, as JSON and on the status page.
+// The watch status lists the watched resources, as JSON and as an HTML page.
 func TestStatusListsWatchedResources(t *testing.T) {
 	s := newSite(t)
 	a := s.get("/api/v1/status")
@@ -80,7 +80,7 @@ func TestStatusListsWatchedResources(t *testing.T) {
 	}
 }
 
-// Without readers, nothing is watched. A client that reads the watch status does not count as a reader.
+// Without readers, no resource is watched. A client that reads the watch status does not count as a reader.
 func TestStatusWithoutReadersIsEmpty(t *testing.T) {
 	s := newSite(t)
 	idle := startSite(t, startCluster(t, s.api))

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// writeWatchdog ends a connection if one write takes longer than writeTimeout. It does not set and stop a timer for
-// each write, which would make every write slower. Instead, one timer keeps running while there are writes, and
-// checks the current write when it fires.
+// writeWatchdog ends a connection if one write takes longer than writeTimeout. One timer serves all writes, because a
+// separate timer would make every write slower. When the timer fires, it checks the write in progress.
 type writeWatchdog struct {
 	abort func()
 
@@ -45,8 +44,8 @@ func (l *writeWatchdog) check() {
 	}
 }
 
-// expired reports whether the current write has taken longer than writeTimeout. If the write still has time, expired
-// sets the timer again.
+// expired reports whether the write in progress has taken longer than writeTimeout. If the write still has time,
+// expired restarts the timer for the rest of that time.
 func (l *writeWatchdog) expired() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A write that takes too long is detected exactly at the time limit, whatever was written before. Shorter writes and
-// idle times are not reported.
+// A write that takes longer than writeTimeout is aborted exactly at the limit, regardless of earlier writes. Shorter
+// writes and idle times do not abort the connection.
 func TestWriteWatchdogEndsLateWrites(t *testing.T) {
 	for name, elapsed := range map[string]time.Duration{
 		"the first": 0, "behind others": 25 * time.Second, "behind silence": time.Minute,
@@ -39,7 +39,6 @@ func TestWriteWatchdogEndsLateWrites(t *testing.T) {
 	}
 }
 
-// After stop, no timer of the watchdog fires.
 func TestWriteWatchdogStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := writeWatchdog{abort: func() { t.Error("cut when it had been stopped") }}

@@ -11,12 +11,12 @@ import (
 	"glasshouse/internal/limit"
 )
 
-// largeText is the length, in bytes, from which only one text is converted at a time. In the worst case measured,
-// 30,000 short strings, a conversion needs memory of 80 times the length.
+// largeText is the length, in bytes, from which texts are converted to YAML one at a time. In the worst case measured
+// (30,000 short strings), a conversion needs memory of 80 times the length.
 const largeText = 128 << 10
 
-// toYAML converts a JSON text to YAML. For a large text, it first waits for a lease under processorLimits, and until
-// no other large text is being converted.
+// toYAML converts JSON to YAML. For a large text, it first waits for a processor lease (see processorLimits). It also
+// waits until no other large text is being converted.
 func (s *Server) toYAML(r *http.Request, text []byte) ([]byte, error) {
 	if len(text) >= largeText {
 		done, err := s.acquireProcessor(r.Context(), r)
@@ -34,8 +34,8 @@ func (s *Server) toYAML(r *http.Request, text []byte) ([]byte, error) {
 	return jsonToYAML(text)
 }
 
-// yamlForPage converts a JSON text to YAML for a page. It reserves memory for the escaped HTML text, which may be
-// five times as long as the YAML and is built in one piece.
+// yamlForPage converts JSON to YAML for a page. It reserves memory for the HTML-escaped text, which is built in one
+// piece. That text can be five times as long as the YAML.
 func (s *Server) yamlForPage(r *http.Request, text []byte) (string, error) {
 	document, err := s.toYAML(r, text)
 	escaped := len(document)
@@ -51,8 +51,8 @@ func (s *Server) yamlForPage(r *http.Request, text []byte) (string, error) {
 	return string(document), err
 }
 
-// jsonToYAML converts a JSON text to YAML. The YAML library parses the JSON text as YAML. The strings in a JSON text
-// may contain characters that YAML treats as line breaks or forbids. jsonToYAML escapes these characters first.
+// jsonToYAML converts JSON to YAML. The YAML library parses the JSON as YAML. JSON strings can contain characters
+// that YAML forbids or treats as line breaks. jsonToYAML escapes these characters first.
 func jsonToYAML(text []byte) ([]byte, error) {
 	var escaped strings.Builder
 	rest := text

@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// The script of the page converts an object to YAML (web/static/src/yaml). A test of the script compares the result
-// with a file of test cases. This test reads the YAML in the same file with the YAML parser of kubectl.
+// The YAML parser of kubectl can read the YAML that the script of the page (web/static/src/yaml) generates. The
+// expected YAML is in a file that a test of the script uses as well.
 func TestPageYAMLParsesWithKubectlsParser(t *testing.T) {
 	t.Parallel()
 	for _, c := range yamlCases(t) {
@@ -30,7 +30,7 @@ func TestPageYAMLParsesWithKubectlsParser(t *testing.T) {
 	}
 }
 
-// The server can convert an object to YAML with any characters in its texts.
+// The server can convert an object to YAML, whatever characters its strings contain.
 func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -41,7 +41,7 @@ func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// encoding/json escapes more characters than other JSON encoders. Undo that for two of them.
+		// encoding/json escapes U+2028 and U+2029, but other JSON encoders do not. Undo these two escapes.
 		raw := strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(object))
 		document, err := web.JSONToYAML([]byte(raw))
 		if err != nil {
@@ -93,7 +93,7 @@ func yamlCases(t *testing.T) []yamlCase {
 	return cases
 }
 
-// parseJSON parses a JSON text, and keeps the original form of integers.
+// parseJSON parses JSON. It does not convert integers to floating point, so that they keep all digits.
 func parseJSON(t *testing.T, text string) any {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))
