@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// tally counts the wrong responses in a test, and logs some of them.
+// tally counts all checks and the failed checks of a test. It logs the first 10 failures.
 type tally struct {
 	*probe
 
@@ -30,8 +30,8 @@ func (t *tally) require(finding, bar string) {
 	t.probe.require(t.wrong == 0 && t.count > 0, finding, bar, "%d of %d wrong", t.wrong, t.count)
 }
 
-// tryRequest sends a request from an attacker's address, and returns the response. If the connection is closed without
-// a response, the status of the result is 0.
+// tryRequest sends a request from one of the attackers' addresses, and returns the response. If no response arrives,
+// the returned status is 0.
 func (s *site) tryRequest(r request) *response {
 	a, err := exchange(s.Context(), attacker(len(r.path)), s.address, r)
 	if err != nil {
@@ -40,7 +40,8 @@ func (s *site) tryRequest(r request) *response {
 	return a
 }
 
-// A page that reaches the program under a foreign host name, as after DNS rebinding, gets no data from any route.
+// Every route refuses a request with a foreign Host header, even with a valid token. DNS rebinding attacks send such
+// requests.
 func TestForeignHostsGetNothing(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -61,7 +62,8 @@ func TestForeignHostsGetNothing(t *testing.T) {
 	})
 }
 
-// A script of another origin cannot open a WebSocket or read a route.
+// Every route, including the WebSocket upgrade, refuses requests from scripts of another origin. No response has a
+// CORS header.
 func TestForeignOriginsGetNothing(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -111,7 +113,7 @@ func withoutPrefix(headers []string, prefix string) (rest []string) {
 	return rest
 }
 
-// A form or script of another page cannot change anything.
+// A form or script on a page of another site cannot change anything.
 func TestForeignPagesChangeNothing(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -151,7 +153,8 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 	})
 }
 
-// Every response has a content security policy, for each route and each identity, and for errors as well.
+// Every response has a strict Content-Security-Policy, for each route and each identity. Error responses have it as
+// well.
 func TestEachResponseHasPolicy(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

@@ -10,14 +10,13 @@ import (
 	"syscall"
 )
 
-// cgroup limits the memory of one process by a Linux control group. It supports both versions of the kernel's
-// interface.
+// cgroup is a Linux control group that limits the memory of one process. Both cgroup v1 and cgroup v2 are supported.
 type cgroup struct {
 	dir string
 	v2  bool
 }
 
-// newCgroup creates a child of the group of this process, with a memory limit in bytes.
+// newCgroup creates a child of this process's own cgroup. limit is the memory limit of the child in bytes.
 func newCgroup(name string, limit int64) (*cgroup, error) {
 	parent, v2, err := currentCgroup()
 	if err != nil {
@@ -34,8 +33,8 @@ func newCgroup(name string, limit int64) (*cgroup, error) {
 	return g, nil
 }
 
-// currentCgroup returns the directory of the group of this process that has the memory controller, and whether it is of
-// version 2.
+// currentCgroup returns the directory of this process's own cgroup in the hierarchy that can limit memory. v2 reports
+// whether it is a cgroup v2.
 func currentCgroup() (dir string, v2 bool, err error) {
 	const root = "/sys/fs/cgroup"
 	text, err := os.ReadFile("/proc/self/cgroup")
@@ -62,12 +61,13 @@ func currentCgroup() (dir string, v2 bool, err error) {
 	return unified, true, nil
 }
 
-// wrap writes a script that starts program inside the group, so that all its memory counts from the start.
+// wrap writes a shell script into dir and returns its path. The script joins the cgroup, and then executes program.
+// The cgroup therefore counts all memory of program from its start.
 func (g *cgroup) wrap(program, dir string) (script string, err error) {
 	script = filepath.Join(dir, "in-cgroup")
 	text := fmt.Sprintf("#!/bin/sh\necho $$ >%s/cgroup.procs && exec %s \"$@\"\n", g.dir, program)
-	// A process that another test starts meanwhile would inherit the open file, and the script could not be executed
-	// ("text file busy", golang.org/issue/22315).
+	// ForkLock prevents other goroutines from forking while the script is open for writing. A forked process would
+	// inherit the open file. Executing the script would then fail with "text file busy" (golang.org/issue/22315).
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil { //nolint:gosec // It must be executable.
@@ -76,7 +76,7 @@ func (g *cgroup) wrap(program, dir string) (script string, err error) {
 	return script, nil
 }
 
-// peak returns the highest memory use of the group since it was created, in bytes.
+// peak returns the highest memory use of the cgroup since its creation, in bytes.
 func (g *cgroup) peak() (int64, error) {
 	names := map[bool]string{false: "memory.max_usage_in_bytes", true: "memory.peak"}
 	text, err := os.ReadFile(filepath.Join(g.dir, names[g.v2]))
@@ -86,9 +86,9 @@ func (g *cgroup) peak() (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// kills returns how many processes of the group the kernel has killed because of their memory use. In v1 the count of
-// failed allocations, memory.failcnt, is not a substitute: it includes allocations that succeeded after page cache was
-// dropped.
+// kills returns how many processes of the cgroup the kernel has killed because they used too much memory. In cgroup
+// v1, memory.failcnt is not a substitute. It also counts allocations that succeeded after the kernel had dropped page
+// cache.
 func (g *cgroup) kills() (count int, err error) {
 	names := map[bool]string{false: "memory.oom_control", true: "memory.events"}
 	text, err := os.ReadFile(filepath.Join(g.dir, names[g.v2]))
@@ -111,7 +111,6 @@ func (g *cgroup) write(name, text string) error {
 	return nil
 }
 
-// remove deletes the group, which must be empty.
 func (g *cgroup) remove() error {
 	if err := os.Remove(g.dir); err != nil {
 		return fmt.Errorf("remove the cgroup: %w", err)

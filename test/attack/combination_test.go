@@ -15,15 +15,16 @@ import (
 	"time"
 )
 
-// identities returns the identities of the attackers, by name, each with the headers that they send.
+// identities maps the name of each attacker to the request headers that identify the attacker.
 func (s *site) identities(guest string) map[string][]string {
 	return map[string][]string{"guest": {guest}, "restricted user": {bearer(s.restricted)}, "nobody": nil}
 }
 
-// misuse is a way to misuse a route. run returns when the misuse is over, and at the latest when ctx ends.
+// misuse is one way to misuse a route, such as never reading the response. run returns when the misuse is complete or
+// ctx ends.
 type misuse struct {
 	name string
-	run  func(ctx context.Context, from, to string, r request) error // Returns an error if a response is wrong.
+	run  func(ctx context.Context, from, to string, r request) error // The error describes a wrong response.
 }
 
 func misuses() []misuse {
@@ -51,28 +52,29 @@ func misuses() []misuse {
 	}
 }
 
-// attempt sends a request on a new connection. ok is false if the server refuses it by closing the connection.
+// attempt sends a request on a new connection. ok is false if sending failed, for example because the server closed
+// the connection.
 func attempt(ctx context.Context, from, to string, r request) (conn net.Conn, ok bool) {
 	conn, err := send(ctx, from, to, r, smallBuffer)
 	return conn, err == nil
 }
 
-// leaveUnread sends a request, and reads nothing of the response until ctx ends.
+// leaveUnread sends a request, and keeps the connection open until ctx ends. It never reads the response.
 func leaveUnread(ctx context.Context, from, to string, r request) error {
 	if conn, ok := attempt(ctx, from, to, r); ok {
 		<-ctx.Done()
-		_ = conn.Close() // The server may have closed it.
+		_ = conn.Close()
 	}
 	return nil
 }
 
-// readSlowly sends a request, and reads one byte of the response each 100 ms.
+// readSlowly sends a request, and reads one byte of the response every 100 ms until ctx ends.
 func readSlowly(ctx context.Context, from, to string, r request) error {
 	conn, ok := attempt(ctx, from, to, r)
 	if !ok {
 		return nil
 	}
-	defer func() { _ = conn.Close() }() // The server may have closed it.
+	defer func() { _ = conn.Close() }()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -84,31 +86,31 @@ func readSlowly(ctx context.Context, from, to string, r request) error {
 		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
 		_, err := conn.Read(make([]byte, 1))
 		if timeout := net.Error(nil); err != nil && (!errors.As(err, &timeout) || !timeout.Timeout()) {
-			return nil // The server may disconnect a slow reader.
+			return nil // The server is allowed to disconnect a slow reader.
 		}
 	}
 }
 
-// abort sends a request, reads a few bytes of the response, and resets the connection.
+// abort sends a request, reads at most 100 bytes of the response, and resets the TCP connection.
 func abort(ctx context.Context, from, to string, r request) error {
 	conn, ok := attempt(ctx, from, to, r)
 	if !ok {
 		return nil
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(2 * time.Second))
-	_, _ = io.ReadFull(conn, make([]byte, 100)) // The response may be shorter, or late.
+	_, _ = io.ReadFull(conn, make([]byte, 100)) // The response can be shorter than 100 bytes, or late.
 	reset(conn)
 	return nil
 }
 
-// expectRefusal sends an invalid request. It returns an error if the status is 200 or 500, or if the connection stays
-// open.
+// expectRefusal sends an invalid request. It returns an error if the response has a status other than 4xx, or if the
+// server neither responds nor closes the connection within 15 s.
 func expectRefusal(ctx context.Context, from, to string, r request) error {
 	conn, ok := attempt(ctx, from, to, r)
 	if !ok {
-		return nil // The server closed the connection during the request.
+		return nil // The server refused the request by closing the connection.
 	}
-	defer func() { _ = conn.Close() }() // The server may have closed it.
+	defer func() { _ = conn.Close() }()
 	_ = conn.SetReadDeadline(time.Now().Add(15 * time.Second))
 	statusLine := make([]byte, 12)
 	n, err := io.ReadFull(conn, statusLine)
@@ -121,7 +123,8 @@ func expectRefusal(ctx context.Context, from, to string, r request) error {
 	return nil
 }
 
-// matrix runs all combinations of identities, misuses and routes, and records their effects.
+// matrix runs every combination of an identity, a misuse and a route. It records the memory use and the wrong
+// responses.
 type matrix struct {
 	*site
 
@@ -129,15 +132,16 @@ type matrix struct {
 	running     sync.WaitGroup
 	connections atomic.Int64
 	combined    int
-	worst       int64  // The highest RSS of all combinations.
-	worstAt     string // The identity and the misuse at the time of the highest RSS.
+	worst       int64  // Highest resident memory (RSS) of the program, in bytes.
+	worstAt     string // Misuse and identity at the time of the highest RSS.
 
 	mu    sync.Mutex
-	wrong map[string]int // The number of each wrong response.
+	wrong map[string]int // Number of occurrences of each wrong response.
 }
 
-// startAll runs every combination, and records the peak of the RSS for each pair of an identity and a misuse. In the
-// full form, all connections of one pair end before the next pair starts. In the short form, the pairs overlap.
+// startAll runs every combination of identity, misuse and route. For each pair of identity and misuse, it records the
+// peak resident memory (RSS). In the full form ("make attack"), all connections of one pair end before the next pair
+// starts. In the short form (the default), the connections of different pairs overlap.
 func (m *matrix) startAll(guest string) {
 	routes := slices.Concat(m.inventory(), m.writes())
 	identities := m.identities(guest)
@@ -157,7 +161,8 @@ func (m *matrix) startAll(guest string) {
 	m.recordPeak("the last connections")
 }
 
-// recordPeak logs the peak of the RSS since the peak was last reset, and records the highest one.
+// recordPeak logs the peak resident memory (RSS) since peak was last set to 0. It keeps the highest peak of all
+// calls.
 func (m *matrix) recordPeak(combinations string) {
 	peak := m.peak.Load()
 	m.Logf("RSS %d MB: %s", peak>>20, combinations)
@@ -166,12 +171,14 @@ func (m *matrix) recordPeak(combinations string) {
 	}
 }
 
-// start starts one combination, in the full form on 20 connections.
+// start starts one combination of identity, misuse and route. It opens 20 connections in the full form of the tests
+// ("make attack"), and one connection in the short form (the default).
 func (m *matrix) start(identity string, kind misuse, r route, headers []string) {
 	m.combined++
 	for n := range shortOrFull(1, 20) {
 		m.slots <- struct{}{}
-		wait(shortOrFull(2*time.Millisecond, 3*time.Millisecond)) // This allows hundreds of connections a second.
+		// The pause limits the rate to 500 new connections per second; the full form of the tests allows 333.
+		wait(shortOrFull(2*time.Millisecond, 3*time.Millisecond))
 		m.running.Go(func() {
 			defer func() { <-m.slots }()
 			ctx, cancel := context.WithTimeout(m.Context(), shortOrFull(400*time.Millisecond, 6*time.Second))
@@ -187,8 +194,8 @@ func (m *matrix) start(identity string, kind misuse, r route, headers []string) 
 	}
 }
 
-// Each identity uses each type of misuse on each route. The program stays within the memory limit, and does not leak
-// goroutines or descriptors.
+// The program stays within its memory limit while every identity uses every misuse on every route. Afterward, no
+// goroutines or file descriptors remain.
 func TestEveryRouteSurvivesMisuse(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()
@@ -198,7 +205,8 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		start := must(s.counts())(p)
 		baseline := s.health(shortOrFull(time.Second, 10*time.Second))
 		m := &matrix{site: s, slots: make(chan struct{}, shortOrFull(300, 3000)), wrong: map[string]int{}}
-		s.writes() // Read the list of routes now, because the attack must not request it.
+		// writes loads the list of routes here, because the attack must not request it.
+		s.writes()
 		during := s.healthDuring(shortOrFull(6*time.Second, time.Minute), func() { m.startAll(guest) })
 		logged := 0
 		for wrongResponse, count := range m.wrong {

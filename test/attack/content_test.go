@@ -18,22 +18,23 @@ import (
 
 const configMaps = "core/v1/configmaps"
 
-// content is the data that the attacks try to read: objects in a namespace, and users with permissions for some of
-// them.
+// content is the data that the attacks try to read. It consists of objects in the demo cluster, and of users who are
+// allowed to read some of them.
 type content struct {
 	*cluster.Cluster
 
-	namespace string // The namespace with many large objects.
-	hidden    string // A namespace that no restricted user may read.
-	pod       string // A pod of the namespace shop that writes a log.
+	namespace string // Namespace with many large ConfigMaps.
+	hidden    string // Namespace that the restricted user is not allowed to read.
+	pod       string // Name of a pod in the namespace shop that writes a log.
 
-	creator      string // The token of a user with the ClusterRole view, and with Secrets of the namespace.
-	restricted   string // The token of a user who may read ConfigMaps of the namespace.
-	unprivileged string // The token of a user without permissions.
-	healthyToken string // The token of the viewer whose latency is measured, with the permissions of creator.
+	creator      string // Token of a user with the ClusterRole view, and access to Secrets in namespace.
+	restricted   string // Token of a user who can only read ConfigMaps in namespace.
+	unprivileged string // Token of a user without permissions.
+	healthyToken string // Token of a user with the ClusterRole view, whose latency is measured.
 }
 
-// sizes contains, by name, the number of ConfigMaps and the size of each in bytes.
+// sizes returns the number of ConfigMaps to create and the approximate size of each in bytes. The keys are prefixes
+// of their names.
 func sizes() map[string][2]int {
 	return map[string][2]int{
 		"huge":  {2, 1000 << 10},
@@ -48,7 +49,8 @@ var sharedContent struct {
 	err     error
 }
 
-// contentOf creates the content once for all tests. The content is deleted together with the demo cluster.
+// contentOf creates the content in the cluster once for all tests. The tests do not delete it, because the demo
+// cluster is deleted after them.
 func contentOf(p *probe) *content {
 	p.Helper()
 	sharedContent.once.Do(func() {
@@ -135,7 +137,8 @@ func (c *content) makeUsers(ctx context.Context) (err error) {
 	return nil
 }
 
-// user creates a service account with a Role in its namespace, and returns its token.
+// user creates a service account in a namespace, and returns a token for it. If rules are given, user also creates a
+// Role with these rules, and binds it to the service account.
 func (c *content) user(
 	ctx context.Context, namespace, name string, rules ...rbacv1.PolicyRule,
 ) (token string, err error) {
@@ -166,8 +169,8 @@ func (c *content) user(
 	return tokenRequest.Status.Token, nil
 }
 
-// ignoreExisting returns nil if err means that an object exists already, because an attack on the baseline program has
-// created the same objects. Otherwise it returns err.
+// ignoreExisting returns nil if err means that an object already exists, and err otherwise. Objects already exist if
+// the same attack has run on the baseline program before.
 func ignoreExisting(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil

@@ -11,11 +11,12 @@ import (
 	"testing"
 )
 
-// secretCopy is a Secret as JSON. Tools store copies of applied objects in this form in annotations.
+// secretCopy is a Secret as JSON. Tools such as kubectl store copies of applied objects in annotations in this form.
 const secretCopy = `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"it"},` +
 	`"data":{"password":"Y2FuYXJ5LWluLWEtY29weQ=="},"stringData":{"password":"canary-in-a-copy"}}`
 
-// These constants are the same Secret as base64 of bzip2 and of xz, because Go cannot write these formats.
+// bzip2Copy and xzCopy are secretCopy, compressed and encoded as base64. They are constants because Go's standard
+// library cannot write these formats.
 const (
 	bzip2Copy = "QlpoOTFBWSZTWZiX6QkAAEgfgBAGMjIHFCngLq/fqiAAZDQpk1P1GoDTHqhtJoPU8oQkfqIaA0AAAHqWe8ybViiKGpmEI0hw" +
 		"pWINVdTQZc9wAVtdHypn1XaQ34Oghdjw2ekx3EnQjb+DPnX59tdCN031uDRSuSWIVM5AgsxU4NUTGkIvVm+ESBATm9+Gwnlf" +
@@ -25,7 +26,8 @@ const (
 		"NkD8VbiZbz/1+AAAogybZYF95zoAAZgBmAEAAD/KNnaxxGf7AgAAAAAEWVo="
 )
 
-// copies returns a copy of the Secret in each encoding that an annotation may contain.
+// copies returns copies of secretCopy, each in another encoding that occurs in annotations. The keys name the
+// encodings.
 func copies(p *probe) map[string]string {
 	p.Helper()
 	var deflated bytes.Buffer
@@ -51,8 +53,8 @@ func copies(p *probe) map[string]string {
 	}
 }
 
-// fragment returns a part of text that is long enough to decode, as it appears inside a JSON string. It contains no
-// character with several representations.
+// fragment returns a substring of text that reveals the Secret if it appears in a response. The substring has no
+// characters that JSON can escape in several ways.
 func fragment(text string) string {
 	if strings.Contains(text, "Y2FuYXJ5") {
 		return "Y2FuYXJ5LWluLWEtY29weQ"
@@ -60,8 +62,8 @@ func fragment(text string) string {
 	return text[len(text)/2 : len(text)/2+24]
 }
 
-// A user may read a Secret, but its values are masked. Copies of the Secret in its annotations are masked as well, in
-// every encoding.
+// Copies of a Secret in its own annotations are masked like its values, in every encoding. This also applies to users
+// who are allowed to read the Secret.
 func TestSecretsAnnotationsHaveNoCopies(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -97,8 +99,8 @@ func TestSecretsAnnotationsHaveNoCopies(t *testing.T) {
 	})
 }
 
-// annotationIn finds an annotation in a response. It returns the text after the name of the annotation, up to the next
-// annotation.
+// annotationIn returns the part of body from the annotation example.com/<form> to the next annotation. It returns ""
+// if body does not contain the annotation.
 func annotationIn(body, form string) string {
 	for rest := body; ; {
 		_, after, found := strings.Cut(rest, "example.com/"+form)

@@ -13,8 +13,8 @@ import (
 
 const events = "core/v1/events"
 
-// A guest and a restricted user cannot detect changes of an object that they may not see. Except for times and cursors,
-// complete responses stay the same, and cursors do not depend on hidden changes.
+// A guest (a viewer of a share link) and a restricted user cannot detect changes of objects that they are not allowed
+// to see. Apart from times and cursors, their responses stay the same. Their cursors do not reveal the changes.
 func TestCursorsHideForeignChanges(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()
@@ -27,7 +27,8 @@ func TestCursorsHideForeignChanges(t *testing.T) {
 			Resources: []string{"configmaps", "events"},
 			Verbs:     []string{"get", "list", "watch"},
 		}))(p)
-		// A user who may see all namespaces makes the program watch all of them at once.
+		// These requests are from a user with access to all namespaces. They make the program watch all namespaces at
+		// once.
 		for _, kind := range []string{configMaps, events} {
 			s.waitForSnapshot(get("/api/v1/snapshot/"+kind, bearer(s.creator)))
 		}
@@ -40,7 +41,7 @@ func TestCursorsHideForeignChanges(t *testing.T) {
 	})
 }
 
-// waitForSnapshot repeats a request for a snapshot until the snapshot is complete.
+// waitForSnapshot repeats a snapshot request until the snapshot has the state live (complete and current).
 func (s *site) waitForSnapshot(r request) {
 	s.Helper()
 	s.check(eventually(30*time.Second, func() error {
@@ -53,9 +54,10 @@ func (s *site) waitForSnapshot(r request) {
 	}))
 }
 
-// measureAdvantage takes pairs of readings of all responses. In every second pair, hidden objects change between the
-// two readings. An observer, a reader with few permissions, uses cursors to guess which pairs these are. The test
-// records its advantage over chance: 100 % is certainty, 0 % is chance.
+// measureAdvantage measures whether cursors reveal changes of hidden objects. Each round reads all responses of an
+// observer (a client with few permissions) twice. In every second round, hidden objects change between the two reads.
+// The observer guesses from its cursors which rounds these are. Its advantage is 0 % if it can only guess by chance,
+// and 100 % if it is always right.
 func (s *site) measureAdvantage(o observer) {
 	s.Helper()
 	rounds := shortOrFull(6, 200)
@@ -101,7 +103,6 @@ func (s *site) measureAdvantage(o observer) {
 		cursors[0])
 }
 
-// difference returns the parts of a and b around their first difference.
 func difference(a, b string) string {
 	index := 0
 	for index < min(len(a), len(b)) && a[index] == b[index] {

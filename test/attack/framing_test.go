@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// refusals returns the status codes of requests that are refused before they reach a route. The routes of this test
-// respond with 200, 303, 401 or 404.
+// refusals returns the status codes with which the server refuses a request before the request reaches a route. The
+// routes in this test would respond with 200, 303, 401 or 404.
 func refusals() []int {
 	return []int{
 		http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusLengthRequired,
@@ -19,7 +19,8 @@ func refusals() []int {
 	}
 }
 
-// A request with ambiguous framing or an invalid target is refused, or its connection is closed.
+// The server refuses a request with an invalid target or with ambiguous framing, such as two Content-Length headers.
+// Closing the connection also counts as a refusal.
 func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -58,7 +59,7 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	})
 }
 
-// A client that is not in the ranges of --forwarded-by cannot choose the client address that the program logs.
+// X-Forwarded-For and similar headers choose the logged client address only if a proxy in --forwarded-by sends them.
 func TestOnlyProxiesNameTheirClients(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// latencies is the distribution of response times in one measurement.
 type latencies struct {
 	p50, p99 time.Duration
 	count    int
@@ -38,11 +37,12 @@ func (s latencies) String() string {
 		s.p50.Round(100*time.Microsecond), s.p99.Round(100*time.Microsecond), s.failures, s.count)
 }
 
-// health has the response times of the healthy viewer: a viewer with its own address, user and connections, who does
-// not attack. They are for an object, a page and a WebSocket.
+// health contains the response times of the healthy viewer. The healthy viewer is a client with its own address, user
+// and connections, and takes no part in the attack. It requests an object and a page, and waits for updates on a
+// WebSocket.
 type health struct{ object, page, socket latencies }
 
-// worse combines two measurements, and uses the worse figure for each value.
+// worse combines two measurements. It returns the larger of the two times for each percentile, and adds the counts.
 func (h health) worse(other health) health {
 	return health{h.object.worse(other.object), h.page.worse(other.page), h.socket.worse(other.socket)}
 }
@@ -57,10 +57,10 @@ func (h health) String() string {
 
 const (
 	healthyAddress = "127.0.9.9"
-	pulseName      = "pulse" // The ConfigMap that is read and changed.
+	pulseName      = "pulse" // ConfigMap that the healthy viewer reads while the test changes it.
 )
 
-// health measures the response times of the healthy viewer for the given time.
+// health measures the response times of the healthy viewer (a client that does not attack) for the given duration.
 func (s *site) health(duration time.Duration) health {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), duration)
@@ -68,7 +68,8 @@ func (s *site) health(duration time.Duration) health {
 	return s.healthUntil(ctx)
 }
 
-// warmHealth waits until the objects of the healthy viewer are watched, and measures response times without an attack.
+// warmHealth waits until the program watches the objects of the healthy viewer (a client that does not attack). It
+// then measures that viewer's response times without an attack.
 func (s *site) warmHealth(duration time.Duration) health {
 	s.Helper()
 	s.check(eventually(30*time.Second, func() error {
@@ -80,7 +81,8 @@ func (s *site) warmHealth(duration time.Duration) health {
 	return s.health(duration)
 }
 
-// healthDuring measures the healthy viewer while attack runs, and for at least the given time.
+// healthDuring measures the response times of the healthy viewer while attack runs, but at least for the duration
+// atLeast.
 func (s *site) healthDuring(atLeast time.Duration, attack func()) health {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
@@ -96,7 +98,7 @@ func (s *site) healthDuring(atLeast time.Duration, attack func()) health {
 	return s.healthUntil(ctx)
 }
 
-// healthUntil measures the response times of the healthy viewer until ctx ends.
+// healthUntil measures the response times of the healthy viewer (a client that does not attack) until ctx ends.
 func (s *site) healthUntil(ctx context.Context) (h health) {
 	s.Helper()
 	objects := s.Core.CoreV1().ConfigMaps(s.hidden)
@@ -117,7 +119,7 @@ func (s *site) healthUntil(ctx context.Context) (h health) {
 	return h
 }
 
-// measureGets sends one GET request after the other until ctx ends.
+// measureGets sends GET requests for path, one at a time, until ctx ends. It returns their response times.
 func (s *site) measureGets(ctx context.Context, client *http.Client, path string) latencies {
 	var all []time.Duration
 	failures := 0
@@ -150,8 +152,8 @@ func (s *site) fetch(ctx context.Context, client *http.Client, path string) erro
 	return err
 }
 
-// measureSocket changes an object again and again until ctx ends. Each time it measures the delay from the start of the
-// write to the event on a WebSocket.
+// measureSocket measures how long a change of an object needs until it arrives on a WebSocket. The time starts before
+// the write to the API server. measureSocket repeats the measurement until ctx ends, and reconnects after a failure.
 func (s *site) measureSocket(ctx context.Context) latencies {
 	var all []time.Duration
 	failures := 0
@@ -166,13 +168,14 @@ func (s *site) measureSocket(ctx context.Context) latencies {
 	return latenciesOf(all, failures)
 }
 
-// measureUpdates measures these delays on one WebSocket until it fails, or until ctx ends.
+// measureUpdates opens one WebSocket, and measures how long each change of an object needs to arrive on it. It
+// returns when the WebSocket fails or ctx ends.
 func (s *site) measureUpdates(ctx context.Context) (all []time.Duration, err error) {
 	conn, err := s.socket(ctx, healthyAddress, http.Header{"Authorization": {"Bearer " + s.healthyToken}})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = conn.CloseNow() }() // It may be closed already.
+	defer func() { _ = conn.CloseNow() }()
 	subscribe := fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":%q,"view":"object"}`, configMaps,
 		s.hidden, pulseName)
 	if err := conn.Write(ctx, websocket.MessageText, []byte(subscribe)); err != nil {
@@ -196,13 +199,13 @@ func (s *site) measureUpdates(ctx context.Context) (all []time.Duration, err err
 	}
 }
 
-// transport returns an HTTP transport that connects from the given address.
+// transport returns an HTTP transport that connects from the local address in from.
 func (s *site) transport(from string) *http.Transport {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	return &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: s.tls}
 }
 
-// socket opens a WebSocket from the given address. The headers identify its user.
+// socket opens a WebSocket to the program from the local address in from. header identifies the user.
 func (s *site) socket(ctx context.Context, from string, header http.Header) (*websocket.Conn, error) {
 	client := &http.Client{Transport: s.transport(from)}
 	if header.Get("Cookie") != "" {
@@ -231,16 +234,18 @@ func readUntil(ctx context.Context, conn *websocket.Conn, text string) error {
 	}
 }
 
-// socketFloor is the increase of the p99 of the socket latency that is always permitted during an attack. Otherwise the
-// limit is twice the p99 without an attack. That is only a few milliseconds, as short as one delay by the scheduler,
-// because the attackers share the processors with the program.
+// socketFloor is an increase of the WebSocket's p99 latency that is always allowed during an attack. The limit is the
+// larger of two values: the p99 without an attack plus socketFloor, and twice that p99. Twice the p99 alone is only a
+// few milliseconds, as short as one scheduler delay, and the attackers share the processors with the program.
 const socketFloor = 15 * time.Millisecond
 
-// shortLimit is the latency above which the short form of the test fails. The short form takes too few samples for a
-// p99, so its figure is the slowest sample. Between the normal limit and shortLimit, it prints a miss without failing.
+// shortLimit is the latency above which the short form of the tests (the default) fails. The short form takes too few
+// samples for a p99, so its figure is the slowest sample. A latency between the normal limit and shortLimit is
+// reported as missed, but does not fail the test.
 const shortLimit = 3 * time.Second
 
-// requireHealth compares the response times of the healthy viewer during an attack with those before it.
+// requireHealth checks that an attack does not slow down the healthy viewer too much. before and during are the
+// response times before and during the attack.
 func (s *site) requireHealth(finding string, before, during health) {
 	s.Helper()
 	works := during.object.failures+during.page.failures == 0 && during.object.count > 0 && during.page.count > 0
@@ -250,8 +255,9 @@ func (s *site) requireHealth(finding string, before, during health) {
 	s.requireSocket(finding+": healthy socket", before.socket, during.socket)
 }
 
-// requireSocket compares the socket latency of the healthy viewer during an attack with that before it. A known miss is
-// the burst of 600 requests over all routes, because the program builds each of their responses at once.
+// requireSocket checks that an attack does not increase the p99 latency of the WebSocket too much. The attack with
+// 600 requests over all routes is known to miss this limit, because the program builds all the responses at the same
+// time.
 func (s *site) requireSocket(finding string, before, during latencies) {
 	s.Helper()
 	works := during.failures == 0 && during.count > 0 && before.p99 > 0
@@ -261,8 +267,8 @@ func (s *site) requireSocket(finding string, before, during latencies) {
 		before.p99.Round(100*time.Microsecond))
 }
 
-// latencyReporter returns the method that records a latency. In the short form, this is report for latencies up to
-// shortLimit.
+// latencyReporter returns the method that records a latency. For latencies up to shortLimit, the short form of the
+// tests uses report, which does not fail the test. All other cases use require.
 func (s *site) latencyReporter(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
 	if works && !isFull() && slowest <= shortLimit {
 		return s.report

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// If HTTP/2 streams are opened and reset at once, this causes no log lines at error level, whatever their path.
+// HTTP/2 streams that the client opens and immediately resets cause no log line at level ERROR, on any route.
 func TestResetStreamsLogNoErrors(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.openTLS()
@@ -32,7 +32,7 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 			for range shortOrFull(3, 20) {
 				conn, opened, err := openStreams(p.Context(), attacker(n), s.address, config, paths, token, 250, true)
 				if conn != nil {
-					_ = conn.Close() // The server may have closed it.
+					_ = conn.Close()
 				}
 				streams.Add(int64(opened))
 				if err != nil {
@@ -54,7 +54,6 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 	})
 }
 
-// streamPaths returns the paths that HTTP/2 streams request.
 func (s *site) streamPaths() []string {
 	object := configMaps + "/" + s.namespace + "/huge-0"
 	return []string{
@@ -66,8 +65,7 @@ func (s *site) streamPaths() []string {
 	}
 }
 
-// HTTP/2 clients may never allow responses by flow control, which has the same effect as unread connections. The
-// program stays within the memory limit.
+// The program stays within its memory limit if HTTP/2 clients open many streams and never read their connections.
 func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.openTLS()
@@ -92,14 +90,14 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 		s.requireMemory("unread HTTP/2 streams", fmt.Sprintf("; %d streams", streams))
 		s.requireHealth("unread HTTP/2 streams", baseline, during)
 		for _, conn := range conns {
-			_ = conn.Close() // The server may have closed it.
+			_ = conn.Close()
 		}
 		s.requireReturn("unread HTTP/2 streams: what remains", start, 30*time.Second)
 	})
 }
 
-// requireNoErrors checks that no client caused a log line at error level, because that level is for errors that
-// operators must handle.
+// requireNoErrors checks that the program has logged no line at level ERROR. That level is for errors that operators
+// must handle, and a client must not be able to cause one.
 func (s *site) requireNoErrors(finding string, of int) {
 	s.Helper()
 	var lines []string
@@ -114,9 +112,9 @@ func (s *site) requireNoErrors(finding string, of int) {
 	s.require(len(lines) == 0, finding+": lines at level error", "0", "%d of %d requests", len(lines), of)
 }
 
-// openStreams opens streams on one connection, and does not read their responses. If reset is true, it resets half of
-// them at once, and half while the response is being sent. It returns the connection, and the number of streams that
-// were opened before the server ended the connection.
+// openStreams requests count paths on one HTTP/2 connection, each in its own stream. Without reset, it does not read
+// the connection. With reset, it resets half of the streams immediately, and the other half during the response.
+// opened is the number of streams that it could open before the server ended the connection.
 func openStreams(
 	ctx context.Context, from, to string, config *tls.Config, paths []string, token string, count int, reset bool,
 ) (conn net.Conn, opened int, err error) {
@@ -132,7 +130,7 @@ func openStreams(
 	framer := http2.NewFramer(conn, conn)
 	window := uint32(1000)
 	if !reset {
-		window = 1 << 30 // With this window for streams, only the window of the connection blocks the responses.
+		window = 1 << 30 // The flow-control window is then larger than all responses.
 	}
 	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}); err != nil {
 		return conn, 0, err
@@ -142,12 +140,12 @@ func openStreams(
 			return conn, 0, err
 		}
 	}
-	if reset { // Without reset, the connection is not read at all.
-		go func() { _, _ = io.Copy(io.Discard, conn) }() // It ends when the connection closes.
+	if reset { // Without reset, the connection is not read.
+		go func() { _, _ = io.Copy(io.Discard, conn) }() // The goroutine ends when conn is closed.
 	}
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
-	encoder.SetMaxDynamicTableSize(0) // This makes each header block independent.
+	encoder.SetMaxDynamicTableSize(0) // Without a dynamic table, header blocks do not depend on each other.
 	for n := range count {
 		block.Reset()
 		for _, field := range [][2]string{
@@ -157,7 +155,7 @@ func openStreams(
 			{":path", paths[n%len(paths)]},
 			{"authorization", token},
 		} {
-			_ = encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}) // A buffer takes every write.
+			_ = encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]})
 		}
 		id := uint32(2*n + 1) //nolint:gosec // n is small.
 		headers := http2.HeadersFrameParam{
@@ -179,8 +177,8 @@ func openStreams(
 	return conn, count, nil
 }
 
-// ignoreClosed returns nil if err means that the server has closed the connection, which it may do. Otherwise it
-// returns err.
+// ignoreClosed returns nil if err is a network error, because the server is allowed to close the connection. It
+// returns other errors unchanged.
 func ignoreClosed(err error) error {
 	if operation := new(net.OpError); errors.As(err, &operation) {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// raiseDescriptors raises this process's limit of open file descriptors, which the program inherits. A shell typically
-// allows too few.
+// raiseDescriptors raises the limit of open file descriptors of this process to its hard limit. The program inherits
+// the limit. The usual limit of a shell is too low for these tests.
 func raiseDescriptors(p *probe, need uint64) {
 	p.Helper()
 	var limit syscall.Rlimit
@@ -28,11 +28,12 @@ func raiseDescriptors(p *probe, need uint64) {
 	p.check(syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 }
 
-// sixAddresses returns one of six addresses, by n. The connection limits of these six together exceed the total limit.
+// sixAddresses returns one of six loopback addresses, by n. The server limits connections per address and in total.
+// Six addresses together can exceed the total limit.
 func sixAddresses(n int) string { return fmt.Sprintf("127.0.2.%d", 1+n%6) }
 
-// openConnections opens count connections and keeps them open. Each sends its text first, and reads the response if
-// reads is true.
+// openConnections opens count connections and keeps them open. The n-th connection sends text(n). If reads is true,
+// it also waits for the start of a response.
 func openConnections(ctx context.Context, address string, count int, text func(n int) string, reads bool) *connections {
 	c := &connections{}
 	slots := make(chan struct{}, 128)
@@ -63,8 +64,8 @@ func openConnections(ctx context.Context, address string, count int, text func(n
 	return c
 }
 
-// measureFresh sends requests of a healthy viewer and probes of the metrics port for the given time, each on a new
-// connection.
+// measureFresh measures the response times of a healthy viewer (a client that does not attack) and of /healthz probes
+// on the metrics port. Each request uses a new connection.
 func (s *site) measureFresh(duration time.Duration) (requests, probes latencies) {
 	deadline := time.Now().Add(duration)
 	var requestTimes, probeTimes []time.Duration
@@ -90,7 +91,7 @@ func (s *site) measureFresh(duration time.Duration) (requests, probes latencies)
 	return latenciesOf(requestTimes, requestFailures), latenciesOf(probeTimes, probeFailures)
 }
 
-// requireFast checks the response times of requests that no attack may delay.
+// requireFast checks that no request failed, and that the p99 response time is at most 1 s.
 func (p *probe) requireFast(finding string, measured latencies) {
 	p.Helper()
 	p.require(
@@ -102,11 +103,11 @@ func (p *probe) requireFast(finding string, measured latencies) {
 	)
 }
 
-// keepAliveRequest is an HTTP request after whose response the connection stays open.
+// keepAliveRequest is a complete HTTP/1.1 request. The server keeps the connection open after its response.
 const keepAliveRequest = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-// reconnectLoop opens count connections, and opens each again when the server closes it, until ctx ends. It returns how
-// often it did so.
+// reconnectLoop keeps count connections open until ctx ends. When the server closes one, it opens another. It returns
+// the number of connections that it opened again.
 func reconnectLoop(ctx context.Context, address string, count int) (times int64) {
 	var running sync.WaitGroup
 	var connects atomic.Int64
@@ -117,7 +118,7 @@ func reconnectLoop(ctx context.Context, address string, count int) (times int64)
 				stayConnected(ctx, sixAddresses(n), address)
 				select {
 				case <-ctx.Done():
-				case <-time.After(500 * time.Millisecond): // Faster loops would take the processors of the program.
+				case <-time.After(500 * time.Millisecond): // A shorter pause would use CPU time that the program needs.
 				}
 			}
 		})
@@ -126,32 +127,34 @@ func reconnectLoop(ctx context.Context, address string, count int) (times int64)
 	return connects.Load() - int64(count)
 }
 
-// stayConnected sends a request on a new connection, and returns when the server closes the connection.
+// stayConnected sends a request on a new connection, and waits until the server closes the connection or ctx ends.
 func stayConnected(ctx context.Context, from, address string) {
 	conn, err := dial(ctx, from, address, 0)
 	if err != nil {
 		return
 	}
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // It may be closed already.
-	defer func() { _ = conn.Close() }()                         // The server may have closed it.
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	defer func() { _ = conn.Close() }()
 	if _, err := io.WriteString(conn, keepAliveRequest); err == nil {
-		_, _ = io.Copy(io.Discard, conn) // It ends when the connection closes.
+		_, _ = io.Copy(io.Discard, conn)
 	}
 }
 
-// unfinishedRequests returns a function for the texts of requests that never end. Half of the requests have an endless
-// body. The other half have responses that are not read.
+// unfinishedRequests returns a function for the text of the n-th request. None of these requests ever completes. Half
+// of them announce a body that is never sent completely. The other half have responses that the client does not read.
 func (s *site) unfinishedRequests() func(n int) string {
 	s.Helper()
 	body := post("/share", `{"token":`)
 	body.headers = []string{"Content-Type: application/json", "Content-Length: 1000"}
 	unread := get("/api/v1/snapshot/"+configMaps+"?view=objects&ns="+s.namespace, bearer(s.restricted))
 	texts := []string{body.text("localhost"), unread.text("localhost")}
-	return func(n int) string { return texts[n/6%2] } // Each of the six addresses sends both kinds of requests.
+	// n/6 selects the text, so that each of the six client addresses sends both texts.
+	return func(n int) string { return texts[n/6%2] }
 }
 
-// Very many idle connections leave room for healthy viewers. Idle connections have sent a request, nothing, or half a
-// header. Connections with a request in progress also leave room.
+// Healthy viewers get fast responses while thousands of other connections are idle. Idle connections have sent a
+// complete request, nothing, or half a header. Connections with an unfinished request do not slow down healthy
+// viewers either.
 func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
@@ -185,7 +188,7 @@ func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// Attackers reconnect each idle connection that the server closes. Healthy viewers still have room.
+// Healthy viewers get fast responses while attackers reopen each idle connection that the server closes.
 func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
@@ -194,7 +197,8 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 		start := must(s.counts())(p)
 		ctx, cancel := context.WithCancel(p.Context())
 		defer cancel()
-		count := shortOrFull(2500, 4000) // This exceeds the 2,000 connections without a request that the program keeps open.
+		// The program keeps at most 2,000 connections without a request open, so count exceeds this limit.
+		count := shortOrFull(2500, 4000)
 		var times int64
 		var attacking sync.WaitGroup
 		attacking.Go(func() { times = reconnectLoop(ctx, s.address, count) })
@@ -213,14 +217,16 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// Very many unfinished TLS handshakes leave room for healthy viewers, and the program ends each of them.
+// Healthy viewers can connect while 8,200 other TLS handshakes are unfinished. No goroutines or file descriptors of
+// these handshakes remain afterward.
 func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
 		s := p.openTLS()
 		config := s.clientTLS()
 		start := must(s.counts())(p)
-		// The record header announces a ClientHello that is never sent.
+		// Each connection sends only the start of a TLS record, which announces a ClientHello. The ClientHello never
+		// follows.
 		c := openConnections(p.Context(), s.address, 8200, func(int) string { return "\x16\x03\x01\x02\x00\x01" }, false)
 		defer c.close()
 		failures, count := 0, 0
@@ -240,7 +246,8 @@ func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// openTLS starts a program that serves HTTPS. It uses the certificate of the API server, which is valid for loopback.
+// openTLS starts the program with HTTPS. The program uses the certificate of the demo cluster's API server, which is
+// valid for loopback addresses.
 func (p *probe) openTLS(args ...string) *site {
 	p.Helper()
 	dir := filepath.Join(contentOf(p).Dir, "pki")
@@ -257,7 +264,7 @@ func (s *site) clientTLS(protocols ...string) *tls.Config {
 	}
 }
 
-// handshake opens a new TLS connection, and requests /healthz.
+// handshake opens a new TLS connection, requests /healthz, and returns an error if the status is not 200.
 func handshake(ctx context.Context, address string, config *tls.Config) (err error) {
 	raw, err := dial(ctx, healthyAddress, address, 0)
 	if err != nil {

@@ -12,12 +12,11 @@ import (
 	"strings"
 )
 
-// route is one request to attack with, whose response has a body.
 type route struct {
 	name, path string
-	method     string // The HTTP method; empty for GET.
-	accept     string // The value of the Accept header; may be empty.
-	subscribe  string // The message that is sent after an upgrade to a WebSocket.
+	method     string // HTTP method; empty means GET.
+	accept     string // Value of the Accept header; empty means none.
+	subscribe  string // WebSocket message after the upgrade; empty for other routes.
 }
 
 // document is the part of the program's OpenAPI document that lists the routes.
@@ -25,8 +24,9 @@ type document struct {
 	Paths map[string]map[string]json.RawMessage
 }
 
-// inventory returns all GET routes in the program's own OpenAPI document, each in all its formats, and the error pages.
-// If a parameter of a route has no known value, the test fails, so that a new route is not left out of the attacks.
+// inventory returns requests for all GET routes in the program's own OpenAPI document, in every format, and for the
+// error pages. The test fails if a path parameter has no known value. This ensures that new routes become part of the
+// attacks.
 func (s *site) inventory() (routes []route) {
 	s.Helper()
 	if s.routes != nil {
@@ -47,7 +47,6 @@ func (s *site) inventory() (routes []route) {
 	return routes
 }
 
-// paths returns the paths of the OpenAPI document, with their methods.
 func (s *site) paths() map[string]map[string]json.RawMessage {
 	s.Helper()
 	if s.document.Paths == nil {
@@ -56,8 +55,8 @@ func (s *site) paths() map[string]map[string]json.RawMessage {
 	return s.document.Paths
 }
 
-// writes returns requests with methods that change something, for each path, even if the path does not support them.
-// The short form has one method for each path.
+// writes returns POST, PUT and DELETE requests for each path, even if the path does not support these methods. In the
+// short form of the tests (the default), each path has only one of the methods.
 func (s *site) writes() (routes []route) {
 	s.Helper()
 	paths := slices.Sorted(maps.Keys(s.paths()))
@@ -73,7 +72,8 @@ func (s *site) writes() (routes []route) {
 	return routes
 }
 
-// errorPages returns requests whose response is an error, as a page and as a problem document.
+// errorPages returns requests whose responses are errors. Some responses are HTML pages, others JSON problem
+// documents (RFC 9457).
 func (s *site) errorPages() (routes []route) {
 	s.Helper()
 	absent := configMaps + "/" + s.namespace + "/absent"
@@ -92,7 +92,7 @@ func (s *site) errorPages() (routes []route) {
 	return routes
 }
 
-// variants returns the requests for one path, such as one for each format.
+// variants returns the requests for one path of the OpenAPI document, for example one for each format.
 func (s *site) variants(path string) (routes []route) {
 	s.Helper()
 	if path == "/api/v1/live" {
@@ -127,12 +127,14 @@ func (s *site) comparison() string {
 	return "?a=" + side("huge-0") + "&b=" + side("huge-1")
 }
 
-// shorten removes from query the namespaces, whose names differ from run to run.
+// shorten removes the parameters that contain a namespace from query, because namespaces have other names in each
+// run.
 func shorten(query string) string {
 	return regexp.MustCompile(`[?&](ns|a|b)=[^&]*`).ReplaceAllString(query, "")
 }
 
-// fillPath replaces the parameters in path by values.
+// fillPath replaces the parameters of an OpenAPI path, such as {namespace}, by values. The test fails if a parameter
+// has no value.
 func (s *site) fillPath(path string) string {
 	s.Helper()
 	namespace, name := s.namespace, "huge-0"
@@ -148,7 +150,8 @@ func (s *site) fillPath(path string) string {
 	return filled
 }
 
-// subscriptions returns a WebSocket route for each view, and one that starts the maximum number of subscriptions.
+// subscriptions returns a WebSocket route for each view (the form of a subscription's messages). It adds one route
+// that starts the maximum number of subscriptions on one WebSocket.
 func (s *site) subscriptions() (routes []route) {
 	all := fmt.Sprintf(`"op":"subscribe","id":1,"resource":%q,"ns":[%q]`, configMaps, s.namespace)
 	var many []string
@@ -170,8 +173,8 @@ func (s *site) subscriptions() (routes []route) {
 
 const manySubscriptions = "socket 100 subscriptions"
 
-// request returns the request for a route, with additional headers. For a WebSocket, the message follows right after
-// the request.
+// request returns the HTTP request for a route, with additional headers. For a WebSocket, the request body is a frame
+// that the server receives directly after the upgrade request.
 func (r route) request(address string, headers ...string) request {
 	if r.accept != "" {
 		headers = append([]string{"Accept: " + r.accept}, headers...)
@@ -187,7 +190,8 @@ func (r route) request(address string, headers ...string) request {
 	return request{method: http.MethodGet, path: r.path, headers: headers, body: textFrame(r.subscribe)}
 }
 
-// textFrame returns a masked text frame. Its mask is zero, so that the text is readable in a trace.
+// textFrame returns a masked WebSocket text frame. The masking key is zero, so that the text is readable in a network
+// trace.
 func textFrame(text string) string {
 	header := []byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0} //nolint:gosec // Below 64 KiB.
 	if len(text) < 126 {

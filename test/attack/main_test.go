@@ -1,10 +1,12 @@
-// Package attack attacks the built program from outside, on a real API server. Each attack checks a bar, the required
-// result. A bar is what a healthy viewer still gets, how much memory the program uses, or that planted secret data (a
-// canary) is never sent.
+// Package attack attacks the built program from outside, with a real API server. Each attack checks its result
+// against a bar (the required result). Some bars limit the memory use of the program, or the response times of a
+// healthy viewer, a client that takes no part in the attack. Others require that the program never sends a canary (a
+// planted secret value).
 //
-// DASHBOARD names the program. BASELINE may name a second one: each attack then runs on both, and the table at the end
-// has the figures of both. Figures of the baseline never fail a test. GLASSHOUSE_ATTACK=full selects the full form,
-// with more connections and more routes; make attack sets it. The demo cluster of .ci/on-demo is required.
+// The environment variable DASHBOARD contains the path of the program. BASELINE can contain the path of a second
+// program for comparison. Each attack then runs on both, and the table at the end shows the figures of both. The
+// figures of the baseline never fail a test. GLASSHOUSE_ATTACK=full selects the full form of the tests, with more
+// connections and more routes; "make attack" sets it. The tests require the demo cluster that .ci/on-demo starts.
 package attack
 
 import (
@@ -15,7 +17,7 @@ import (
 	"testing"
 )
 
-// TestMain prints the table of all figures after the last test.
+// TestMain prints a table with the figures of all tests after the last test.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if table := figures.markdown(); table != "" {
@@ -24,10 +26,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// isFull reports whether the full form is selected.
 func isFull() bool { return os.Getenv("GLASSHOUSE_ATTACK") == "full" }
 
-// shortOrFull returns shortValue in the short form of the tests, and fullValue in the full form.
+// shortOrFull returns fullValue in the full form of the tests (GLASSHOUSE_ATTACK=full), and shortValue otherwise.
 func shortOrFull[T any](shortValue, fullValue T) T {
 	if isFull() {
 		return fullValue
@@ -35,11 +36,11 @@ func shortOrFull[T any](shortValue, fullValue T) T {
 	return shortValue
 }
 
-// figure is one row of the table: the finding, the bar, and the figures of the baseline (before) and of the program
-// (after).
+// figure is one row of the printed table. It contains the name of a measurement (finding), the required result (bar),
+// and the values for the baseline program (before) and for the program under test (after).
 type figure struct{ finding, bar, before, after string }
 
-// table collects the figures of all tests, in the order of their first measurement.
+// table collects the figures of all tests, in the order in which they are first recorded.
 type table struct {
 	mu   sync.Mutex
 	rows []figure
@@ -82,15 +83,16 @@ func (t *table) markdown() string {
 	return out.String()
 }
 
-// probe is one run of an attack on one program: the baseline or the program under test.
+// probe is one run of an attack on one program: the baseline program or the program under test.
 type probe struct {
 	*testing.T
 
 	path       string
-	isBaseline bool // Whether this is the baseline.
+	isBaseline bool
 }
 
-// runOnEach runs an attack on the baseline, if there is one, and then on the program under test.
+// runOnEach runs an attack on the program under test. If BASELINE names another program, it runs the attack on that
+// program first.
 func runOnEach(t *testing.T, attack func(*probe)) {
 	t.Helper()
 	path := os.Getenv("DASHBOARD")
@@ -103,7 +105,7 @@ func runOnEach(t *testing.T, attack func(*probe)) {
 	t.Run("program", func(t *testing.T) { attack(&probe{T: t, path: path}) })
 }
 
-// require records a figure. The test fails if the program under test does not meet the bar.
+// require records a figure. If met is false and the program is not the baseline, the test fails.
 func (p *probe) require(met bool, finding, bar, format string, args ...any) {
 	p.Helper()
 	p.report(met, finding, bar, format, args...)
@@ -112,7 +114,7 @@ func (p *probe) require(met bool, finding, bar, format string, args ...any) {
 	}
 }
 
-// report records a figure. A missed bar is printed as missed, and does not fail the test.
+// report records a figure. If met is false, it marks the figure as missed, but does not fail the test.
 func (p *probe) report(met bool, finding, bar, format string, args ...any) {
 	p.Helper()
 	value := fmt.Sprintf(format, args...)
@@ -123,7 +125,7 @@ func (p *probe) report(met bool, finding, bar, format string, args ...any) {
 	p.Logf("%s: %s; the bar is: %s", finding, value, bar)
 }
 
-// must ends the test if there is an error.
+// must returns a function that returns value. If err is not nil, the function ends the test.
 func must[T any](value T, err error) func(*probe) T {
 	return func(p *probe) T {
 		p.Helper()

@@ -12,14 +12,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// observer is a reader that may see one namespace only, and tries to detect changes in others.
+// observer is a client that is allowed to read only one namespace. It tries to detect changes in other namespaces.
 type observer struct {
 	name      string
 	header    string
 	namespace string
 }
 
-// createVisible creates a namespace with a few objects that onlookers may see.
+// createVisible creates a namespace with a few objects that observers are allowed to read.
 func (s *site) createVisible() (namespace string) {
 	s.Helper()
 	namespace = must(s.Namespace(s.Context()))(s.probe)
@@ -45,8 +45,8 @@ func (s *site) createEvent(namespace, name, of string) {
 	s.check(ignoreExisting(err))
 }
 
-// observerRequests returns a GET request for each kind of response that an observer, a guest or a restricted user, can
-// read.
+// observerRequests returns one GET request for each kind of response that an observer can read. An observer is a
+// guest (a viewer of a share link) or a restricted user.
 func (s *site) observerRequests(o observer) []request {
 	ns, object := "ns="+o.namespace, configMaps+"/"+o.namespace+"/visible-0"
 	other := url.QueryEscape(configMaps + "/" + o.namespace + "/visible-1")
@@ -72,8 +72,8 @@ func (s *site) observerRequests(o observer) []request {
 	return requests
 }
 
-// responses returns the complete responses to the requests of an observer, by name. Each has the status, the header and
-// the body.
+// responses sends all GET requests of an observer. It returns each complete response (status, header and body) by the
+// path of its request.
 func (s *site) responses(o observer, round int) (texts map[string]string) {
 	s.Helper()
 	texts = map[string]string{}
@@ -83,32 +83,36 @@ func (s *site) responses(o observer, round int) (texts map[string]string) {
 			s.Fatalf("%s is answered with %d %.300s: this tests nothing", r.path, a.status, a.body)
 		}
 		a.header.Del("Date")
-		a.header.Del("Content-Length") // The length depends on how ages are written. The body is compared anyway.
+		// The length varies with the ages in the body. The body itself is compared anyway.
+		a.header.Del("Content-Length")
 		var out strings.Builder
 		fmt.Fprintln(&out, a.status)
-		_ = a.header.Write(&out) // Writing to a strings.Builder never fails.
+		_ = a.header.Write(&out)
 		texts[r.path] = out.String() + a.body
 	}
 	return texts
 }
 
-// streamMessages returns the messages of each view, and the last cursors, by name. It opens new subscriptions, and
-// subscriptions that resume from the cursors in resume.
+// streamMessages opens a WebSocket with a subscription for each view (the form of a subscription's messages).
+// Additional subscriptions resume from the cursors in resume. The results are the messages and the last cursors, both
+// by the name of their subscription.
 func (s *site) streamMessages(o observer, round int, resume map[string]string) (texts, cursors map[string]string) {
 	s.Helper()
 	st := must(s.openStream(s.Context(), readerAddress(round), o, resume))(s.probe)
 	defer st.close()
 	cursors = must(st.cursors())(s.probe)
 	if resume != nil {
-		wait(20 * time.Millisecond) // A wrong message would need some time to arrive.
+		// If a resumed subscription sends a wrong message, it needs some time to arrive.
+		wait(20 * time.Millisecond)
 	}
 	return st.texts(), cursors
 }
 
-// readerAddress returns an address for an observer, by round. Each address has its own rate limit.
+// readerAddress returns one of 20 client addresses, by round. The server limits the request rate of each address.
 func readerAddress(round int) string { return fmt.Sprint("127.0.3.", 1+round%20) }
 
-// mask replaces times and cursors, which differ between responses. It keeps the length of cursors.
+// mask replaces times and cursors by placeholders, because they differ between responses. The placeholder of a cursor
+// contains its length.
 func mask(text string) string {
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`).ReplaceAllString(text, "TIME")
 	text = regexp.MustCompile(`data-wire="TIME">[^<]*<`).ReplaceAllString(text, `data-wire="TIME">AGE<`)
@@ -119,7 +123,8 @@ func mask(text string) string {
 
 func cursorPattern() *regexp.Regexp { return regexp.MustCompile(`"cursor":"[^"]*"`) }
 
-// changeHidden changes objects in the hidden namespace, and waits until the program has received the changes.
+// changeHidden changes a ConfigMap and creates an event in the hidden namespace. It waits until the program has
+// received both.
 func (s *site) changeHidden(value string) {
 	s.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "oracle"}, Data: map[string]string{"value": value}}

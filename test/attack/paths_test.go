@@ -9,14 +9,15 @@ import (
 
 func decode(text string, target any) error { return json.Unmarshal([]byte(text), target) }
 
-// No spelling of a path gives access to an object of another namespace, or to a file outside the folder of static
-// files. The test sends the paths as a restricted user, a guest and an anonymous client.
+// A path with "..", encoded slashes or similar tricks gives no access to objects of other namespaces, or to files
+// outside the folder of static files. This applies to a restricted user, a guest (a viewer of a share link) and an
+// anonymous client.
 func TestPathTraversalIsRefused(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
-		s.health(1) // This creates the object that none of the attackers may read.
+		s.health(1) // This creates a ConfigMap that no attacker is allowed to read.
 		t := &tally{probe: p}
 		const marker = `"beat"`
 		hidden, visible := s.hidden, s.namespace
@@ -68,7 +69,8 @@ func TestPathTraversalIsRefused(t *testing.T) {
 	})
 }
 
-// Some requests have crashed other servers. This program responds to them, and keeps running.
+// Inputs that have crashed other servers do not crash this program. They cause no panic and no response with a 5xx
+// status.
 func TestCrashInputsGetResponses(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The list of related objects for a guest names resources that are not shared. It must not claim that the cluster does
-// not serve them, and must not mention a user's permissions.
+// The related objects of a shared object can include kinds that are not shared. The response to a guest (a viewer of
+// the share link) must not claim that the cluster does not serve these kinds, and must not mention permissions.
 func TestRelatedHidesUnsharedKindsFromGuests(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -51,7 +51,8 @@ func TestRelatedHidesUnsharedKindsFromGuests(t *testing.T) {
 	})
 }
 
-// A Role in a namespace can allow a user to get that Namespace object, as with kubectl.
+// A Role can allow a user to get the Namespace object of the Role's own namespace, as with kubectl. Requests for
+// other namespaces and for namespaces that do not exist get 403.
 func TestNamespacedRoleGetsItsNamespace(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

@@ -13,11 +13,12 @@ import (
 	"time"
 )
 
-// request is an HTTP/1.1 request that is sent as it is. Only a Host header is added, if it is missing.
+// request is an HTTP/1.1 request that is sent exactly as given, even if it is invalid. Only a missing Host header is
+// added.
 type request struct {
 	method, path string
-	headers      []string // Each header has the form "Name: value".
-	body         string   // A Content-Length for it is not added.
+	headers      []string // Header lines of the form "Name: value".
+	body         string   // Body; no Content-Length is added for it.
 }
 
 func get(path string, headers ...string) request {
@@ -46,17 +47,17 @@ func (r *request) has(name string) bool {
 	return false
 }
 
-// response is an HTTP response.
 type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// smallBuffer is the size of a receive buffer with room for only a few packets.
+// smallBuffer is the size of a TCP receive buffer in bytes. Only a few packets fit into it.
 const smallBuffer = 4 << 10
 
-// dial connects to a server from a loopback address. If receiveBuffer is 0, the kernel chooses its size.
+// dial opens a TCP connection from a loopback address to a server. receiveBuffer is the size of the TCP receive
+// buffer in bytes. If receiveBuffer is 0, the kernel chooses the size.
 func dial(ctx context.Context, from, to string, receiveBuffer int) (net.Conn, error) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}
 	dialer.Control = func(_, _ string, raw syscall.RawConn) error {
@@ -71,42 +72,42 @@ func dial(ctx context.Context, from, to string, receiveBuffer int) (net.Conn, er
 	return dialer.DialContext(ctx, "tcp", to)
 }
 
-// send writes a request on a new connection and does not read the response.
+// send writes a request on a new connection. It returns the connection without reading the response.
 func send(ctx context.Context, from, to string, r request, receiveBuffer int) (net.Conn, error) {
 	conn, err := dial(ctx, from, to, receiveBuffer)
 	if err != nil {
 		return nil, err
 	}
-	_ = conn.SetWriteDeadline(time.Now().Add(10 * time.Second)) // A new connection accepts it.
+	_ = conn.SetWriteDeadline(time.Now().Add(10 * time.Second))
 	if _, err := io.WriteString(conn, r.text(to)); err != nil {
-		_ = conn.Close() // The error is already known.
+		_ = conn.Close()
 		return nil, err
 	}
 	return conn, nil
 }
 
-// exchange sends a request on a new connection and reads the response.
+// exchange sends a request on a new connection, and reads the complete response.
 func exchange(ctx context.Context, from, to string, r request) (*response, error) {
 	r.headers = append([]string{"Connection: close"}, r.headers...)
 	conn, err := send(ctx, from, to, r, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = conn.Close() }() // The response was read already.
+	defer func() { _ = conn.Close() }()
 	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
 	httpResponse, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
 	if err != nil {
 		return nil, fmt.Errorf("%s %.100s: %w", r.method, r.path, err)
 	}
-	defer func() { _ = httpResponse.Body.Close() }() // The response was read already.
+	defer func() { _ = httpResponse.Body.Close() }()
 	body, err := io.ReadAll(httpResponse.Body)
 	return &response{status: httpResponse.StatusCode, header: httpResponse.Header, body: string(body)}, err
 }
 
-// reset closes a connection with RST instead of FIN.
+// reset closes a TCP connection with an RST packet instead of a FIN packet.
 func reset(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // If this fails, the connection is still closed.
+		_ = tcp.SetLinger(0)
 	}
 	_ = conn.Close()
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The token of a link cannot be guessed: no other text opens the link, and all failures have the same response.
+// Only its own token opens a share link. All wrong tokens get the same response, so that the response gives no hint.
 func TestLinkTokensCannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -26,7 +26,7 @@ func TestLinkTokensCannotBeGuessed(t *testing.T) {
 		}
 		for range shortOrFull(100, 2000) {
 			random := make([]byte, 32)
-			_, _ = rand.Read(random) // crypto/rand never fails.
+			_, _ = rand.Read(random)
 			guesses = append(guesses, base64.RawURLEncoding.EncodeToString(random))
 		}
 		for _, guess := range guesses {
@@ -42,7 +42,6 @@ func TestLinkTokensCannotBeGuessed(t *testing.T) {
 	})
 }
 
-// flip returns a letter that differs from the given one.
 func flip(letter string) string {
 	if letter == "A" {
 		return "B"
@@ -50,13 +49,13 @@ func flip(letter string) string {
 	return "A"
 }
 
-// A guest gets nothing that is not part of the link, by any route or parameter. A guest never gets the permissions of
-// the creator.
+// A guest (a viewer of a share link) can read only what the link shares, by any route or parameter. This also applies
+// to a guest who sends the token of the link's creator.
 func TestGuestsReadOnlyTheirScope(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
 		s := p.open()
-		s.health(1) // This creates the object that is not shared.
+		s.health(1) // This creates a ConfigMap that the link does not share.
 		_, guest := s.share("/r/"+configMaps+"?ns="+s.namespace+"&labels=size%3Dlarge",
 			part{Resource: configMaps, Namespaces: []string{s.namespace}, Labels: "size=large"})
 		t := &tally{probe: p}
@@ -96,7 +95,7 @@ func TestGuestsReadOnlyTheirScope(t *testing.T) {
 			for _, headers := range [][]string{{guest}, {guest, bearer(s.creator)}} {
 				a := s.tryRequest(get(path, headers...))
 				for _, other := range others {
-					// Names in a response do not count if they are from its request.
+					// A response can repeat a name from its own request path. Such a name is not a leak.
 					leaks := strings.Contains(a.body, other) && !strings.Contains(path, strings.Trim(other, `"`))
 					t.check(!leaks, "%s is answered with %d and %s in it", path, a.status, other)
 				}

@@ -18,27 +18,27 @@ import (
 	"glasshouse/test/faults/program"
 )
 
-// memoryLimit is the memory limit of the program in bytes. It is used for its flag and for its cgroup.
+// memoryLimit is the memory limit of the program in bytes. The flag --memory-limit and the cgroup have this limit.
 const memoryLimit = 512 << 20
 
-// site is a running program with users who log in by token.
+// site is a running instance of the program, together with the users and objects that the attacks use.
 type site struct {
 	*probe
 	*content
 
 	program *program.Program
 	address string
-	tls     *tls.Config // The configuration that trusts the program's certificate; nil without TLS.
-	group   *cgroup     // The cgroup of the program; nil if none can be created.
+	tls     *tls.Config // Client configuration that trusts the program's certificate; nil without TLS.
+	group   *cgroup     // Cgroup that limits the program's memory; nil if it cannot be created.
 	peak    atomic.Int64
 
-	document document // The OpenAPI document of the program, after it was first read.
-	routes   []route  // The routes of document, after it was first read.
+	document document // OpenAPI document of the program; empty until paths reads it.
+	routes   []route  // Result of inventory; nil until its first call.
 
 	stop func()
 }
 
-// open starts the program, and stops it when the test ends.
+// open starts the program with token login and a memory limit. It stops the program when the test ends.
 func (p *probe) open(args ...string) *site {
 	p.Helper()
 	c := contentOf(p)
@@ -73,7 +73,8 @@ func (p *probe) open(args ...string) *site {
 	return s
 }
 
-// stopProgram stops the program. The test fails if the program has already ended.
+// stopProgram stops the program. The test fails if the program has already ended, for example because it ran out of
+// memory.
 func (s *site) stopProgram() {
 	killed := s.hasEnded()
 	err := s.program.Stop(20 * time.Second)
@@ -86,11 +87,10 @@ func (s *site) stopProgram() {
 		s.Logf("the end of its log:\n%s", log[max(0, len(log)-8000):])
 	}
 	if s.group != nil {
-		_ = eventually(5*time.Second, s.group.remove) // An empty group that remains does no harm.
+		_ = eventually(5*time.Second, s.group.remove) // A cgroup that cannot be removed is empty and harmless.
 	}
 }
 
-// hasEnded reports whether the program has ended.
 func (s *site) hasEnded() bool {
 	select {
 	case <-s.program.Ended():
@@ -105,7 +105,7 @@ func (s *site) waitReady() {
 	s.check(eventually(30*time.Second, func() error {
 		a, err := exchange(s.Context(), "127.0.0.1", s.address, get("/readyz"))
 		if s.isTLS() {
-			return nil // exchange does not support TLS.
+			return nil // exchange does not support TLS, so readiness is not checked.
 		}
 		if err == nil && a.status != http.StatusOK {
 			err = fmt.Errorf("it is not ready: %d", a.status)
@@ -116,7 +116,7 @@ func (s *site) waitReady() {
 
 func (s *site) isTLS() bool { return strings.HasPrefix(s.program.URL, "https:") }
 
-// sample reads the resident memory of the program until ctx ends, and records its peak.
+// sample reads the resident memory (RSS) of the program every 20 ms until ctx ends, and stores its peak.
 func (s *site) sample(ctx context.Context) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -125,7 +125,7 @@ func (s *site) sample(ctx context.Context) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.program.PID()))
 		if match := line.FindSubmatch(text); err == nil && match != nil {
 			var kilobytes int64
-			_, _ = fmt.Sscan(string(match[1]), &kilobytes) // This cannot fail, because the pattern has only digits.
+			_, _ = fmt.Sscan(string(match[1]), &kilobytes) // Sscan cannot fail, because the pattern matches only digits.
 			s.peak.Store(max(s.peak.Load(), kilobytes<<10))
 		}
 		<-tick.C
@@ -134,8 +134,9 @@ func (s *site) sample(ctx context.Context) {
 
 const memoryBar = "RSS at most 90 % of 512 MB, cgroup at most 512 MB, never killed"
 
-// memory describes the peak, and reports whether it is at most 90 % of the limit. For the cgroup's own peak, the bar is
-// the complete limit, because it includes page cache, which the kernel drops only at the limit.
+// memory describes the peak memory use. isWithin reports whether the program still runs, and its resident memory was
+// at most 90 % of memoryLimit. The peak of the cgroup is allowed to reach 100 %. It includes page cache, which the
+// kernel drops only at the limit.
 func (s *site) memory() (text string, isWithin bool) {
 	peak := s.peak.Load()
 	text = fmt.Sprintf("RSS %d MB", peak>>20)
@@ -155,14 +156,15 @@ func (s *site) memory() (text string, isWithin bool) {
 	return text, isWithin && used <= memoryLimit && kills == 0
 }
 
-// requireMemory checks the peak since s.peak was reset, and the cgroup since the start of the program.
+// requireMemory checks that the program's memory use stayed within its limits. It uses the peak resident memory since
+// s.peak was last set to 0, and the cgroup's peak since the start of the program.
 func (s *site) requireMemory(attack, extra string) {
 	s.Helper()
 	text, isWithin := s.memory()
 	s.require(isWithin, attack+": memory", memoryBar, "%s%s", text, extra)
 }
 
-// do sends a request on a new connection, and reads the response.
+// do sends a request on a new connection, and returns the response. If this fails, the test ends.
 func (s *site) do(r request) *response {
 	s.Helper()
 	return must(exchange(s.Context(), "127.0.0.1", s.address, r))(s.probe)
@@ -170,7 +172,7 @@ func (s *site) do(r request) *response {
 
 func bearer(token string) string { return "Authorization: Bearer " + token }
 
-// part is one part of a share in JSON.
+// part is the JSON form of one part of a share link: the objects of one resource.
 type part struct {
 	Resource   string   `json:"resource"`
 	Namespaces []string `json:"namespaces,omitempty"`
@@ -178,7 +180,8 @@ type part struct {
 	Name       string   `json:"name,omitempty"`
 }
 
-// share creates a link as the creator, opens it, and returns the token of the link and the header of its guest.
+// share creates a share link as the user creator, and opens it. It returns the token of the link and the Cookie
+// header of a guest (a viewer of the link).
 func (s *site) share(to string, parts ...part) (token, guest string) {
 	s.Helper()
 	body := must(json.Marshal(map[string]any{"parts": parts, "to": to, "seconds": 3600}))(s.probe)
@@ -196,7 +199,8 @@ func (s *site) share(to string, parts ...part) (token, guest string) {
 	return token, "Cookie: " + cookies[0].Name + "=" + cookies[0].Value
 }
 
-// shareContent shares the ConfigMaps of the test's namespace, and the pods of the namespace shop with their logs.
+// shareContent creates and opens a share link. The link shares the ConfigMaps of s.namespace, and the pods of the
+// namespace shop with their logs. shareContent returns the Cookie header of a guest (a viewer of the link).
 func (s *site) shareContent() (guest string) {
 	s.Helper()
 	_, guest = s.share("/r/"+configMaps+"?ns="+s.namespace,
@@ -214,7 +218,8 @@ func post(path, body string, headers ...string) request {
 	return request{method: http.MethodPost, path: path, headers: headers, body: body}
 }
 
-// counts contains the numbers of goroutines, file descriptors and resident bytes of the program.
+// counts contains the numbers of goroutines and open file descriptors of the program, and its resident memory in
+// bytes.
 type counts struct{ goroutines, descriptors, rss int }
 
 func (s *site) counts() (c counts, err error) {
@@ -225,8 +230,9 @@ func (s *site) counts() (c counts, err error) {
 	return c, errors.Join(err, descriptorErr, rssErr)
 }
 
-// requireReturn checks that the numbers of goroutines and descriptors return to those in before. The resident memory is
-// printed without a bar, because the Go runtime returns memory to the kernel over minutes.
+// requireReturn checks that the numbers of goroutines and descriptors return to those in before, within timeout. 20
+// more goroutines and 10 more descriptors are allowed. It prints the resident memory without a limit, because the Go
+// runtime returns memory to the kernel over minutes.
 func (s *site) requireReturn(finding string, before counts, timeout time.Duration) {
 	s.Helper()
 	bar := fmt.Sprintf("back within %v, up to 20 more goroutines and 10 more descriptors", timeout)
@@ -246,7 +252,7 @@ func (s *site) requireReturn(finding string, before counts, timeout time.Duratio
 		before.goroutines, after.goroutines, before.descriptors, after.descriptors, before.rss>>20, after.rss>>20)
 }
 
-// eventually calls check until it returns nil, or until the time is over. It returns the last error.
+// eventually calls check every 50 ms, until check returns nil or the timeout has passed. It returns the last error.
 func eventually(timeout time.Duration, check func() error) error {
 	deadline := time.Now().Add(timeout)
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -260,5 +266,5 @@ func eventually(timeout time.Duration, check func() error) error {
 	}
 }
 
-// wait sleeps on purpose, so that the program runs for that time.
+// wait sleeps for d. Attacks use it to limit their rate, or to give the program time.
 func wait(d time.Duration) { <-time.After(d) }

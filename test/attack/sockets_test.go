@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// upgrade opens a WebSocket without a library, so that the test can write its own frames.
+// upgrade opens a WebSocket without a WebSocket library, so that the test can write arbitrary frames.
 func (s *site) upgrade(ctx context.Context, from string, headers ...string) (net.Conn, error) {
 	r := route{path: "/api/v1/live", subscribe: `{"op":"ping","id":1}`}
 	conn, err := send(ctx, from, s.address, r.request(s.address, headers...), 0)
@@ -20,14 +20,15 @@ func (s *site) upgrade(ctx context.Context, from string, headers ...string) (net
 	}
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	if _, err := io.ReadAtLeast(conn, make([]byte, 4096), 12); err != nil {
-		_ = conn.Close() // The error is already known.
+		_ = conn.Close()
 		return nil, err
 	}
-	go func() { _, _ = io.Copy(io.Discard, conn) }() // It ends when the connection closes.
+	go func() { _, _ = io.Copy(io.Discard, conn) }() // The goroutine ends when conn is closed.
 	return conn, nil
 }
 
-// hugeFrame returns the header of a text frame with its length, and a body.
+// hugeFrame returns a WebSocket text frame. announced is the payload length in its header, and body is the number of
+// payload bytes that really follow.
 func hugeFrame(announced uint64, body int) string {
 	header := []byte{0x81, 0x80 | 127}
 	for shift := 56; shift >= 0; shift -= 8 {
@@ -36,7 +37,7 @@ func hugeFrame(announced uint64, body int) string {
 	return string(append(header, 0, 0, 0, 0)) + strings.Repeat("a", body)
 }
 
-// floods returns, by name, the texts that a client writes to its WebSocket again and again.
+// floods maps the name of each flood to the bytes that a client writes to its WebSocket in a loop.
 func (s *site) floods() map[string]string {
 	var many []string
 	for id := range 200 {
@@ -58,7 +59,8 @@ func (s *site) floods() map[string]string {
 	}
 }
 
-// A guest and a user send floods of frames, each on several connections. Healthy viewers are not affected.
+// Floods of WebSocket frames do not slow down healthy viewers, and do not exceed the memory limit. A guest (a viewer
+// of a share link) and a user send each flood.
 func TestFrameFloodsDoNotAffectOthers(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()
@@ -84,14 +86,14 @@ func TestFrameFloodsDoNotAffectOthers(t *testing.T) {
 		flooding.Wait()
 		s.requireMemory("S39: floods of frames", "")
 		s.requireHealth("S39: floods of frames", baseline, during)
-		if isFull() { // Throttled sockets that a client has closed end with a ping, within 55 s.
+		// The program detects only by a ping that a client has closed a throttled socket. This takes up to 55 s.
+		if isFull() {
 			s.requireReturn("S39: floods of frames: what remains", start, time.Minute)
 		}
 	})
 }
 
-// flood writes text to a WebSocket again and again until ctx ends. When the program has closed the connection, it
-// connects again.
+// flood writes text to a WebSocket in a loop until ctx ends. It reconnects when the program closes the connection.
 func (s *site) flood(ctx context.Context, from, name, text, header string) {
 	for ctx.Err() == nil && !s.hasEnded() {
 		conn, err := s.upgrade(ctx, from, header)
@@ -99,15 +101,15 @@ func (s *site) flood(ctx context.Context, from, name, text, header string) {
 			wait(200 * time.Millisecond)
 			continue
 		}
-		stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // It may be closed already.
+		stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 		for err == nil && ctx.Err() == nil {
 			if _, err = io.WriteString(conn, text); err == nil {
 				wait(5 * time.Millisecond)
 			}
 		}
 		stop()
-		_ = conn.Close() // It may be closed already.
+		_ = conn.Close()
 		wait(100 * time.Millisecond)
 	}
-	_ = name // It identifies the goroutine in a trace.
+	_ = name // Stack traces show name, so it identifies the flood.
 }

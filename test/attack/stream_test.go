@@ -15,7 +15,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// message is one message of a WebSocket.
+// message is one JSON message of a WebSocket. text is its complete JSON.
 type message struct {
 	ID     int
 	Type   string
@@ -25,10 +25,11 @@ type message struct {
 	text string
 }
 
-// resumedSuffix is the suffix of the name of a subscription that resumes from a cursor.
+// resumedSuffix is the suffix of the name of each subscription that resumes from a cursor.
 const resumedSuffix = " resumed"
 
-// stream is a WebSocket with a subscription to each view. It stores the messages of each subscription by its name.
+// stream is a WebSocket with one subscription for each view (the form of a subscription's messages). It stores the
+// received messages by the name of their subscription.
 type stream struct {
 	conn    *websocket.Conn
 	opened  time.Time
@@ -37,11 +38,11 @@ type stream struct {
 
 	mu       sync.Mutex
 	messages map[string][]message
-	err      error // The error that ended reading.
+	err      error // Error that ended read.
 }
 
-// openStream opens a WebSocket, and subscribes to all views. For each view with a cursor in resume, a second
-// subscription resumes from that cursor.
+// openStream opens a WebSocket, and subscribes to each view, such as rows and object. If resume has a cursor for a
+// view, a second subscription to the view resumes from that cursor.
 func (s *site) openStream(ctx context.Context, from string, o observer, resume map[string]string) (*stream, error) {
 	name, value, _ := strings.Cut(o.header, ": ")
 	conn, err := s.socket(ctx, from, http.Header{name: {value}})
@@ -73,7 +74,6 @@ func (s *site) openStream(ctx context.Context, from string, o observer, resume m
 	return st, nil
 }
 
-// read stores messages until the connection ends.
 func (st *stream) read(ctx context.Context) {
 	for {
 		_, frame, err := st.conn.Read(ctx)
@@ -95,7 +95,7 @@ func (st *stream) read(ctx context.Context) {
 	}
 }
 
-// messagesOf returns the messages in a frame. The frame contains one message or a JSON array of messages.
+// messagesOf decodes a WebSocket frame. The frame contains one JSON message or a JSON array of messages.
 func messagesOf(frame []byte) (messages []message, err error) {
 	texts := []json.RawMessage{frame}
 	if strings.HasPrefix(string(frame), "[") {
@@ -113,8 +113,8 @@ func messagesOf(frame []byte) (messages []message, err error) {
 	return messages, nil
 }
 
-// cursors waits until each view has received its present state, and returns the cursors. A view that resumes receives
-// only the state live.
+// cursors waits until each subscription has received its complete first state, and returns the last cursors. For a
+// resumed subscription, it waits only for one message and returns no cursor.
 func (st *stream) cursors() (cursors map[string]string, err error) {
 	err = eventually(10*time.Second, func() error {
 		st.mu.Lock()
@@ -135,7 +135,8 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 	return cursors, err
 }
 
-// texts returns, by the name of each subscription, all its messages without their ids.
+// texts returns the messages of each subscription as one text, by the name of the subscription. It omits digests, and
+// replaces the ids of messages by a placeholder.
 func (st *stream) texts() map[string]string {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -148,7 +149,8 @@ func (st *stream) texts() map[string]string {
 	return texts
 }
 
-// withoutDigests removes digests, which are sent once a minute, and the empty messages right before or after them.
+// withoutDigests removes digests (hashes by which a client verifies its copy). It also removes empty messages
+// directly before or after a digest. The program sends digests once a minute.
 func withoutDigests(all []message) (rest []message) {
 	isDigest := func(n int) bool { return n >= 0 && n < len(all) && all[n].Type == "digest" }
 	for n, m := range all {
@@ -161,13 +163,13 @@ func withoutDigests(all []message) (rest []message) {
 }
 
 func (st *stream) close() {
-	_ = st.conn.CloseNow() // It may be closed already.
+	_ = st.conn.CloseNow()
 	st.reading.Wait()
 }
 
-// checkQuiet checks the messages after the first state, while only hidden objects change. They must have no content.
-// They must not be more frequent than heartbeats (every 15 s) and digests (every 60 s). A digest may have an empty
-// message before it.
+// checkQuiet checks the messages that arrive after the first state, while only hidden objects change. The messages
+// must have no content. They must not be more frequent than heartbeats (every 15 s) and digests (every 60 s). A
+// digest can have an empty message before it.
 func (st *stream) checkQuiet(t *tally) {
 	t.Helper()
 	st.mu.Lock()

@@ -12,11 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// templateCanary is a secret value. It is in the copies of objects that annotations of templates contain.
+// templateCanary is a secret test value that guests must never receive. It occurs in annotations of templates, inside
+// copies of objects.
 const templateCanary = "canary-of-a-template"
 
-// plainAnnotations returns values of annotations that contain no copy of an object. The program may mask such a value,
-// but then in all places.
+// plainAnnotations returns annotations without a copy of an object. The program is allowed to mask their values, but
+// only in all places of an object alike.
 func plainAnnotations() map[string]string {
 	return map[string]string{
 		"example.com/plain":  "a plain value of an annotation",
@@ -27,11 +28,11 @@ func plainAnnotations() map[string]string {
 	}
 }
 
-// template describes a resource whose objects contain a template with annotations.
+// template describes a resource whose objects contain a pod template or another template with annotations.
 type template struct {
-	resource string // A resource such as apps/v1/deployments.
+	resource string // Group, version and plural, such as apps/v1/deployments.
 	kind     string
-	spec     string // ANNOTATED is replaced by the template's metadata, POD by a pod's specification.
+	spec     string // JSON; the method object replaces ANNOTATED by metadata, and POD by fields of a pod spec.
 }
 
 func templates() []template {
@@ -55,7 +56,7 @@ func templates() []template {
 	}
 }
 
-// object returns an object of the resource as JSON.
+// object returns an object of t.resource as JSON. The object has the same annotations at the top and in its template.
 func (t template) object() string {
 	copied := `{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"data\":{\"password\":\"` + templateCanary + `\"}}`
 	annotations := []string{
@@ -75,7 +76,7 @@ func (t template) object() string {
 		Replace(`{"apiVersion":"` + version + `","kind":"` + t.kind + `","metadata":ANNOTATED,` + t.spec + `}`)
 }
 
-// embedder is a CRD. Its objects contain the metadata of another object.
+// embedder is a CustomResourceDefinition. Its objects embed the metadata of another object.
 const embedder = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
 	"metadata":{"name":"embedders.attack.example.com"},
 	"spec":{"group":"attack.example.com","scope":"Namespaced",
@@ -84,7 +85,7 @@ const embedder = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResource
 	"spec":{"type":"object","properties":{"template":{"type":"object","x-kubernetes-embedded-resource":true,
 	"x-kubernetes-preserve-unknown-fields":true}}}}}}}]}}`
 
-// create creates an object, which may exist already.
+// create creates an object from JSON. If the object already exists, create returns no error.
 func (c *content) create(ctx context.Context, resource, namespace, text string) error {
 	parts := strings.Split(resource, "/")
 	group := strings.Replace(parts[0], "core", "", 1)
@@ -105,10 +106,10 @@ func (c *content) create(ctx context.Context, resource, namespace, text string) 
 	return nil
 }
 
-// annotation is where an annotation is in an object: the path of keys, and its name and value.
+// annotation is one annotation that was found in an object. path is the path of JSON keys to it.
 type annotation struct{ path, name, value string }
 
-// annotationsIn finds every annotation of an object, at any depth.
+// annotationsIn returns every annotation in a decoded JSON value, at any depth.
 func annotationsIn(value any, path string) (places []annotation) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -130,8 +131,8 @@ func annotationsIn(value any, path string) (places []annotation) {
 	return places
 }
 
-// checkMasking checks that each annotation in the JSON of an object is readable in all its places, or in none. A
-// missing annotation counts as masked.
+// checkMasking checks that each annotation in body (an object as JSON) is readable in all its places, or masked in
+// all of them. A missing annotation counts as masked.
 func (t *tally) checkMasking(kind, body string) {
 	t.Helper()
 	var object any
@@ -161,8 +162,8 @@ func (t *tally) checkMasking(kind, body string) {
 	}
 }
 
-// A guest cannot read copies of objects in the annotations of a template, at any depth. Other annotations of a template
-// are masked or readable in the same way as those of the object itself.
+// A guest (a viewer of a share link) cannot read copies of objects in the annotations of a template, at any depth.
+// Other annotations are masked or readable in a template exactly as at the top of the object.
 func TestTemplateCopiesAreMaskedForGuests(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -181,7 +182,7 @@ func TestTemplateCopiesAreMaskedForGuests(t *testing.T) {
 		shared := *s.content
 		shared.creator = must(s.user(p.Context(), namespace, "templates"))(p)
 		s.content = &shared
-		s.check(eventually(20*time.Second, func() error { // Discovery finds the new resource only after some seconds.
+		s.check(eventually(20*time.Second, func() error { // Discovery finds a new resource after some seconds.
 			if a := s.do(get("/api/v1/snapshot/attack.example.com/v1/embedders", bearer(s.creator))); a.status != 200 {
 				return fmt.Errorf("the kind is answered with %d", a.status)
 			}

@@ -13,18 +13,17 @@ import (
 	"time"
 )
 
-// attacker returns one of the attackers' addresses, by n. With several addresses, the limits for one address do not
-// stop the attack.
+// attacker returns one of eight loopback addresses, by n. The attacks use several addresses, because the program has
+// limits for each address.
 func attacker(n int) string { return fmt.Sprintf("127.0.1.%d", 1+n%8) }
 
-// connections is a set of open connections.
 type connections struct {
 	mu       sync.Mutex
 	conns    []net.Conn
 	failures int
 }
 
-// sendUnread opens count connections concurrently. The n-th connection sends the request requestAt(n).
+// sendUnread opens count connections concurrently, and never reads from them. The n-th connection sends requestAt(n).
 func sendUnread(ctx context.Context, address string, count int, requestAt func(n int) request) *connections {
 	c := &connections{}
 	slots := make(chan struct{}, 64)
@@ -49,11 +48,11 @@ func sendUnread(ctx context.Context, address string, count int, requestAt func(n
 
 func (c *connections) close() {
 	for _, conn := range c.conns {
-		_ = conn.Close() // The server may have closed it.
+		_ = conn.Close()
 	}
 }
 
-// warmUp sends a request to each route once, so that one-time work is done before anything is measured.
+// warmUp sends one request to each route. One-time work of the program then does not affect later measurements.
 func (s *site) warmUp(headers ...string) {
 	s.Helper()
 	for _, r := range s.inventory() {
@@ -67,13 +66,13 @@ func (s *site) warmUp(headers ...string) {
 	}
 }
 
-// unreadAttack is one attack with unread responses.
+// unreadAttack is a set of requests whose responses the attack never reads.
 type unreadAttack struct {
 	name     string
 	requests []request
 }
 
-// allRoutes is the name of the wave over all routes.
+// allRoutes is the name of the attack that sends requests to all routes at once.
 const allRoutes = "all routes at once"
 
 // largest returns the names of the routes with the largest responses.
@@ -83,8 +82,9 @@ func largest() []string {
 	}
 }
 
-// unreadAttacks returns the attacks of the selected form. The short form has one wave over all routes, one with other
-// methods than GET, and one for each of the largest routes. The full form has one for each route.
+// unreadAttacks returns one attack on all GET routes at once, and one with POST, PUT and DELETE requests. The short
+// form of the tests (the default) adds one attack for each of the largest routes. The full form adds two attacks for
+// each GET route, one as a guest (a viewer of a share link) and one as a user.
 func (s *site) unreadAttacks(guest string) (waves []unreadAttack) {
 	s.Helper()
 	all, others := unreadAttack{name: allRoutes}, unreadAttack{name: "POST, PUT and DELETE"}
@@ -104,7 +104,7 @@ func (s *site) unreadAttacks(guest string) (waves []unreadAttack) {
 	return append([]unreadAttack{all, others}, waves...)
 }
 
-// result is the effect of one wave on the program and on the healthy viewer.
+// result is the effect of one attack on the program, and on the healthy viewer (a client that does not attack).
 type result struct {
 	name   string
 	peak   int64
@@ -112,7 +112,8 @@ type result struct {
 	health health
 }
 
-// runUnread opens 600 connections, does not read their responses, and meanwhile measures the healthy viewer.
+// runUnread opens 600 connections and does not read their responses. Meanwhile, it measures the response times of the
+// healthy viewer (a client that does not attack).
 func (s *site) runUnread(w unreadAttack) result {
 	s.Helper()
 	s.peak.Store(0)
@@ -125,7 +126,7 @@ func (s *site) runUnread(w unreadAttack) result {
 	if failures := r.health.object.failures + r.health.page.failures; failures > 0 && s.group != nil {
 		select {
 		case <-s.program.Ended():
-		case <-time.After(3 * time.Second): // The kernel needs some time to kill a process that is out of memory.
+		case <-time.After(3 * time.Second): // The kernel needs time to kill a process that is out of memory.
 		}
 	}
 	r.peak, r.killed = s.peak.Load(), s.hasEnded()
@@ -134,8 +135,8 @@ func (s *site) runUnread(w unreadAttack) result {
 	return r
 }
 
-// Unread responses of each route do not push the program above 90 % of its memory limit, and the kernel never kills it.
-// A healthy viewer is not affected.
+// Clients that never read their responses do not push the program's memory use above 90 % of its limit. The kernel
+// never kills the program, and a healthy viewer still gets fast responses.
 func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		open := func() (s *site, guest string) {
@@ -179,7 +180,7 @@ func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 	})
 }
 
-// A guest of a link does not read two exports. Other guests of the link can still export.
+// Two unread exports of a share link do not block exports by other guests (viewers) of the link.
 func TestUnreadExportsDoNotBlockOtherGuests(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()
@@ -194,7 +195,7 @@ func TestUnreadExportsDoNotBlockOtherGuests(t *testing.T) {
 		wait(time.Second)
 		start := time.Now()
 		conn := must(send(p.Context(), healthyAddress, s.address, export, 0))(p)
-		defer func() { _ = conn.Close() }() // Reading the first line is enough.
+		defer func() { _ = conn.Close() }()
 		_ = conn.SetReadDeadline(time.Now().Add(15 * time.Second))
 		line, err := bufio.NewReader(conn).ReadString('\n')
 		elapsed := time.Since(start)

@@ -18,15 +18,16 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// When an aggregated API is registered, its kinds appear. When it is unregistered, they disappear with their rows. This
-// test does not run in parallel with tests that define kinds, because each of these triggers discovery.
+// The kinds of an aggregated API appear when its APIService is created. When the APIService is deleted, the kinds
+// disappear with their rows. This test does not run in parallel with tests that create CustomResourceDefinitions,
+// because both trigger discovery.
 func TestAPIServiceRegisteredAndRemoved(t *testing.T) {
 	w := open(t, options{})
 	k := newKind()
-	k.group = k.plural + ".example.com" // Each API group has a single server.
+	k.group = k.plural + ".example.com" // Each API group has one server, so this kind needs its own group.
 	eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
 	picker := w.startViewers(1, viewer.Kinds())[0]
-	// Wait until the program watches APIServices, because the start of this watch also triggers discovery.
+	// Wait until the program watches APIServices, because the start of that watch also triggers discovery.
 	sleep(3 * time.Second)
 
 	unregister := w.register(k, serve(t, k))
@@ -53,14 +54,14 @@ func TestAPIServiceRegisteredAndRemoved(t *testing.T) {
 	checkNoFaults(t, append(rows, picker)...)
 }
 
-// serve starts an aggregated API server that serves one kind with one object. It supports only lists, and watches that
-// send no events.
+// serve starts an aggregated API server with one kind and one object. The server supports only plain lists, and
+// watches that send no events.
 func serve(t *testing.T, k kind) (port int) {
 	t.Helper()
 	respond := func(w http.ResponseWriter, status int, format string, args ...any) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_, _ = fmt.Fprintf(w, format, args...) // The client may have disconnected.
+		_, _ = fmt.Fprintf(w, format, args...)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/apis/"+k.group+"/v1", func(w http.ResponseWriter, _ *http.Request) {
@@ -77,7 +78,7 @@ func serve(t *testing.T, k kind) (port int) {
 			)
 		case query.Has("watch"):
 			w.WriteHeader(http.StatusOK)
-			_ = http.NewResponseController(w).Flush() // The client may have disconnected.
+			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		default:
 			respond(w, http.StatusOK, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},`+
@@ -89,7 +90,7 @@ func serve(t *testing.T, k kind) (port int) {
 	})
 	server := httptest.NewTLSServer(mux)
 	t.Cleanup(func() {
-		server.CloseClientConnections() // The API server keeps its watches open.
+		server.CloseClientConnections() // Close would wait for open watches.
 		server.Close()
 	})
 	address, ok := server.Listener.Addr().(*net.TCPAddr)
@@ -99,8 +100,8 @@ func serve(t *testing.T, k kind) (port int) {
 	return address.Port
 }
 
-// register registers an APIService for the group of the kind k. The API server then forwards requests for this group to
-// a port of this machine.
+// register creates an APIService for the API group of k. The API server then forwards requests for this group to port
+// on localhost.
 func (w *testbed) register(k kind, port int) (unregister func()) {
 	w.t.Helper()
 	service := &corev1.Service{

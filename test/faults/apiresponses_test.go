@@ -15,8 +15,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// Some servers and proxies never send the bookmark that ends a streaming list. Changes that arrive without it do not
-// count as progress. Within 30 s, the program uses a plain list instead. Until then, its state is not live.
+// Some servers and proxies never send the bookmark that ends a streaming list (a watch that begins with all objects).
+// The program then uses a plain list within 30 s. Until then, its state is not live, even if changes arrive.
 func TestMissingListBookmark(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{noListEnds: true})
@@ -41,7 +41,7 @@ func TestMissingListBookmark(t *testing.T) {
 	waitForState(t, 5*time.Second, "live", rows...)
 	stop()
 	w.converges(10*time.Second, rows...)
-	// The next list is not a streaming list.
+	// After the program has used a plain list, it must not try a streaming list again.
 	isStreamingList := func(r link.Request) bool { return link.Lists("configmaps")(r) && r.Streams }
 	before := w.gate.Count(isStreamingList)
 	sleep(2 * time.Second)
@@ -54,7 +54,8 @@ func TestMissingListBookmark(t *testing.T) {
 	checkNoFaults(t, rows...)
 }
 
-// An overloaded API server responds with 429 and Retry-After. The program waits for that time, and shows the reason.
+// If an overloaded API server responds with 429 and Retry-After, the program retries only after that time. It shows
+// the reason to its clients.
 func TestTooManyRequests(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{})
@@ -62,7 +63,7 @@ func TestTooManyRequests(t *testing.T) {
 	w.gate.Refuse(isConfigMaps)
 	rows := w.startViewers(4, w.rows())
 	start := time.Now()
-	const duration = 14 * time.Second // client-go tries ten times before it returns the error.
+	const duration = 14 * time.Second // client-go tries ten times, once a second, before it reports the error.
 	sleep(duration)
 	checkNotLive(t, start, time.Now(), rows...)
 	if now := rows[0].State(); now.State != "failed" || !strings.Contains(now.Reason, "Too many requests") {
@@ -88,7 +89,8 @@ func TestTooManyRequests(t *testing.T) {
 	checkNoFaults(t, rows...)
 }
 
-// For every kind, the program sends only get, list and watch requests, and self-reviews of its permissions.
+// The program sends only get, list and watch requests to the API server, and reviews of its own permissions. This is
+// true for every kind.
 func TestOnlyReadsAreSent(t *testing.T) {
 	w := open(t, options{})
 	var resources struct {
@@ -152,7 +154,7 @@ func fetch(t *testing.T, url string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = response.Body.Close() }() // The body was read already.
+	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = fmt.Errorf("GET %s: %s %.300s", url, response.Status, body)

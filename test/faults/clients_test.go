@@ -11,8 +11,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// A client that reconnects while the history still has its changes receives only these. A client that reconnects later
-// receives a reset and a new snapshot.
+// A client that reconnects receives only the changes that it missed, if the program still has all of them. Otherwise,
+// the client receives a reset and a new snapshot.
 func TestClientReconnects(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -21,7 +21,7 @@ func TestClientReconnects(t *testing.T) {
 		resets int
 	}{
 		{"inside the ring", 300, 10, 0},
-		{"outside the ring", 110, 1_000_000, 1}, // The changes take about 80 MB; the history is limited to 64 MiB.
+		{"outside the ring", 110, 1_000_000, 1}, // 80 MB of changes exceed the history's limit of 64 MiB.
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := open(t, options{})
@@ -45,13 +45,13 @@ func TestClientReconnects(t *testing.T) {
 			for _, stop := range stops {
 				stop()
 			}
-			// If the history is too small for all changes, this change is the first one that it drops.
+			// The program drops its oldest changes first, so this change is the first one that it would drop.
 			check(t, w.Apply(t.Context(), w.namespace, "new", "1"))
 			for range test.writes {
 				check(t, w.Apply(t.Context(), w.namespace, "it", randomText(test.size)))
 			}
 			check(t, w.Delete(t.Context(), w.namespace, "gone"))
-			check(t, w.Apply(t.Context(), w.namespace, "cm-1", "2")) // It no longer matches odd=true.
+			check(t, w.Apply(t.Context(), w.namespace, "cm-1", "2")) // cm-1 no longer matches odd=true.
 			for _, v := range all {
 				run(t, v.Run)
 			}
@@ -65,7 +65,8 @@ func TestClientReconnects(t *testing.T) {
 			}
 			for _, v := range all {
 				sum, resets, resumed := checkNoFaults(t, v), test.resets, 1-test.resets
-				if v.Want().View == "window" { // A window never resumes: it gets all its rows again.
+				// A window (a part of a sorted list) never resumes. It gets all its rows again.
+				if v.Want().View == "window" {
 					resets, resumed = 0, 0
 				}
 				if sum.Resets != resets || sum.Resumed != resumed || sum.Snapshots != 2-resumed {
@@ -76,8 +77,8 @@ func TestClientReconnects(t *testing.T) {
 	}
 }
 
-// A thousand clients that subscribe to one kind need only one watch at the API server, even if all of them reconnect at
-// once.
+// The program needs only one watch at the API server for a thousand clients that subscribe to the same kind, even if
+// all clients reconnect at the same time.
 func TestThousandClientsReconnect(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
@@ -105,14 +106,14 @@ func TestThousandClientsReconnect(t *testing.T) {
 	}
 }
 
-// randomText returns random text, which cannot be compressed.
+// randomText returns random text of about size bytes. Compression hardly shortens it.
 func randomText(size int) string {
 	random := make([]byte, size*3/4)
-	_, _ = rand.Read(random) // It never fails (crypto/rand).
+	_, _ = rand.Read(random)
 	return base64.StdEncoding.EncodeToString(random)
 }
 
-// compressibleText returns text of the given size that is as compressible as typical objects.
+// compressibleText returns size bytes of text that compresses about as well as typical objects.
 func compressibleText(size, seed int) string {
 	text := make([]byte, 0, size+100)
 	for i := 0; len(text) < size; i++ {

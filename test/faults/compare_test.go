@@ -10,7 +10,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// converges waits until the rows of every viewer equal a quorum list of the API server, and returns how long that took.
+// converges waits until the rows of every viewer equal a quorum list (a list from etcd). It returns the elapsed time.
 func (w *testbed) converges(timeout time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
 	return eventually(w.t, timeout, "the viewer's copy is what the API server lists", func() error {
@@ -18,9 +18,10 @@ func (w *testbed) converges(timeout time.Duration, viewers ...*viewer.Viewer) ti
 	})
 }
 
-// compare compares the rows of each viewer with a quorum list for its subscription.
+// compare compares the rows of each viewer with a quorum list (a list from etcd) for the viewer's query.
 func (w *testbed) compare(viewers []*viewer.Viewer) error {
-	lists := make(map[string]map[string]viewer.Row) // All viewers with the same query share one list, in any view.
+	// Viewers with the same query share one list, even if their views differ.
+	lists := make(map[string]map[string]viewer.Row)
 	for i, v := range viewers {
 		want := v.Want()
 		key := fmt.Sprint(want.Resource, want.Namespaces, want.Labels, want.Fields)
@@ -38,7 +39,8 @@ func (w *testbed) compare(viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// objectConverges is like converges, but for viewers that subscribe to the object name.
+// objectConverges waits until every viewer's object equals the object with this name in etcd. It returns the elapsed
+// time.
 func (w *testbed) objectConverges(timeout time.Duration, name string, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
 	return eventually(w.t, timeout, "the viewer's object is the API server's", func() error {
@@ -59,8 +61,8 @@ func (w *testbed) compareObject(name string, viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// changesConverge waits until the changes that every viewer has received explain how the rows in before became the
-// present rows. If viewers received different changes, or in a different order, the test fails.
+// changesConverge waits until the changes that each viewer received transform the rows in before into the current
+// rows. The test fails if the viewers received different changes, or the same changes in a different order.
 func (w *testbed) changesConverge(timeout time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
 	eventually(w.t, timeout, "changes lead to what the API server lists", func() error {
@@ -87,7 +89,7 @@ func (w *testbed) compareChanges(before map[string]viewer.Row, viewers []*viewer
 	return nil
 }
 
-// waitForState waits until every viewer has the given state, and returns how long that took.
+// waitForState waits until every viewer has the given state, and returns the elapsed time.
 func waitForState(t *testing.T, timeout time.Duration, state string, viewers ...*viewer.Viewer) time.Duration {
 	t.Helper()
 	return eventually(t, timeout, "the state is "+state, func() error {
@@ -100,7 +102,7 @@ func waitForState(t *testing.T, timeout time.Duration, state string, viewers ...
 	})
 }
 
-// checkNotLive fails the test if the state of a viewer was live at any time between from and to.
+// checkNotLive fails the test if a viewer had the state live at any time between from and to.
 func checkNotLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
 	t.Helper()
 	for i, v := range viewers {
@@ -112,7 +114,8 @@ func checkNotLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
 	}
 }
 
-// checkNoFaults fails the test if a viewer recorded a fault. It returns the sum of the viewers' counts.
+// checkNoFaults fails the test if a viewer has recorded a fault (an inconsistent message). It returns the sum of all
+// viewers' message counts.
 func checkNoFaults(t *testing.T, viewers ...*viewer.Viewer) (sum viewer.Tally) {
 	t.Helper()
 	for i, v := range viewers {

@@ -1,5 +1,5 @@
-// Package faults breaks the dependencies of the dashboard: its connections, its API server and its permissions. Then it
-// compares the state of the dashboard's clients with lists from a real API server. It needs the demo cluster that
+// Package faults breaks the connections, the API server and the permissions of a running dashboard. It then compares
+// the state of the dashboard's clients with lists from a real API server. The tests require the demo cluster that
 // .ci/on-demo starts. The environment variable DASHBOARD contains the path of the dashboard.
 package faults
 
@@ -22,12 +22,13 @@ import (
 
 const (
 	configMaps = "core/v1/configmaps"
-	// staleGrace is how long a watch may be interrupted before its state is stale. It is one second in the program, plus
-	// one second here for a busy machine.
+	// staleGrace is the maximum time from the interruption of a watch until its state is stale. It is one second in
+	// the program, plus one second for a slow test machine.
 	staleGrace = 2 * time.Second
 )
 
-// testbed is a dashboard between two links, proxies that a test can break. It has its own namespace:
+// testbed is a running dashboard with its own namespace. A test can break the proxies up and down, through which the
+// dashboard is connected:
 //
 //	viewers - down - dashboard - up - gate - API server
 type testbed struct {
@@ -36,22 +37,23 @@ type testbed struct {
 	t         *testing.T
 	namespace string
 	program   *program.Program
-	gate      *link.Gate // A proxy that can refuse requests to the API server; nil if the test has its own server.
+	gate      *link.Gate // Proxy that can refuse requests to the API server; nil if options.server is set.
 	up, down  *link.Link
-	url       string // The URL of the dashboard through the link down.
+	url       string // URL of the dashboard through the proxy down.
 }
 
-// options contains the options of a scene that differ from the defaults.
+// options are the settings of a testbed that differ from the defaults.
 type options struct {
-	server     string // The address of an API server that the dashboard uses without a gate.
-	behindGate string // The address of an API server behind the gate, if not that of the cluster.
+	server     string // Address of an API server to use without a gate (a recording proxy).
+	behindGate string // Address of an API server to use with a gate; empty for the cluster's.
 	noListEnds bool
 	kubeconfig string
 	args       []string
 	env        []string
 }
 
-// open starts a dashboard and stops it when the test ends. The test fails if the dashboard does not stop cleanly.
+// open starts a dashboard with its proxies and a new namespace, and stops it when the test ends. If the dashboard
+// does not stop cleanly, the test fails.
 func open(t *testing.T, s options) *testbed {
 	t.Helper()
 	c := must(cluster.Open())(t)
@@ -121,7 +123,8 @@ func (w *testbed) newGate(s options) *link.Gate {
 	return gate
 }
 
-// startViewers starts count viewers for each subscription in wants. They run until the test ends.
+// startViewers starts count viewers (test clients) for each subscription in wants. The viewers run until the test
+// ends.
 func (w *testbed) startViewers(count int, wants ...viewer.Want) (viewers []*viewer.Viewer) {
 	w.t.Helper()
 	for _, want := range wants {
@@ -134,7 +137,8 @@ func (w *testbed) startViewers(count int, wants ...viewer.Want) (viewers []*view
 	return viewers
 }
 
-// run calls f in a goroutine. The context of f ends when stop is called, and at the latest when the test ends.
+// run calls f in a goroutine. It cancels the context of f when stop is called or the test ends. stop waits for f to
+// return.
 func run(t *testing.T, f func(context.Context)) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -150,9 +154,9 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 
 func (w *testbed) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
 
-// views returns a subscription for each view that has rows. One is for all rows. One has a selector, and churn makes
-// ConfigMaps start and stop to match it. One window shows a part of the rows, the other shows all. The first
-// subscription uses the rows view; the last one is for two namespaces.
+// views returns subscriptions for all views with rows: rows, table and window. Each view is used without a selector,
+// and with a selector that ConfigMaps start and stop to match during churn. The window without a selector shows only
+// a part of its rows. The first subscription uses the rows view, and the last one has two namespaces.
 func (w *testbed) views() (views []viewer.Want) {
 	for _, labels := range []string{"", "odd=true"} {
 		want := w.rows()
@@ -169,7 +173,7 @@ func (w *testbed) views() (views []viewer.Want) {
 	return append(views, viewer.Rows(configMaps, w.namespace, "kube-system"))
 }
 
-// fields returns a subscription with a field selector, for which the program needs a separate list and watch.
+// fields returns a subscription with a field selector. The program needs a separate list and watch for it.
 func (w *testbed) fields() viewer.Want {
 	want := w.rows()
 	want.Fields = "metadata.name!=kept"
@@ -182,7 +186,7 @@ func (w *testbed) object(name string) viewer.Want {
 	return viewer.Object(configMaps, w.namespace, name)
 }
 
-// churn changes the objects of the namespace at random until stop is called.
+// churn changes ConfigMaps of the namespace at random until stop is called, with at most rate changes per second.
 func (w *testbed) churn(rate int) (stop func()) {
 	w.t.Helper()
 	end := w.Churn(w.t.Context(), w.namespace, rate)
@@ -197,7 +201,7 @@ func (w *testbed) churn(rate int) (stop func()) {
 	return stop
 }
 
-// eventually calls check until it returns nil, and returns how long that took.
+// eventually calls check until it returns nil, and returns the elapsed time. After the timeout, it fails the test.
 func eventually(t *testing.T, timeout time.Duration, description string, check func() error) time.Duration {
 	t.Helper()
 	elapsed, err := poll(timeout, check)
@@ -221,10 +225,10 @@ func poll(timeout time.Duration, check func() error) (elapsed time.Duration, err
 	}
 }
 
-// sleep waits on purpose: for the duration of a fault, or to check that nothing happens.
+// sleep waits for the duration of a fault, or long enough to check that nothing happens.
 func sleep(duration time.Duration) { <-time.After(duration) }
 
-// must ends the test if there is an error.
+// must returns a function that returns value. If err is not nil, the function ends the test.
 func must[T any](value T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()

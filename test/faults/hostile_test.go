@@ -20,8 +20,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// A thousand hostile connections are opened from one address. The latency of a viewer at another address at most
-// doubles. It is measured from a write to its WebSocket message, at the 99th percentile.
+// A thousand hostile connections from one address at most double the p99 latency of a viewer at another address. An
+// increase by up to 50 ms is also allowed. The latency is the time from a write to its WebSocket message.
 func TestHostileConnections(t *testing.T) {
 	if address, namespace, isAttacker := strings.Cut(os.Getenv(victimEnv), " "); isAttacker {
 		attackAll(t.Context(), address, namespace)
@@ -31,11 +31,11 @@ func TestHostileConnections(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "begin"))
 	waitForState(t, 20*time.Second, "live", w.startViewers(1, w.rows())...)
-	measureDelays(t, w, 50) // This completes one-time work before the measurement.
+	measureDelays(t, w, 50) // Complete one-time work before the measurement.
 	before := measureDelays(t, w, writes)
 
-	// The attackers run as this test binary in another process, with low priority, so that they do not take processor
-	// time from the measured viewer.
+	// The attackers run in another process of this test binary, with low priority. They then do not use CPU time that
+	// the measured viewer needs.
 	attackers := exec.CommandContext(t.Context(), //nolint:gosec // It runs this test binary.
 		"nice", "-n", "19", os.Args[0], "-test.run=^TestHostileConnections$", "-test.v")
 	attackers.Env = append(os.Environ(), victimEnv+"="+strings.TrimPrefix(w.program.URL, "http://")+" "+w.namespace)
@@ -43,7 +43,7 @@ func TestHostileConnections(t *testing.T) {
 	check(t, attackers.Start())
 	t.Cleanup(func() {
 		_ = attackers.Process.Kill() // The process does not end by itself.
-		_ = attackers.Wait()         // The error is that the process was killed.
+		_ = attackers.Wait()         // Wait reports that the process was killed.
 	})
 	var openCount atomic.Int64
 	go func() {
@@ -69,12 +69,14 @@ func TestHostileConnections(t *testing.T) {
 	}
 }
 
-// victimEnv is the environment variable for the hostile process. It contains the address and the namespace to attack.
+// victimEnv is the name of an environment variable of the attacking process. Its value is the address and the
+// namespace to attack.
 const victimEnv = "GLASSHOUSE_VICTIM"
 
 const hostileConnections = 1000
 
-// attackAll keeps the hostile connections open until the process is killed, and prints how many are open.
+// attackAll keeps hostileConnections connections open until this process is killed. It prints the number of open
+// connections every 200 ms.
 func attackAll(ctx context.Context, address, namespace string) {
 	attacks := []func(*attack) error{
 		sendSlowHeader,
@@ -90,8 +92,8 @@ func attackAll(ctx context.Context, address, namespace string) {
 		attackers.Go(func() {
 			for ctx.Err() == nil {
 				a := &attack{ctx: ctx, address: address, namespace: namespace, running: &running}
-				_ = a.run(attacks[i%len(attacks)]) // An error means that the server or ctx has ended the connection.
-				_ = a.sleep(time.Second)           // An error means that ctx has ended.
+				_ = a.run(attacks[i%len(attacks)]) // run fails when the server or ctx ends the connection.
+				_ = a.sleep(time.Second)           // sleep fails when ctx ends.
 			}
 		})
 	}
@@ -120,7 +122,7 @@ func measureDelays(t *testing.T, w *testbed, writes int) latencies {
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
 	)
 	check(t, err)
-	defer func() { _ = conn.CloseNow() }() // All messages of interest were read.
+	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(64 << 20)
 	check(t, conn.Write(ctx, websocket.MessageText, fmt.Appendf(nil,
 		`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, w.namespace)))
@@ -153,7 +155,6 @@ func measureDelays(t *testing.T, w *testbed, writes int) latencies {
 	return latencies{total[len(total)/2], total[last], total[len(total)-1], written[last], delivery[last]}
 }
 
-// attack is one hostile connection.
 type attack struct {
 	ctx                context.Context //nolint:containedctx // The context lives as long as the attack.
 	address, namespace string
@@ -167,7 +168,7 @@ func (a *attack) run(method func(*attack) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }() // The server may have closed it.
+	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(a.ctx, func() { _ = conn.Close() })
 	defer stop()
 	a.conn = conn
@@ -181,7 +182,7 @@ func (a *attack) write(text string) error {
 	return err
 }
 
-// sleep waits for the given time, and returns early with an error if the context ends.
+// sleep waits for the given duration. If ctx ends first, it returns the error of ctx.
 func (a *attack) sleep(duration time.Duration) error {
 	select {
 	case <-a.ctx.Done():
@@ -191,7 +192,7 @@ func (a *attack) sleep(duration time.Duration) error {
 	}
 }
 
-// sendSlowHeader sends an HTTP header that never ends, one byte a second.
+// sendSlowHeader sends an HTTP header that never ends, at one byte per second.
 func sendSlowHeader(a *attack) error {
 	err := a.write("GET /r/core/v1/pods HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 	for err == nil {
@@ -202,10 +203,9 @@ func sendSlowHeader(a *attack) error {
 	return err
 }
 
-// stayIdle connects and never sends anything.
 func stayIdle(a *attack) error { return a.sleep(time.Hour) }
 
-// upgrade opens a WebSocket without a library, so that the attack can send its own frames.
+// upgrade opens a WebSocket without a WebSocket library, so that the attack can send arbitrary frames.
 func (a *attack) upgrade() error {
 	if err := a.write("GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\n" +
 		"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
@@ -213,16 +213,15 @@ func (a *attack) upgrade() error {
 		"Sec-WebSocket-Protocol: glasshouse.v1+json\r\n\r\n"); err != nil {
 		return err
 	}
-	_, err := a.conn.Read(make([]byte, 16)) // Wait for the response.
+	_, err := a.conn.Read(make([]byte, 16))
 	return err
 }
 
-// sendLargeFrames sends frames of 1 MB, one after the other.
 func sendLargeFrames(a *attack) error {
 	if err := a.upgrade(); err != nil {
 		return err
 	}
-	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends when the connection closes.
+	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // The goroutine ends when a.conn is closed.
 	frame := string([]byte{
 		0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0x0f, 0xff, 0xf0, 0, 0, 0, 0,
 	}) + strings.Repeat("a", 0x0ffff0)
@@ -233,12 +232,11 @@ func sendLargeFrames(a *attack) error {
 	}
 }
 
-// floodSubscriptions subscribes and unsubscribes repeatedly.
 func floodSubscriptions(a *attack) error {
 	if err := a.upgrade(); err != nil {
 		return err
 	}
-	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends when the connection closes.
+	go func() { _, _ = io.Copy(io.Discard, a.conn) }()
 	for {
 		text := fmt.Sprintf(
 			`[{"op":"subscribe","id":1,"resource":%q,"ns":[%q]},{"op":"unsubscribe","id":1}]`, configMaps, a.namespace,
@@ -250,15 +248,14 @@ func floodSubscriptions(a *attack) error {
 		if err := a.write(string(frame)); err != nil {
 			return err
 		}
-		if err := a.sleep(10 * time.Millisecond); err != nil { // This is much faster than 20 messages a second.
+		if err := a.sleep(10 * time.Millisecond); err != nil { // 100 messages per second exceed the limit of 20.
 			return err
 		}
 	}
 }
 
-// sendManyHeaders sends requests with as many headers as the server accepts, one after the other.
 func sendManyHeaders(a *attack) error {
-	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends when the connection closes.
+	go func() { _, _ = io.Copy(io.Discard, a.conn) }()
 	request := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-Many: a\r\n", 5000) + "\r\n"
 	for {
 		if err := a.write(request); err != nil {
@@ -267,7 +264,6 @@ func sendManyHeaders(a *attack) error {
 	}
 }
 
-// neverRead subscribes to an object that changes, and never reads from the connection.
 func neverRead(a *attack) error {
 	if err := a.upgrade(); err != nil {
 		return err

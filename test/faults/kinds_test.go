@@ -16,7 +16,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// kind is a custom kind that a test defines.
+// kind identifies a custom resource that a test defines.
 type kind struct{ group, plural, name string }
 
 func newKind() kind {
@@ -32,7 +32,7 @@ func definitions() schema.GroupVersionResource {
 	}
 }
 
-// createDefinition creates the CustomResourceDefinition, and returns when the kind is served.
+// createDefinition creates the CustomResourceDefinition of k, and waits until the API server serves the kind.
 func (w *testbed) createDefinition(k kind) {
 	w.t.Helper()
 	definition := &unstructured.Unstructured{Object: map[string]any{
@@ -56,7 +56,7 @@ func (w *testbed) createDefinition(k kind) {
 	})
 }
 
-// deleteDefinition deletes the CustomResourceDefinition, and returns when it no longer exists.
+// deleteDefinition deletes the CustomResourceDefinition of k, and waits until it no longer exists.
 func (w *testbed) deleteDefinition(k kind) {
 	w.t.Helper()
 	ctx := context.WithoutCancel(w.t.Context())
@@ -73,7 +73,6 @@ func (w *testbed) deleteDefinition(k kind) {
 	})
 }
 
-// createObjects creates objects of the kind k with the given names.
 func (w *testbed) createObjects(k kind, names ...string) {
 	w.t.Helper()
 	resource := schema.GroupVersionResource{Group: k.group, Version: "v1", Resource: k.plural}
@@ -81,7 +80,8 @@ func (w *testbed) createObjects(k kind, names ...string) {
 		object := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": k.group + "/v1", "kind": k.name, "metadata": map[string]any{"name": name},
 		}}
-		eventually(w.t, 10*time.Second, "an object is created", func() error { // The endpoint may not exist yet.
+		// The endpoint of a new kind can be unavailable for a moment.
+		eventually(w.t, 10*time.Second, "an object is created", func() error {
 			_, err := w.Dynamic.Resource(resource).Namespace(w.namespace).Create(
 				w.t.Context(), object, metav1.CreateOptions{},
 			)
@@ -90,11 +90,11 @@ func (w *testbed) createObjects(k kind, names ...string) {
 	}
 }
 
-// kindTimeout is the time within which clients must receive a new or removed kind.
+// kindTimeout is the maximum time until clients learn that a kind was added or removed.
 const kindTimeout = 2 * time.Second
 
-// waitUntilOffered waits until the resource picker of the viewer offers the kind k (or, if want is false, no longer
-// offers it). The test fails if that takes longer than kindTimeout.
+// waitUntilOffered waits until the viewer's list of kinds contains k (if want is true) or no longer contains k. The
+// test fails if this takes longer than kindTimeout.
 func waitUntilOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 	t.Helper()
 	elapsed := eventually(t, 30*time.Second, "the picker changes", func() error {
@@ -109,12 +109,14 @@ func waitUntilOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 	}
 }
 
-// If a kind is deleted while clients watch it, the kind and its rows disappear. If it is created again, it is a new
-// kind, and the clients receive its rows.
+// When a kind is deleted while clients watch it, the kind and its rows disappear. When a kind with the same name is
+// created again, the clients receive the rows of the new kind.
 func TestDefinitionDeletedAndRecreated(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		down bool // Whether the upper link is cut while the kind is deleted, so that no delete event arrives.
+		// down reports whether the connection to the API server is cut during the deletion, so that no delete event
+		// arrives.
+		down bool
 	}{
 		{"watched", false},
 		{"while disconnected", true},
@@ -125,13 +127,14 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			k := newKind()
 			eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
 			picker := w.startViewers(1, viewer.Kinds())[0]
-			sleep(time.Second) // After this time the program watches definitions.
+			sleep(time.Second) // By then, the program watches CustomResourceDefinitions.
 			w.createDefinition(k)
 			t.Cleanup(func() { w.deleteDefinition(k) })
 			waitUntilOffered(t, picker, k, true)
 			w.createObjects(k, "a", "b", "c")
 			rows := w.startViewers(3, viewer.Rows(k.ref(), w.namespace))
-			disconnected := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace)) // It resumes with the old kind's cursor.
+			// This viewer later tries to resume from a cursor of the deleted kind.
+			disconnected := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace))
 			stop := run(t, disconnected.Run)
 			all := append([]*viewer.Viewer{disconnected}, rows...)
 			waitForState(t, 20*time.Second, "live", all...)
@@ -163,7 +166,6 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 	}
 }
 
-// checkNoRows returns an error if any viewer still has rows.
 func checkNoRows(viewers ...*viewer.Viewer) error {
 	for i, v := range viewers {
 		if n := v.Len(); n > 0 {

@@ -8,7 +8,7 @@ import (
 	"glasshouse/test/faults/link"
 )
 
-// A watch that was cut resumes from the last resourceVersion, without a relist.
+// A watch that is cut every second resumes from its last resourceVersion, without a relist.
 func TestWatchCutEverySecond(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
@@ -42,10 +42,11 @@ func TestWatchCutEverySecond(t *testing.T) {
 	}
 }
 
-// HTTP/2 pings detect a half-open connection, on which no data arrives and which neither side closes.
+// HTTP/2 pings detect a half-open connection to the API server. No data arrives on such a connection, but neither
+// side closes it.
 func TestHalfOpenLink(t *testing.T) {
 	t.Parallel()
-	const ping = 10*time.Second + 10*time.Second // The interval and the timeout of pings are those in docs/reference.md.
+	const ping = 10*time.Second + 10*time.Second // Ping interval plus ping timeout, as in docs/reference.md.
 	w := open(t, options{})
 	rows := w.startViewers(4, w.rows())
 	stop := w.churn(10)
@@ -66,10 +67,10 @@ func TestHalfOpenLink(t *testing.T) {
 	checkNoFaults(t, rows...)
 }
 
-// The program closes half-open connections to clients. The clients resume from their cursors.
+// The program closes half-open connections to clients. The clients then reconnect, and resume from their cursors.
 func TestHalfOpenLinkToClients(t *testing.T) {
 	t.Parallel()
-	const pingTimeout = 25*time.Second + 30*time.Second // The interval and the timeout of pings are those in docs/api.md.
+	const pingTimeout = 25*time.Second + 30*time.Second // Ping interval plus ping timeout, as in docs/api.md.
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
 	before := must(w.program.Sockets(t.Context()))(t)

@@ -9,16 +9,15 @@ import (
 	"glasshouse/test/faults/program"
 )
 
-// sample is the program's memory use at one time.
 type sample struct {
 	at     time.Time
 	bytes  int
-	cached int // The part of bytes for objects and changes, as the program estimates it.
+	cached int // The program's own estimate of the memory for objects and changes, a part of bytes.
 }
 
 type samples []sample
 
-// watchMemory takes a sample every second until the test ends. soFar returns the samples taken so far.
+// watchMemory measures the program's memory every second until the test ends. soFar returns the measurements so far.
 func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 	t.Helper()
 	var mu sync.Mutex
@@ -48,7 +47,7 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 	}
 }
 
-// withoutCached returns the samples without the memory for objects and changes. The history of changes grows up to its
+// withoutCached subtracts the memory for objects and changes from each sample. The history of changes grows up to its
 // limit, which is not a leak.
 func (s samples) withoutCached() samples {
 	remaining := make(samples, len(s))
@@ -58,8 +57,8 @@ func (s samples) withoutCached() samples {
 	return remaining
 }
 
-// slope returns the growth of the memory in MB per hour. It fits a line by least squares to the samples after the given
-// time.
+// slope returns the growth of the memory after the given time, in MB per hour. It is the slope of a least-squares
+// line through the samples.
 func (s samples) slope(after time.Time) float64 {
 	var n, sumX, sumY, sumXX, sumXY float64
 	for _, point := range s {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// While a link is down, an object is deleted or replaced. Clients then receive exactly a delete, or a delete and an
-// add. The viewers check the UIDs.
+// If an object is deleted or replaced while a connection is down, clients receive exactly a delete, or a delete and
+// an add. The viewers (test clients) check this by the UIDs of the objects.
 func TestChangedWhileDisconnected(t *testing.T) {
 	for _, side := range []struct {
 		name         string

@@ -18,8 +18,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// A granted permission takes effect within a minute. When a permission is revoked, its rows are removed, even if the
-// API server continues the watch for minutes.
+// A granted permission takes effect within a minute. After a permission is revoked, the rows that it allowed are
+// removed, even if the API server continues the watch for minutes.
 func TestPermissionGrantedAndRevoked(t *testing.T) {
 	t.Parallel()
 	c := must(cluster.Open())(t)
@@ -50,7 +50,8 @@ func TestPermissionGrantedAndRevoked(t *testing.T) {
 	checkNoFaults(t, rows...)
 }
 
-// The same applies to a permission for all namespaces.
+// A granted permission for all namespaces takes effect within a minute. After it is revoked, the rows that it allowed
+// are removed.
 func TestClusterPermissionGrantedAndRevoked(t *testing.T) {
 	t.Parallel()
 	deployments := viewer.Rows("apps/v1/deployments")
@@ -71,9 +72,9 @@ func TestClusterPermissionGrantedAndRevoked(t *testing.T) {
 	checkNoFaults(t, rows...)
 }
 
-// The program has permissions in 200 separate namespaces. If one is revoked, its rows are removed within 15 s, for
-// every kind. If one is granted, it takes effect within a minute. For this, the program needs 20 access reviews a
-// second.
+// The program has a separate permission in each of 200 namespaces. When a permission is revoked, its rows are removed
+// within 15 s, for every kind. When a permission is granted, its rows appear within a minute. The program needs about
+// 20 access reviews per second for this.
 func TestPermissionsInManyNamespaces(t *testing.T) {
 	t.Parallel()
 	user := fmt.Sprint("fault-", time.Now().UnixNano())
@@ -106,7 +107,8 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 	for _, kind := range []string{configMaps, "core/v1/serviceaccounts", "core/v1/resourcequotas"} {
 		viewers = append(viewers, w.startViewers(1, viewer.Rows(kind, names...))...)
 	}
-	withRows := viewers[:2] // Each namespace has objects of these two kinds, but no ResourceQuota.
+	// Every namespace has one ConfigMap and one ServiceAccount, and no ResourceQuota.
+	withRows := viewers[:2]
 	allShown := func() (err error) {
 		for _, v := range withRows {
 			if rowCount := len(v.Rows()); rowCount != len(names) {
@@ -120,7 +122,9 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 	reviews := func(r link.Request) bool {
 		return strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/v1/selfsubject")
 	}
-	sleep(10 * time.Second) // From the second review on, the program uses rules reviews.
+	// The first review of each namespace is an access review; the later ones are rules reviews, which are counted
+	// here.
+	sleep(10 * time.Second)
 	before := w.gate.Count(reviews)
 	sleep(20 * time.Second)
 	if sent := w.gate.Count(reviews) - before; sent > 20*25 {

@@ -14,27 +14,27 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// tolerance is the permitted increase in the number of goroutines and sockets. The measurement itself, and a watch that
-// is being reopened, use some.
+// tolerance is the allowed increase in the number of goroutines and in the number of sockets. The measurement itself
+// uses some of both, and so does a watch that is being reopened.
 const tolerance = 3
 
-// Subscriptions end while they start, and connections are cut meanwhile. Nothing leaks. Viewers that connected before,
-// during or after this have the rows of a quorum list.
+// No goroutines or sockets leak if clients unsubscribe while subscriptions start, or if connections are cut
+// meanwhile. Viewers (test clients) that connect before, during or after this have the correct rows.
 func TestSubscribeRaces(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
 	watching := w.startViewers(1, w.rows())
 	waitForState(t, 20*time.Second, "live", watching...)
 	stop := w.churn(100)
-	race(t, w, 1) // This completes one-time work before the measurement.
+	race(t, w, 1) // Complete one-time work before the measurement.
 	sleep(500 * time.Millisecond)
 	sockets, goroutines := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
 	var races sync.WaitGroup
 	for i := range 20 {
-		races.Go(func() { race(t, w, i) }) // Each goroutine makes 50 subscriptions.
+		races.Go(func() { race(t, w, i) }) // 50 subscriptions in each goroutine.
 	}
 	races.Wait()
-	// The limit is shorter than the time after which a failed heartbeat would end leaked subscriptions.
+	// The timeout of 5 s is shorter than the time after which a failed heartbeat would end leaked subscriptions.
 	elapsed, err := poll(5*time.Second, func() error {
 		files, now := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
 		if files > sockets+tolerance || now > goroutines+tolerance {
@@ -58,8 +58,8 @@ func TestSubscribeRaces(t *testing.T) {
 	checkNoFaults(t, watching...)
 }
 
-// race subscribes and unsubscribes 50 times on one connection without waiting for responses. Then it cuts the
-// connection.
+// race subscribes 50 times on one connection without waiting for responses, and unsubscribes from most subscriptions.
+// It then cuts the connection.
 func race(t *testing.T, w *testbed, seed int) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(uint64(seed), 1)) //nolint:gosec // A fixed seed makes the test reproducible.
@@ -71,7 +71,7 @@ func race(t *testing.T, w *testbed, seed int) {
 		t.Error(err)
 		return
 	}
-	defer func() { _ = conn.CloseNow() }() // Subscriptions are still starting when this closes the connection.
+	defer func() { _ = conn.CloseNow() }() // Some subscriptions are still starting at this time.
 	conn.SetReadLimit(64 << 20)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -100,13 +100,13 @@ func race(t *testing.T, w *testbed, seed int) {
 		if random.IntN(3) == 0 {
 			sleep(time.Duration(random.IntN(3)) * time.Millisecond)
 		}
-		if random.IntN(5) > 0 { // The other subscriptions exist when the connection is cut.
+		if random.IntN(5) > 0 { // The other subscriptions remain until the connection is cut.
 			send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
 		}
 	}
 }
 
-// On SIGTERM the program sends each client a close frame with a time to reconnect, and ends within ten seconds.
+// On SIGTERM, the program sends each client a close frame with a delay for reconnecting, and exits within 10 s.
 func TestStopWithThousandClients(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
@@ -120,8 +120,8 @@ func TestStopWithThousandClients(t *testing.T) {
 	t.Cleanup(func() { cancel(); running.Wait() })
 	waitForState(t, 30*time.Second, "live", viewers...)
 	stop := w.churn(20)
-	sleep(time.Second) // After this time, the program is sending messages when it is stopped.
-	for range 20 {     // These clients do not read.
+	sleep(time.Second) // By then, the program is sending changes.
+	for range 20 {     // 20 clients that never read.
 		openUnread(t, w, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q]}`, configMaps, w.namespace))
 	}
 	start := time.Now()

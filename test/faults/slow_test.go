@@ -19,7 +19,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// The program closes connections of clients that never read. They do not delay other clients.
+// The program closes the connections of clients that never read. Such clients do not delay other clients.
 func TestReaderThatNeverReads(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
@@ -52,7 +52,8 @@ func TestReaderThatNeverReads(t *testing.T) {
 		}
 		return nil
 	})
-	const limit = 20 * time.Second // The limit is 10 s after a message could not be written. Pings would need 55 s.
+	// The program closes a connection 10 s after a message could not be written. Pings would need 55 s.
+	const limit = 20 * time.Second
 	if elapsed := time.Since(start); elapsed > limit {
 		t.Errorf("they were let go after %v, want %v at most", elapsed, limit)
 	}
@@ -61,7 +62,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 	checkNoFaults(t, objects...)
 }
 
-// openUnread opens a connection, sends frame to subscribe, and never reads.
+// openUnread opens a WebSocket, and sends the subscribe message in frame. It never reads from the WebSocket.
 func openUnread(t *testing.T, w *testbed, frame string) {
 	t.Helper()
 	conn, _, err := websocket.Dial( //nolint:bodyclose // The connection owns the body.
@@ -69,16 +70,16 @@ func openUnread(t *testing.T, w *testbed, frame string) {
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
 	)
 	check(t, err)
-	t.Cleanup(func() { _ = conn.CloseNow() }) // The server may have closed it.
+	t.Cleanup(func() { _ = conn.CloseNow() })
 	check(t, conn.Write(t.Context(), websocket.MessageText, []byte(frame)))
 }
 
-// All clients stop reading while everything changes. They cause no delay, and little memory is used for them. When they
-// read again, they receive the present state.
+// All clients stop reading while many objects change. The program does not wait for them, and uses little memory for
+// them. When they read again, they receive the current state.
 func TestAllReadersStall(t *testing.T) {
 	const changes, writers = 50_000, 25
 	w := open(t, options{})
-	w.url = w.program.URL // A link would buffer much of the unread data.
+	w.url = w.program.URL // A proxy would buffer much of the unread data.
 	for i := range writers {
 		check(t, w.Apply(t.Context(), w.namespace, fmt.Sprint("cm-", i), "0"))
 	}
@@ -95,7 +96,7 @@ func TestAllReadersStall(t *testing.T) {
 	check(t, w.flood(t.Context(), writers, changes/writers))
 	t.Logf("%d updates in %v; %d MB before, at most %d MB since the start", changes, time.Since(start),
 		before>>20, must(w.program.PeakRSS())(t)>>20)
-	// The limit includes a history of 64 MiB, and garbage.
+	// The limit includes 64 MiB of history, and garbage that the Go runtime has not collected yet.
 	if peak := must(w.program.PeakRSS())(t); peak-before > 160<<20 {
 		t.Errorf("%d MB before, %d MB at most", before>>20, peak>>20)
 	}
@@ -104,7 +105,8 @@ func TestAllReadersStall(t *testing.T) {
 	}
 	t.Logf("converged after %v", w.converges(30*time.Second, rows...))
 	w.objectConverges(10*time.Second, "cm-1", objects...)
-	if sum := checkNoFaults(t, rows...); sum.Events > len(rows)*changes/8 { // Socket buffers keep some unfolded changes.
+	// Most changes are folded (combined into one). Changes that are already in socket buffers are not.
+	if sum := checkNoFaults(t, rows...); sum.Events > len(rows)*changes/8 {
 		t.Errorf("got %d changes, want most folded", sum.Events)
 	}
 	if sum := checkNoFaults(t, objects...); sum.Patches == 0 {
@@ -112,7 +114,7 @@ func TestAllReadersStall(t *testing.T) {
 	}
 }
 
-// flood updates one ConfigMap per writer, the given number of times.
+// flood starts several writers. Each writer updates its own ConfigMap the given number of times.
 func (w *testbed) flood(ctx context.Context, writers, times int) error {
 	config := rest.CopyConfig(w.Config)
 	config.ContentType = "application/vnd.kubernetes.protobuf"
@@ -138,7 +140,6 @@ func (w *testbed) flood(ctx context.Context, writers, times int) error {
 	return err
 }
 
-// clear deletes all ConfigMaps of the testbed's namespace.
 func (w *testbed) clear() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), 30*time.Second)
 	defer cancel()
@@ -149,11 +150,11 @@ func (w *testbed) clear() {
 	}
 }
 
-// Objects of 1 MB each are listed, watched and sent like any others.
+// Objects of 1 MB each are listed, watched and sent like smaller objects.
 func TestLargeObjects(t *testing.T) {
 	const count, size = 300, 1_000_000
 	w := open(t, options{})
-	t.Cleanup(w.clear) // Otherwise the programs of all other tests would list them.
+	t.Cleanup(w.clear) // The dashboards of other tests would list these large objects.
 	start := time.Now()
 	written := make(chan error)
 	const writers = 6

@@ -19,20 +19,21 @@ import (
 )
 
 const (
-	// ringAge is the maximum age of changes in the history, plus one minute. Until then, memory grows.
+	// ringAge is the maximum age of changes in the history, plus one minute. Memory grows until changes reach this
+	// age.
 	ringAge = 6 * time.Minute
-	// allowedGrowth is the permitted growth of the live heap after ringAge, in bytes, while no objects are in memory. It
-	// includes 4 MiB of patches that readers share, because their cache may not be full yet. Another 4 MiB allow for
-	// variation; one run varied by 1.5 MiB. A run that is long enough detects continuous growth.
+	// allowedGrowth is how many bytes the live heap is allowed to grow after ringAge, without objects in memory. 4
+	// MiB are for patches that readers share, because their cache can still grow. Another 4 MiB are for variation;
+	// one run varied by 1.5 MiB. In a run that is long enough, continuous growth exceeds this limit.
 	allowedGrowth = 8 << 20
 )
 
-// soak is a testbed whose parts the test breaks repeatedly.
+// soak is a testbed with an additional API server. TestSoak breaks its parts repeatedly.
 type soak struct {
 	*testbed
 
 	server        *cluster.APIServer
-	user          string // The user that the program impersonates.
+	user          string // User that the dashboard impersonates (--as).
 	kind          kind
 	random        *rand.Rand
 	rows, objects []*viewer.Viewer
@@ -42,7 +43,8 @@ type soak struct {
 }
 
 // TestSoak causes random faults while objects change, for the duration in the environment variable GLASSHOUSE_SOAK.
-// After each fault, it compares all clients with a quorum list. `make soak` runs it.
+// After each fault, it compares all viewers (test clients) with a quorum list (a list from etcd). `make soak` runs
+// it.
 func TestSoak(t *testing.T) {
 	duration := must(time.ParseDuration(os.Getenv("GLASSHOUSE_SOAK")))(t)
 	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number is a valid seed.
@@ -66,14 +68,14 @@ func TestSoak(t *testing.T) {
 	ofKind := viewer.Rows(s.kind.ref(), s.namespace)
 	s.rows = s.startViewers(5, append(s.views(), s.fields(), viewer.Rows(configMaps), ofKind)...)
 	s.objects, s.changes = s.startViewers(10, s.object("kept")), s.startViewers(5, s.testbed.changes())
-	s.startViewers(1, viewer.Rows("core/v1/pods")) // This viewer reads another kind, with many objects.
+	s.startViewers(1, viewer.Rows("core/v1/pods")) // This viewer watches another kind, with many objects.
 	waitForState(t, 30*time.Second, "live", s.viewers()...)
 	memory := watchMemory(t, s.program)
 	goroutines := s.goroutines()
 
 	end, warmTime := time.Now().Add(duration), time.Now().Add(min(ringAge, duration/2))
 	stopLogging := run(t, func(ctx context.Context) { s.logProgress(ctx, end) })
-	before := 0 // The result of heap after the history has reached its full size.
+	before := 0 // Result of liveHeap after warmTime, when the history has its full size.
 	for time.Now().Before(end) {
 		s.runRound()
 		if before == 0 && time.Now().After(warmTime) {
@@ -96,7 +98,8 @@ func TestSoak(t *testing.T) {
 		collected.slope(warmTime),
 		collected.withoutCached().slope(warmTime),
 	)
-	// After permissions are granted again, the program watches each namespace separately for some time.
+	// After a permission is granted again, the program watches each namespace separately for some time. This needs
+	// more goroutines.
 	_, leakErr := poll(time.Minute, func() error {
 		if now := s.goroutines(); now > goroutines+20 {
 			return fmt.Errorf("%d goroutines before, %d after", goroutines, now)
@@ -114,7 +117,8 @@ func TestSoak(t *testing.T) {
 	}
 	sum := checkNoFaults(t, s.viewers()...)
 	t.Logf("digests that agree: %d", sum.Digests)
-	if duration > 3*time.Minute && sum.Digests == 0 { // While the state is live, the program sends one digest a minute.
+	// While the state is live, the program sends one digest (a hash of all rows) per minute.
+	if duration > 3*time.Minute && sum.Digests == 0 {
 		t.Error("got no digest")
 	}
 	if n := s.mismatches.Load(); n > 0 {
@@ -122,8 +126,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// withoutPermissions revokes all permissions of the program, and waits until no client has rows. Then it calls action,
-// and grants the permissions again.
+// withoutPermissions revokes all permissions of the dashboard, and waits until no viewer has rows. It then calls
+// action, and grants the permissions again.
 func (s *soak) withoutPermissions(action func()) error {
 	ctx := s.t.Context()
 	err := s.Revoke(ctx, s.user)
@@ -135,9 +139,9 @@ func (s *soak) withoutPermissions(action func()) error {
 	return errors.Join(err, s.Grant(ctx, s.user, "cluster-admin"))
 }
 
-// liveHeap returns the size of the program's live heap without objects and changes. It measures while the program has
-// no permissions, because the program's estimate of its objects and changes is too high to subtract. It returns the
-// minimum of five measurements, because some messages are always in progress.
+// liveHeap returns the size of the program's live heap without objects and changes, in bytes. It measures while the
+// program has no permissions and therefore few objects, because the program's estimate of their size is too high to
+// subtract. It returns the minimum of five measurements, because some messages are always in progress.
 func (s *soak) liveHeap() (minimum int) {
 	s.t.Helper()
 	check(s.t, s.withoutPermissions(func() {
@@ -154,7 +158,6 @@ func (s *soak) liveHeap() (minimum int) {
 
 func mebibytes(bytes int) float64 { return float64(bytes) / (1 << 20) }
 
-// logProgress logs the progress of the test every 10 s.
 func (s *soak) logProgress(ctx context.Context, end time.Time) {
 	tick := time.NewTicker(10 * time.Second)
 	defer tick.Stop()
@@ -189,8 +192,8 @@ func (s *soak) recordedFaults() (n int) {
 	return n
 }
 
-// runRound causes one or two faults while objects change, stops the changes, and compares all clients with quorum
-// lists.
+// runRound causes one or two random faults while objects change. It then stops the changes, and compares all viewers
+// with quorum lists (lists from etcd).
 func (s *soak) runRound() {
 	stop := s.Churn(s.t.Context(), s.namespace, 5+s.random.IntN(60))
 	faults := s.faults()
@@ -218,7 +221,6 @@ func (s *soak) runRound() {
 	}
 }
 
-// checkNoData returns an error if a client still has rows or an object.
 func (s *soak) checkNoData() error {
 	err := checkNoRows(s.rows...)
 	for _, v := range s.objects {
@@ -227,12 +229,10 @@ func (s *soak) checkNoData() error {
 	return err
 }
 
-// randomNames returns a random selection of names.
 func (s *soak) randomNames() []string {
 	return []string{"a", "b", "c", "d", "e"}[s.random.IntN(3) : 3+s.random.IntN(3)]
 }
 
-// randomDuration returns a random duration of less than the given number of milliseconds.
 func (s *soak) randomDuration(milliseconds int) time.Duration {
 	return time.Duration(s.random.IntN(milliseconds)) * time.Millisecond
 }
@@ -334,7 +334,7 @@ func (s *soak) freeze(ctx context.Context, l *link.Link, milliseconds int) error
 	return nil
 }
 
-// redefine deletes the definition with its objects, and creates it again with other objects.
+// redefine deletes the CustomResourceDefinition of s.kind with all objects, and creates it again with other objects.
 func (s *soak) redefine() {
 	s.deleteDefinition(s.kind)
 	sleep(s.randomDuration(3000))

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// commands contains the command lines of the parts of the demo cluster, such as its API server and etcd.
+// commands contains the command lines of the demo cluster's programs, such as its API server and etcd.
 type commands struct {
 	Path string
 	Args map[string][]string
@@ -35,7 +35,8 @@ func (c *Cluster) commands() (*commands, error) {
 	return decoded, nil
 }
 
-// An APIServer is an additional API server of the cluster, which a test may kill. It is not safe for concurrent use.
+// An APIServer is an additional API server of the demo cluster. A test can kill and restart it. An APIServer is not
+// safe for concurrent use.
 type APIServer struct {
 	Addr string
 
@@ -47,14 +48,14 @@ type APIServer struct {
 	ended   chan struct{}
 }
 
-// NewAPIServer returns an API server that is not started yet. It has the flags of the cluster's API server, followed by
-// flags. Its log goes to a file in dir.
+// NewAPIServer returns an API server that is not started yet. Its command line has the flags of the cluster's own API
+// server, followed by flags. Its log is a file in dir.
 func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string) (*APIServer, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("find a free port: %w", err)
 	}
-	defer func() { _ = listener.Close() }() // Only the port of the listener is needed.
+	defer func() { _ = listener.Close() }() // Only the listener's free port is needed.
 	config := rest.CopyConfig(c.Config)
 	config.Timeout = time.Second
 	client, err := rest.HTTPClientFor(config)
@@ -67,7 +68,8 @@ func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string)
 	}, nil
 }
 
-// Start starts the API server, and returns when it is ready. It runs until Kill, or until this process ends.
+// Start starts the API server, and returns when it is ready. The API server runs until Kill is called or this process
+// ends.
 func (a *APIServer) Start(ctx context.Context) error {
 	cmds, err := a.cluster.commands()
 	if err != nil {
@@ -91,15 +93,15 @@ func (a *APIServer) Start(ctx context.Context) error {
 	a.ended = make(chan struct{})
 	started := make(chan error, 1)
 	go func() {
-		// The kernel sends the parent-death signal when the starting thread ends. Therefore this thread is kept until
-		// the process has ended.
+		// The kernel kills the child process when the thread that started it ends (Pdeathsig). Therefore this
+		// goroutine keeps its thread until the child process has ended.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(a.ended)
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // An error is expected, because Kill ends the process.
+			_ = cmd.Wait() // Wait returns an error, because Kill ends the process.
 		}
 	}()
 	if err := <-started; err != nil {
@@ -118,7 +120,7 @@ func (a *APIServer) ready(ctx context.Context) error {
 			return fmt.Errorf("ask the API server: %w", err)
 		}
 		if response, err := a.client.Do(request); err == nil {
-			_ = response.Body.Close() // Only the status is needed.
+			_ = response.Body.Close()
 			if response.StatusCode == http.StatusOK {
 				return nil
 			}
@@ -133,12 +135,12 @@ func (a *APIServer) ready(ctx context.Context) error {
 	}
 }
 
-// Kill kills the API server if it runs, and waits until it has ended.
+// Kill kills the API server if it is running, and waits until its process has ended.
 func (a *APIServer) Kill() {
 	if a.process == nil {
 		return
 	}
-	_ = a.process.Kill() // An error means that it has already ended.
+	_ = a.process.Kill() // An error means that the process has already ended.
 	<-a.ended
 	a.process = nil
 }

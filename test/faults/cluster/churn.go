@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Namespace creates a namespace with a generated name.
+// Namespace creates a namespace with a generated name, and returns the name.
 func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 	created, err := c.Core.CoreV1().Namespaces().Create(
 		ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "fault-"}}, metav1.CreateOptions{},
@@ -27,9 +27,9 @@ func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 	return created.Name, nil
 }
 
-// Apply stores value in a ConfigMap, and creates the ConfigMap if needed. The keys of its data depend on value, so a
-// patch for one version does not apply to another. The number of keys depends on value too, so that rows sorted by it
-// move. The label odd is true if the last digit of value is odd.
+// Apply stores value in a ConfigMap, and creates the ConfigMap if necessary. The keys of its data depend on value, so
+// that a patch for one version does not apply to another. The number of keys also depends on value, so that the row
+// moves in a list sorted by this number. The label odd is true if the last digit of value is odd.
 func (c *Cluster) Apply(ctx context.Context, namespace, name, value string) error {
 	maps := c.Core.CoreV1().ConfigMaps(namespace)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels(value)}, Data: Data(value)}
@@ -47,8 +47,8 @@ func labels(value string) map[string]string {
 	return map[string]string{"odd": strconv.FormatBool(value[len(value)-1]%2 == 1)}
 }
 
-// Data returns the data of a ConfigMap that stores value. It includes a long constant text, so that a patch is shorter
-// than the complete data.
+// Data returns the data of a ConfigMap that stores value. It includes a long constant text, so that a patch is
+// shorter than the complete object.
 func Data(value string) map[string]string {
 	sum := crc32.ChecksumIEEE([]byte(value))
 	data := map[string]string{"v": value, "same": strings.Repeat("as before ", 20)}
@@ -58,7 +58,7 @@ func Data(value string) map[string]string {
 	return data
 }
 
-// Delete deletes a ConfigMap, if it exists.
+// Delete deletes a ConfigMap. If the ConfigMap does not exist, Delete returns no error.
 func (c *Cluster) Delete(ctx context.Context, namespace, name string) error {
 	err := c.Core.CoreV1().ConfigMaps(namespace).Delete(ctx, name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -67,7 +67,7 @@ func (c *Cluster) Delete(ctx context.Context, namespace, name string) error {
 	return nil
 }
 
-// Touch patches a ConfigMap times times.
+// Touch changes the data of a ConfigMap by the given number of patches.
 func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) error {
 	for i := range times {
 		patch := fmt.Sprintf(`{"data":{"v":"%d","touch-%d":"1","touch-%d":null}}`, i, i%3, (i+1)%3)
@@ -81,8 +81,8 @@ func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) 
 	return nil
 }
 
-// Churn changes about 25 ConfigMaps of a namespace at random until stop is called, with at most rate changes a second.
-// stop returns the number of changes, and the error of a change that failed.
+// Churn changes 25 ConfigMaps of a namespace at random until stop is called, with at most rate changes per second.
+// stop returns the number of changes, and the error if a change failed.
 func (c *Cluster) Churn(ctx context.Context, namespace string, rate int) (stop func() (int, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -116,7 +116,7 @@ func (c *Cluster) change(ctx context.Context, namespace string, random *rand.Ran
 	switch random.IntN(kinds) {
 	case 0:
 		return c.Delete(ctx, namespace, name)
-	case 1: // Replace the object by another one with the same name.
+	case 1: // Replace the ConfigMap by another one with the same name.
 		if err := c.Delete(ctx, namespace, name); err != nil {
 			return err
 		}

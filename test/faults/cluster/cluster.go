@@ -1,5 +1,6 @@
-// Package cluster accesses the demo cluster directly, so that tests can compare it with the output of the dashboard.
-// The variables KUBECONFIG and GLASSHOUSE_DEMO_DIR, which .ci/on-demo sets, identify the cluster.
+// Package cluster accesses the demo cluster directly, so that tests can compare the cluster with the output of the
+// dashboard. The environment variables KUBECONFIG and GLASSHOUSE_DEMO_DIR identify the cluster; .ci/on-demo sets
+// them.
 package cluster
 
 import (
@@ -22,16 +23,16 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// Cluster is the demo cluster.
+// Cluster contains clients and files of the demo cluster.
 type Cluster struct {
-	Kubeconfig string // The administrator's kubeconfig.
-	Dir        string // The data directory of the demo.
+	Kubeconfig string // Path of the administrator's kubeconfig.
+	Dir        string // Data directory of the demo cluster.
 	Config     *rest.Config
 	Core       kubernetes.Interface
 	Dynamic    dynamic.Interface
 }
 
-// Open returns the demo cluster that the environment variables identify.
+// Open returns the demo cluster that the environment variables KUBECONFIG and GLASSHOUSE_DEMO_DIR identify.
 func Open() (*Cluster, error) {
 	c := &Cluster{Kubeconfig: os.Getenv("KUBECONFIG"), Dir: os.Getenv("GLASSHOUSE_DEMO_DIR")}
 	if c.Kubeconfig == "" || c.Dir == "" {
@@ -52,15 +53,16 @@ func Open() (*Cluster, error) {
 	return c, nil
 }
 
-// TLS returns the TLS configuration for connections to the cluster's API servers.
+// TLS returns the client TLS configuration for connections to the cluster's API servers.
 func (c *Cluster) TLS() (*tls.Config, error) { return rest.TLSConfigFor(c.Config) }
 
-// Certificate returns the serving certificate of the API server, which is valid for loopback.
+// Certificate returns the serving certificate of the API server. The certificate is valid for loopback addresses.
 func (c *Cluster) Certificate() (tls.Certificate, error) {
 	return tls.LoadX509KeyPair(filepath.Join(c.Dir, "pki", "server.crt"), filepath.Join(c.Dir, "pki", "server.key"))
 }
 
-// path returns the URL path of an object, or of a list if name is empty. The format of resource is like core/v1/pods.
+// path returns the URL path of an object, or of a list if name is empty. resource is group, version and plural, such
+// as core/v1/pods.
 func path(resource, namespace, name string) string {
 	part := strings.Split(resource, "/")
 	p := "/apis/" + part[0] + "/" + part[1]
@@ -73,8 +75,9 @@ func path(resource, namespace, name string) string {
 	return strings.TrimSuffix(p+"/"+part[2]+"/"+name, "/")
 }
 
-// Rows returns the objects that match the subscription want, in any of its views, as the API server prints them in
-// Tables. It sends one quorum list (a list from etcd) for each namespace, or one for all namespaces.
+// Rows returns the objects that match the subscription want, as the API server prints them in Tables. The view of
+// want does not matter. Rows sends one quorum list (a list from etcd) for each namespace of want, or one for all
+// namespaces.
 func (c *Cluster) Rows(ctx context.Context, want viewer.Want) (map[string]viewer.Row, error) {
 	namespaces := want.Namespaces
 	if len(namespaces) == 0 {
@@ -115,8 +118,8 @@ func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, want 
 	return nil
 }
 
-// Object returns an object from a quorum read (a read from etcd) in the form that the dashboard shows, or nil if it
-// does not exist. Do not use it for a Secret, because it does not mask values.
+// Object returns an object as the dashboard shows it, or nil if the object does not exist. It uses a quorum read (a
+// read from etcd). Do not use Object for a Secret, because it does not mask values.
 func (c *Cluster) Object(ctx context.Context, resource, namespace, name string) ([]byte, error) {
 	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(resource, namespace, name)).
 		SetHeader("Accept", "application/json").DoRaw(ctx)

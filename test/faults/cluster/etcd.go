@@ -24,7 +24,7 @@ func (c *Cluster) Compact(ctx context.Context) error {
 	return c.etcd(ctx, "/v3/kv/compaction", `{"revision":"`+current.Header.Revision+`","physical":true}`, &struct{}{})
 }
 
-// etcd sends a request to the JSON gateway of etcd.
+// etcd sends a request to the JSON gateway of etcd, and decodes the response into result.
 func (c *Cluster) etcd(ctx context.Context, path, body string, result any) error {
 	cmds, err := c.commands()
 	if err != nil {
@@ -52,14 +52,15 @@ func (c *Cluster) etcd(ctx context.Context, path, body string, result any) error
 	if err != nil {
 		return fmt.Errorf("ask etcd: %w", err)
 	}
-	defer func() { _ = response.Body.Close() }() // The body was read.
+	defer func() { _ = response.Body.Close() }()
 	if err := json.NewDecoder(response.Body).Decode(result); err != nil || response.StatusCode != http.StatusOK {
 		return fmt.Errorf("etcd answers %s to %s: %w", response.Status, path, err)
 	}
 	return nil
 }
 
-// flag returns the rest of the first argument of part that starts with prefix, such as the value of a flag.
+// flag searches the arguments of part (a program such as kube-apiserver) for the first one that starts with prefix.
+// It returns the text after prefix.
 func (c *commands) flag(part, prefix string) string {
 	for _, arg := range c.Args[part] {
 		if value, ok := strings.CutPrefix(arg, prefix); ok {

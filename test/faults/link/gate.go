@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// A Gate is a reverse proxy in front of an API server. It records every request. It can refuse requests, and can drop
-// the bookmark that ends a streaming list.
+// A Gate is a reverse proxy in front of an API server. It records every request, and can refuse requests. It can also
+// drop the bookmark that ends a streaming list (a watch that begins with all objects).
 type Gate struct {
 	addr         string
 	server       *http.Server
@@ -29,15 +29,15 @@ type Gate struct {
 	expired int
 }
 
-// GateOptions configure a Gate.
+// GateOptions are the options of NewGate.
 type GateOptions struct {
-	Server     string          // The API server's URL.
-	TLS        *tls.Config     // For connections to the API server.
-	Serve      tls.Certificate // The certificate for clients, which must be valid for the API server.
-	NoListEnds bool            // Whether to drop the bookmark at the end of a streaming list.
+	Server     string          // URL of the API server.
+	TLS        *tls.Config     // Configuration for connections to the API server.
+	Serve      tls.Certificate // Certificate for the Gate's clients, valid for the API server's name.
+	NoListEnds bool            // NoListEnds drops the bookmark that ends a streaming list.
 }
 
-// NewGate starts a Gate, which serves until Close is called.
+// NewGate starts a Gate. The Gate runs until Close is called.
 func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 	target, err := url.Parse(options.Server)
 	if err != nil {
@@ -53,7 +53,7 @@ func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 		Transport:      &http.Transport{TLSClientConfig: options.TLS, ForceAttemptHTTP2: true},
 		ModifyResponse: g.wrapWatch,
 		FlushInterval:  -1,
-		ErrorLog:       log.New(io.Discard, "", 0), // These tests break connections on purpose.
+		ErrorLog:       log.New(io.Discard, "", 0), // Tests break connections on purpose.
 	}
 	g.server = &http.Server{
 		Handler: g.handler(proxy), ErrorLog: proxy.ErrorLog, ReadHeaderTimeout: time.Minute,
@@ -61,7 +61,7 @@ func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 	}
 	go func() {
 		defer close(g.ended)
-		_ = g.server.ServeTLS(listener, "", "") // Close ends the server.
+		_ = g.server.ServeTLS(listener, "", "") // ServeTLS ends with an error when Close is called.
 	}()
 	return g, nil
 }
@@ -69,7 +69,7 @@ func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 // Addr returns the host and port on which the Gate listens.
 func (g *Gate) Addr() string { return g.addr }
 
-// Close closes all connections of the Gate, and waits until it has ended.
+// Close closes all connections of the Gate, and waits until its server has stopped.
 func (g *Gate) Close() error {
 	err := g.server.Close()
 	<-g.ended
@@ -103,21 +103,21 @@ func (g *Gate) handler(proxy http.Handler) http.Handler {
 }
 
 // Refuse makes the Gate respond with 429 to all requests for which match returns true. If match is nil, the Gate
-// refuses none.
+// refuses no requests.
 func (g *Gate) Refuse(match func(Request) bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.refuse = match
 }
 
-// Seen returns the requests received so far, oldest first.
+// Seen returns all requests that the Gate has received so far, oldest first.
 func (g *Gate) Seen() []Request {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return append([]Request(nil), g.seen...)
 }
 
-// Count returns the number of requests for which match returns true.
+// Count returns the number of received requests for which match returns true.
 func (g *Gate) Count(match func(Request) bool) int {
 	n := 0
 	for _, r := range g.Seen() {
@@ -128,7 +128,7 @@ func (g *Gate) Count(match func(Request) bool) int {
 	return n
 }
 
-// Expired returns how often the API server reported that a resourceVersion is too old to watch from.
+// Expired returns how many watches the API server has refused with 410, because their resourceVersion was too old.
 func (g *Gate) Expired() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package link connects two programs through proxies that a test controls. A Link is a TCP proxy that a test can cut,
-// restore and freeze. A Gate is a reverse proxy that records the requests to an API server and can respond to some
-// itself.
+// Package link contains two proxies with which a test can break connections. A Link is a TCP proxy that a test can
+// cut, restore, freeze and slow down. A Gate is a reverse proxy for an API server. It records all requests, and can
+// respond to some of them itself.
 //
 // All types are safe for concurrent use.
 package link
@@ -14,12 +14,12 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// A Link is a TCP proxy on loopback, which a test can break.
+// A Link is a TCP proxy on a loopback address. A test can cut, freeze or slow down its connections.
 type Link struct {
 	proxy *toxiproxy.Proxy
 }
 
-// New starts a Link to upstream, which is a host with a port.
+// New starts a Link that forwards connections to upstream (a host and port).
 func New(upstream string) (*Link, error) {
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	l := &Link{proxy: toxiproxy.NewProxy(server, upstream, "127.0.0.1:0", upstream)}
@@ -32,7 +32,7 @@ func New(upstream string) (*Link, error) {
 // Addr returns the host and port on which the Link listens. They never change.
 func (l *Link) Addr() string { return l.proxy.Listen }
 
-// Cut closes every connection, and refuses new ones until Restore is called.
+// Cut closes all connections, and refuses new ones until Restore is called.
 func (l *Link) Cut() { l.proxy.Stop() }
 
 // Restore accepts connections again after Cut.
@@ -43,14 +43,14 @@ func (l *Link) Restore() error {
 	return nil
 }
 
-// DropConnections closes every connection, and accepts new ones at once.
+// DropConnections closes all connections. New connections are accepted immediately.
 func (l *Link) DropConnections() error {
 	l.Cut()
 	return l.Restore()
 }
 
-// Freeze makes every connection half-open until ClearFaults is called. Connections stay open and new ones are accepted,
-// but no data passes in either direction.
+// Freeze makes all connections half-open until ClearFaults is called. Connections stay open and new ones are
+// accepted, but no data passes in either direction.
 func (l *Link) Freeze() error {
 	for _, stream := range []string{"upstream", "downstream"} {
 		toxic := fmt.Sprintf(`{"name":%[1]q,"type":"timeout","stream":%[1]q,"attributes":{"timeout":0}}`, stream)
@@ -61,7 +61,7 @@ func (l *Link) Freeze() error {
 	return nil
 }
 
-// Slow limits the data to clients to rate kB/s on each connection, until ClearFaults is called.
+// Slow limits the data to the client of each connection to rate kB/s, until ClearFaults is called.
 func (l *Link) Slow(rate int) error {
 	toxic := fmt.Sprintf(`{"type":"bandwidth","stream":"downstream","attributes":{"rate":%d}}`, rate)
 	if _, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
@@ -70,8 +70,8 @@ func (l *Link) Slow(rate int) error {
 	return nil
 }
 
-// ClearFaults removes the effects of Freeze and Slow. It closes frozen connections; new ones work.
+// ClearFaults removes the effects of Freeze and Slow. It closes frozen connections, but new connections work.
 func (l *Link) ClearFaults(ctx context.Context) { l.proxy.Toxics.ResetToxics(ctx) }
 
-// Close stops the Link.
+// Close stops the Link, and closes all its connections.
 func (l *Link) Close() { l.proxy.Stop() }

@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-// A Request is a request that the program sent to the API server.
+// A Request describes an HTTP request that the program sent to the API server.
 type Request struct {
 	At       time.Time
 	Method   string
 	Path     string
-	Resource string // The resource, such as "configmaps"; empty for discovery.
-	Verb     string // list (also a streaming list), count (a list with limit 1), watch or get; empty for discovery.
-	Streams  bool   // Whether it is a streaming list: a watch that begins with a list.
-	Refused  bool   // Whether the Gate responded with 429.
+	Resource string // Plural of the resource, such as "configmaps"; empty for discovery.
+	// Verb is list (also for a streaming list), count (a list with limit 1), watch or get. It is empty for discovery.
+	Verb    string
+	Streams bool // Streams is true for a streaming list (a watch that begins with all objects).
+	Refused bool // Refused is true if the Gate responded with 429.
 }
 
 // Lists returns a function that reports whether a request lists the resource.
@@ -30,7 +31,6 @@ func Watches(resource string) func(Request) bool {
 	return func(r Request) bool { return r.Resource == resource && (r.Verb == "list" || r.Verb == "watch") }
 }
 
-// parseRequest returns the Request for an HTTP request. It derives the resource and the verb from the URL.
 func parseRequest(r *http.Request) Request {
 	request := Request{At: time.Now(), Method: r.Method, Path: r.URL.Path}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
@@ -61,7 +61,7 @@ func parseRequest(r *http.Request) Request {
 	return request
 }
 
-// wrapWatch counts responses with 410. It wraps the body of a watch response in lines, which reads it line by line.
+// wrapWatch counts responses with status 410. It replaces the body of a successful watch response by a watchBody.
 func (g *Gate) wrapWatch(response *http.Response) error {
 	if query := response.Request.URL.Query(); query.Get("watch") == "" || response.StatusCode != http.StatusOK {
 		if response.StatusCode == http.StatusGone {
@@ -79,8 +79,8 @@ func (g *Gate) countExpired() {
 	g.expired++
 }
 
-// watchBody is the body of a watch response. It returns the body line by line, counts errors with code 410, and drops
-// the bookmark at the end of a list if required.
+// watchBody is the body of a watch response, read line by line. It counts errors with code 410. If gate.dropListEnds
+// is true, it drops the bookmark that ends a streaming list.
 type watchBody struct {
 	gate     *Gate
 	body     io.Closer

@@ -22,27 +22,28 @@ func (p *Program) RSS(ctx context.Context) (int, error) {
 	return p.metric(ctx, "process_resident_memory_bytes")
 }
 
-// CachedBytes returns the program's own estimate of the bytes that objects and changes use in its memory.
+// CachedBytes returns the program's own estimate of how many bytes of memory it uses for objects and changes.
 func (p *Program) CachedBytes(ctx context.Context) (int, error) {
 	return p.metric(ctx, "glasshouse_memory_held_bytes")
 }
 
-// LiveHeap returns the size of the live heap in bytes, after a garbage collection.
+// LiveHeap runs a garbage collection in the program, and returns the size of the remaining heap in bytes.
 func (p *Program) LiveHeap(ctx context.Context) (int, error) {
-	text, err := p.get(ctx, "/debug/pprof/heap?gc=1&debug=1") // HeapAlloc excludes the profile's memory.
+	text, err := p.get(ctx, "/debug/pprof/heap?gc=1&debug=1") // HeapAlloc does not include the profile.
 	if err != nil {
 		return 0, err
 	}
 	return number(text, `(?m)^# HeapAlloc = (\S+)$`)
 }
 
-// Stacks returns the stacks of the program's goroutines as text.
+// Stacks returns the stack traces of the program's goroutines as text.
 func (p *Program) Stacks(ctx context.Context) (string, error) {
 	text, err := p.get(ctx, "/debug/pprof/goroutine?debug=1")
 	return string(text), err
 }
 
-// PeakRSS returns the peak of the resident memory in bytes, from /proc, because no metric contains it.
+// PeakRSS returns the peak of the program's resident memory in bytes. It reads /proc, because no metric contains the
+// peak.
 func (p *Program) PeakRSS() (int, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -52,23 +53,23 @@ func (p *Program) PeakRSS() (int, error) {
 	return kilobytes << 10, err
 }
 
-// CPU returns the processor time that the program has used.
+// CPU returns the CPU time that the program has used so far.
 func (p *Program) CPU() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("read the program's time: %w", err)
 	}
-	_, rest, _ := strings.Cut(string(stat), ") ") // The program's name before this may contain spaces.
-	var ticks [2]int                              // The ticks in user mode and in kernel mode.
+	_, rest, _ := strings.Cut(string(stat), ") ") // The process name before ") " can contain spaces.
+	var ticks [2]int                              // Clock ticks in user mode and in kernel mode.
 	for i, text := range strings.Fields(rest)[11:13] {
 		if ticks[i], err = strconv.Atoi(text); err != nil {
 			return 0, fmt.Errorf("read the program's time: %w", err)
 		}
 	}
-	return time.Duration(ticks[0]+ticks[1]) * 10 * time.Millisecond, nil // A tick of Linux is 10 ms.
+	return time.Duration(ticks[0]+ticks[1]) * 10 * time.Millisecond, nil // A clock tick is 10 ms on Linux.
 }
 
-// Sockets returns the number of open files and sockets of the program.
+// Sockets returns the number of open file descriptors of the program, including sockets.
 func (p *Program) Sockets(ctx context.Context) (int, error) { return p.metric(ctx, "process_open_fds") }
 
 func (p *Program) metric(ctx context.Context, name string) (int, error) {
@@ -88,7 +89,7 @@ func (p *Program) get(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("measure the program: %w", err)
 	}
-	defer func() { _ = response.Body.Close() }() // The body was read already.
+	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, fmt.Errorf("measure the program: %w", err)
@@ -99,7 +100,8 @@ func (p *Program) get(ctx context.Context, path string) ([]byte, error) {
 	return text, nil
 }
 
-// number returns the number that pattern matches in text. The number may have a form like 1.5e+07.
+// number returns the number that the first group of pattern matches in text. The number can have an exponent, such as
+// 1.5e+07.
 func number(text []byte, pattern string) (int, error) {
 	match := regexp.MustCompile(pattern).FindSubmatch(text)
 	if match == nil {

@@ -1,4 +1,4 @@
-// Package program runs the dashboard as a separate process, and measures it from outside.
+// Package program runs the dashboard as a separate process, and measures the process from outside.
 package program
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A Program is a running dashboard.
+// A Program is a running dashboard process.
 type Program struct {
 	URL string
 
@@ -25,18 +25,18 @@ type Program struct {
 	out     *buffer
 	ended   chan struct{}
 	err     error
-	metrics string // The URL of its metrics and profiles.
+	metrics string // URL of the listener for metrics and profiles.
 }
 
-// Options describe how to run the dashboard.
+// Options are the path, arguments and environment of a dashboard process.
 type Options struct {
 	Path string
 	Args []string
-	Env  []string // Added to the environment of this process.
+	Env  []string // Env is added to the environment of the test process.
 }
 
-// Start starts the program, and returns when it serves. The program runs until Stop is called, or until this process
-// ends.
+// Start starts the program, and returns when the program accepts connections. The program runs until Stop is called
+// or this process ends.
 func Start(ctx context.Context, options Options) (*Program, error) {
 	p := &Program{out: &buffer{}, ended: make(chan struct{})}
 	args := append([]string{"--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}, options.Args...)
@@ -46,8 +46,8 @@ func Start(ctx context.Context, options Options) (*Program, error) {
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error, 1)
 	go func() {
-		// The kernel sends the parent-death signal when the starting thread ends. Therefore this thread is kept until
-		// the process has ended.
+		// The kernel kills the program when the thread that started it ends (Pdeathsig). Therefore this goroutine
+		// keeps its thread until the program has ended.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -63,7 +63,6 @@ func Start(ctx context.Context, options Options) (*Program, error) {
 	return p, p.waitForURLs(ctx)
 }
 
-// waitForURLs waits until the program has logged the lines that contain its URLs.
 func (p *Program) waitForURLs(ctx context.Context) error {
 	line := regexp.MustCompile(`(?s) metrics=(http://\S+)/metrics\n.* at (https?://\S+)/\n`)
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -83,24 +82,24 @@ func (p *Program) waitForURLs(ctx context.Context) error {
 	}
 }
 
-// PID returns the ID of the program's process.
+// PID returns the process ID of the program.
 func (p *Program) PID() int { return p.cmd.Process.Pid }
 
-// MetricsAddress returns the host and port of the program's metrics and probes.
+// MetricsAddress returns the host and port on which the program serves metrics and probes.
 func (p *Program) MetricsAddress() string { return strings.TrimPrefix(p.metrics, "http://") }
 
-// Log returns the program's output so far.
+// Log returns everything that the program has written to stdout and stderr so far.
 func (p *Program) Log() string { return p.out.String() }
 
-// Stop sends SIGTERM to the program, and waits until it has ended. After the timeout it kills the program
-// and returns an error. An exit code other than 0 is an error too.
+// Stop sends SIGTERM to the program, and waits until it has ended. It returns an error if the exit code is not 0. If
+// the program is still running after the timeout, Stop kills it and returns an error.
 func (p *Program) Stop(timeout time.Duration) error {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // If the process has already ended, Wait reports this.
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // An error means that the program has already ended.
 	select {
 	case <-p.ended:
 		return p.err
 	case <-time.After(timeout):
-		_ = p.cmd.Process.Kill() // If the process has ended already, there is nothing to kill.
+		_ = p.cmd.Process.Kill() // An error means that the program has already ended.
 		<-p.ended
 		return errors.New("it did not end within " + timeout.String())
 	}
@@ -109,7 +108,6 @@ func (p *Program) Stop(timeout time.Duration) error {
 // Ended returns a channel that is closed when the program has ended.
 func (p *Program) Ended() <-chan struct{} { return p.ended }
 
-// buffer collects the output of the program, and can be read meanwhile.
 type buffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

@@ -5,12 +5,13 @@ import (
 	"slices"
 )
 
-// A Change is a change of an object, as the changes view reports it.
+// A Change is an add, update or delete of one object, as the changes view sends it.
 type Change struct{ Op, NS, Name, UID, RV string }
 
 func (c *Change) key() string { return c.NS + "/" + c.Name }
 
-// handleChange records a change. The change must be consistent with the last one of the same name.
+// handleChange records a change. It records a fault if the change does not follow from the previous change of the
+// same object.
 func (v *Viewer) handleChange(e *event) {
 	c := Change{Op: e.Op, NS: e.NS, Name: e.Name, UID: e.UID, RV: e.RV}
 	if last := lastOf(v.history, c.key()); last != nil {
@@ -37,15 +38,15 @@ func lastOf(history []Change, key string) *Change {
 	return nil
 }
 
-// History returns the changes in the last snapshot and all changes after it, oldest first.
+// History returns the changes of the last snapshot and all later changes, oldest first.
 func (v *Viewer) History() []Change {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Clone(v.history)
 }
 
-// CompareChanges checks that the received changes explain how the rows in before became the rows in want. There must be
-// a change for each row that differs, and the last change of each name must match its row in want.
+// CompareChanges checks that the received changes transform the rows in before into the rows in want. Each row that
+// differs must have a change. The last change of each name must match its row in want.
 func (v *Viewer) CompareChanges(before, want map[string]Row) error {
 	history := v.History()
 	for key, w := range want {
@@ -72,7 +73,7 @@ func (v *Viewer) CompareChanges(before, want map[string]Row) error {
 	return nil
 }
 
-// Offers reports whether the server offers the resource ref. known is false before the first list of resources has
+// Offers reports whether the server's list of resources contains ref. known is false until the first list has
 // arrived.
 func (v *Viewer) Offers(ref string) (offered, known bool) {
 	v.mu.Lock()

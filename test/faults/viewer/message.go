@@ -13,23 +13,24 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// A Row is an object as the rows view sends it.
+// A Row is one object as the rows view sends it.
 type Row struct {
 	NS, Name, UID, RV string
 	Cells             []json.RawMessage
 }
 
-// Key returns the key of a Row, which is unique among the rows of a resource.
+// Key returns the namespace and name of a Row. No other row of the same resource has this key.
 func (r *Row) Key() string { return r.NS + "/" + r.Name }
 
-// A table contains rows in the form of the Table view: for each field, an array with one element per row.
+// A table contains rows as the table view sends them: one array for each field, with one element for each row.
 type table struct {
 	NS, Name, RV []string
 	Created      []json.RawMessage
-	Cells        []json.RawMessage // For each column, an array of its cells, or the name of a field with equal values.
+	// Cells has one element for each column: an array of cells, or the name of a field with the same values.
+	Cells []json.RawMessage
 }
 
-// rows returns the rows of a table. They have no UIDs.
+// rows returns the rows of a table. The rows have no UIDs, because the table view does not send them.
 func (t *table) rows() ([]Row, error) {
 	rows := make([]Row, len(t.Name))
 	for i, name := range t.Name {
@@ -57,7 +58,7 @@ func (t *table) rows() ([]Row, error) {
 	return rows, err
 }
 
-// A Column describes the cells of a column. If Relative is true, the cells are times that are shown as an age.
+// A Column describes one column of cells. If Relative is true, its cells are times that are displayed as ages.
 type Column struct {
 	Name     string
 	Relative bool
@@ -93,7 +94,7 @@ type event struct {
 	Object, Patch         json.RawMessage
 }
 
-// handleFrame processes a WebSocket message, which contains one JSON message or an array of them.
+// handleFrame handles one WebSocket message. It contains one JSON message or an array of JSON messages.
 func (v *Viewer) handleFrame(frame []byte) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -125,7 +126,7 @@ func (v *Viewer) handleMessage(m *message) {
 		v.states = append(v.states, State{At: time.Now(), State: m.State, Reason: m.Reason})
 	case "reset":
 		v.tally.Resets++
-		// Until the next snapshot, there is no cursor to resume from.
+		// No cursor can be resumed until the next snapshot.
 		v.resetting, v.awaitingResume, v.want.Cursor = true, false, ""
 	case "window":
 		m.Last, v.counts, v.order = true, m.counts, keys(m.Rows)
@@ -175,12 +176,12 @@ func (v *Viewer) handleMessage(m *message) {
 	}
 }
 
-// digest returns the digest of rows, as the WebSocket protocol defines it.
+// digest returns the hash of rows that the WebSocket protocol defines. A client verifies its copy with this hash.
 func digest(rows map[string]Row) string {
 	var sum uint32
 	for key, row := range rows {
 		h := fnv.New32a()
-		_, _ = h.Write([]byte(key + "/" + row.RV)) // Writing to a hash never fails.
+		_, _ = h.Write([]byte(key + "/" + row.RV))
 		x := h.Sum32()
 		x = (x ^ x>>16) * 0x85ebca6b
 		x = (x ^ x>>13) * 0xc2b2ae35
@@ -233,7 +234,7 @@ func (v *Viewer) handleEvent(e *event) {
 		v.handleChange(e)
 		return
 	case "table":
-		e.UID, e.Row.UID = "", "" // In the Table view, snapshots have no UIDs.
+		e.UID, e.Row.UID = "", "" // Snapshots in the table view have no UIDs.
 	case "window":
 		if !v.applyWindowEvent(e) {
 			return
@@ -270,8 +271,8 @@ func (v *Viewer) handleEvent(e *event) {
 	}
 }
 
-// handleObjectEvent applies an event to the object of an Object view. The object after a patch must have the UID and
-// version of the event. This verifies that the patch was made for the version that the Viewer has.
+// handleObjectEvent applies an event of the object view to the Viewer's object. After a patch, the object must have
+// the UID and resourceVersion of the event. This verifies that the server made the patch for the Viewer's version.
 func (v *Viewer) handleObjectEvent(e *event) {
 	if (v.object == nil) != (e.Op == "add") {
 		v.fault("%s of an object, but the copy has %.80q", e.Op, v.object)
@@ -306,14 +307,15 @@ func identity(object []byte) meta {
 	return o.Metadata
 }
 
-// newer reports whether the resourceVersion a is newer than b. The demo's API server uses increasing integers.
+// newer reports whether the resourceVersion a is newer than b. The demo's API server uses increasing integers as
+// resourceVersions.
 func newer(a, b string) bool {
 	x, errX := strconv.ParseUint(a, 10, 64)
 	y, errY := strconv.ParseUint(b, 10, 64)
 	return errX == nil && errY == nil && x > y
 }
 
-// Rows returns a copy of the Viewer's rows.
+// Rows returns a copy of the Viewer's rows, by key.
 func (v *Viewer) Rows() map[string]Row {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -10,43 +10,43 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// A State is a state of the data, such as live, that a Viewer received at the time At. State is empty if the connection
-// ended at that time.
+// A State is a state of the data (such as live or stale) that a Viewer received at the time At. The field State is
+// empty if the connection ended at that time.
 type State struct {
 	At     time.Time
 	State  string
 	Reason string
 }
 
-// Faults returns the inconsistencies that the Viewer detected. There should be none.
+// Faults returns a description of each inconsistent message that the Viewer received. A correct server causes none.
 func (v *Viewer) Faults() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return append([]string(nil), v.faults...)
 }
 
-// Tally returns the counts of the messages received so far.
+// Tally returns the counts of the messages that the Viewer has received so far.
 func (v *Viewer) Tally() Tally {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.tally
 }
 
-// States returns all states received so far, oldest first.
+// States returns all states that the Viewer has received so far, oldest first.
 func (v *Viewer) States() []State {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return append([]State(nil), v.states...)
 }
 
-// Closed returns the last close frame of the server, and whether there was one.
+// Closed returns the last close frame from the server. ok is false if the server has sent none.
 func (v *Viewer) Closed() (closeError websocket.CloseError, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.closed, v.closes > 0
 }
 
-// State returns the current state.
+// State returns the last state that the Viewer received.
 func (v *Viewer) State() State {
 	states := v.States()
 	if len(states) == 0 {
@@ -55,7 +55,7 @@ func (v *Viewer) State() State {
 	return states[len(states)-1]
 }
 
-// LiveWithin returns for how long the state was live between from and to.
+// LiveWithin returns the total time between from and to during which the state was live.
 func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
 	states := append(v.States(), State{At: to})
 	for i, s := range states[:len(states)-1] {
@@ -73,11 +73,11 @@ func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
 	return total
 }
 
-// isComplete reports whether a complete snapshot has arrived, and no reset after it.
+// isComplete reports whether a complete snapshot has arrived, without a reset after it.
 func (v *Viewer) isComplete() bool { return v.synced && !v.resetting }
 
-// CompareRows returns an error if the Viewer's rows differ from those that it should have. want has all rows of its
-// query. For a window, CompareRows compares only the part of them that the window shows.
+// CompareRows returns an error if the Viewer's rows differ from want. want contains all rows that match the query.
+// For a window (a part of a sorted list), CompareRows compares only the rows that the window contains.
 func (v *Viewer) CompareRows(want map[string]Row) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -96,7 +96,7 @@ func (v *Viewer) CompareRows(want map[string]Row) error {
 			return fmt.Errorf("%s is missing among %d rows, want %d", key, len(v.rows), len(want))
 		}
 		if v.want.View == "table" {
-			w.UID = "" // The table view has no UIDs.
+			w.UID = "" // The table view sends no UIDs.
 		}
 		if row.UID != w.UID || row.RV != w.RV {
 			return fmt.Errorf("%s is %s at %s, want %s at %s", key, row.UID, row.RV, w.UID, w.RV)
@@ -113,8 +113,8 @@ func (v *Viewer) CompareRows(want map[string]Row) error {
 	return nil
 }
 
-// CompareObject returns an error if the Viewer's object differs from want. A nil want means that there must be no
-// object.
+// CompareObject returns an error if the Viewer's object differs from want (an object as JSON). If want is nil, the
+// Viewer must have no object.
 func (v *Viewer) CompareObject(want []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -1,14 +1,14 @@
-// Package viewer is a client of the WebSocket protocol. It keeps the same state as a browser would, and records every
-// message that is inconsistent with this state:
+// Package viewer is a test client of the dashboard's WebSocket protocol. It maintains the same state as a browser,
+// and records every message that is inconsistent with this state:
 //
-//   - an add of an existing row, or a change of a missing one
+//   - an add of an existing row, or a change of a missing row
 //   - a resourceVersion that decreases
-//   - a patch with another base
+//   - a patch that was made for another version
 //   - a snapshot where the server should have resumed from a cursor
-//   - a heartbeat or digest for another state
+//   - a heartbeat or digest (a hash of the rows) that does not match the state
 //
-// Run and Connect own the connection of a Viewer, so that only one of them may run at a time. All other methods are
-// safe for concurrent use, except for RequestChunks.
+// Only one call of Run or Connect is allowed at a time. Call RequestChunks before them. All other methods are safe
+// for concurrent use.
 package viewer
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Want is what a Viewer subscribes to.
+// Want is a subscription message. Its fields define what a Viewer subscribes to.
 type Want struct {
 	Op         string   `json:"op"`
 	ID         int      `json:"id"`
@@ -33,14 +33,14 @@ type Want struct {
 	Fields     string   `json:"fields,omitempty"`
 	Name       string   `json:"name,omitempty"`
 	View       string   `json:"view"`
-	Q          string   `json:"q,omitempty"`    // For a window: the text that names must contain.
-	Sort       string   `json:"sort,omitempty"` // For a window: a numeric column in lower case, after "-" to descend.
+	Q          string   `json:"q,omitempty"`    // Window only: text that names must contain.
+	Sort       string   `json:"sort,omitempty"` // Window only: a numeric column in lowercase, with "-" to descend.
 	Offset     int      `json:"offset,omitempty"`
 	Count      int      `json:"count,omitempty"`
 	Cursor     string   `json:"cursor,omitempty"`
 }
 
-// Rows returns a subscription to the rows view of a resource, in the given namespaces or, without any, in all.
+// Rows returns a subscription to the rows view of a resource. Without namespaces, it includes all namespaces.
 func Rows(resource string, namespaces ...string) Want {
 	return Want{Resource: resource, Namespaces: namespaces, View: "rows"}
 }
@@ -50,50 +50,50 @@ func Object(resource, namespace, name string) Want {
 	return Want{Resource: resource, Namespaces: []string{namespace}, Name: name, View: "object"}
 }
 
-// Changes returns a subscription to the changes view, which sends each change separately.
+// Changes returns a subscription to the changes view, which sends each add, update and delete separately.
 func Changes(resource string, namespaces ...string) Want {
 	return Want{Resource: resource, Namespaces: namespaces, View: "changes"}
 }
 
-// Kinds returns a subscription to the resources that the server offers.
+// Kinds returns a subscription to the list of resources that the server offers.
 func Kinds() Want { return Want{View: "resources"} }
 
-// A Viewer maintains the state of one subscription.
+// A Viewer is a test client with one subscription. It maintains the rows or the object that the server sends.
 type Viewer struct {
 	url string
 
 	mu             sync.Mutex
-	want           Want // The subscription, with the cursor to resume from.
+	want           Want // Subscription, with the cursor to resume from.
 	columns        []Column
 	rows           map[string]Row
-	partial        map[string]Row // The rows of a snapshot that is still incomplete.
-	order          []string       // The keys of a window's rows.
-	counts         counts         // The counts of a window.
+	partial        map[string]Row // Rows of an incomplete snapshot.
+	order          []string       // Keys of a window's rows, in their order.
+	counts         counts         // Row counts of a window.
 	object         []byte
-	text           string    // The chunks that have arrived of a message that is sent in chunks.
-	lastMessage    time.Time // When the last message arrived.
+	text           string    // Received chunks of an incomplete message.
+	lastMessage    time.Time // Time when the last message arrived.
 	history        []Change
 	kinds          map[string]bool
-	synced         bool // Whether a snapshot has arrived.
-	resetting      bool // Whether a reset has arrived, and not yet the snapshot after it.
-	awaitingResume bool // Whether nothing has arrived since it connected with a cursor.
+	synced         bool // True after the first complete snapshot.
+	resetting      bool // True from a reset until the next complete snapshot.
+	awaitingResume bool // True after a connect with a cursor, until data arrives.
 	tally          Tally
 	states         []State
 	faults         []string
 	closed         websocket.CloseError
 	closes         int
-	paused         chan struct{} // Closed to resume reading; nil while reading is not paused.
+	paused         chan struct{} // Closing it resumes reading; nil if reading is not paused.
 	cut            context.CancelFunc
 }
 
-// Tally counts the messages received.
+// Tally contains the number of connections and received messages of a Viewer.
 type Tally struct {
 	Connections, Snapshots, Resets, Resumed, Events, Patches, Digests, Parts int
 
-	Silence time.Duration // The longest time between two messages of a connection.
+	Silence time.Duration // Longest time between two messages of a connection.
 }
 
-// New returns a Viewer that subscribes to want at the dashboard with the URL url.
+// New returns a Viewer for the subscription want. url is the dashboard's URL.
 func New(url string, want Want) *Viewer {
 	want.Op, want.ID = "subscribe", 1
 	return &Viewer{
@@ -101,7 +101,7 @@ func New(url string, want Want) *Viewer {
 	}
 }
 
-// RequestChunks requests long messages in chunks. Call it before Run.
+// RequestChunks makes the server send long messages in chunks. Call it before Run or Connect.
 func (v *Viewer) RequestChunks() { v.url += "?parts=true" }
 
 // Want returns the Viewer's subscription, with the cursor to resume from.
@@ -111,7 +111,8 @@ func (v *Viewer) Want() Want {
 	return v.want
 }
 
-// Run connects again whenever the connection ends, until ctx ends. Each time it resumes from the last cursor.
+// Run connects, and reconnects whenever the connection ends, until ctx ends. Each connection resumes from the last
+// cursor.
 func (v *Viewer) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		v.Connect(ctx)
@@ -122,20 +123,20 @@ func (v *Viewer) Run(ctx context.Context) {
 	}
 }
 
-// Connect connects, subscribes, and handles messages until the connection ends.
+// Connect opens a connection, subscribes, and handles messages until the connection ends.
 func (v *Viewer) Connect(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, v.url, //nolint:bodyclose // The connection owns the body.
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
 	if err != nil {
-		return // The server cannot be reached.
+		return
 	}
-	defer func() { _ = conn.CloseNow() }() // It may be closed already.
+	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(64 << 20)
 	v.mu.Lock()
 	want := v.want
-	// A window never resumes: it gets all its rows again.
+	// A window (a part of a sorted list) never resumes. It gets all its rows again.
 	v.awaitingResume, v.partial, v.cut = want.Cursor != "" && want.View != "window", nil, cancel
 	v.text, v.lastMessage = "", time.Now()
 	v.tally.Connections++
@@ -149,8 +150,9 @@ func (v *Viewer) Connect(ctx context.Context) {
 		if _, frame, err = conn.Read(ctx); err != nil {
 			break
 		}
-		// If the connection ends within a message, the library returns the incomplete message without an error. Its
-		// msgReader treats any io.EOF as the end of the message. Another read shows whether this happened.
+		// If the connection ends within a message, the WebSocket library returns the incomplete message without an
+		// error. Its msgReader treats any io.EOF as the end of the message. Another Read reports whether the
+		// connection has ended.
 		if !json.Valid(frame) {
 			if _, _, err = conn.Read(ctx); err != nil && websocket.CloseStatus(err) == -1 {
 				break
@@ -166,7 +168,7 @@ func (v *Viewer) Connect(ctx context.Context) {
 	}
 }
 
-// Cut ends the connection without a close frame. Run connects again.
+// Cut ends the connection without a close frame. Run then reconnects.
 func (v *Viewer) Cut() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

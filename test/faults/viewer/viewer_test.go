@@ -14,8 +14,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// receive starts a Viewer with a server that sends it frames and closes the connection. It returns the Viewer after
-// that.
+// receive connects a Viewer to a server that sends it frames and then closes the connection. It returns the Viewer
+// after the connection has ended.
 func receive(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,7 +29,7 @@ func receive(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 				t.Error(err)
 			}
 		}
-		_ = conn.Close(websocket.StatusNormalClosure, "") // All frames were sent.
+		_ = conn.Close(websocket.StatusNormalClosure, "")
 	}))
 	defer server.Close()
 	v := viewer.New(server.URL, want)
@@ -37,8 +37,8 @@ func receive(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 	return v
 }
 
-// A Viewer and the browser's script compute the same digests for the same examples. A Viewer records a fault if a
-// digest is for other rows or another cursor.
+// A Viewer computes the same digests (hashes of rows) as the browser's script. It records a fault if a digest does
+// not match its rows or its cursor.
 func TestDigest(t *testing.T) {
 	text, err := os.ReadFile("../../../web/test/digest.json")
 	if err != nil {
@@ -108,9 +108,9 @@ func TestFaults(t *testing.T) {
 			"add of a/x",
 		},
 		{"rows", rows, events(`{"op":"delete","ns":"a","name":"y","uid":"1"}`), "delete of a/y"},
-		{"rows", rows, rows, ""}, // A second snapshot is correct, because there is no cursor to resume from.
+		{"rows", rows, rows, ""}, // Two snapshots are correct, because no cursor was resumed.
 		{"rows", rows, `{"type":"heartbeat","cursor":"e"}`, "a heartbeat"},
-		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // A reset leaves no cursor.
+		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // A reset removes the cursor.
 		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":"c"}]`, "a heartbeat"},
 		{"rows", rows, `[{"type":"reset"},` + events("") + `]`, "before a snapshot"},
 		{"rows", rows, `[{"type":"reset"},` + rows + `,` + events("") + `]`, ""},
@@ -179,7 +179,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A Viewer ignores an incomplete message if the connection ends within it.
+// If the connection ends within a message, a Viewer ignores the incomplete message.
 func TestIncompleteMessage(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"glasshouse.v1+json"}})
@@ -198,7 +198,7 @@ func TestIncompleteMessage(t *testing.T) {
 		if _, err := message.Write([]byte(`{"type":"` + strings.Repeat("x", 8<<10))); err != nil {
 			t.Error(err)
 		}
-		_ = conn.CloseNow() // This sends no close frame.
+		_ = conn.CloseNow() // CloseNow sends no close frame.
 	}))
 	defer server.Close()
 	v := viewer.New(server.URL, viewer.Rows("core/v1/pods"))
@@ -208,8 +208,8 @@ func TestIncompleteMessage(t *testing.T) {
 	}
 }
 
-// CompareRows compares a Viewer's rows with all existing rows. For a window, it compares the part that the window
-// shows, in its order.
+// CompareRows compares a Viewer's rows with all rows that exist. For a window (a part of a sorted list), it compares
+// only the rows that the window contains, and their order.
 func TestCompareRows(t *testing.T) {
 	row := func(name, rv, cell string) viewer.Row {
 		return viewer.Row{

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// counts contains the number of all rows, and of those that match the window's text.
+// counts contains the number of all rows, and the number of rows that match the window's text.
 type counts struct{ Total, Matching int }
 
 func keys(rows []Row) (keys []string) {
@@ -18,8 +18,8 @@ func keys(rows []Row) (keys []string) {
 	return keys
 }
 
-// applyWindowEvent applies an event of a window to the order of the window's rows, and converts it into an event of the
-// Rows view. It returns false if the position in the event is invalid.
+// applyWindowEvent applies a window event to v.order. It also changes e into the equivalent event of the rows view.
+// If the position in e is invalid, it records a fault and returns false.
 func (v *Viewer) applyWindowEvent(e *event) bool {
 	if e.At < 0 || e.At > len(v.order) || e.At == len(v.order) && e.Op != "insert" {
 		v.fault("%s at %d of %d", e.Op, e.At, len(v.order))
@@ -39,7 +39,7 @@ func (v *Viewer) applyWindowEvent(e *event) bool {
 	return true
 }
 
-// window returns the rows that the window should have, from all. It returns an error if the window's counts or the
+// window returns the rows of all that the window must contain. It returns an error if the window's counts or the
 // order of its rows are wrong.
 func (v *Viewer) window(all map[string]Row) (map[string]Row, error) {
 	var keys []string
@@ -57,7 +57,7 @@ func (v *Viewer) window(all map[string]Row) (map[string]Row, error) {
 		return nil, fmt.Errorf("no column is %s: %+v", name, v.columns)
 	}
 	rank := func(key string) float64 {
-		n, _ := strconv.ParseFloat(string(all[key].Cells[column]), 64) // The column contains numbers.
+		n, _ := strconv.ParseFloat(string(all[key].Cells[column]), 64) // The column contains only numbers.
 		if descending {
 			return -n
 		}
