@@ -118,7 +118,7 @@ func (a *Access) WithFanOut(size func() int) *Access {
 type openedQuery struct {
 	resource *resource.Resource
 	filter   *query.Filter
-	informer *informer
+	informer *sharedInformer
 	release  func()
 }
 
@@ -142,7 +142,7 @@ func (a *Access) check(
 func (a *Access) open(q *query.Query, resource *resource.Resource, filter *query.Filter) (*openedQuery, error) {
 	scope := a.scope(resource, filter.Fields)
 	if q.Watched {
-		running := a.cluster.pool.find(scope)
+		running := a.cluster.find(scope)
 		if running == nil {
 			return nil, notWatched(resource)
 		}
@@ -163,7 +163,7 @@ func (a *Access) open(q *query.Query, resource *resource.Resource, filter *query
 		release()
 		return nil, err
 	}
-	return &openedQuery{resource, filter, informer, sync.OnceFunc(func() { releaseLeases(); release() })}, nil
+	return &openedQuery{resource, filter, shared(informer), sync.OnceFunc(func() { releaseLeases(); release() })}, nil
 }
 
 func notWatched(r *resource.Resource) *status.Problem {
@@ -176,7 +176,7 @@ func notWatched(r *resource.Resource) *status.Problem {
 
 // cursor returns the encrypted cursor of a snapshot, from which a subscription can resume. version is the version of
 // the informer's data. offset is the position of the newest change in the snapshot.
-func (a *Access) cursor(q *query.Query, f *query.Filter, i *informer, version int, offset uint64) string {
+func (a *Access) cursor(q *query.Query, f *query.Filter, i *sharedInformer, version int, offset uint64) string {
 	cipher := a.cursorCipher(q, f, i)
 	if f.IsRestricted {
 		restricted := cipher.EncryptRestricted(i.epochOf(version), offset, time.Now())
@@ -187,7 +187,7 @@ func (a *Access) cursor(q *query.Query, f *query.Filter, i *informer, version in
 
 // cursorCipher returns the key that encrypts the viewer's cursors (resume positions) for one filter. The key changes
 // when the viewer's permissions change, so that older cursors become invalid.
-func (a *Access) cursorCipher(q *query.Query, f *query.Filter, i *informer) cursor.Cipher {
+func (a *Access) cursorCipher(q *query.Query, f *query.Filter, i *sharedInformer) cursor.Cipher {
 	return a.cluster.cursors.Cipher(fmt.Sprintf(
 		"%q %q %q %t %q %q %q %q %v",
 		a.viewer.Key(), q.Resource, f.Namespaces, f.IsRestricted, q.Labels, q.Fields, q.Name, q.Text, i.scope,

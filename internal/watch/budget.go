@@ -22,14 +22,26 @@ func budgetOf(limit int64) int64 {
 	return (limit - programMemory) / 2
 }
 
-// limitedTo returns r with its size limited to an eighth of the memory budget, so that the budget has room for the
-// histories of several resources. A budget of 0 does not limit the size.
+// limitedTo returns r with defaults for zero fields, and with its size limited to an eighth of the memory budget, so
+// that the budget has room for the histories of several resources. A budget of 0 does not limit the size.
 func (r Ring) limitedTo(budget int64) Ring {
+	r.Bytes, r.Age = cmp.Or(r.Bytes, ringBytes), cmp.Or(r.Age, ringAge)
 	if budget > 0 {
 		r.Bytes = int(min(int64(r.Bytes), budget/8))
 	}
 	return r
 }
+
+// A Ring limits the history of changes of each resource. Readers resume from this history after a disconnection.
+type Ring struct {
+	Bytes int           // Maximum size in bytes; 0 means 64 MiB. With a memory limit, at most an eighth of the budget.
+	Age   time.Duration // Maximum age of a change; 0 means 5 minutes.
+}
+
+const (
+	ringBytes = 64 << 20
+	ringAge   = 5 * time.Minute
+)
 
 const (
 	// estimateDelay is the time until a new memory estimate, after an estimate exceeded the free memory. Until then,
@@ -48,7 +60,7 @@ const (
 // and the memory that running lists have reserved.
 func (i *informer) load() int64 {
 	state, _ := i.Weight()
-	return int64(state) + i.masks.Weight() + i.reservedBytes.Load() + i.rankings.weight()
+	return int64(state) + i.masks.Weight() + i.reservedBytes.Load() + i.extension.weight()
 }
 
 func (i *informer) historyLoad() int64 {
@@ -85,6 +97,12 @@ func (p *pool) makeRoom(bytes int64, requester *informer) (attainable int64, fit
 	return attainable, true
 }
 
+// makeRoom frees memory of the pool for the given number of bytes, and reports whether they fit into the budget.
+func (i *informer) makeRoom(bytes int64) bool {
+	_, fits := i.options.pool.makeRoom(bytes, i)
+	return fits
+}
+
 // needed returns the bytes in use that makeRoom cannot free: those of requester, and of all informers with readers.
 // Histories do not count, because makeRoom can drop them.
 func (p *pool) needed(requester *informer) (sum int64) {
@@ -116,7 +134,7 @@ func (p *pool) dropHistories(bytes int64) {
 			return
 		}
 		i.Forget()
-		i.log.Info("history dropped to free memory", "bytes", formatBytes(weight))
+		i.options.log.Info("history dropped to free memory", "bytes", formatBytes(weight))
 		bytes -= weight
 	}
 }
@@ -130,7 +148,7 @@ func (p *pool) evict(except *informer) bool {
 	if evicted == nil {
 		return false
 	}
-	evicted.log.Info("watch stopped to free memory: no readers")
+	evicted.options.log.Info("watch stopped to free memory: no readers")
 	return true
 }
 

@@ -16,7 +16,6 @@
 package watch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,17 +71,6 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// A Ring limits the history of changes of each resource. Readers resume from this history after a disconnection.
-type Ring struct {
-	Bytes int           // Maximum size in bytes; 0 means 64 MiB. With a memory limit, at most an eighth of the budget.
-	Age   time.Duration // Maximum age of a change; 0 means 5 minutes.
-}
-
-const (
-	ringBytes = 64 << 20
-	ringAge   = 5 * time.Minute
-)
-
 // A Cluster is a live view of one Kubernetes cluster.
 type Cluster struct {
 	client           *listwatch.Client
@@ -135,13 +123,12 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
 	budget := budgetOf(options.MemoryLimit)
-	ring := Ring{Bytes: cmp.Or(options.Ring.Bytes, ringBytes), Age: cmp.Or(options.Ring.Age, ringAge)}
 	c := &Cluster{
 		client: listwatch.NewClient(config, options.Redact), reviews: authz.NewReviewer(authorizer),
 		tokens:  authenticator.TokenReviews(),
 		timeout: timeout, defaultNamespace: options.Namespace, pinned: options.Pinned,
 		log: options.Log, cursors: cursor.NewKey(), changed: signal.New(),
-		ring: ring.limitedTo(budget), redactionRules: redactionRules{Rules: options.Redact},
+		ring: options.Ring.limitedTo(budget), redactionRules: redactionRules{Rules: options.Redact},
 		guard:              authz.NewGuard(authorizer.SubjectAccessReviews()),
 		namespaceExistence: flight.New[string, error](maxCachedNamespaces, existenceMaxAge),
 	}
@@ -164,7 +151,7 @@ func (c *Cluster) Run(ctx context.Context) error {
 }
 
 func (c *Cluster) newInformer(scope listwatch.Scope, resource *resource.Resource) *informer {
-	deps := dependencies{
+	deps := options{
 		client: c.client, reviews: c.reviews, pool: c.pool, ring: c.ring, defaultNamespace: c.defaultNamespace, log: c.log,
 		printerColumns: func(ctx context.Context) printerColumns { return c.readPrinterColumns(ctx, resource) },
 		masked:         scope.GuestMasked || c.redactionRules.AppliesTo(resource.Group, resource.Resource),
@@ -177,7 +164,9 @@ func (c *Cluster) newInformer(scope listwatch.Scope, resource *resource.Resource
 	if scope.Metadata {
 		deps.objectChanged = c.catalog.RefreshSoon
 	}
-	return newInformer(scope, resource, deps)
+	i := newInformer(scope, resource, deps)
+	i.extension = &sharedInformer{informer: i}
+	return i
 }
 
 // onDiscovery is called when the served resources, or the API groups that discovery cannot read, have changed.

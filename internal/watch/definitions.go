@@ -107,13 +107,6 @@ func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.T
 	}
 }
 
-// definition is what discovery currently reports about a resource.
-type definition struct {
-	known    bool               // False if discovery failed, so that the other fields are unknown.
-	resource *resource.Resource // The resource; nil if the cluster does not serve it.
-	identity string             // UID of the CRD, or empty; it differs after the CRD is recreated.
-}
-
 func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) definition {
 	resources, groupErrors, err := c.catalog.All()
 	if err != nil {
@@ -131,7 +124,7 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) definition 
 		return definition{known: !unread}
 	}
 	now := definition{known: true, resource: &resources[at]}
-	definitions := c.pool.find(definitionScopes()[0])
+	definitions := c.find(definitionScopes()[0])
 	if definitions == nil {
 		return now
 	}
@@ -156,7 +149,7 @@ func (c *Cluster) namespaces(ctx context.Context) (names []string, release func(
 		return nil, func() {}
 	}
 	i.wait(ctx, namespacesWait, func() bool { return i.currentState(nil).status.State != status.Syncing })
-	if listing, now := i.objects(&query.Filter{}, 0); now.synced {
+	if listing, now := shared(i).objects(&query.Filter{}, 0); now.synced {
 		for _, o := range listing.objects {
 			names = append(names, o.Name())
 		}
@@ -177,7 +170,7 @@ func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 	release() // The informer keeps running for a while, so the next call is fast.
 	if c.lastNamespaces.Load() == nil {
 		current := status.Status{Reason: "They have not been listed yet."}
-		if i := c.pool.find(listwatch.Scope{Resource: resource.Namespaces().GVR()}); i != nil {
+		if i := c.find(listwatch.Scope{Resource: resource.Namespaces().GVR()}); i != nil {
 			current = i.currentState(nil).status
 		}
 		if !current.State.IsRefused() {

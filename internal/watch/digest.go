@@ -103,7 +103,7 @@ func (d *digests) compute(id query.FilterID, t *digestEntry, count func() *diges
 // digest returns the digest of the rows that a filter matches, at the given journal offset or a later one. It returns
 // nil if ctx ends first, or if the computation failed. If several readers with the same filter call it, the first one
 // computes the digest, and the others wait for the result.
-func (i *informer) digest(ctx context.Context, f *query.Filter, offset uint64) *digest {
+func (i *sharedInformer) digest(ctx context.Context, f *query.Filter, offset uint64) *digest {
 	for {
 		t, isLeader := i.digests.join(f.ID(), offset)
 		if isLeader {
@@ -120,7 +120,7 @@ func (i *informer) digest(ctx context.Context, f *query.Filter, offset uint64) *
 	}
 }
 
-func (i *informer) computeDigest(f *query.Filter) *digest {
+func (i *sharedInformer) computeDigest(f *query.Filter) *digest {
 	entries, cursor := i.Snapshot()
 	d := &digest{offset: cursor.Offset}
 	for n := range entries {
@@ -134,7 +134,7 @@ func (i *informer) computeDigest(f *query.Filter) *digest {
 // nextDigest returns the time of the next digest (a hash of all matching rows) for the readers of a filter. All
 // readers of the filter have the same time, so that they share the digest. The time differs between filters, to
 // spread the scans of all rows.
-func (i *informer) nextDigest(f *query.Filter) time.Time {
+func (i *sharedInformer) nextDigest(f *query.Filter) time.Time {
 	id := f.ID()
 	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16
 	return i.began.Add(phase + (time.Since(i.began) - phase + digestEvery).Truncate(digestEvery))

@@ -3,9 +3,6 @@ package watch
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"glasshouse/internal/watch/event"
@@ -14,7 +11,6 @@ import (
 	"glasshouse/internal/watch/status"
 
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
@@ -30,79 +26,41 @@ func DigestOf(rows [][2]string) (count int, text string) {
 	return d.count, fmt.Sprintf("%08x", d.sum)
 }
 
-func (c *Cluster) informerOf(ref string) *informer {
+func (c *Cluster) faultsOf(ref string) faults { return faults{c.informerOf(ref).informer} }
+
+func (c *Cluster) informerOf(ref string) *sharedInformer {
 	resources, _, _ := c.catalog.All()
-	return c.pool.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})
+	return c.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})
 }
 
-// DeleteRows removes all rows of the resource ref, as after a permission was revoked. It calls whileLocked while the
-// journal is locked, before the readers are woken.
-func (c *Cluster) DeleteRows(ref string, whileLocked func()) {
-	i := c.informerOf(ref)
-	refuse := sync.OnceFunc(func() {
-		whileLocked()
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		for _, f := range i.feeds {
-			f.state.synced = false
-			f.state.set(status.Forbidden, time.Now(), "It may not be seen any more.")
-		}
-	})
-	i.evict(func(string) bool { refuse(); return true })
-}
+// DeleteRows is informer.Faults.DeleteRows for the resource ref.
+func (c *Cluster) DeleteRows(ref string, whileLocked func()) { c.faultsOf(ref).DeleteRows(whileLocked) }
 
-// SetColumns replaces the columns of the resource ref with a single one, as a list with new columns does before its
-// rows are stored. It calls whileLocked while the journal is locked, before the readers are woken.
+// SetColumns is informer.Faults.SetColumns for the resource ref.
 func (c *Cluster) SetColumns(ref, column string, whileLocked func()) {
-	i := c.informerOf(ref)
-	i.mu.Lock()
-	feed := i.feeds[""]
-	i.mu.Unlock()
-	setColumns := sync.OnceFunc(func() {
-		whileLocked()
-		feed.setColumns([]listwatch.Column{{Name: column}})
-	})
-	i.ReplaceIn(func(string) bool { setColumns(); return false }, nil, nil, event.Memo{})
-	i.Wake()
+	c.faultsOf(ref).SetColumns(column, whileLocked)
 }
 
 // DropHistory drops the history of the resource ref, as when memory is low.
 func (c *Cluster) DropHistory(ref string) { c.informerOf(ref).Forget() }
 
 // ResetReaders makes all readers of the resource ref restart from a snapshot, as after a permission was revoked.
-func (c *Cluster) ResetReaders(ref string) { c.informerOf(ref).resetReaders() }
+func (c *Cluster) ResetReaders(ref string) { c.faultsOf(ref).ResetReaders() }
 
-// Uncover simulates the moment after the permission for the pods of a namespace was revoked. The namespace has no
-// feed (no list and watch) any more, but its rows are still in the journal. restore adds the feed again.
+// Uncover is informer.Faults.Uncover for the pods of a namespace.
 func (c *Cluster) Uncover(namespace string) (restore func()) {
-	i := c.pool.find(listwatch.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}})
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	f := i.feeds[namespace]
-	delete(i.feeds, namespace)
-	return func() {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		i.feeds[namespace] = f
-	}
+	return c.faultsOf("core/v1/pods").Uncover(namespace)
 }
 
-// DeleteNamespaceRows removes the pods of a namespace, as after a permission was revoked. It calls whileLocked while
-// the journal is locked, before the pods are removed. The namespace counts as not watched until restore is called.
+// DeleteNamespaceRows is informer.Faults.DeleteNamespaceRows for the pods of a namespace.
 func (c *Cluster) DeleteNamespaceRows(namespace string, whileLocked func()) (restore func()) {
-	i := c.pool.find(listwatch.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}})
-	uncover := sync.OnceFunc(func() {
-		whileLocked()
-		restore = c.Uncover(namespace)
-	})
-	i.evict(func(ns string) bool { uncover(); return ns == namespace })
-	return restore
+	return c.faultsOf("core/v1/pods").DeleteNamespaceRows(namespace, whileLocked)
 }
 
 // DropUnusedRankings drops all rankings (sorted lists of rows) that no window uses, and the list of rows that
 // concurrent readers share. It does not wait until they expire.
 func (c *Cluster) DropUnusedRankings() {
-	for _, i := range c.pool.informers() {
+	for _, i := range c.sharedInformers() {
 		i.listings.store(nil)
 		i.rankings.mu.Lock()
 		for id, h := range i.rankings.entries {
@@ -116,8 +74,8 @@ func (c *Cluster) DropUnusedRankings() {
 
 // Put stores an object of the resource ref, as a watch event does.
 func (c *Cluster) Put(ref string, o *Item) {
-	for _, i := range c.pool.informers() {
-		if i.resource.Ref() == ref {
+	for _, i := range c.sharedInformers() {
+		if resourceOf(i).Ref() == ref {
 			i.Set(keyOf(o.Namespace(), o.Name()), o)
 		}
 	}
@@ -171,7 +129,7 @@ func (c *Cluster) ReadRankingAfterPanic(
 	i := c.informerOf(ref)
 	broken := &panicOnceSelector{labels.Everything(), -1}
 	f := &query.Filter{Selector: query.NewSelector(broken)}
-	r := newRanking(i, f, i.currentState(nil).columns, sorting{column: -1})
+	r := newRanking(i.informer, f, i.currentState(nil).columns, sorting{column: -1})
 	at := &query.RangeRequest{Range: query.Range{Count: query.MaxWindow}}
 	if _, err := r.view(ctx, at); err != nil {
 		return 0, 0, nil, err
@@ -189,33 +147,12 @@ func (c *Cluster) ReadRankingAfterPanic(
 	return len(found.rows), found.counts.total, panicked, nil
 }
 
-// Forbid sets the state of the resource ref to Forbidden, as after the API server has refused a list. The reconciler
-// removes the rows later.
-func (c *Cluster) Forbid(ref string) {
-	i := c.informerOf(ref)
-	i.mu.Lock()
-	for _, f := range i.feeds {
-		f.state.synced = false
-		f.state.set(status.Forbidden, time.Now(), "It may not be seen any more.")
-	}
-	i.mu.Unlock()
-	i.notify()
-}
+// Forbid is informer.Faults.Forbid for the resource ref.
+func (c *Cluster) Forbid(ref string) { c.faultsOf(ref).Forbid() }
 
-// OnFeedStop simulates that the watch of each feed (list and watch) of the resource ref opens just when the feed is
-// stopped. It then calls observe with the state of the resource.
+// OnFeedStop is informer.Faults.OnFeedStop for the resource ref.
 func (c *Cluster) OnFeedStop(ref string, observe func(status.State)) {
-	i := c.informerOf(ref)
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for _, f := range i.feeds {
-		stop := f.stop
-		f.stop = func() {
-			stop()
-			f.recordOpened(false)
-			observe(i.currentState(nil).status.State)
-		}
-	}
+	c.faultsOf(ref).OnFeedStop(observe)
 }
 
 // HistoryAfter returns the number of changes that the subscription would send if it resumed after the first n changes
@@ -235,26 +172,9 @@ func (c *Cluster) CachedNamespaces() int {
 	return c.namespaceExistence.Len()
 }
 
-// ExceedsBudgetWith reports whether the informer of ref would stop for lack of memory while only the informer of
-// other exceeds the budget. other reserves the given number of bytes. Another goroutine frees them after a loop with
-// the given number of steps.
+// ExceedsBudgetWith is informer.Faults.ExceedsBudgetWith for the resources ref and other.
 func (c *Cluster) ExceedsBudgetWith(ref, other string, bytes int64, steps int) bool {
-	bystander, large := c.informerOf(ref), c.informerOf(other)
-	large.reservedBytes.Add(bytes)
-	var started atomic.Bool
-	var ending sync.WaitGroup
-	ending.Go(func() {
-		for started.Store(true); steps > 0; steps-- {
-			started.Load()
-		}
-		large.reservedBytes.Add(-bytes)
-	})
-	for !started.Load() {
-		runtime.Gosched()
-	}
-	exceeds := c.pool.exceedsBudget(bystander)
-	ending.Wait()
-	return exceeds
+	return c.faultsOf(ref).ExceedsBudgetWith(c.informerOf(other).informer, bytes, steps)
 }
 
 // CachedMaskedChanges returns figures about the cache of encoded values. changes is the number of cached changes that

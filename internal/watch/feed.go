@@ -58,7 +58,7 @@ func (i *informer) prepareFeed(ctx context.Context, f *feed, status status.Statu
 	scope.Namespace = f.namespace
 	f.stopped, f.state.status = make(chan struct{}), status
 	ctx, f.stop = context.WithCancel(ctx)
-	source, err := i.client.Source(scope, listwatch.SourceOptions{
+	source, err := i.options.client.Source(scope, listwatch.SourceOptions{
 		Stall: stallTimeout, Stalled: f.recordStall, Panicked: f.logPanic, Observe: f.observe, Masks: i.masks,
 		Established: f.recordContinued,
 		Failed:      func(err error) { f.recordStreamFailure(ctx, err) },
@@ -218,7 +218,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 			return nil, errors.New("streaming lists have failed before")
 		}
 		f.prepareList(ctx)
-	} else if f.masked {
+	} else if f.options.masked {
 		// Also read the columns before a watch: they determine which values are masked, and the CRD can have changed.
 		f.readColumns(ctx)
 	}
@@ -251,7 +251,7 @@ func (f *feed) prepareList(ctx context.Context) {
 func (f *feed) readColumns(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, columnsTimeout)
 	defer cancel()
-	columns := f.printerColumns(ctx)
+	columns := f.options.printerColumns(ctx)
 	f.source.SetDates(columns.dates)
 	f.source.SetPaths(columns.paths)
 }

@@ -150,7 +150,7 @@ func (f *feed) requestTotal(ctx context.Context) {
 	if !waiting || ctx.Err() != nil {
 		return
 	}
-	count, err := f.client.Count(ctx, f.scope)
+	count, err := f.options.client.Count(ctx, f.scope)
 	if err != nil {
 		return // The list will report the error.
 	}
@@ -160,7 +160,7 @@ func (f *feed) requestTotal(ctx context.Context) {
 }
 
 func (f *feed) logPanic(v any, stack []byte) {
-	f.log.Error("decoding panicked", "panic", v, "stack", string(stack))
+	f.options.log.Error("decoding panicked", "panic", v, "stack", string(stack))
 }
 
 // recordStall records that a streaming list made no progress. All later lists are plain lists.
@@ -168,7 +168,7 @@ func (f *feed) recordStall() {
 	f.mu.Lock()
 	f.state.stalled = true
 	f.mu.Unlock()
-	f.log.Warn("the streaming list made no progress; using plain lists from now on", "after", stallTimeout)
+	f.options.log.Warn("the streaming list made no progress; using plain lists from now on", "after", stallTimeout)
 }
 
 // recordStreamFailure records why a streaming list failed. A plain list follows, whose error is more precise.
@@ -291,11 +291,11 @@ func (f *feed) announce(changed bool) {
 	f.mu.Lock()
 	status := f.state.status
 	f.mu.Unlock()
-	f.log.Info("resource state", "namespace", f.namespace, "state", status.State, "reason", status.Reason)
+	f.options.log.Info("resource state", "namespace", f.namespace, "state", status.State, "reason", status.Reason)
 	f.notify()
 }
 
 func (i *informer) notify() {
 	i.Wake()
-	i.stateChanged()
+	i.options.stateChanged()
 }

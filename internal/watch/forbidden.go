@@ -27,7 +27,7 @@ func (s *reconciler) dropForbidden() bool {
 	}
 	for _, current := range refused {
 		if current.State == status.Absent {
-			s.refreshSoon() // Request a discovery, because the resource is possibly not served any more.
+			s.options.refreshSoon() // Request a discovery, because the resource is possibly not served any more.
 		}
 	}
 	if refused[""].State == status.Absent {
@@ -69,7 +69,7 @@ func (s *reconciler) refusesList(ctx context.Context, namespace string) bool {
 func (s *reconciler) tryList(ctx context.Context, namespace string) status.State {
 	scope := s.scope
 	scope.Namespace = namespace
-	if _, _, err := s.client.Estimate(ctx, scope); err != nil {
+	if _, _, err := s.options.client.Estimate(ctx, scope); err != nil {
 		return status.StateOf(err, false)
 	}
 	return status.Live

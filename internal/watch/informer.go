@@ -26,7 +26,27 @@ type (
 	objectEntry     = journal.Entry[string, *listwatch.Object]
 )
 
-type dependencies struct {
+// definition is what discovery currently reports about a resource.
+type definition struct {
+	known    bool               // False if discovery failed, so that the other fields are unknown.
+	resource *resource.Resource // The resource; nil if the cluster does not serve it.
+	identity string             // UID of the CRD, or empty; it differs after the CRD is recreated.
+}
+
+// printerColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
+// nil if the resource has no definition, or if the program is not permitted to read it.
+type printerColumns struct {
+	// dates contains the paths (see listwatch.SimplePath) to the times that columns of type date show. The API server
+	// sends their cells as an age ("33h"), which becomes outdated. If no path is known, the time is computed from the
+	// age.
+	dates map[string]string
+	// paths contains the JSONPaths of all columns. They show which cells can contain a masked value, so that these
+	// cells are masked, too.
+	paths map[string]string
+}
+
+// options are the settings of an informer, and what it needs of the cluster.
+type options struct {
 	client  *listwatch.Client
 	reviews *authz.Reviewer
 	pool    *pool
@@ -49,22 +69,25 @@ type dependencies struct {
 	log                         *slog.Logger
 }
 
+// An extension is data that readers derive from the journal of an informer and share. It lives as long as the informer.
+type extension interface {
+	// weight returns the memory of the extension in bytes. It counts towards the memory budget.
+	weight() int64
+}
+
 // informer lists and watches one resource, or a part of it, and keeps the objects and their changes in one journal.
 // It has one feed (a list and watch) for all namespaces if that is permitted, and otherwise one for each permitted
 // namespace.
 type informer struct {
 	*resourceJournal
-	dependencies
 
+	options           options
 	scope             listwatch.Scope    // What the informer watches; its namespace is empty.
 	resource          *resource.Resource // As last reported by discovery. Used only by the goroutine of run.
 	epoch             uint64             // Random number that identifies this informer in cursors; see epochOf.
 	reconcileRequests chan struct{}
 	reservedBytes     atomic.Int64 // Bytes that feeds have reserved for running lists.
-	listings          listings
-	digests           digests
-	sharedBatches     sharedBatches
-	rankings          rankings
+	extension         extension
 	masks             *redact.Memory // Data about masked values, which all feeds share; it stays when a feed ends.
 	began             time.Time
 	readers           atomic.Int64
@@ -88,10 +111,10 @@ type informer struct {
 }
 
 // newInformer returns an informer. The caller must start run, which lists and watches.
-func newInformer(scope listwatch.Scope, resource *resource.Resource, deps dependencies) *informer {
+func newInformer(scope listwatch.Scope, resource *resource.Resource, deps options) *informer {
 	deps.log = deps.log.With("resource", scope.Resource.GroupResource().String())
 	i := &informer{
-		dependencies: deps, scope: scope, epoch: newEpoch(), resource: resource,
+		options: deps, scope: scope, epoch: newEpoch(), resource: resource,
 		masks: redact.NewMemory(), began: time.Now(), reconcileRequests: make(chan struct{}, 1),
 		status: status.Status{State: status.Syncing, Since: time.Now()},
 		feeds:  make(map[string]*feed), denied: make(map[string]status.Status), leases: make(map[string]*namespaceLease),
@@ -242,19 +265,4 @@ func (i *informer) wait(ctx context.Context, timeout time.Duration, until func()
 		}
 		cursor = next
 	}
-}
-
-// resourceOf returns the resource that an informer watches. Only Group, Version and Resource are set, because the
-// informer's scope contains nothing else.
-func resourceOf(i *informer) *resource.Resource {
-	gvr := i.scope.Resource
-	return &resource.Resource{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}
-}
-
-func informerResources(informers []*informer) []*resource.Resource {
-	resources := make([]*resource.Resource, len(informers))
-	for n, i := range informers {
-		resources[n] = resourceOf(i)
-	}
-	return resources
 }

@@ -53,7 +53,7 @@ func (l *listings) store(newest *listing) {
 
 // sharedListing returns a listing of all objects. The listing can lack the newest changes, at most behind of them.
 // The history (the recent changes that the informer retains) contains all changes after the listing's cursor.
-func (i *informer) sharedListing(behind uint64) *listing {
+func (i *sharedInformer) sharedListing(behind uint64) *listing {
 	retained, _ := i.Retained()
 	// Allow at most half of the retained changes, because the oldest ones can be dropped while the list is sent.
 	behind = min(behind, uint64(retained+1)/2) //nolint:gosec // The result is not negative.
@@ -71,7 +71,7 @@ func (i *informer) sharedListing(behind uint64) *listing {
 
 // objects returns a listing of the objects that the filter matches, and the informer's state at that time. The
 // listing can lack the newest changes, at most behind of them.
-func (i *informer) objects(f *query.Filter, behind uint64) (*listing, informerState) {
+func (i *sharedInformer) objects(f *query.Filter, behind uint64) (*listing, informerState) {
 	for {
 		now := i.visibleState(f)
 		f.Columns = now.columns
@@ -96,7 +96,7 @@ func (i *informer) objects(f *query.Filter, behind uint64) (*listing, informerSt
 // first returns the objects that the filter matches, in the order and the range that Sort, Offset and Limit of the
 // query request. total is the number of all objects that the filter matches, and now is the informer's state. An
 // unknown column in Sort is ignored, as on the web page.
-func (i *informer) first(f *query.Filter, q *query.Query) (first *listing, total int, now informerState) {
+func (i *sharedInformer) first(f *query.Filter, q *query.Query) (first *listing, total int, now informerState) {
 	if q.Sort == "" && q.Limit == 0 {
 		first, now = i.objects(f, 0)
 		return first, len(first.objects), now

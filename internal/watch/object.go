@@ -173,7 +173,7 @@ func (a *Access) cachedObject(resource *resource.Resource, namespace, name strin
 	if namespace != "" {
 		namespaces = []string{namespace}
 	}
-	i := a.cluster.pool.find(a.scope(resource, ""))
+	i := a.cluster.find(a.scope(resource, ""))
 	if i == nil {
 		return nil, status.Status{}
 	}

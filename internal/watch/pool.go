@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"sync"
 	"time"
@@ -52,13 +51,6 @@ type entry struct {
 type owner struct {
 	hash    authz.UserHash
 	isGuest bool
-}
-
-func (v *Viewer) owner() owner {
-	if v.User == nil && v.Scope == nil {
-		return owner{}
-	}
-	return owner{sha256.Sum256([]byte(v.Key())), v.Scope != nil}
 }
 
 func newPool(linger time.Duration, budget int64, start func(listwatch.Scope, *resource.Resource) *informer) *pool {

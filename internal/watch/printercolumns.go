@@ -4,24 +4,11 @@ import (
 	"context"
 	"encoding/json"
 
-	"glasshouse/internal/watch/resource"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/resource"
 )
-
-// printerColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
-// nil if the resource has no definition, or if the program is not permitted to read it.
-type printerColumns struct {
-	// dates contains the paths (see listwatch.SimplePath) to the times that columns of type date show. The API server
-	// sends their cells as an age ("33h"), which becomes outdated. If no path is known, the time is computed from the
-	// age.
-	dates map[string]string
-	// paths contains the JSONPaths of all columns. They show which cells can contain a masked value, so that these
-	// cells are masked, too.
-	paths map[string]string
-}
 
 func (c *Cluster) readPrinterColumns(ctx context.Context, resource *resource.Resource) printerColumns {
 	if resource.Group == "" {

@@ -48,7 +48,7 @@ type rankingEntry struct {
 
 // acquireRanking returns the ranking (the sorted list of rows) for a filter and a sort order, and creates it if
 // necessary. A new ranking counts towards the quota of viewer. The caller must call release.
-func (i *informer) acquireRanking(
+func (i *sharedInformer) acquireRanking(
 	viewer owner, f *query.Filter, now *informerState, by sorting,
 ) (r *ranking, release func(), err error) {
 	filter := f.ID()
@@ -56,14 +56,14 @@ func (i *informer) acquireRanking(
 	if r, release = i.rankings.acquire(viewer, id, nil); r != nil {
 		return r, release, nil
 	}
-	if _, fits := i.pool.makeRoom(int64(i.Len())*rowWeight, i); !fits {
+	if fits := i.makeRoom(int64(i.Len()) * rowWeight); !fits {
 		return nil, nil, &status.Problem{
 			Cause: status.Unavailable, Title: "Too many sort orders",
 			Detail: "There is no memory for the rows in another order; filter the rows, or increase --memory-limit.",
 		}
 	}
 	if r, release = i.rankings.acquire(viewer, id, func() *ranking {
-		return newRanking(i, f, now.columns, by)
+		return newRanking(i.informer, f, now.columns, by)
 	}); r == nil {
 		return nil, nil, &status.Problem{
 			Cause: status.Unavailable, Title: "Too many sort orders",

@@ -32,7 +32,7 @@ var ErrClosed = errors.New("the resource is no longer watched")
 // reader sends one client the objects that a filter matches, and then their changes. It records its position in the
 // changes, and what it has sent. Only one goroutine may use it. The caller must close it.
 type reader struct {
-	informer    *informer
+	informer    *sharedInformer
 	filter      *query.Filter
 	view        view
 	guestMask   *listwatch.GuestMask // Masks values in objects' texts for viewers of a share link; nil for others.

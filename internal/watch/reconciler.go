@@ -76,7 +76,7 @@ func (s *reconciler) logStatus() {
 		return
 	}
 	if s.loggedState != current.State && current.State != status.Syncing {
-		s.log.Warn("not watched", "state", current.State, "reason", current.Reason)
+		s.options.log.Warn("not watched", "state", current.State, "reason", current.Reason)
 	}
 	s.loggedState = current.State
 }
@@ -159,7 +159,7 @@ func (s *reconciler) pollReasonFor(r authz.Permissions) string {
 // isServed reports whether the cluster serves the resource. If it does not, isServed stops the feeds and removes the
 // rows. A resource that is served or defined again starts without rows.
 func (s *reconciler) isServed(ctx context.Context) bool {
-	now := s.served(ctx)
+	now := s.options.served(ctx)
 	s.mu.Lock()
 	isAbsent := s.status.State == status.Absent
 	s.mu.Unlock()
@@ -230,7 +230,7 @@ func (s *reconciler) setStatus(status status.Status) {
 // desiredNamespaces returns the namespaces that need a feed (their own list and watch), with the permissions for
 // each. The key "" means one feed for all namespaces.
 func (s *reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Permissions {
-	s.expireLeases(s.pool.linger)
+	s.expireLeases(s.options.pool.linger)
 	all := s.evaluate(ctx, []string{""})
 	allowed := len(all) == 1
 	if allowed && s.fits(ctx, "") {
@@ -263,12 +263,12 @@ func (s *reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 func (s *reconciler) candidates(ctx context.Context, requestedOnly bool) (names, waiting []string) {
 	names, waiting = s.splitLeases()
 	if !requestedOnly {
-		known, release := s.namespaces(ctx)
+		known, release := s.options.namespaces(ctx)
 		s.releaseNamespaces()
 		s.releaseNamespaces = release
 		names = append(names, known...)
-		if s.defaultNamespace != "" {
-			names = append(names, s.defaultNamespace)
+		if s.options.defaultNamespace != "" {
+			names = append(names, s.options.defaultNamespace)
 		}
 	}
 	slices.Sort(names)

@@ -44,11 +44,7 @@ func (s *reader) restrictedOffset(at string, epoch uint64) (uint64, error) {
 // the changes after a recent cursor because of their age.
 func (s *reader) isRecent(issued time.Time) bool {
 	age := time.Since(issued)
-	return age >= 0 && age <= min(restrictedHistory, s.informer.ring.Age/2)
-}
-
-func (i *informer) retainsAfter(offset uint64) bool {
-	return offset == i.Now().Offset || len(i.History(journal.At(offset+1), 1)) > 0
+	return age >= 0 && age <= min(restrictedHistory, s.informer.historyAge()/2)
 }
 
 // earliest returns the time of the oldest changes that the changes view is allowed to show to this reader. The zero
@@ -57,7 +53,7 @@ func (s *reader) earliest(now time.Time) time.Time {
 	if !s.filter.IsRestricted {
 		return time.Time{}
 	}
-	return now.Add(-min(restrictedHistory, s.informer.ring.Age))
+	return now.Add(-min(restrictedHistory, s.informer.historyAge()))
 }
 
 // nextVisible waits for changes, and reads those up to the offset until. It returns the changes that the restricted

@@ -58,7 +58,7 @@ func (a *Access) Search(
 		return nil, err
 	}
 	watched := slices.DeleteFunc(slices.Clone(resources), func(r resource.Resource) bool {
-		return a.cluster.pool.find(a.scope(&r, "")) == nil
+		return a.cluster.find(a.scope(&r, "")) == nil
 	})
 	slices.SortFunc(watched, func(a, b resource.Resource) int { return order(&a, &b) })
 	found := &SearchResult{}
@@ -105,9 +105,9 @@ func (a *Access) Search(
 // searchTarget is a resource to search, with a filter for the objects that the viewer is allowed to see.
 type searchTarget struct {
 	resource       *resource.Resource
-	informer       *informer     // Nil if no informer runs, or if the viewer is not allowed to see the resource.
-	filter         *query.Filter // Matches only the objects that the viewer is allowed to see.
-	isReviewFailed bool          // The access review failed or timed out.
+	informer       *sharedInformer // Nil if no informer runs, or if the viewer is not allowed to see the resource.
+	filter         *query.Filter   // Matches only the objects that the viewer is allowed to see.
+	isReviewFailed bool            // The access review failed or timed out.
 }
 
 // planSearch runs an access review for each resource, and returns one target for each. If some reviews fail, it
@@ -118,7 +118,7 @@ func (a *Access) planSearch(ctx context.Context, resources []resource.Resource) 
 	all := make([]*searchTarget, len(resources))
 	for n := range resources {
 		all[n] = &searchTarget{
-			resource: &resources[n], informer: a.cluster.pool.find(a.scope(&resources[n], "")), filter: &query.Filter{},
+			resource: &resources[n], informer: a.cluster.find(a.scope(&resources[n], "")), filter: &query.Filter{},
 		}
 	}
 	_, err := checkEach(ctx, all, func(ctx context.Context, s *searchTarget) (bool, error) {
@@ -187,7 +187,7 @@ type shortlist struct {
 // scan adds the objects of a resource whose names match the words. It returns the number of objects that the viewer
 // is allowed to see. covered lists the watched namespaces; empty means all. scan skips objects of other namespaces:
 // the informer keeps them for a moment after the program has lost the permission.
-func (l *shortlist) scan(index int, i *informer, f *query.Filter, covered, words []string) (visible int) {
+func (l *shortlist) scan(index int, i *sharedInformer, f *query.Filter, covered, words []string) (visible int) {
 	entries, _ := i.Snapshot()
 	all := f.MatchesAll()
 	for _, e := range entries {

@@ -38,7 +38,7 @@ func (s *reconciler) probe(ctx context.Context, namespace string) *sizeProbe {
 	p := &s.probes
 	if namespace == "" {
 		probe := &sizeProbe{}
-		probe.objects, probe.bytes, probe.err = s.client.Estimate(ctx, scope)
+		probe.objects, probe.bytes, probe.err = s.options.client.Estimate(ctx, scope)
 		return probe
 	}
 	p.mu.Lock()
@@ -59,7 +59,7 @@ func (s *reconciler) probe(ctx context.Context, namespace string) *sizeProbe {
 	p.probes[namespace] = probe
 	p.inFlight++
 	p.running.Go(func() {
-		objects, bytes, err := s.client.Estimate(ctx, scope)
+		objects, bytes, err := s.options.client.Estimate(ctx, scope)
 		p.mu.Lock()
 		*probe = sizeProbe{objects: objects, bytes: bytes, err: err, arrived: true}
 		p.inFlight--

@@ -75,7 +75,7 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	f.mu.Unlock()
 	f.announce(statusChanged)
 	f.Wake()
-	f.objectChanged()
+	f.options.objectChanged()
 }
 
 func (f *feed) covers(key string) bool { return f.namespace == "" || namespaceOf(key) == f.namespace }
@@ -188,7 +188,7 @@ func (f *feed) lastChangeTime() time.Time {
 
 func (f *feed) recordChange() {
 	f.lastChangeAt.Store(time.Now().UnixNano())
-	f.objectChanged()
+	f.options.objectChanged()
 }
 
 func (s *store) Replace(list []any, _ string) error {

@@ -113,10 +113,10 @@ func (s *Subscription) attachReader(opened *openedQuery) {
 }
 
 // newForbiddenInformer returns an informer that watches nothing and reports the state Forbidden with the reason.
-func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason string) *informer {
+func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason string) *sharedInformer {
 	i := c.newInformer(listwatch.Scope{Resource: resource.GVR()}, resource)
 	i.status = status.Status{State: status.Forbidden, Since: time.Now(), Reason: reason}
-	return i
+	return shared(i)
 }
 
 // Next waits for the next message and returns its JSON members, without braces and without the member id:

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -44,6 +45,14 @@ func (v *Viewer) Key() string {
 	}
 	scope, _ := json.Marshal(v.Scope) // Encoding strings never fails.
 	return strconv.FormatBool(v.Program) + user + string(scope)
+}
+
+// owner returns the owner of the quotas that the viewer's informers and rankings count towards.
+func (v *Viewer) owner() owner {
+	if v.User == nil && v.Scope == nil {
+		return owner{}
+	}
+	return owner{sha256.Sum256([]byte(v.Key())), v.Scope != nil}
 }
 
 // canDiscover reports whether the viewer is allowed to know that the resource exists. A logged-in user is allowed to

@@ -49,10 +49,10 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]ResourceS
 // addStatuses sets the status and count of each watched resource of which the viewer is allowed to see all objects.
 func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 	var watched []*ResourceStatus
-	var informers []*informer
+	var informers []*sharedInformer
 	var resources []*resource.Resource
 	for n := range statuses {
-		if i := a.cluster.pool.find(listwatch.Scope{Resource: statuses[n].GVR()}); i != nil {
+		if i := a.cluster.find(listwatch.Scope{Resource: statuses[n].GVR()}); i != nil {
 			watched, informers, resources = append(watched, &statuses[n]), append(informers, i),
 				append(resources, &statuses[n].Resource)
 		}
@@ -89,7 +89,7 @@ func (a *Access) canSeeAll(ctx context.Context, resources []*resource.Resource) 
 }
 
 // objectCount returns the number of objects of an informer, or nil if it is unknown.
-func (i *informer) objectCount() *int {
+func (i *sharedInformer) objectCount() *int {
 	now := i.currentState(nil)
 	if !now.synced || now.status.State.IsRefused() {
 		return nil
@@ -101,7 +101,7 @@ func (i *informer) objectCount() *int {
 // Counts returns the number of objects of each watched resource, by ref. It omits a resource if the number is
 // unknown, or if the viewer is not allowed to see all objects.
 func (a *Access) Counts(ctx context.Context) map[string]int {
-	informers := slices.DeleteFunc(a.cluster.pool.informers(), func(i *informer) bool {
+	informers := slices.DeleteFunc(a.cluster.sharedInformers(), func(i *sharedInformer) bool {
 		return i.scope != (listwatch.Scope{Resource: i.scope.Resource})
 	})
 	counts := make(map[string]int)

@@ -7,7 +7,7 @@ import (
 
 // visibleState returns the state of the informer for the namespaces of a filter, without the parts that the filter's
 // viewer is not permitted to see.
-func (i *informer) visibleState(f *query.Filter) informerState {
+func (i *sharedInformer) visibleState(f *query.Filter) informerState {
 	now := i.currentState(f.Namespaces)
 	if f.IsPartial && now.status.Namespaces == nil && !now.status.State.IsRefused() {
 		now.status.Namespaces = f.Namespaces

@@ -48,7 +48,7 @@ type WatchStatusEntry struct { //nolint:revive // See WatchStatus.
 // WatchStatus returns the status of everything that is watched. It checks no permissions.
 func (c *Cluster) WatchStatus() WatchStatus {
 	status := WatchStatus{Limit: c.pool.budget, Entries: []WatchStatusEntry{}}
-	for _, i := range c.pool.informers() {
+	for _, i := range c.sharedInformers() {
 		status.add(i)
 	}
 	status.sort()
@@ -62,7 +62,7 @@ func (a *Access) WatchStatus(ctx context.Context) WatchStatus {
 		return a.cluster.WatchStatus()
 	}
 	status := WatchStatus{Entries: []WatchStatusEntry{}}
-	informers := slices.DeleteFunc(a.cluster.pool.informers(), func(i *informer) bool { return i.scope.Fields != "" })
+	informers := slices.DeleteFunc(a.cluster.sharedInformers(), func(i *sharedInformer) bool { return i.scope.Fields != "" })
 	for n, all := range a.canSeeAll(ctx, informerResources(informers)) {
 		if all {
 			status.add(informers[n])
@@ -72,8 +72,8 @@ func (a *Access) WatchStatus(ctx context.Context) WatchStatus {
 	return status
 }
 
-func (l *WatchStatus) add(i *informer) {
-	c := i.watchStatusEntry()
+func (l *WatchStatus) add(i *sharedInformer) {
+	c := watchStatusEntry(i)
 	l.UsedBytes += c.CacheBytes + c.OrderBytes + c.RingBytes
 	l.Entries = append(l.Entries, c)
 }
@@ -89,31 +89,15 @@ func (l *WatchStatus) sort() {
 	})
 }
 
-func (i *informer) watchStatusEntry() WatchStatusEntry {
-	cache, ring := i.Weight()
-	c := WatchStatusEntry{
-		Resource: resourceOf(i).Ref(), Fields: i.scope.Fields, Metadata: i.scope.Metadata, Shared: i.scope.GuestMasked,
-		Objects: i.Len(), CacheBytes: int64(cache) + i.masks.Weight(),
-		OrderBytes: i.rankings.weight(), RingBytes: int64(ring),
-		Readers: int(i.readers.Load()), Resets: int(i.resets.Load()),
+func watchStatusEntry(i *sharedInformer) WatchStatusEntry {
+	now := i.stats()
+	return WatchStatusEntry{
+		Resource: resourceOf(i).Ref(), Fields: i.scope.Fields, Metadata: i.scope.Metadata,
+		Shared: i.scope.GuestMasked, Status: now.status,
+		Objects: now.objects, CacheBytes: now.cacheBytes, OrderBytes: i.rankings.weight(),
+		RingBytes: now.historyBytes, RingChanges: now.historyChanges, RingSince: now.historySince,
+		Readers: int(i.readers.Load()), Resets: int(i.resets.Load()), LastEvent: now.lastEvent, Lists: now.lists,
+		Drops: now.drops, Interruptions: now.interruptions, InterruptedSeconds: now.interruptedFor.Seconds(),
+		InterruptedSince: now.interruptedSince,
 	}
-	c.RingChanges, c.RingSince = i.retained()
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	c.Status, _ = i.statusLocked(nil)
-	sum := i.endedStats
-	for _, f := range i.feeds {
-		own := f.state.feedStats
-		own.lastEvent = f.lastChangeTime()
-		sum.add(&own)
-		if !own.interruptionStart.IsZero() {
-			sum.interruptedFor += time.Since(own.interruptionStart)
-			if c.InterruptedSince.IsZero() || own.interruptionStart.Before(c.InterruptedSince) {
-				c.InterruptedSince = own.interruptionStart
-			}
-		}
-	}
-	c.Lists, c.Drops, c.Interruptions, c.InterruptedSeconds, c.LastEvent =
-		sum.lists, sum.drops, sum.interruptions, sum.interruptedFor.Seconds(), sum.lastEvent
-	return c
 }

@@ -1,0 +1,118 @@
+package watch
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/status"
+)
+
+// faults brings an informer into states that only rare races produce. It exists for the tests of packages that read
+// informers.
+type faults struct{ informer *informer }
+
+// DeleteRows removes all rows, as after a permission was revoked. It calls whileLocked while the journal is locked,
+// before the readers are woken.
+func (f faults) DeleteRows(whileLocked func()) {
+	refuse := sync.OnceFunc(func() {
+		whileLocked()
+		f.refuse()
+	})
+	f.informer.evict(func(string) bool { refuse(); return true })
+}
+
+// Forbid sets the state Forbidden, as after the API server has refused a list. The reconciler removes the rows later.
+func (f faults) Forbid() {
+	f.refuse()
+	f.informer.notify()
+}
+
+func (f faults) refuse() {
+	f.informer.mu.Lock()
+	defer f.informer.mu.Unlock()
+	for _, feed := range f.informer.feeds {
+		feed.state.synced = false
+		feed.state.set(status.Forbidden, time.Now(), "It may not be seen any more.")
+	}
+}
+
+// SetColumns replaces the columns with a single one, as a list with new columns does before its rows are stored. It
+// calls whileLocked while the journal is locked, before the readers are woken.
+func (f faults) SetColumns(column string, whileLocked func()) {
+	f.informer.mu.Lock()
+	feed := f.informer.feeds[""]
+	f.informer.mu.Unlock()
+	setColumns := sync.OnceFunc(func() {
+		whileLocked()
+		feed.setColumns([]listwatch.Column{{Name: column}})
+	})
+	f.informer.ReplaceIn(func(string) bool { setColumns(); return false }, nil, nil, event.Memo{})
+	f.informer.Wake()
+}
+
+// ResetReaders makes all readers restart from a snapshot, as after a permission was revoked.
+func (f faults) ResetReaders() { f.informer.resetReaders() }
+
+// Uncover simulates the moment after the permission for a namespace was revoked. The namespace has no feed (no list and
+// watch) any more, but its rows are still in the journal. restore adds the feed again.
+func (f faults) Uncover(namespace string) (restore func()) {
+	f.informer.mu.Lock()
+	defer f.informer.mu.Unlock()
+	feed := f.informer.feeds[namespace]
+	delete(f.informer.feeds, namespace)
+	return func() {
+		f.informer.mu.Lock()
+		defer f.informer.mu.Unlock()
+		f.informer.feeds[namespace] = feed
+	}
+}
+
+// DeleteNamespaceRows removes the rows of a namespace, as after a permission was revoked. It calls whileLocked while the
+// journal is locked, before the rows are removed. The namespace counts as not watched until restore is called.
+func (f faults) DeleteNamespaceRows(namespace string, whileLocked func()) (restore func()) {
+	uncover := sync.OnceFunc(func() {
+		whileLocked()
+		restore = f.Uncover(namespace)
+	})
+	f.informer.evict(func(ns string) bool { uncover(); return ns == namespace })
+	return restore
+}
+
+// OnFeedStop simulates that the watch of each feed opens just when the feed is stopped. It then calls observe with the
+// state of the informer.
+func (f faults) OnFeedStop(observe func(status.State)) {
+	f.informer.mu.Lock()
+	defer f.informer.mu.Unlock()
+	for _, feed := range f.informer.feeds {
+		stop := feed.stop
+		feed.stop = func() {
+			stop()
+			feed.recordOpened(false)
+			observe(f.informer.currentState(nil).status.State)
+		}
+	}
+}
+
+// ExceedsBudgetWith reports whether the informer would stop for lack of memory while only large exceeds the budget.
+// large reserves the given number of bytes. Another goroutine frees them after a loop with the given number of steps.
+func (f faults) ExceedsBudgetWith(large *informer, bytes int64, steps int) bool {
+	large.reservedBytes.Add(bytes)
+	var started atomic.Bool
+	var ending sync.WaitGroup
+	ending.Go(func() {
+		for started.Store(true); steps > 0; steps-- {
+			started.Load()
+		}
+		large.reservedBytes.Add(-bytes)
+	})
+	for !started.Load() {
+		runtime.Gosched()
+	}
+	exceeds := f.informer.options.pool.exceedsBudget(f.informer)
+	ending.Wait()
+	return exceeds
+}
