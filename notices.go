@@ -8,5 +8,5 @@ import _ "embed"
 //go:embed THIRD_PARTY_NOTICES
 var thirdPartyNotices string
 
-// ThirdPartyNotices returns the licenses of the software that the program contains.
+// ThirdPartyNotices returns the licenses of the third-party software that the program contains.
 func ThirdPartyNotices() string { return thirdPartyNotices }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Refuses lines that are too long to read: over 160 characters in Markdown, over 120 in code. A tab counts as one.
-// Directives such as //go:generate cannot be wrapped.
+// Fails if a line is longer than 160 characters in Markdown, or 120 characters in code. A tab counts as one
+// character. Directives such as //go:generate are exempt, because they cannot be wrapped.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 

@@ -1,11 +1,11 @@
-// Package web contains the files for the browser: the page templates (in templates) and the bundled script, style
-// sheets and icon, which this package embeds. go generate builds the files in static/dist from static/src. They are
-// committed, so that building the program needs only Go.
+// Package web embeds the assets for the browser: the bundled script, the style sheets and the icon. go generate
+// builds them in static/dist from static/src. The results are committed, so that building the program needs only Go.
+// The folder templates contains the HTML templates.
 //
-// The URL of an asset contains a hash of its bytes, so that browsers may cache it forever: another build has other
-// URLs. The URL of the script contains a hash of all files, so that a page knows its build. A file that the script
-// loads on demand has the hash in its name, because the script itself contains that name. The style of the tabs is the
-// exception: its URL has no hash, and browsers revalidate it.
+// The URL of an asset contains a hash of its content, so that browsers can cache it forever. The URL of app.js
+// contains a hash of all assets, which identifies the build. The name of a chunk (a part of the script that is loaded
+// separately) contains a hash, because the script refers to chunks by name. tabs.css is the exception: the script
+// loads it by a URL without a hash, so browsers revalidate it.
 package web
 
 import (
@@ -19,21 +19,22 @@ import (
 	"strings"
 )
 
-// The build needs the npm packages: npm ci --prefix web. The metafile lists what was bundled, for internal/notices.
+// go generate needs the npm packages: npm ci --prefix web. The metafile lists the bundled packages for
+// internal/notices.
 //go:generate go tool templ generate -path templates
 //go:generate rm -rf static/dist
 //go:generate go tool esbuild static/src/app.ts static/src/share/share-landing.ts static/src/app.css static/src/tabs.css static/src/favicon.svg --bundle --splitting --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --chunk-names=[name]-[hash] --outdir=static/dist --metafile=node_modules/.cache/esbuild.json --log-level=warning
 
-// script is the entry point of a page.
+// script is the name of the script that every page loads first.
 const script = "app.js"
 
 //go:embed all:static/dist
 var dist embed.FS
 
-// Assets are the embedded files and their URLs. They do not change, and may be used by many goroutines.
+// Assets contains the embedded files and their URLs. It is immutable, and safe for concurrent use.
 type Assets struct {
 	fsys   fs.FS
-	hashes map[string]string // By file name; the one of the script is a hash of all files.
+	hashes map[string]string // hash of each file, by file name; for app.js, a hash of all files
 	chunks []string
 }
 
@@ -59,7 +60,7 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 		}
 		sum := sha256.Sum256(data)
 		a.hashes[name] = hex.EncodeToString(sum[:8])
-		_, _ = fmt.Fprintf(all, "%s %x\n", name, sum) // Writing to a hash never fails.
+		_, _ = fmt.Fprintf(all, "%s %x\n", name, sum) // a write to a hash never fails
 		return nil
 	})
 	if err != nil {
@@ -72,8 +73,8 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 	return a, nil
 }
 
-// addChunks adds the chunks that a script imports statically, directly or through other chunks. Chunks that load on
-// demand are not included.
+// addChunks adds the chunks that the script or chunk name imports statically, directly or through other chunks. It
+// does not add chunks that are loaded on demand.
 func (a *Assets) addChunks(name string, imports *regexp.Regexp) error {
 	text, err := fs.ReadFile(a.fsys, name)
 	if err != nil {
@@ -92,8 +93,8 @@ func (a *Assets) addChunks(name string, imports *regexp.Regexp) error {
 	return nil
 }
 
-// Chunks returns the URLs of the chunks that app.js imports statically, so that the browser can request all of them at
-// once.
+// Chunks returns the URLs of the chunks that app.js imports statically. A page lists them, so that the browser
+// requests all of them at once.
 func (a *Assets) Chunks() []string {
 	urls := make([]string, len(a.chunks))
 	for i, chunk := range a.chunks {
@@ -102,11 +103,11 @@ func (a *Assets) Chunks() []string {
 	return urls
 }
 
-// FS contains the files under the names that URL takes. The server serves them under /static/.
+// FS returns the embedded files. The server serves them under /static/.
 func (a *Assets) FS() fs.FS { return a.fsys }
 
-// URL returns the URL of a file, "/static/app.js?v=<hash>". For an unknown file, it returns the URL without a hash,
-// which responds with 404.
+// URL returns the URL of a file with its hash, for example "/static/app.js?v=<hash>". For an unknown file, it returns
+// a URL without a hash. The server responds to that URL with 404.
 func (a *Assets) URL(name string) string {
 	if hash, ok := a.hashes[name]; ok {
 		return "/static/" + name + "?v=" + hash
@@ -114,18 +115,18 @@ func (a *Assets) URL(name string) string {
 	return "/static/" + name
 }
 
-// Build returns the id of this build of the page: the hash of all files, as in the script's URL.
+// Build returns the ID of this build of the page, which is the hash of all files.
 func (a *Assets) Build() string { return a.hashes[script] }
 
-// Current reports whether name and v, the hash that URL returns, identify exactly one content, so that the response may
-// be cached forever.
+// Current reports whether a request for the file name with the hash v can be cached forever. This is the case if v is
+// the hash of the embedded file, or if the name itself contains a hash.
 func (a *Assets) Current(name, v string) bool {
 	hash, ok := a.hashes[name]
 	return ok && (hash == v || isChunk(name))
 }
 
-// isChunk reports whether a file is a chunk of the script. The bundler gives it a name with a hash of its content, for
-// example "yaml-5KQ2XV7A.js".
+// isChunk reports whether a file is a chunk of the script. The bundler appends a hash of the content to the name of a
+// chunk, for example "yaml-5KQ2XV7A.js".
 func isChunk(name string) bool {
 	name, isScript := strings.CutSuffix(name, ".js")
 	dash := strings.LastIndexByte(name, '-')

@@ -36,7 +36,7 @@ func TestAssetURLs(t *testing.T) {
 		})
 	}
 	chunks, err := fs.Glob(assets.FS(), "*-*.js")
-	// This file is an entry point: its name has a hyphen, but no hash.
+	// share-landing.js is not a chunk. Its name has a hyphen, but no hash.
 	chunks = slices.DeleteFunc(chunks, func(name string) bool { return name == "share-landing.js" })
 	if err != nil || len(chunks) == 0 {
 		t.Fatalf("parts = %q, %v", chunks, err)
@@ -46,7 +46,7 @@ func TestAssetURLs(t *testing.T) {
 			t.Errorf("%s may not be kept, though its name has its hash", name)
 		}
 	}
-	// Chunks contains the chunks that the script imports statically.
+	// Chunks must return the chunks that app.js imports statically, but not those that it imports on demand.
 	app, err := fs.ReadFile(assets.FS(), "app.js")
 	if err != nil {
 		t.Fatal(err)
@@ -67,8 +67,8 @@ func TestAssetURLs(t *testing.T) {
 	}
 }
 
-// The script and the style of a first page are at most 60 kB, compressed. The limit here is 1,000 bytes lower, because
-// that much loads by itself after the page is shown. Views that open later load their code then.
+// The compressed script and style of the first page are at most 60 kB. This test allows 1,000 bytes less, for code
+// that the page loads by itself after it is shown. Code of views that users open later does not count.
 func TestFirstPageFits60kB(t *testing.T) {
 	assets, err := web.New()
 	if err != nil {
@@ -95,7 +95,7 @@ func TestFirstPageFits60kB(t *testing.T) {
 	}
 }
 
-// Chunks contains the static imports of a chunk too, and not what loads on demand.
+// Chunks includes the static imports of chunks. It does not include chunks that are loaded on demand.
 func TestChunksOfChunksAreListed(t *testing.T) {
 	assets, err := web.NewAssets(fstest.MapFS{
 		"app.js":            {Data: []byte(`import{a}from"./one-ABCDEFGH.js";import("./later-ABCDEFGH.js")`)},
@@ -113,7 +113,7 @@ func TestChunksOfChunksAreListed(t *testing.T) {
 	}
 }
 
-// The build id depends on every asset.
+// The build ID changes if any asset changes or is added.
 func TestBuildDependsOnAllAssets(t *testing.T) {
 	files := func(other string) fstest.MapFS {
 		files := fstest.MapFS{"app.js": {Data: []byte(`import"./a-ABCDEFGH.js";import("./b-ABCDEFGH.js")`)}}
@@ -150,7 +150,7 @@ func TestBuildDependsOnAllAssets(t *testing.T) {
 	}
 }
 
-// The assets send no requests to other hosts, and need no inline code.
+// The assets contain no URLs of other hosts, and do not create code or HTML from strings.
 func TestAssetsNameNoOtherHost(t *testing.T) {
 	assets, err := web.New()
 	if err != nil {
@@ -165,7 +165,7 @@ func TestAssetsNameNoOtherHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// This is the name of an XML namespace, not a link.
+		// This address is the name of an XML namespace, so the browser does not request it.
 		data = bytes.ReplaceAll(data, []byte("http://www.w3.org/2000/svg"), nil)
 		for _, address := range []string{"http://", "https://", "@import", "innerHTML", "eval(", "new Function"} {
 			if bytes.Contains(data, []byte(address)) {

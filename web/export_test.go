@@ -1,4 +1,4 @@
 package web
 
-// NewAssets creates Assets from other files than the embedded ones.
+// NewAssets is newAssets. It lets tests create Assets from other files than the embedded ones.
 var NewAssets = newAssets

@@ -1,4 +1,5 @@
-// Bundles test/*.test.ts with the esbuild version of the build, and runs them.
+// Bundles the unit tests (test/**/*.test.ts) with the same esbuild version as the build, and runs them with node
+// --test.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -24,7 +24,7 @@ func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return nil
 	}
 	if err != nil {
-		return cluster.ExitError{Code: 2} // the flag set has printed the reason
+		return cluster.ExitError{Code: 2} // Parse has already printed the error
 	}
 	if flags.NArg() > 0 || *pods <= 0 || *rate <= 0 || *duration <= 0 {
 		return errors.New("--pods, --rate and --for must be positive, and there are no other arguments")

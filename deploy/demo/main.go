@@ -1,8 +1,10 @@
-// Command demo is a complete Kubernetes cluster in one file. `demo up` starts etcd, kube-apiserver,
-// kube-controller-manager, kube-scheduler and kwok as separate processes on this machine's loopback, and creates the
-// workload of a fictional company. The control plane is real, but no container runs.
+// Command demo runs a complete Kubernetes cluster from one executable. `demo up` starts etcd, kube-apiserver,
+// kube-controller-manager, kube-scheduler and kwok (a kubelet simulator) as separate processes. They listen on
+// loopback addresses only. It then creates the workload of a fictional company. The control plane is real, but no
+// container runs.
 //
-// Build it with deploy/demo/build.sh, which sets the version that the parts report and that kubectl parses.
+// Build it with deploy/demo/build.sh. The script sets the Kubernetes version that the API server reports and that
+// kubectl parses.
 package main
 
 import (
@@ -45,7 +47,7 @@ func main() {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		_, _ = fmt.Fprint(stderr, usage) // There is no other place to report an error.
+		_, _ = fmt.Fprint(stderr, usage) // a failed write to stderr cannot be reported
 		return cluster.ExitError{Code: 2}
 	}
 	switch args[0] {
@@ -57,7 +59,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		_, err := fmt.Fprint(stdout, usage)
 		return err
 	default:
-		_, _ = fmt.Fprint(stderr, usage) // There is no other place to report an error.
+		_, _ = fmt.Fprint(stderr, usage) // a failed write to stderr cannot be reported
 		return fmt.Errorf("unknown command %q", args[0])
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"glasshouse/deploy/demo/internal/cluster"
 )
 
-// withSignals returns a context that the first SIGINT or SIGTERM cancels, with a cluster.SignalError as the cause. The
-// second signal ends this process and all its child processes at once.
+// withSignals returns a context that the first SIGINT or SIGTERM cancels, with a cluster.SignalError as the cause. A
+// second signal ends this process and its child processes immediately.
 func withSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)

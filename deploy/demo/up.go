@@ -12,7 +12,7 @@ import (
 	"glasshouse/deploy/demo/internal/cluster"
 )
 
-// up reads the flags of `demo up`, and runs the cluster until a signal or the end of the command stops it.
+// up reads the flags of `demo up`. It runs the cluster until a signal arrives or the user's command has ended.
 func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	opts := cluster.Options{Stdin: os.Stdin, Stdout: stdout, Stderr: stderr}
 	flags := flag.NewFlagSet("demo up", flag.ContinueOnError)
@@ -43,7 +43,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return nil
 	}
 	if err != nil {
-		return cluster.ExitError{Code: 2} // the flag set has printed the reason
+		return cluster.ExitError{Code: 2} // Parse has already printed the error
 	}
 	if opts.Nodes < 0 || opts.Pods < 0 || opts.ChangesPerMinute < 0 {
 		return errors.New("--nodes, --pods and --life must be 0 or more")

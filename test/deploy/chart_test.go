@@ -1,6 +1,7 @@
-// Package deploy tests the deployment of the dashboard: that kustomize and Helm create the same objects, and which
-// permissions they grant. With the build tag integration it also tests that the deployed dashboard works. These tests
-// need the demo cluster that .ci/on-demo starts, and the path of the dashboard in the environment variable DASHBOARD.
+// Package deploy tests the deployment of the dashboard: kustomize and Helm create the same objects, and these grant
+// only the necessary permissions. With the build tag integration, it also tests that the deployed dashboard works.
+// The integration tests need the demo cluster that .ci/on-demo starts. The environment variable DASHBOARD must
+// contain the path of the dashboard.
 package deploy
 
 import (
@@ -17,8 +18,8 @@ import (
 
 const root = "../.."
 
-// The chart and the kustomizations create the same objects, with two exceptions. helm install can create the Namespace
-// itself, and Helm marks its objects with labels.
+// The Helm chart and the kustomizations create the same objects, with two exceptions. The chart contains no
+// Namespace, because helm install can create it. Helm adds labels to its objects.
 func TestChartMatchesKustomization(t *testing.T) {
 	for _, name := range variant.Names() {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +43,7 @@ func TestChartMatchesKustomization(t *testing.T) {
 	}
 }
 
-// Every object has the labels by which the objects of the program are selected.
+// Every object has the labels by which users and selectors find the objects of the dashboard.
 func TestLabels(t *testing.T) {
 	for _, name := range variant.Names() {
 		for key, object := range kustomize(t, name) {
@@ -56,7 +57,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// The chart rejects values that cannot work, before anything is installed.
+// The Helm chart rejects invalid values before it installs any object.
 func TestChartRejectsInvalidValues(t *testing.T) {
 	for name, test := range map[string]struct {
 		values  map[string]any
@@ -114,7 +115,6 @@ func chart(t *testing.T, name string, values map[string]any) variant.Objects {
 	return objects
 }
 
-// removeHelmLabels removes the labels that Helm adds from all label maps in an object.
 func removeHelmLabels(value any) {
 	switch value := value.(type) {
 	case map[string]any:

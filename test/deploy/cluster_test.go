@@ -20,7 +20,7 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// cluster gives access to the demo cluster as its administrator.
+// cluster is a client of the demo cluster with the permissions of its administrator.
 type cluster struct {
 	kubernetes.Interface
 
@@ -50,15 +50,15 @@ func kubeconfig(t *testing.T) string {
 	return path
 }
 
-// apply runs kubectl apply with path, as the README describes, and deletes the objects when the test ends. flag is the
-// flag -k or -f.
+// apply runs kubectl apply with path, as the README describes, and deletes the objects when the test ends. flag is -k
+// (a kustomization) or -f (a file).
 func apply(t *testing.T, flag, path string) {
 	t.Helper()
 	t.Cleanup(func() { kubectl(t, "delete", "--ignore-not-found", "--timeout=90s", flag, path) })
 	kubectl(t, "apply", flag, path)
 }
 
-// deploy applies a deployment variant by its name, and waits until its pod is ready.
+// deploy applies the deployment variant with this name, and waits until its pod is ready.
 func deploy(t *testing.T, name string) {
 	t.Helper()
 	switch name {
@@ -83,10 +83,11 @@ func kubectl(t *testing.T, args ...string) {
 	}
 }
 
-// account returns the user name of a service account in the program's namespace.
+// account returns the user name of a service account in the dashboard's namespace.
 func account(name string) string { return "system:serviceaccount:" + variant.Namespace + ":" + name }
 
-// isAllowed returns whether a service account of the program's namespace may do something, as the API server decides.
+// isAllowed reports whether a service account of the dashboard's namespace has a permission. It sends a
+// SubjectAccessReview.
 func (c *cluster) isAllowed(
 	ctx context.Context, name string, attributes authorizationv1.ResourceAttributes,
 ) (bool, error) {
@@ -104,7 +105,6 @@ func (c *cluster) isAllowed(
 	return review.Status.Allowed, nil
 }
 
-// eventually calls check until it returns nil. The test fails if that takes more than half a minute.
 func eventually(t *testing.T, description string, check func() error) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)

@@ -19,8 +19,8 @@ import (
 	"testing"
 )
 
-// The image contains one static program, which runs as an unprivileged user, and the licenses. The same source always
-// gives the same image. To build it, neither a registry nor a daemon is needed.
+// The container image contains only one static program and its licenses. The program runs as an unprivileged user.
+// Builds of the image are reproducible, and need neither a registry nor a container daemon.
 func TestImageIsOneProgram(t *testing.T) {
 	digest, folder := buildImage(t)
 	if second, _ := buildImage(t); second != digest {
@@ -92,7 +92,8 @@ func TestImageIsOneProgram(t *testing.T) {
 	t.Logf("%s, %d MB", digest, len(program)>>20)
 }
 
-// buildImage builds the image. It returns the digest of its manifest, and the folder that contains it.
+// buildImage builds the container image. It returns the digest of the image manifest, and the folder (an OCI layout)
+// that contains the image.
 func buildImage(t *testing.T) (digest, folder string) {
 	t.Helper()
 	folder = t.TempDir()

@@ -14,8 +14,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// The chart creates what each authentication mode needs: the permissions for reviews, and the files that the flags
-// name.
+// For each authentication mode, the Helm chart grants the permissions to create reviews, and mounts the files that
+// the flags refer to.
 func TestChartSupportsEachMode(t *testing.T) {
 	valuesFor := func(mode, folder string, args ...any) map[string]any {
 		return map[string]any{
@@ -86,7 +86,7 @@ func TestChartSupportsEachMode(t *testing.T) {
 	}
 }
 
-// areFlags reports whether all arguments are flags of the program.
+// areFlags reports whether all arguments are flags of the dashboard itself, not flags that it shares with kubectl.
 func areFlags(t *testing.T, args []string) bool {
 	t.Helper()
 	reference, err := os.ReadFile(filepath.Join(root, "docs/reference.md"))
@@ -103,7 +103,7 @@ func areFlags(t *testing.T, args []string) bool {
 	})
 }
 
-// isMounted reports whether the folder of a file is mounted read-only from a Secret volume of the pod.
+// isMounted reports whether the pod mounts the folder of a file read-only from a Secret.
 func isMounted(pod *corev1.PodSpec, file string) bool {
 	return slices.ContainsFunc(pod.Containers[0].VolumeMounts, func(mount corev1.VolumeMount) bool {
 		return mount.ReadOnly && mount.MountPath == filepath.Dir(file) &&

@@ -19,20 +19,20 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// permission is a permission: one verb on one resource in a namespace, or in all namespaces if namespace is empty.
+// permission allows one verb on one resource in a namespace, or in all namespaces if namespace is empty.
 type permission struct{ group, resource, verb, namespace string }
 
 func (r permission) String() string {
 	return fmt.Sprintf("%s %s.%s in %q", r.verb, r.resource, r.group, r.namespace)
 }
 
-// Each deployment variant is admitted with PodSecurity enforced. The test checks all verbs on all resources of the API
-// server. The program may get, list and watch the named resources, and create the reviews that logins need. It may
-// neither read Secrets nor change anything.
+// In each deployment variant, the dashboard has only the permissions to get, list and watch resources, and to create
+// the access reviews that logins need. It can neither read Secrets nor change objects. The test checks all verbs on
+// all resources of the API server. It also proves that the namespace admits the pod with Pod Security enforced.
 func TestPermissionsOfEachVariant(t *testing.T) {
 	c := open(t)
 	served := c.servedResources(t)
-	defaults := c.permissions(t, "nobody", served) // The permissions that every service account has.
+	defaults := c.permissions(t, "nobody", served) // permissions that every service account has
 	for name, reviews := range map[string][]string{
 		"cluster": nil, "namespaced": nil, "monitoring": nil, "team": {"subjectaccessreviews", "tokenreviews"},
 	} {
@@ -74,8 +74,8 @@ func TestPermissionsOfEachVariant(t *testing.T) {
 	}
 }
 
-// The ClusterRole names every built-in kind that can be listed, except Secrets. If a later version of Kubernetes adds a
-// kind, the test fails.
+// The ClusterRole of the dashboard permits listing every built-in resource except Secrets. If a later version of
+// Kubernetes adds a resource, this test fails.
 func TestBuiltinKindsAreNamed(t *testing.T) {
 	c := open(t)
 	lists, err := c.Discovery().ServerPreferredResources()
@@ -89,7 +89,7 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 			group = ""
 		}
 		if strings.HasSuffix(group, "example.com") || group == "monitoring.coreos.com" {
-			continue // These are custom kinds of the demo.
+			continue // the custom resources of the demo cluster are not built in
 		}
 		for i := range list.APIResources {
 			if r := &list.APIResources[i]; slices.Contains(r.Verbs, "list") && r.Name != "secrets" {
@@ -111,7 +111,8 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 	}
 }
 
-// Each example grants exactly the permissions that it describes. When the example is deleted, they are revoked.
+// Each example in deploy/kustomize/examples grants the permission that it describes, and no related ones. Deleting
+// the objects of the example revokes the permission.
 func TestExamples(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")
@@ -168,8 +169,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// servedResources returns a permission without a verb for each resource and subresource of the API server. It adds the
-// wildcards and the virtual resources that RBAC rules can contain.
+// servedResources returns all resources and subresources of the API server, as permissions without a verb. It adds
+// the wildcards and the virtual resources that RBAC rules can contain.
 func (c *cluster) servedResources(t *testing.T) []permission {
 	t.Helper()
 	_, lists, err := c.Discovery().ServerGroupsAndResources()
@@ -203,8 +204,8 @@ func verbs() []string {
 	}
 }
 
-// permissions returns the permissions of the service account name. It checks every verb on all served resources: in all
-// namespaces together, in the program's own namespace, and in another one.
+// permissions returns the permissions of the service account with this name. It checks each verb on each served
+// resource for three scopes: all namespaces, the dashboard's own namespace, and kube-system.
 func (c *cluster) permissions(t *testing.T, name string, served []permission) map[permission]bool {
 	t.Helper()
 	var mu sync.Mutex
@@ -243,7 +244,6 @@ func (c *cluster) hasPermission(ctx context.Context, name string, r permission) 
 	})
 }
 
-// builtInRules returns the rules of the ClusterRole that names the built-in kinds.
 func builtInRules(t *testing.T) []rbacv1.PolicyRule {
 	t.Helper()
 	var rules []rbacv1.PolicyRule

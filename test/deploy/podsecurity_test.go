@@ -13,8 +13,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// PodSecurity "restricted" requires some settings of a pod. If any of them is missing, the namespace rejects the pod.
-// This proves that the check is active when it admits the complete pod.
+// The namespace enforces the Pod Security Standard "restricted". It accepts the dashboard's pod, but rejects the pod
+// if any required setting is missing.
 func TestPodSecurityIsEnforced(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")

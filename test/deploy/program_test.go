@@ -31,13 +31,12 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// program is the dashboard as a separate process, with the permissions of its service account.
+// program is the dashboard in a separate process, which uses the permissions of its service account.
 type program struct {
 	t   *testing.T
 	url string
 }
 
-// run starts the program, and stops it when the test ends.
 func run(t *testing.T, kubeconfig string, args ...string) *program {
 	t.Helper()
 	path := os.Getenv("DASHBOARD")
@@ -48,7 +47,7 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	cmd := exec.Command(path, args...) //nolint:gosec // This is the program under test; a signal ends it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var log bytes.Buffer
-	cmd.Stderr = &log // Read after the program has ended.
+	cmd.Stderr = &log // the test reads it only after the process has ended
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +57,7 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	}
 	line, errLine := bufio.NewReader(stdout).ReadString('\n')
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // If the process has already ended, Wait reports this.
+		_ = cmd.Process.Signal(syscall.SIGTERM) // fails only if the process has ended; Wait then returns the result
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("the program ends with %v", err)
 		}
@@ -80,8 +79,8 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	return p
 }
 
-// token requests a token for the program's service account, as the kubelet does. If the token is bound to an object, it
-// becomes invalid when the object is deleted.
+// token requests a token for the dashboard's service account, as the kubelet does. If bound is not nil, the token
+// becomes invalid when that object is deleted.
 func (c *cluster) token(t *testing.T, bound *authenticationv1.BoundObjectReference) string {
 	t.Helper()
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{BoundObjectRef: bound}}
@@ -94,7 +93,8 @@ func (c *cluster) token(t *testing.T, bound *authenticationv1.BoundObjectReferen
 	return response.Status.Token
 }
 
-// kubeconfigOf writes a kubeconfig for server with the credentials in user, and returns its path.
+// kubeconfigOf writes a kubeconfig for the API server at server, with the credentials in user. It returns the path of
+// the file.
 func kubeconfigOf(t *testing.T, server *httptest.Server, user *api.AuthInfo) string {
 	t.Helper()
 	config := api.NewConfig()
@@ -132,8 +132,8 @@ func (p *program) request(path string) (string, int) {
 	return string(body), response.StatusCode
 }
 
-// get sends a request, which must succeed, and returns the body. If target is not nil, get decodes the body as JSON
-// into it.
+// get sends a GET request, which must succeed, and returns the response body. If target is not nil, get also decodes
+// the body as JSON into target.
 func (p *program) get(path string, target any) string {
 	p.t.Helper()
 	body, status := p.request(path)
@@ -148,7 +148,7 @@ func (p *program) get(path string, target any) string {
 	return body
 }
 
-// waitForContent requests path until the response contains all parts.
+// waitForContent sends GET requests for path until a response body contains all parts.
 func (p *program) waitForContent(path string, parts ...string) {
 	p.t.Helper()
 	eventually(p.t, path, func() error {
@@ -162,7 +162,7 @@ func (p *program) waitForContent(path string, parts ...string) {
 	})
 }
 
-// requests records the requests that a program sends to the API server.
+// requests records the requests that the dashboard sends to the API server.
 type requests struct {
 	mu   sync.Mutex
 	seen []request
@@ -170,7 +170,7 @@ type requests struct {
 
 type request struct {
 	method, path string
-	status       int // The status code of the response.
+	status       int
 }
 
 func (r *requests) add(sent request) {

@@ -16,7 +16,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// The kubelet replaces the token file of a pod before the token becomes invalid. The program then uses the new token.
+// When the kubelet replaces the token file of the pod, the dashboard uses the new token before the old one becomes
+// invalid.
 func TestTokenIsRotated(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")

@@ -23,9 +23,9 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// With the permissions of its deployment, the program performs all its functions. Every built-in kind except Secrets is
-// live; changes, logs and searches work. The program does not list Secrets and receives none. It sends only get, list
-// and watch requests, and self-reviews.
+// With the permissions of its service account, the dashboard provides all its functions. Every built-in resource
+// except Secrets is live, and changes, logs and searches work. The dashboard does not list Secrets, and receives
+// none. It sends only GET requests and self-reviews (reviews of its own permissions).
 func TestProgramWithItsServiceAccount(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")
@@ -56,7 +56,8 @@ func TestProgramWithItsServiceAccount(t *testing.T) {
 		switch {
 		case strings.HasSuffix(r.path, "/secrets"):
 			t.Errorf("Secrets are listed: %v", r)
-		// Requests for a single Secret are sent if a viewer opens it, or if a pod refers to it. They must be refused.
+		// The dashboard requests a single Secret if a viewer opens it, or if a pod refers to it. The API server must
+		// reject these requests.
 		case strings.Contains(r.path, "/secrets/") && r.status != http.StatusForbidden:
 			t.Errorf("a Secret is given: %v", r)
 		case r.method == http.MethodPost && strings.HasPrefix(r.path, "/apis/authorization.k8s.io/v1/selfsubject"):
@@ -70,8 +71,8 @@ func TestProgramWithItsServiceAccount(t *testing.T) {
 	t.Logf("%d requests of the API server", len(all))
 }
 
-// With the permissions of the variant "namespaced", the program shows only its own namespace. It reports everything
-// else as forbidden.
+// In the deployment variant "namespaced", the dashboard shows only its own namespace. It reports all other namespaces
+// and cluster-scoped resources as forbidden.
 func TestProgramInOneNamespace(t *testing.T) {
 	c := open(t)
 	deploy(t, "namespaced")
@@ -90,7 +91,8 @@ func TestProgramInOneNamespace(t *testing.T) {
 	}
 }
 
-// checkEveryKind reads all kinds, and checks that the state of each matches the program's permissions.
+// checkEveryKind reads every resource that can be listed. It checks that the state of each matches the permissions of
+// the dashboard: live, forbidden, or stale if the resource cannot be watched.
 func (p *program) checkEveryKind() {
 	p.t.Helper()
 	var known struct {
@@ -111,7 +113,7 @@ func (p *program) checkEveryKind() {
 		case r.Ref == "core/v1/secrets" || strings.Contains(r.Ref, ".example.com/"):
 			want = []string{"forbidden"}
 		case !slices.Contains(r.Verbs, "watch"):
-			want = []string{"stale"} // This kind is polled.
+			want = []string{"stale"} // a resource that cannot be watched is polled
 		}
 		eventually(p.t, r.Ref, func() error {
 			var snapshot struct{ State, Reason string }
@@ -130,7 +132,7 @@ func (p *program) checkEveryKind() {
 	}
 }
 
-// checkChangeArrives creates a ConfigMap, and waits for its event on a WebSocket.
+// checkChangeArrives subscribes to ConfigMaps over a WebSocket, creates one, and waits for the message about it.
 func (p *program) checkChangeArrives(c *cluster) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
@@ -171,15 +173,14 @@ func (p *program) checkChangeArrives(c *cluster) {
 	readUntil(`"name":"created-later"`)
 }
 
-// recordingProxy starts a proxy in front of the API server that records each request. It returns the proxy and the
-// recorded requests.
+// recordingProxy starts a proxy in front of the API server. The proxy records each request in recorded.
 func (c *cluster) recordingProxy(t *testing.T) (server *httptest.Server, recorded *requests) {
 	t.Helper()
 	upstream, err := url.Parse(c.config.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport, err := rest.TransportFor(rest.AnonymousClientConfig(c.config)) // The program sends its own token.
+	transport, err := rest.TransportFor(rest.AnonymousClientConfig(c.config)) // each request already has a token
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +195,7 @@ func (c *cluster) recordingProxy(t *testing.T) (server *httptest.Server, recorde
 		},
 		Transport: transport, FlushInterval: -1,
 	}
-	server = httptest.NewTLSServer(proxy) // The program never sends a token without TLS.
+	server = httptest.NewTLSServer(proxy) // TLS, because the dashboard never sends a token without TLS
 	t.Cleanup(server.Close)
 	return server, recorded
 }

@@ -17,8 +17,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// No RBAC rule of any variant has a wildcard or permits reading all Secrets. Rules permit only get, list and watch, and
-// create for access reviews and token reviews.
+// No RBAC rule of any deployment variant has a wildcard or permits reading all Secrets. Rules permit only get, list
+// and watch. The only exception is create for access reviews and token reviews.
 func TestRulesAreExplicit(t *testing.T) {
 	objectsByName := map[string]variant.Objects{
 		"helm, with view and a Secret": chart(t, "team", map[string]any{"rbac": map[string]any{
@@ -73,8 +73,8 @@ func TestRulesAreExplicit(t *testing.T) {
 	}
 }
 
-// Every argument of the container is a flag of the program. Clients outside the pod must log in. If there is an
-// Ingress, the program is configured to see the addresses of the clients.
+// Every argument of the container is a flag of the dashboard. Without a login, the dashboard listens on loopback
+// only. Behind an Ingress, it trusts the client addresses that the Ingress forwards.
 func TestArguments(t *testing.T) {
 	reference, err := os.ReadFile(filepath.Join(root, "docs/reference.md"))
 	if err != nil {
@@ -108,8 +108,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// By default, the files for teams contain a placeholder instead of trusted proxy addresses. If users do not replace it,
-// the program does not start.
+// The files for teams contain a placeholder where the trusted proxy addresses must be. The dashboard does not start
+// with the placeholder, so users must replace it.
 func TestTrustedAddressesArePlaceholders(t *testing.T) {
 	for _, file := range []string{"kustomize/team/deployment.yaml", "helm/team.yaml", "helm/oidc.yaml"} {
 		text, err := os.ReadFile(filepath.Join(root, "deploy", file))
@@ -129,7 +129,8 @@ func TestTrustedAddressesArePlaceholders(t *testing.T) {
 	}
 }
 
-// Variants with logins have share admins, who can revoke other users' links, for example after an account was deleted.
+// Variants with logins, and only these, configure share admins. Share admins can revoke the share links of other
+// users, for example after an account was deleted.
 func TestSharesHaveAdmins(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
@@ -144,7 +145,7 @@ func TestSharesHaveAdmins(t *testing.T) {
 	}
 }
 
-// The pod is restricted more than PodSecurity requires.
+// The pod has more restrictions than the Pod Security Standard requires, for example a read-only root file system.
 func TestPodIsRestricted(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
@@ -165,7 +166,7 @@ func TestPodIsRestricted(t *testing.T) {
 	}
 }
 
-// All variants use the same image, and their labels contain its version.
+// In all variants, the version label of the Deployment matches the tag of its image.
 func TestImage(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
@@ -177,7 +178,8 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// Each variant names the sources that can connect to the pod, and the ports. Nothing else can connect.
+// The NetworkPolicy of each variant allows connections to the pod only from the expected namespaces and to the
+// expected ports.
 func TestNetworkPolicies(t *testing.T) {
 	for name, want := range map[string][]string{
 		"cluster": nil, "namespaced": nil, "team": {"ingress-nginx http"}, "monitoring": {"monitoring metrics"},
@@ -207,7 +209,8 @@ func TestNetworkPolicies(t *testing.T) {
 	}
 }
 
-// All paths in deploy/kustomize, deploy/helm and deploy/image that README.md and deploy/README.md mention exist.
+// All paths below deploy/kustomize, deploy/helm and deploy/image exist if README.md or deploy/README.md mentions
+// them.
 func TestREADMEPathsExist(t *testing.T) {
 	for _, file := range []string{"README.md", "deploy/README.md"} {
 		text, err := os.ReadFile(filepath.Join(root, file))

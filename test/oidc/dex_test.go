@@ -1,6 +1,6 @@
 //go:build integration
 
-// Package oidc tests the login against a real OpenID provider, Dex, and a real API server.
+// Package oidc tests the login of the dashboard with a real OpenID Connect provider (Dex) and a real API server.
 package oidc
 
 import (
@@ -20,16 +20,16 @@ import (
 const (
 	email, password = "anna@example.org", "correct horse"
 	client, secret  = "glasshouse", "of-glasshouse"
-	otherClient     = "another-program" // Another client of Dex, with the same secret.
+	otherClient     = "another-program" // ID of a second OAuth client at Dex, with the same secret
 )
 
-// dex is an OpenID provider on loopback, over TLS, with one user.
+// dex is an OpenID Connect provider with one user. It serves over TLS on a loopback address.
 type dex struct {
 	*httptest.Server
 
 	store   storage.Storage
 	handler http.Handler
-	active  atomic.Pointer[http.Handler] // The active handler; initially own.
+	active  atomic.Pointer[http.Handler] // handler of the requests; initially the field handler
 }
 
 func newDex(t *testing.T, tokenLifetime time.Duration) *dex {
@@ -65,10 +65,9 @@ func newDex(t *testing.T, tokenLifetime time.Duration) *dex {
 	return d
 }
 
-// setHandler replaces the active handler.
 func (d *dex) setHandler(handler http.Handler) { d.active.Store(&handler) }
 
-// registerClients registers the clients, with redirectURI as their redirect URI.
+// registerClients registers client and otherClient at the provider, with the given redirect URI.
 func (d *dex) registerClients(t *testing.T, redirectURI string) {
 	t.Helper()
 	for _, id := range []string{client, otherClient} {

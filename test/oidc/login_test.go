@@ -19,7 +19,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// namespace creates a namespace with a ConfigMap, and deletes it when the test ends.
+// namespace creates a namespace with a ConfigMap, and deletes the namespace when the test ends. It returns a client
+// with the admin's permissions, and the name of the namespace.
 func namespace(t *testing.T) (*kubernetes.Clientset, string) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
@@ -51,7 +52,7 @@ func namespace(t *testing.T) (*kubernetes.Clientset, string) {
 	return admin, created.Name
 }
 
-// A user who logs in at Dex sees exactly what the cluster permits for that user name.
+// A user who logs in at Dex can read exactly the objects that RBAC permits for that user name.
 func TestLoginAtDex(t *testing.T) {
 	t.Parallel()
 	admin, ns := namespace(t)
@@ -101,7 +102,7 @@ func TestLoginAtDex(t *testing.T) {
 	}
 }
 
-// Open WebSockets end when the provider's token expires.
+// The dashboard closes a WebSocket when the ID token of its login expires.
 func TestSocketEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	const lifetime = 15 * time.Second
@@ -109,7 +110,7 @@ func TestSocketEndsWithItsToken(t *testing.T) {
 	p := run(t, provider)
 	b := newBrowser(t, provider)
 	b.logIn(p, "/status", password)
-	issued := time.Now() // The token was issued at this time or earlier.
+	issued := time.Now() // the token was issued shortly before
 	if b.page.Path != "/status" {
 		t.Fatalf("the login leads to %s", b.page)
 	}
@@ -133,7 +134,7 @@ func TestSocketEndsWithItsToken(t *testing.T) {
 	if code := websocket.CloseStatus(err); code != 4401 {
 		t.Errorf("the socket ends with %v, want 4401", err)
 	}
-	// The token was issued just before the login.
+	// The lower limit allows 5 s, because the token was issued shortly before the login had ended.
 	if elapsed > lifetime+5*time.Second || elapsed < lifetime-5*time.Second {
 		t.Errorf("the socket ended %s after the login, want %s, and 5 s more at most", elapsed, lifetime)
 	}
@@ -142,7 +143,8 @@ func TestSocketEndsWithItsToken(t *testing.T) {
 	}
 }
 
-// The program rejects a token that the provider has signed for another client, and a token of another provider.
+// The dashboard rejects an ID token that the provider has signed for another client, and an ID token of another
+// provider.
 func TestTokensForOtherClients(t *testing.T) {
 	t.Parallel()
 	provider, otherProvider := newDex(t, time.Hour), newDex(t, time.Hour)
@@ -169,7 +171,7 @@ func TestTokensForOtherClients(t *testing.T) {
 				provider.handler.ServeHTTP(w, r)
 				return
 			}
-			otherProvider.handler.ServeHTTP(w, r) // This includes its keys: a valid signature is not sufficient.
+			otherProvider.handler.ServeHTTP(w, r) // includes the signing keys, so the signature is valid
 		}, http.StatusUnauthorized},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -23,14 +23,14 @@ import (
 	"time"
 )
 
-// program is the built dashboard, with the administrator's permissions.
+// program is the built dashboard in a separate process, with the permissions of the cluster's administrator.
 type program struct {
 	t   *testing.T
 	url string
-	log *bytes.Buffer // Must only be read after the program has ended.
+	log *bytes.Buffer // only to be read after the process has ended
 }
 
-// run starts the program, and stops it when the test ends. Users log in at the provider.
+// run starts the dashboard with OIDC login at the provider, and stops it when the test ends.
 func run(t *testing.T, provider *dex, args ...string) *program {
 	t.Helper()
 	path, kubeconfig := os.Getenv("DASHBOARD"), os.Getenv("KUBECONFIG")
@@ -66,11 +66,11 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 	}
 	line, errLine := bufio.NewReader(stdout).ReadString('\n')
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // If the process has already ended, Wait reports this.
+		_ = cmd.Process.Signal(syscall.SIGTERM) // fails only if the process has ended; Wait then returns the result
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("the program ends with %v", err)
 		}
-		for _, sensitive := range []string{secret, password, "eyJ"} { // The first characters of each JWT are eyJ.
+		for _, sensitive := range []string{secret, password, "eyJ"} { // every JWT starts with eyJ
 			if strings.Contains(p.log.String(), sensitive) {
 				t.Errorf("its log has %q in it", sensitive)
 			}
@@ -98,7 +98,7 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 type browser struct {
 	t      *testing.T
 	client *http.Client
-	page   *url.URL // The URL of the present page.
+	page   *url.URL // URL of the current page
 }
 
 func newBrowser(t *testing.T, provider *dex) *browser {
@@ -143,7 +143,7 @@ func (b *browser) get(address string) (int, string) {
 	return code, text
 }
 
-// followRefresh requests the page to which a Refresh header redirects.
+// followRefresh requests the URL in the Refresh header of a response.
 func (b *browser) followRefresh(header http.Header) (int, string, http.Header) {
 	b.t.Helper()
 	_, to, found := strings.Cut(header.Get("Refresh"), "url=")
@@ -157,8 +157,8 @@ func (b *browser) followRefresh(header http.Header) (int, string, http.Header) {
 	return b.do(http.MethodGet, next.String(), nil)
 }
 
-// logIn opens a path without a login, fills in the provider's form, and returns the status code and text of the final
-// page.
+// logIn opens a path of the dashboard without being logged in, and logs in with the provider's form. It returns the
+// status code and the text of the final page.
 func (b *browser) logIn(p *program, path, password string) (int, string) {
 	b.t.Helper()
 	if code, text := b.get(p.url + path); code != http.StatusUnauthorized || !strings.Contains(text, `name="to"`) {
@@ -185,7 +185,6 @@ func (b *browser) logIn(p *program, path, password string) (int, string) {
 	return code, text
 }
 
-// eventually calls check until it returns no error. The test fails after a minute.
 func eventually(t *testing.T, description string, check func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

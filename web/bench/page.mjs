@@ -1,4 +1,4 @@
-// The page under measurement: what it records, and how to read it.
+// Opens the measured page in Chromium, records its timings, and reads them.
 import { chromium } from "playwright-core";
 
 const flags = [
@@ -23,8 +23,8 @@ export async function browse(t) {
   return { browser, pid: server.process().pid };
 }
 
-// Runs in the page before any of its scripts. Times are milliseconds since the start of the navigation. Changes use the
-// clock of the machine.
+// Runs in the page before its own scripts. It records times in milliseconds since the start of the navigation. Only
+// the times of changed cells are in milliseconds since 1970, because the writer compares them with its own clock.
 function note() {
   const b = (window.bench = { firstRows: 0, all: 0, tasks: [], inputs: [], changes: new Map() });
   new PerformanceObserver((list) => {
@@ -34,7 +34,7 @@ function note() {
     for (const e of list.getEntries())
       if (e.name === "keydown" || e.name === "input") b.inputs.push(e.processingStart - e.startTime);
   }).observe({ type: "event", durationThreshold: 16 });
-  // After a frame and the task that follows it, the drawing is on the screen.
+  // A timer that is set in an animation frame fires after the browser has painted that frame.
   const painted = (then) => requestAnimationFrame(() => setTimeout(() => then(performance.now())));
   const record = () => {
     if (b.firstRows === 0 && document.querySelectorAll("#tbody tr[data-name]").length >= 20) {
@@ -63,7 +63,7 @@ function note() {
   });
 }
 
-/** Opens a page, with its CPU slowed down by a factor. */
+/** Opens an empty page whose CPU is slowed down by the factor slow. */
 export async function open(t, browser, slow) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   t.after(() => context.close());
@@ -77,14 +77,14 @@ export async function open(t, browser, slow) {
 
 export const noted = (page) => page.evaluate(() => ({ ...window.bench, changes: undefined }));
 
-/** Opens an address and waits until the page has all rows. */
+/** Opens an address, waits until the page has all rows, and returns the recorded times. */
 export async function visit(page, url) {
   await page.goto(url, { waitUntil: "commit" });
   await page.waitForFunction(() => window.bench.all > 0 && window.bench.firstRows > 0);
   return noted(page);
 }
 
-/** Opens an address and returns the milliseconds until rows are on the screen. The page is closed then. */
+/** Opens an address, returns the time until the first rows are painted in ms, and closes the page. */
 export async function firstRows(page, url) {
   await page.goto(url, { waitUntil: "commit" });
   const took = await (
@@ -94,7 +94,7 @@ export async function firstRows(page, url) {
   return took;
 }
 
-/** Returns the milliseconds from entering a filter text until its rows are on the screen. */
+/** Enters a filter text, and returns the time until the matching rows are painted, in ms. */
 export const filter = (page, text) => page.evaluate(async (text) => {
   const q = document.getElementById("q");
   const start = performance.now();
@@ -104,7 +104,7 @@ export const filter = (page, text) => page.evaluate(async (text) => {
   return performance.now() - start;
 }, text);
 
-/** Returns the times between frames, in ms, while the table is scrolled from end to end in steps, as with a wheel. */
+/** Scrolls the table from start to end, one step per frame. Returns the times between the frames in ms. */
 export const scroll = (page, frames) => page.evaluate(async (frames) => {
   const rows = document.getElementById("rows");
   const step = (rows.scrollHeight - rows.clientHeight) / frames;
@@ -125,7 +125,7 @@ export async function heap(page) {
   return (await page.cdp.send("Runtime.getHeapUsage")).usedSize / 2 ** 20;
 }
 
-/** Returns the durations of the long tasks during an action. Earlier ones are discarded. */
+/** Runs an action, and returns the durations of the long tasks (over 50 ms) during it, in ms. */
 export async function tasks(page, during) {
   await page.evaluate(() => { window.bench.tasks.length = 0; window.bench.inputs.length = 0; });
   await during();
@@ -133,7 +133,8 @@ export async function tasks(page, during) {
 }
 
 /**
- * Returns the longest task of the page in ms of its own CPU time, excluding time in which other processes had the CPU.
+ * Runs an action, and returns the CPU time of the page's longest task during it, in ms. CPU time excludes the time in
+ * which other processes used the CPU.
  */
 export async function ownTime(page, during) {
   const events = [];

@@ -1,16 +1,16 @@
-// The resource use of processes, from /proc (proc(5)).
+// Reads the CPU time and memory of processes from /proc (see proc(5)).
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
 const stat = (pid) => readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
 
-/** Returns the CPU time of a process so far, in seconds. */
+/** Returns the CPU time that a process has used since its start, in seconds. */
 export function cpu(pid) {
   const fields = stat(pid);
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Returns the CPU time of a process and of its descendants that still run. */
+/** Returns the total CPU time of a process and its running descendants, in seconds. */
 export function cpuOfAll(root) {
   const parents = new Map();
   for (const name of readdirSync("/proc")) {
@@ -18,7 +18,7 @@ export function cpuOfAll(root) {
     try {
       parents.set(Number(name), Number(stat(name)[1]));
     } catch {
-      // The process has exited in the meantime.
+      // The process ended after readdir had listed it.
     }
   }
   const below = (pid) => pid === root || (parents.has(pid) && below(parents.get(pid)));
@@ -27,13 +27,13 @@ export function cpuOfAll(root) {
     try {
       if (below(pid)) sum += cpu(pid);
     } catch {
-      // The process has ended in the meantime.
+      // The process ended after readdir had listed it.
     }
   }
   return sum;
 }
 
-/** Returns the processes with these names that work in a directory. */
+/** Returns the IDs of the processes that have one of these names and the directory in their arguments. */
 export const running = (directory, names) =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -43,13 +43,13 @@ export const running = (directory, names) =>
         const [name, ...args] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
         return names.includes(name) && args.some((a) => a.includes(directory));
       } catch {
-        return false; // The process has exited in the meantime.
+        return false; // the process ended after readdir had listed it
       }
     });
 
 /**
- * Waits until the machine is idle, because a cluster is busy for a while with newly started pods. Returns whether that
- * happened within this number of seconds.
+ * Waits until the machine is at least 80 % idle for 5 s, because a cluster with new pods is busy for a while. Returns
+ * false if that does not happen within the given number of seconds.
  */
 export async function waitUntilIdle(seconds) {
   const cpuTimes = () => {
@@ -65,10 +65,10 @@ export async function waitUntilIdle(seconds) {
   return false;
 }
 
-/** Returns the resident memory in MiB. */
+/** Returns the resident memory of a process, in MiB. */
 export const rss = (pid) => Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
 
-/** Returns the size of the server's heap after a garbage collection, in MiB. */
+/** Returns the size of the dashboard server's Go heap after a garbage collection, in MiB. */
 export async function liveHeap(dashboard) {
   const { metrics } = JSON.parse(dashboard.log.find((line) => line.includes('"msg":"serving"')));
   await (await fetch(new URL("/debug/pprof/heap?gc=1", metrics))).arrayBuffer();

@@ -1,8 +1,7 @@
-// A counting proxy. All traffic between the browser and the program passes through it, so that the byte counts are
-// those of a network.
+// A TCP proxy between the browser and the dashboard. It counts the bytes in both directions.
 import { connect, createServer } from "node:net";
 
-/** Serves on a free loopback port and forwards to the given port. */
+/** Starts the proxy on a free loopback port. It forwards connections to the given port. */
 export async function counting(t, port) {
   const count = { down: 0, up: 0 };
   const open = new Set();
@@ -11,7 +10,7 @@ export async function counting(t, port) {
     for (const s of [client, program]) {
       open.add(s);
       s.setNoDelay(true);
-      s.on("error", () => {}); // The close event handles the other end.
+      s.on("error", () => {}); // An error is followed by a close event, which does the cleanup.
       s.on("close", () => {
         open.delete(s);
         client.destroy();

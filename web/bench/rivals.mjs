@@ -1,7 +1,7 @@
-// The figures of the best competitors: Headlamp 0.45, kubewall 0.0.21 and Kite 0.7.8. Each figure is that of the best
-// one. They were measured once on the same kind of machine, and are not measured again here.
+// Results of three other dashboards: Headlamp 0.45, kubewall 0.0.21 and Kite 0.7.8. Each figure is the best of the
+// three. They were measured once on the same kind of machine. The benchmark does not measure them again.
 
-/** The number of pods in their measurement. Other numbers cannot be compared. */
+/** Number of pods in the cluster when the other dashboards were measured. Results for other numbers are different. */
 export const pods = 10_000;
 
 export const best = {
@@ -16,7 +16,7 @@ export const best = {
   rss: "60 MiB without a cache, 265 with one",
   watches: "1 to 3",
   assets: "230 kB",
-  // At 100 writes/s for 30 s.
+  // The following figures were measured during 30 s with 100 writes per second.
   browserCPU: "12.9 s",
   longest: "800 ms",
   sum: "15 s",

@@ -1,5 +1,6 @@
-// Measures the page: node bench/run.mjs, with the environment of the browser tests, on a demo cluster with many pods in
-// the namespace "big". It also measures at a four times slower CPU, like a laptop on battery.
+// Measures the speed and memory use of the page: node bench/run.mjs. It needs the same environment variables as the
+// browser tests, and a demo cluster with many pods in the namespace "big". It measures most values twice: at full CPU
+// speed, and with a CPU four times slower, like a laptop on battery.
 import { gzipSync } from "node:zlib";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -31,7 +32,8 @@ async function main() {
     return s.state === "live" && s.total;
   }, 120_000);
   const large = total > 50_000;
-  // The figures of competitors, if they can be compared: at about the same number of pods, and at full CPU speed.
+  // The results of other dashboards are shown only if they are comparable: at about the same number of pods, and at
+  // full CPU speed.
   const comparable = Math.abs(total - rivalPods) < rivalPods / 10;
   const rival = (figure, slow = 1) => (comparable && slow === 1 ? best[figure] : "");
   const rest = (await waitUntilIdle(120)) ? "the machine is idle" : "THE MACHINE IS NOT IDLE";
@@ -108,7 +110,7 @@ async function main() {
         const writing = writeAt(pods, 100, 10);
         for (let i = 0; i < 4 * runs; i++) {
           times.push(await filter(page, ["a", "ap", "app-1", "running 1/1", "zzz", ""][i % 6]));
-          await pause(300); // Some rows move in this time.
+          await pause(300); // time for some rows to move
         }
         await writing;
       });
@@ -150,12 +152,13 @@ async function main() {
     );
   console.log(`load ${load()}`);
 
-  // The history fills for its 5 minutes. Growth in the second half is permanent.
+  // Measures how much memory grows. The server keeps a history of 5 minutes, so memory grows at first. Growth in the
+  // second half would be permanent.
   async function growth(t) {
     const pods = await podsOf("/api/v1/namespaces/big/pods");
     const page = await open(t, browser, 1);
     await visit(page, list);
-    await page.keyboard.press("a"); // The activity stores the changes that it receives.
+    await page.keyboard.press("a"); // opens the activity feed, which stores the changes that it receives
     await page.locator(".activity-feed .foot").waitFor();
     const residentSizes = [], live = [], heaps = [];
     const measureMemory = async () => {
@@ -250,7 +253,7 @@ async function main() {
       table.add(`${of}: longest task`, "ms", got.longest, bound(50), theirs("longest"));
       table.add(`${of}: sum of long tasks`, "s", got.sum, bound(0.2), theirs("sum"));
       if (rate === 1000) table.add(`${of}: input delay, worst of those above 16 ms`, "ms", got.delay, bar(100));
-      // Each write increments a restart count. The sum shows how many writes the server had received at the end.
+      // Each write increments one restart count, so the sum shows how many writes the dashboard has received.
       if (rate === 1000) table.add(`(${of}: reported by the API server until then)`, "", got.restartsReported, null);
       if (slow === 1) {
         table.add(`${of}: server CPU`, "s", got.server, bound(1), theirs("serverCPU"));
@@ -258,7 +261,8 @@ async function main() {
         table.add(`(${of}: the page's JS heap grew)`, "MiB", got.heap, null);
         table.add(`(${of}: server RSS grew)`, "MiB", got.rss, null, theirs("growth"));
       }
-      // With two cores, a task waits while the API server and the writer use both.
+      // On a machine with two cores, a task of the page waits while the API server and the writer use both cores. CPU
+      // time does not include this wait.
       table.add(
         `(${of}, and 5 s more: longest task by its own processor time)`,
         "ms",
@@ -269,14 +273,15 @@ async function main() {
   }
 }
 
-// Returns the sum of container restarts over all pods that the server has.
+// Returns the sum of the restart counts of all pods in the namespace "big", as the dashboard knows them.
 async function restartsOf(dashboard) {
   const { columns, rows } = await (await fetch(`${dashboard.url}api/v1/snapshot/core/v1/pods?ns=big`)).json();
   const at = columns.findIndex((c) => c.name === "Restarts");
   return rows.reduce((sum, r) => sum + parseInt(r.cells[at], 10), 0);
 }
 
-// Serves only the table of a page's HTML, as a file. No page with these rows can be faster. Returns its address.
+// Serves the HTML table of the list page without scripts and styles, and returns its address. No page with the same
+// rows can be faster, so this is a lower limit for the measurements.
 async function bareRows(t, list) {
   const [table] = /<table[^]*<\/table>/.exec(await (await fetch(list)).text());
   const server = createServer((_, response) =>
@@ -288,7 +293,7 @@ async function bareRows(t, list) {
   return `http://127.0.0.1:${server.address().port}/`;
 }
 
-// Types into the filter, one letter per second.
+// Presses one key per second in the filter, for the given number of seconds.
 async function type(page, seconds) {
   await page.locator("#q").focus();
   for (let i = 0; i < seconds; i++) {
@@ -297,7 +302,7 @@ async function type(page, seconds) {
   }
 }
 
-// Returns how many watches of pods the API server serves.
+// Returns the number of open pod watches at the API server.
 async function upstream() {
   const text = await metrics();
   const lines = text

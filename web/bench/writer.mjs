@@ -1,4 +1,5 @@
-// Changes pods at a rate, through the real API or directly in etcd. It changes the restart count, which is a column.
+// Changes the restart counts of pods at a given rate, through the API server or directly in etcd. The page shows the
+// restart count in a column.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +21,10 @@ export async function podsOf(where) {
 
 let restarts = 1000;
 
-/** Writes one change. Returns the resulting text, the start time, and the duration of the write. */
+/**
+ * Writes a new restart count to a pod. Returns the key that the page records for the changed cell, the start time,
+ * and the duration of the request in ms.
+ */
 export async function write(pod) {
   const n = restarts++;
   const containerStatuses = pod.statuses.map((s, i) => (i === 0 ? { ...s, restartCount: n, lastState: {} } : s));
@@ -30,8 +34,8 @@ export async function write(pod) {
 }
 
 /**
- * Writes the same change directly in etcd, at rates that the API server cannot process on two cores. The other
- * components that watch pods are paused, because they use CPU time that the API server needs to send events. Returns
+ * Changes restart counts directly in etcd, at rates that the API server cannot accept on two cores. Meanwhile, it
+ * pauses the other components that watch pods, because the API server needs their CPU time to send events. Returns
  * the number of writes.
  */
 export async function churn(rate, seconds) {
@@ -55,7 +59,10 @@ export async function churn(rate, seconds) {
   }
 }
 
-/** Writes at a rate for a time. Writes that cannot keep up are skipped. Returns the number of writes. */
+/**
+ * Changes restart counts through the API server, rate times per second. If 100 requests are in progress, it skips
+ * further ones. Returns the number of successful writes.
+ */
 export async function writeAt(pods, rate, seconds) {
   const start = performance.now();
   let begun = 0;

@@ -1,4 +1,4 @@
-// Checks every screen in each of its states with axe-core, in both color schemes.
+// These tests check the accessibility of every screen with axe-core, in the light and the dark color scheme.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -11,9 +11,10 @@ import { until } from "./wait.mjs";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const all = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
-const ofColors = ["color-contrast", "link-in-text-block"]; // the rules that another color scheme may violate
+const ofColors = ["color-contrast", "link-in-text-block"]; // axe rules whose result depends on the color scheme
 
-// Runs axe on the page, or on a part of it if the rest was checked before, in the light and the dark scheme.
+// Runs axe in both color schemes. The dark scheme is checked for colors only. within is a CSS selector that limits
+// the check to a part of the page.
 async function check(page, what, within = "html") {
   for (const [colorScheme, runOnly] of [
     ["light", { type: "tag", values: all }],
@@ -22,7 +23,7 @@ async function check(page, what, within = "html") {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     const found = await page.evaluate(
       async ([runOnly, within]) => {
-        for (const a of document.getAnimations()) a.finish(); // a highlight lasts only a moment
+        for (const a of document.getAnimations()) a.finish(); // axe must see the final colors
         const { violations } = await window.axe.run(within === "html" ? document : within, {
           runOnly,
           resultTypes: ["violations"],
@@ -42,8 +43,8 @@ async function check(page, what, within = "html") {
   }
 }
 
-// Intercepts the socket between the page and the server. It changes the messages of the list to states that are hard to
-// produce in a cluster. state replaces the fields of the server's state.
+// Intercepts the WebSocket between the page and the server, to simulate list states that are hard to produce in a
+// cluster. If interceptor.state is set, its fields replace those of each state message for the list.
 async function interceptSocket(page) {
   const interceptor = { state: null, suppress: false, cut: false, ids: new Set() };
   await page.routeWebSocket(/\/api\/v1\/live/, (socket) => {
@@ -287,7 +288,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await state("failed with rows", { state: "failed", reason: "conversion webhook is away" }, "Failed");
     await state("forbidden with rows", { state: "forbidden", reason: "you may not any more" }, "Forbidden");
     await state("no longer served", { state: "absent" }, "Not available");
-    // Rows that would move under the pointer keep their position.
+    // The page does not reorder rows while the pointer is over them, so the change stays pending.
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&sort=-data`);
     await page.locator('#tbody tr[data-name="a"] td').first().hover();
     await patch(`${maps}/b`, { data: { more: "x" } });
@@ -552,7 +553,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await differ('#palette [role="option"][aria-selected="true"]', '#palette [role="option"][aria-selected="false"]');
   });
 
-  // axe is a script itself, so it checks the HTML with only the page's own script disabled.
+  // axe needs JavaScript, so this test keeps JavaScript enabled and serves empty files for the page's scripts.
   await t.test("without the page's script", async (t) => {
     const page = await open(t);
     await page.route(/\/static\/.*\.js/, (route) => route.fulfill({ contentType: "text/javascript", body: "" }));

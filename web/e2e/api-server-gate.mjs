@@ -1,11 +1,14 @@
-// A link to the API server, or to another server, that can be slow or down.
+// A TCP proxy in front of the API server or another server. A test can limit its rate or cut its connections.
 import { connect, createServer } from "node:net";
 import { pipeline } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { apiServer } from "./cluster.mjs";
 import { atEnd } from "./cleanup.mjs";
 
-/** Serves on a free loopback port. Set rate, in bytes per second toward the client, and down at any time. */
+/**
+ * Starts the proxy on a free loopback port. A test can set rate (bytes per second toward the client) and down (no
+ * connections) at any time.
+ */
 export async function gate(t, to = apiServer) {
   const g = { rate: Infinity, down: false, flags: [], url: "" };
   const open = new Set();
@@ -24,7 +27,7 @@ export async function gate(t, to = apiServer) {
     const far = connect(Number(port), hostname);
     for (const s of [client, far]) {
       open.add(s);
-      s.on("error", () => {}); // The close event handles the other end.
+      s.on("error", () => {}); // An error is followed by a close event, which does the cleanup.
       s.on("close", () => open.delete(s));
     }
     pipeline(client, far, () => client.destroy());

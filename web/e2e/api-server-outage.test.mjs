@@ -1,4 +1,4 @@
-// The API server stops and restarts while a page is open. The program keeps running.
+// This test makes the API server unreachable and reachable again while a page is open. The dashboard keeps running.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, status, table } from "./browser.mjs";
@@ -62,7 +62,7 @@ await test(
     );
     await page.locator("#export summary").click();
 
-    // The page cannot learn of these changes. The last known data stays readable.
+    // The dashboard cannot receive these changes during the outage. The page keeps showing the last known data.
     await remove(`${where}/goes`);
     await create(where, configMap("during-outage", { a: "1", b: "2" }));
     await patch(`${where}/other`, { data: { meanwhile: "yes" } });

@@ -1,4 +1,4 @@
-// The main use of the page under a base path, behind a reverse proxy with another address.
+// These tests use the page under a base path (--base-path), behind a reverse proxy with another address.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
@@ -66,7 +66,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     );
     await page.reload();
     await until("the same after a reload", async () => (await page.locator("#panel h2").innerText()).endsWith("/a-1"));
-    // Before that, the element that closes the object is a link.
+    // Escape closes the panel without a page load only after the page is live.
     await page.locator('#status[data-state="live"]').waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");

@@ -1,5 +1,5 @@
-// Chromium, and pages that fail a test on anything that must never happen: an error, a violation of the content
-// security policy, a dialog, or a request to another host.
+// Launches Chromium and opens monitored pages. A monitored page fails its test on a console error or warning, an
+// uncaught error, a violation of the content security policy, a dialog, or a request to another host.
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { ownTime } from "../bench/page.mjs";
@@ -15,7 +15,7 @@ const flags = [
   "--disable-sync",
 ];
 
-/** Launches a browser for a test file. */
+/** Launches a browser, which is closed at the end of test t. */
 export async function browse(t, ...more) {
   const browser = await chromium.launch({
     executablePath: process.env["CHROMIUM"] || "/usr/bin/chromium",
@@ -26,14 +26,14 @@ export async function browse(t, ...more) {
   return browser;
 }
 
-// Runs in the page before any of its scripts.
+// Runs in each page before the page's own scripts. It reports CSP violations and records highlighted cells.
 function listen() {
   window.e2e = { marked: [] };
   document.addEventListener(
     "securitypolicyviolation",
     (e) => void window.e2eBreach(`breach: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`),
   );
-  // Highlights are short, so polling would miss them.
+  // A cell is highlighted so briefly that a polling test could miss it.
   new MutationObserver((list) => {
     for (const { target } of list) {
       if (target.hasAttribute("data-changed") && target.matches("td, th"))
@@ -47,8 +47,8 @@ function listen() {
 }
 
 /**
- * Opens a page that is monitored until the test ends. allow contains patterns of console lines, popups and downloads
- * that the test causes intentionally.
+ * Opens a page and monitors it until the test ends. allow contains patterns of the console lines, popups and
+ * downloads that the test expects.
  */
 export async function newPage(t, browser, options = {}) {
   const { allow = [], ...contextOptions } = options;
@@ -60,7 +60,7 @@ export async function newPage(t, browser, options = {}) {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const pageErrors = [];
-  const wire = []; // all bodies and socket messages
+  const wire = []; // text of all response bodies and of all WebSocket messages, in both directions
   const loading = new Set();
   const hosts = new Set();
   page.on("console", (m) => {
@@ -98,13 +98,13 @@ export async function newPage(t, browser, options = {}) {
   return Object.assign(page, { wire, loaded: () => Promise.all(loading) });
 }
 
-/** Returns the longest task of the page during an action, in ms of its own CPU time. */
+/** Runs an action and returns the CPU time of the page's longest task during it, in ms. */
 export async function longest(page, during) {
   page.cdp ??= await page.context().newCDPSession(page);
   return ownTime(page, during);
 }
 
-/** Returns the texts of the drawn rows and of the header. */
+/** Returns the column titles and the cell texts of the rows that are in the document. */
 export const table = (page) => page.evaluate(() => {
   const head = [...document.querySelectorAll("#table thead th")].map((th) => th.textContent.trim());
   const rows = [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) =>
@@ -113,7 +113,7 @@ export const table = (page) => page.evaluate(() => {
   return { head, rows };
 });
 
-/** Chooses these namespaces in the header, or all namespaces if none are passed. */
+/** Chooses the given namespaces in the header's namespace chooser. Without names, it chooses all namespaces. */
 export async function chooseNamespaces(page, ...names) {
   await page.locator("#namespace-button").click();
   const pop = page.locator("#namespace-button-pop");
@@ -127,12 +127,12 @@ export async function chooseNamespaces(page, ...names) {
   await pop.waitFor({ state: "hidden" });
 }
 
-/** Returns the row of an object, or undefined if it is not drawn. */
+/** Returns the cell texts of an object's row, or undefined if the row is not in the document. */
 export const row = async (page, name) => (await table(page)).rows.find((r) => r.Name === name);
 
 export const status = (page) => page.locator("#status").innerText();
 
-/** Opens an address and waits until the page is live. */
+/** Opens an address and waits until the page shows live data. */
 export async function openLive(page, address) {
   await page.goto(address);
   await page.locator('#status[data-state="live"]').waitFor();

@@ -1,4 +1,3 @@
-// The changes of an object, the comparison of two objects, and the activity of a list.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row } from "./browser.mjs";
@@ -13,7 +12,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
   const where = `/api/v1/namespaces/${ns}/configmaps`;
   const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
   const tab = (name, kind = "core/v1/configmaps") => `${dashboard.url}o/${kind}/${ns}/${name}?tab=changes`;
-  // Returns each change as text: "Changed painter: data.a -1 +2".
+  // Returns each entry of the timeline as one line of text: "Changed painter: data.a -1 +2".
   const changeTexts = (page) =>
     page.evaluate(() =>
       [...document.querySelectorAll(".timeline .change-entry")].map((e) => {
@@ -39,7 +38,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
   const live = async (page) =>
     until("the past", async () => (await page.locator(".kept").textContent()).includes(" since "));
 
-  // The API server reports the time of the last write only to the second.
+  // Waits for the next second, because managedFields contain times without fractions of seconds.
   const second = () => {
     const now = () => Math.floor(Date.now() / 1000);
     const begun = now();
@@ -64,7 +63,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     ];
     await become("the changes", async () => (await changeTexts(early)).slice(0, 3), changed);
 
-    // A page that is opened later receives the same changes from the history.
+    // A page that opens after the changes receives them from the history that the server keeps.
     const late = await open(t, `${list}&open=${ns}/one&tab=changes`);
     await become("the same changes", async () => (await changeTexts(late)).slice(0, 3), changed);
     assert.match(
@@ -78,7 +77,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await late.locator('.diff[data-layout="split"] .pair').first().waitFor();
     await late.getByRole("button", { name: "Inline" }).click();
 
-    // Deleted and created again: both are in one timeline.
+    // If an object is deleted and created again, one timeline shows the changes of both.
     await remove(`${where}/one`);
     await create(where, configMap("one", { a: "recreated" }), { manager: "e2e-maker" });
     await second();
@@ -89,7 +88,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       "Deleted Unknown author",
     ]);
 
-    // By author and by path.
+    // The filter matches authors and field paths.
     await late.getByLabel("Filter changes by field or author").fill("e2e-painter data.b");
     await become("what matches", () => changeTexts(late), [
       `Changed e2e-painter Update: data.b -${hostile}`,
@@ -281,7 +280,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await page.getByLabel("Filter activity").fill("spec.replicas e2e-scaler");
     await become("what matches", async () => (await entries()).length, 1);
 
-    // Entries under the pointer keep their position.
+    // While the pointer is over the feed, new entries are counted but not inserted.
     await page.locator(".feed").hover();
     await scale(2);
     await page.getByRole("button", { name: "1 more" }).waitFor();
@@ -309,7 +308,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     const { searchParams } = new URL(page.url());
     assert.deepEqual([searchParams.get("open"), searchParams.get("tab")], [`${ns}/busy`, "changes"]);
 
-    // Another list has another activity.
+    // After a switch to another list, the feed shows only the changes of that list.
     await page.locator("#picker a", { hasText: /^ConfigMaps\d*$/ }).click();
     await page.locator("#heading", { hasText: "ConfigMaps" }).waitFor();
     await api(
@@ -326,7 +325,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
 
   await t.test("the activity of all watched resources starts no watch", async (t) => {
     const page = await newPage(t, browser);
-    // This request starts a watch of ConfigMaps.
+    // This request makes the server watch ConfigMaps.
     await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps`);
     await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);
     await page.keyboard.press("a");
@@ -361,7 +360,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     for (const { resource } of asked) assert.ok(watched.has(resource), `${resource} is watched`);
     assert.ok(!watched.has("core/v1/services"), "Services were not opened");
 
-    // A click opens an object of another kind. The activity keeps its mode.
+    // A click on an entry opens its object, here of another kind. The feed keeps showing all resources.
     await page.locator(".feed .activity-entry", { hasText: "data.port 81 → 82" }).click();
     await page.locator("#panel .timeline .change-entry").first().waitFor();
     assert.match(page.url(), new RegExp(`/r/core/v1/configmaps\\?ns=${ns}&open=${ns}/left&tab=changes$`));

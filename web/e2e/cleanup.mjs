@@ -1,10 +1,10 @@
-// Cleanup functions run in reverse order, as t.Cleanup does in Go: a page is closed before the server that it shows.
-// node:test runs them in the order of registration.
+// Registers cleanup functions, which run in reverse order of registration like those of t.Cleanup in Go. A page is
+// thus closed before its server. node:test itself runs cleanup functions in the order of registration.
 
 const ends = new WeakMap();
 
 /**
- * Registers a function to run after the test, before those registered earlier. Each function runs even if others fail.
+ * Registers a function to run after test t. The last registered function runs first. Each runs even if others fail.
  */
 export function atEnd(t, run) {
   const known = ends.get(t);

@@ -1,4 +1,4 @@
-// The real API server, which the tests change by plain HTTPS with the credentials from the kubeconfig.
+// Reads and changes objects of the demo's API server over HTTPS, with the admin's credentials from the kubeconfig.
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { randomBytes } from "node:crypto";
@@ -17,11 +17,10 @@ const config = load(readFileSync(path, "utf8"));
 const context = config.contexts.find((c) => c.name === config["current-context"]).context;
 const { server, "certificate-authority-data": ca } = config.clusters.find((c) => c.name === context.cluster).cluster;
 const { token } = config.users.find((u) => u.name === context.user).user;
-/** The address of the API server. */
 export const apiServer = server;
 const agent = new Agent({ keepAlive: true, ca: Buffer.from(ca, "base64") });
 
-/** Sends a request. Throws on a response that is not 2xx, unless its status is in allowed. */
+/** Sends a request to the API server. A status outside 2xx throws, except those in allowed. */
 export function api(
   method,
   where,
@@ -57,16 +56,16 @@ const merge = { type: "application/merge-patch+json" };
 export const patch = (where, body, options = {}) => api("PATCH", where, body, { ...merge, ...options });
 export const create = (where, body, options) => api("POST", where, body, options);
 export const remove = (where) => api("DELETE", where, { gracePeriodSeconds: 0 }, { allowed: [404] });
-/** Returns the API server's own metrics as text. */
+/** Returns the Prometheus metrics of the API server as text. */
 export const metrics = () => api("GET", "/metrics", undefined, { plain: true });
 export const read = (where) => api("GET", where);
 
-/** Creates a namespace for a test file. It is deleted when the file has finished. */
+/** Creates a namespace with a random name. It is deleted at the end of test t. */
 export async function namespace(t) {
   const name = `e2e-${randomBytes(4).toString("hex")}`;
   await create("/api/v1/namespaces", { metadata: { name, labels: { "glasshouse/e2e": "" } } });
   atEnd(t, () => remove(`/api/v1/namespaces/${name}`));
-  // The API server accepts Pods and Secrets only after the service account exists.
+  // The API server accepts a Pod only after the namespace's default service account exists.
   await until(
     "the namespace's service account",
     async () =>
@@ -76,7 +75,7 @@ export async function namespace(t) {
   return name;
 }
 
-/** Returns a Deployment whose pods are run only by kwok. */
+/** Returns a Deployment. Its pods run on kwok's simulated nodes only, so no image is pulled. */
 export const deployment = (name, replicas, labels = {}) => ({
   apiVersion: "apps/v1",
   kind: "Deployment",

@@ -1,4 +1,4 @@
-// Two objects of the maximum size, side by side.
+// These tests compare two objects of nearly the maximum size (1 MB) on the compare page, side by side.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -45,7 +45,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     return page;
   };
   const count = (page) => page.locator("#count").innerText();
-  // Returns how many lines the document has, and how many of them are laid out.
+  // Returns the number of lines in the document, and how many of them the browser has laid out.
   const laid = (page) => page.evaluate(() => {
     const all = [...document.querySelectorAll(".diff .line")];
     return [all.length, all.filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).length];
@@ -69,7 +69,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
       [", but for this word", "one", "some"],
     );
 
-    // Folded lines are added in parts, and stay after a change.
+    // Unfolded lines are inserted in several parts, and stay unfolded after a change of the object.
     const fold = page.locator(".diff .fold", { hasText: "393 unchanged lines" }).first();
     await fold.focus();
     await page.keyboard.press("Enter");
@@ -80,7 +80,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     assert.ok((await page.locator(".diff").textContent()).includes("line 17 of what"));
     await bounded(page);
 
-    // The focus stays at a button, a block or a name while everything is drawn again.
+    // A focused fold button, block of lines or object name keeps the focus when a change redraws the comparison.
     const focused = () =>
       page.evaluate(() => [
         document.activeElement.className,
@@ -139,7 +139,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     await more.focus();
     await page.keyboard.press("Enter");
     await until("more", async () => (await laid(page))[0] > 4000);
-    // The focus continues at the start of the new lines.
+    // The focus moves to the first of the new lines.
     await become("the focus", () => page.evaluate(() => document.activeElement.ariaLabel), "More lines");
     assert.equal(
       await page.evaluate(
@@ -153,7 +153,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
       /^2\d,\d\d\d more lines$/.test(await page.locator(".diff > .fold").last().innerText()),
     );
 
-    // Lines that were shown on request are shown again after a change.
+    // Lines that the "more lines" button added are still shown after a change redraws the comparison.
     const left = async () => Number((await page.locator(".diff > .fold").last().innerText()).replace(/\D/g, ""));
     const before = await left();
     await page.locator(".diff").evaluate((e) => { e.id = "before"; });

@@ -1,5 +1,5 @@
-// Switching between the contexts of a kubeconfig: two users of the cluster, an API server that is not reachable, and a
-// user who cannot log in.
+// These tests switch between four contexts of one kubeconfig. Two have users of the demo cluster. The other two fail:
+// in one the exec credential plugin fails, and in one the API server is unreachable.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,7 +16,7 @@ import { become, until } from "./wait.mjs";
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
 
-/** Writes a kubeconfig with all of these contexts. The first one is its current context. */
+/** Writes a kubeconfig with the four contexts of these tests. of-admin is the current context. */
 function merged(t) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-contexts-"));
   atEnd(t, () => rmSync(folder, { recursive: true }));
@@ -107,7 +107,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
       await until("the rows", async () => (await table(p)).rows.length > 0);
     }
     await page.goBack();
-    // The address is the previous one, but the content is not.
+    // The address is from before the switch, but the page shows the cluster's new context.
     await become("the cluster's name", () => name(page), "of-limited");
     await page.getByText("Forbidden: you can't list Pods").waitFor();
     assert.deepEqual((await table(page)).rows, []);

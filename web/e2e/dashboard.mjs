@@ -1,4 +1,4 @@
-// The program under test: the built binary on its own port.
+// Runs the program under test: the built dashboard binary, on its own port.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { kubeconfig } from "./cluster.mjs";
@@ -11,7 +11,10 @@ if (!binary) throw new Error("DASHBOARD is to name the built dashboard");
 export class Dashboard {
   binary = binary;
 
-  /** Starts the program for one of the demo's users, or with the kubeconfig config. Port 0 uses a free port. */
+  /**
+   * Starts the dashboard with the kubeconfig of one of the demo's users, or with the kubeconfig at the path config.
+   * With port 0, it uses a free port.
+   */
   static async start(t, { user = "admin", port = 0, flags = [], config } = {}) {
     const d = new Dashboard();
     d.flags = flags;
@@ -47,7 +50,7 @@ export class Dashboard {
     this.port = Number(new URL(this.url).port);
   }
 
-  /** Stops the program. It must exit successfully and in time. */
+  /** Stops the dashboard with SIGTERM. Fails if its exit code is not 0, or if it takes longer than 15 s. */
   async stop() {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     this.child.kill("SIGTERM");
@@ -59,7 +62,7 @@ export class Dashboard {
     }
   }
 
-  /** Stops the program and starts another build at its address. */
+  /** Stops the dashboard and starts another binary on the same port. */
   async upgrade(other) {
     await this.stop();
     this.binary = other;

@@ -1,4 +1,3 @@
-// Filters, sort orders, and addresses that lead nowhere.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, chooseNamespaces, newPage, openLive, row, table } from "./browser.mjs";
@@ -62,19 +61,19 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await page.goBack();
     await page.goBack();
     await until("the view before", async () => (await names(page)).length >= 3);
-    // A copied link shows the same view, also in the HTML from the server.
+    // A copied link shows the same rows on a page without JavaScript.
     const pasted = await newPage(t, browser, { javaScriptEnabled: false });
     await pasted.goto(link);
     assert.deepEqual(await pasted.locator("#tbody tr th a").allInnerTexts(), ["map-2", "map-10", "map-new"]);
   });
 
   await t.test("an invalid selector is explained", async (t) => {
-    // The browser logs the response 400 for the page itself to the console.
+    // Chromium logs to the console that the page itself was a 400 response.
     const page = await newPage(t, browser, { allow: [/status of 400/] });
     await openLive(page, `${list}?ns=${ns}`);
     await page.locator("#labels").fill("tier in (front");
     await page.keyboard.press("Enter");
-    await page.locator("#note h2", { hasText: /selector/i }).waitFor(); // The page may be reading for a moment before.
+    await page.locator("#note h2", { hasText: /selector/i }).waitFor(); // A loading note can be shown before.
     assert.match(await page.locator("#note").innerText(), /tier in \(front/);
     assert.doesNotMatch(await page.locator("#status").innerText(), /Live/);
     await page.locator("#labels").fill("tier in (front)");

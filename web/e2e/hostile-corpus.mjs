@@ -1,6 +1,6 @@
-// Objects of every kind with hostile text in every string that the API server accepts. The OpenAPI document lists the
-// strings. The API server's rejections name the fields that do not accept the text, and these fields get their original
-// values again.
+// Creates one object of every kind, with hostile text in each string field that accepts it. The API server's OpenAPI
+// document lists the string fields. If the API server rejects an object, its error names the invalid fields. These
+// fields keep their original values.
 import { api, create, read, remove } from "./cluster.mjs";
 import { atEnd } from "./cleanup.mjs";
 
@@ -8,7 +8,7 @@ const markup = `<img src=x onerror="window.e2e.hit=1"><script>window.e2e.hit=1</
 const control = "a\u001b[31mred\u0007\u202egnp.exe\u2066\u200bz\u0085\ufeffend";
 const lines = "first\r\nid: 2\n<b>third</b>\u2028fourth";
 
-/** Texts to use separately in free-text fields. */
+/** Hostile texts that the tests write one at a time to free-text fields. */
 export const texts = {
   markup,
   attribute: `"'></td></script><svg/onload=window.e2e.hit=1>`,
@@ -16,25 +16,26 @@ export const texts = {
   formula: `=HYPERLINK("https://example.org";"a")`,
   control,
   lines,
-  long: "<i>0123456789</i>".repeat(640), // slightly more than 10 KB
+  long: "<i>0123456789</i>".repeat(640), // 10,880 characters
 };
 
 /**
- * All of it in one text, because the API server treats most strings alike. print and name are for strings that accept
- * less: printable characters only, and names.
+ * Several hostile texts in one, for fields that accept any string. print is for fields that accept printable
+ * characters only. name is for fields that accept neither quotes nor line breaks.
  */
 export const combined = `javascript:window.e2e.hit=1//${markup}'"${control}\n${lines}`;
 export const print = `<img src=x onerror="window.e2e.hit=1">`;
 const name = `<img src=x onerror=window.e2e.hit=1>${control}`;
 
-// The first three configure the API server itself. The last one requires a signed certificate request.
+// Resources without a hostile object. The first three configure the API server itself. An object of the last one
+// requires a signed certificate request.
 const excludedResources = new Set([
   "apiservices",
   "flowschemas",
   "prioritylevelconfigurations",
   "certificatesigningrequests",
 ]);
-// These restrict objects that are created after them.
+// Resources whose objects are created last, because they restrict objects that are created later.
 const last = new Set(["limitranges", "resourcequotas"]);
 
 const template = { metadata: { labels: { app: "e2e" } }, spec: { containers: [{ name: "main", image: "e2e" }] } };
@@ -78,8 +79,8 @@ const rules = {
   ],
 };
 
-// Required fields for kinds that the demo cluster has no objects of, and fields that keep controllers away from an
-// object.
+// Fields of the created objects, by resource. They are fields that are required, or that stop controllers from
+// changing the object. For other resources, an object of the demo cluster is copied.
 const bases = {
   customresourcedefinitions: () => ({ spec: definition }),
   pods: () => ({ spec: { ...template.spec, schedulerName: "none" } }),
@@ -143,7 +144,7 @@ const baseOf = async (kind) => {
   return structuredClone(bases[kind.resource]?.(rest) ?? rest);
 };
 
-/** Returns every kind that can be created and listed. */
+/** Returns all kinds whose objects can be created, listed and deleted, except the excluded ones. */
 export async function kinds() {
   const found = [];
   const groups = (await read("/apis")).groups.map((g) => `/apis/${g.preferredVersion.groupVersion}`);
@@ -173,11 +174,11 @@ export async function kinds() {
   return found.sort((a, b) => Number(last.has(a.resource)) - Number(last.has(b.resource)));
 }
 
-const text = Symbol("text"); // Represents any string in a schema.
-const bytes = Symbol("bytes"); // Represents a base64 string in a schema.
+const text = Symbol("text"); // type of a schema field that contains a string
+const bytes = Symbol("bytes"); // type of a schema field that contains base64
 const key = "e2e.example.com";
 
-// Returns the paths of all strings in a schema. A type nested in itself is not expanded again.
+// Yields the path of each string field in a schema ("leaf"). A type that contains itself is expanded only once.
 function* leaves(schema, all, path = [], above = []) {
   const ref = schema.$ref ?? schema.allOf?.find((s) => s.$ref)?.$ref;
   if (ref !== undefined) {
@@ -223,7 +224,8 @@ const steps = (field) =>
   );
 const under = (path, field) => field.every((step, i) => path[i] === step);
 
-// Returns the leaves that caused a rejection: those that it names, or else the few that are nearest above them.
+// Returns the string fields ("leaves") that caused a rejection: those below the field that the error names. If there
+// are none, it returns the fields below the nearest parent, but only if these are at most 8.
 function rejectedPaths(problem, tried) {
   const rejectedLeaves = new Set();
   for (const { field = "" } of problem.details?.causes ?? []) {
@@ -239,7 +241,8 @@ function rejectedPaths(problem, tried) {
   return rejectedLeaves;
 }
 
-// Returns the largest set of these leaves that the API server accepts in addition to those already accepted.
+// Returns the fields of tried that the API server accepts together with those of taken. It removes the fields that
+// the errors name. If an error names none, it tries each half separately.
 async function fit(attempt, taken, tried) {
   while (tried.length > 0) {
     const problem = await attempt([...taken, ...tried]);
@@ -270,8 +273,8 @@ async function filled(base, found, value, send) {
   let acceptedPaths = [];
   let left = found.map((l, position) => ({ ...l, index: position }));
   for (let round = 0; round < value.length; round++) {
-    // Every second leaf starts with the last value, which is short and has one line, because pages draw such texts in
-    // other ways.
+    // Half of the fields try the last value first. It is short and has one line, and the page renders such texts
+    // differently.
     const with_ = left.map((l) => {
       const one = value[(round + (l.index % 2) * (value.length - 1)) % value.length];
       return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };
@@ -285,7 +288,8 @@ async function filled(base, found, value, send) {
 }
 
 /**
- * Creates an object of a kind. Returns which of its strings are hostile. only limits the strings that become hostile.
+ * Creates an object of a kind. Returns the paths of its fields with hostile text. If only is set, it lists the paths
+ * of the fields that are allowed to contain it.
  */
 export async function hostile(
   t,
@@ -347,7 +351,7 @@ export async function hostile(
   };
 }
 
-/** Returns the schemas of each group and version. */
+/** Returns the OpenAPI schemas by API path (root), for all kinds in the list. */
 export async function schemasOf(list) {
   const roots = [...new Set(list.map((k) => k.root))];
   return Object.fromEntries(

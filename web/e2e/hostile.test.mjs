@@ -1,4 +1,4 @@
-// Text from the cluster stays text, whatever it contains and in every place where it is shown.
+// These tests check that text from the cluster never becomes markup, script or a link on any page.
 import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,7 +11,8 @@ import { hostile, kinds, print, schemasOf, texts, combined } from "./hostile-cor
 import { Dashboard } from "./dashboard.mjs";
 import { until } from "./wait.mjs";
 
-// Finds elements that no template of this program created.
+// Runs in the page. It returns a list of problems: elements and attributes that the dashboard's own code never
+// creates, links to other sites, unmarked invisible characters, and layout that hostile text has changed.
 function strangers() {
   const found = [
     ...document.querySelectorAll(
@@ -29,7 +30,7 @@ function strangers() {
         found.push(`${e.tagName} leads to ${to}`);
     }
   }
-  // Invisible characters, and those that change the writing direction, must be isolated and shown by their number.
+  // Invisible characters and bidirectional controls must be replaced by an isolated element with their code point.
   const odd =
     /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -38,7 +39,8 @@ function strangers() {
       found.push(`odd text in ${n.parentElement.outerHTML.slice(0, 120)}`);
   for (const e of document.querySelectorAll(".invisible-char"))
     if (getComputedStyle(e).unicodeBidi !== "isolate") found.push("odd text is not apart");
-  // The page's own isolating characters around a value separate it from its neighbors, and end with it.
+  // The page itself encloses values in titles in bidi isolates (U+2068 to U+2069). The check ignores these
+  // characters.
   const within = (text) => (text ?? "").replace(/\u2068([^\u2066-\u2069]*)\u2069/g, "$1");
   for (const e of document.querySelectorAll("[title], [aria-label]"))
     if (odd.test(within(e.title) + e.ariaLabel)) found.push(`odd title ${e.outerHTML.slice(0, 120)}`);
@@ -54,8 +56,8 @@ function strangers() {
   return found;
 }
 
-// Checks that the HTML from the server contains only elements of the templates. Returns the text of its object, if it
-// has one.
+// Checks that the server's HTML at an address contains only elements and attributes that the templates use. Returns
+// the YAML text of the object that the page shows, or undefined.
 async function served(page, address) {
   const { strangers, yaml } = await page.evaluate(async ([address, own]) => {
     const answer = await fetch(address, { headers: { accept: "text/html" } });
@@ -102,7 +104,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   }));
   const strings = made.reduce((n, m) => n + m.paths.length, 0);
   passed(`${strings} strings of ${made.length} kinds contain it`);
-  // A lower number would mean that the corpus is broken.
+  // Smaller numbers would mean that hostile-corpus.mjs is broken.
   assert.ok(strings > 800 && made.length > 50, `${strings} strings of ${made.length} kinds`);
   const scripts = {
     ...list.find((k) => k.resource === "customresourcedefinitions"),
@@ -153,7 +155,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       events: "#panel .events :is(li, .note p):visible",
       related: "#panel :is(.card, .note h2)",
     };
-    // The page shows annotations exactly as they are.
+    // Checks that the panel shows the value of each annotation without changes.
     const annotated = async (m) => {
       const { annotations = {} } = (
         await json(`api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`)
@@ -200,10 +202,10 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
               annotations: { "e2e.example.com": `${combined}${combined}`, "e2e.example.com/new": texts.attribute },
             },
           };
-          // A ControllerRevision is immutable.
+          // The patch of an immutable object, a ControllerRevision, fails with 422.
           if ((await patch(m.at, to, { manager: print, allowed: [422] })).code === 422) continue;
           await panel.locator(".change-entry .by", { hasText: "<img src=x" }).first().waitFor();
-          // The annotations of a Secret are masked.
+          // The dashboard masks the annotations of Secrets, so the text must not appear.
           const masked = m.resource === "secrets";
           assert.equal(
             (await panel.locator(".timeline").textContent()).includes("</td></script><svg/onload="),
@@ -283,7 +285,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
           JSON.stringify(text.slice(0, 80)),
         );
       await harmless(page, "events");
-      // The pieces of a text are in the order in which they were written.
+      // Bidirectional controls in a text must not change the order in which its parts are displayed.
       const places = await page.locator("#tbody td:has(.invisible-char)").evaluateAll((all) =>
         all.map((td) => {
           const range = document.createRange();
@@ -394,7 +396,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     await page.goto(`${dashboard.url}compare?a=${scripts.ref}/${ns}/hostile&b=core/v1/pods/${ns}/hostile`);
     await page.locator("#difference[data-live] .line", { hasText: "onerror=" }).first().waitFor();
     await harmless(page, "compare");
-    // All containers of the demo write to the same file.
+    // The demo's simulated kubelet serves the same log file for all containers, so any running pod will do.
     const pod = (await read("/api/v1/namespaces/shop/pods")).items.find((p) => p.status.phase === "Running").metadata
       .name;
     await page.goto(`${dashboard.url}o/core/v1/pods/shop/${pod}?tab=logs`);
@@ -453,7 +455,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   });
 });
 
-// Removes the fields that change during the test.
+// Returns a copy of the object without resourceVersion, which changes during the test.
 function strip(o) {
   const { metadata: { resourceVersion: _, ...metadata }, ...rest } = o;
   return { ...rest, metadata };

@@ -1,4 +1,5 @@
-// An address of something that does not exist yet shows it as soon as it exists.
+// These tests open the address of an object or a kind that does not exist yet. The page shows it as soon as it
+// exists.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -47,7 +48,7 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
       await page.getByText("This page opens automatically as soon as the cluster serves the resource.").waitFor();
       pages.push(page);
     }
-    // A page in use is not reloaded.
+    // A page with text in a filter, or with an open palette, does not reload until the user has finished.
     const busy = [];
     for (const [begin, end] of [
       [(page) => page.locator("#picker-filter").fill(name), (page) => page.locator("#picker-filter").fill("")],
@@ -97,7 +98,8 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
   });
 
   await t.test("the error page of a kind that is listed but not served reloads with growing delays", async (t) => {
-    // A document that is not from the server has no address space that may open a socket.
+    // Playwright fulfills the first two loads. Chromium knows no address space for such a document, so it logs
+    // LOCAL_NETWORK_ACCESS_CHECKS when the document opens a WebSocket.
     const page = await newPage(t, browser, { allow: [...missing.allow, /LOCAL_NETWORK_ACCESS_CHECKS/] });
     const loads = [];
     const other = await fetch(`${dashboard.url}r/none.example.com/v1/nones`, { headers: { accept: "text/html" } });

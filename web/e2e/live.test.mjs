@@ -1,4 +1,3 @@
-// Rows while they change: of a built-in kind, and of a custom resource.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, chooseNamespaces, newPage, openLive, row, table } from "./browser.mjs";
@@ -18,7 +17,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     "server-rendered rows are visible before the script starts, which it does even without an animation frame",
     async (t) => {
       const page = await newPage(t, browser);
-      await openLive(page, dashboard.url); // From now on, the server has rows to send.
+      await openLive(page, dashboard.url); // From now on, the server has rows to include in its HTML.
       await page.addInitScript(() => {
         const frame = window.requestAnimationFrame;
         window.requestAnimationFrame = () => 0;
@@ -63,7 +62,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await chooseNamespaces(page, ns);
     await page.waitForURL(new RegExp(`ns=${ns}$`));
     await until("the first pod to be ready", async () => (await row(page, "scaled"))?.Ready === "1/1");
-    // The namespace column is hidden if there is only one namespace.
+    // A list of only one namespace has no Namespace column.
     assert.deepEqual((await table(page)).head, ["Name", "Ready", "Up-to-date", "Available", "Age"]);
     assert.match((await row(page, "scaled")).Age, age);
 
@@ -84,7 +83,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     );
     await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
     assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was reloaded");
-    // The page shows what the API server returns.
+    // The API server must have the number of ready replicas that the page shows.
     const { status } = await read(`/apis/apps/v1/namespaces/${ns}/deployments/scaled`);
     assert.equal(status.readyReplicas, 3);
   });
@@ -181,7 +180,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await seen("r/core/v1/pods", "pending", { "0/1": "warn", Pending: "warn" });
     await seen("r/core/v1/pods", "postgres", {});
     await seen("r/core/v1/nodes", "node", { NotReady: "bad", "Ready,SchedulingDisabled": "warn" });
-    // Events have no name column: the first column that is not a time contains the link.
+    // A list of Events has no Name column. The link to the object is in the first column that is not a time.
     await openLive(page, `${dashboard.url}r/core/v1/events?q=warning`);
     await become("the tone of a warning", tones, { Warning: "warn" });
     for (const r of (await table(page)).rows) assert.match(r["Last Seen"], age);

@@ -1,4 +1,4 @@
-// Login with a token, and logout, in the page and with a real API server.
+// These tests log in with a service account token and log out, in the page and against a real API server.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -118,14 +118,14 @@ await test("login", { timeout: 180_000 }, async (t) => {
 
   await t.test("a link from another site opens pages, but cross-site requests are rejected", async (t) => {
     const token = await account("dora");
-    const context = await browser.newContext(); // A context without the checks, because it requests another host.
+    const context = await browser.newContext(); // not newPage, because newPage forbids requests to another host
     t.after(() => context.close());
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);
     await page.goto(pods);
     await logIn(page, token);
     await page.locator('#status[data-state="live"]').waitFor();
-    // Another name of this machine is another site.
+    // For the browser, localhost and 127.0.0.1 are different sites.
     const elsewhere = dashboard.url.replace("127.0.0.1", "localhost");
     await page.route(`${elsewhere}elsewhere`, (route) =>
       route.fulfill({

@@ -1,4 +1,4 @@
-// The log of a pod, live. All containers of the demo share one file.
+// These tests check the live log of a pod. All containers of the demo cluster have the same log file.
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -116,7 +116,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
       (await page.locator(".log-size").innerText()).startsWith("Showing the latest 20,000 lines ("),
     );
     assert.ok((await page.locator(".log-line").count()) < 150, "only what is seen has elements");
-    // However little the user scrolls up: smooth scrolling starts with a pixel or two.
+    // Scrolling up by 2 pixels already stops following the log, because smooth scrolling starts with 1 or 2 pixels.
     await page.locator(".log-screen").hover();
     await page.mouse.wheel(0, -2);
     await page.locator(".log-below").waitFor();
@@ -170,7 +170,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     const painted = await page.evaluate(async () => {
       const seen = [];
       for (let n = 1; n <= 12; n++) {
-        if (n % 3 === 0) document.querySelector(".logs").style.paddingTop = `${n}px`; // Like a banner above it.
+        if (n % 3 === 0) document.querySelector(".logs").style.paddingTop = `${n}px`; // moves the log like a banner
         await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
         seen.push([...document.querySelectorAll(".log-line")].some((e) => e.textContent.includes("visible line")));
       }
@@ -286,7 +286,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("lines", async () => (await texts(leaver)).length > 0);
     await remove(`${pods}/leaver`);
     await leaver.locator("#status", { hasText: "Deleted" }).waitFor();
-    // The log is drawn again below the banner.
+    // The page redraws the log when the banner "Deleted" appears above it. The lines must still be shown.
     await until("what was read to stay", async () => (await texts(leaver)).length > 0);
 
     await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles`, {

@@ -1,4 +1,3 @@
-// Navigation: the palette, keys, namespaces, columns, exports and the resource picker.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
@@ -12,7 +11,8 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const [ns, other] = [await namespace(t), await namespace(t)];
   const where = (ns) => `/api/v1/namespaces/${ns}/configmaps`;
-  // No random name of a namespace contains the "w" of web-10: the letters of these names are hexadecimal digits.
+  // The palette search "web 10" must match web-10 only. The random namespace names contain no "w", because their
+  // letters are hexadecimal digits.
   for (const name of ["a-1", "a-2", "web-10"]) await create(where(ns), configMap(name, { text: name }));
   await create(where(other), configMap("remote", { k: "", l: "" }));
   const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
@@ -29,7 +29,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await until("rows", async () => (await table(page)).rows.length > 0);
     return page;
   };
-  // The browser logs the 404 response of a server without search.
+  // Chromium logs a failed search request to the console, for example a 404 response.
   const allowedErrors = { allow: [/\/api\/v1\/search/] };
 
   await t.test("the palette opens kinds, namespaces and objects, and runs commands", async (t) => {
@@ -76,7 +76,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await page.keyboard.type("toggle theme");
     await keys(page, "Enter");
     await become("the theme", () => page.evaluate(() => document.documentElement.dataset.theme), "dark");
-    // Opens in a new tab.
+    // Control+Enter opens the selected resource in a new browser tab.
     await keys(page, "Control+k");
     await page.keyboard.type("secrets");
     await become("the kind", () => chosen(page), "Secrets");
@@ -89,7 +89,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
   });
 
   await t.test("the palette shows server results, and what was searched", async (t) => {
-    // This starts a watch of Deployments.
+    // This page makes the server watch Deployments. The server searches watched resources only.
     await openLive(await newPage(t, browser), `${dashboard.url}r/apps/v1/deployments`);
     const page = await open(t, list, allowedErrors);
     const found = () => page.locator('#palette [role=group]:has-text("Other resources") .label').allInnerTexts();
@@ -182,7 +182,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await keys(page, "Escape");
     await help.waitFor({ state: "hidden" });
 
-    // WCAG 2.1.4: users of speech input can disable single-key shortcuts.
+    // WCAG 2.1.4: users of speech input must be able to disable single-key shortcuts.
     const singleKeyCheckbox = help.getByRole("checkbox", { name: /^Enable single-key shortcuts/ });
     const setSingleKeys = async (on) => {
       await page.locator("#help").click();
@@ -258,7 +258,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
     assert.equal(await page.locator("dialog[open]").count(), 0);
     await keys(page, "Escape", "Escape");
-    // Key combinations that the browser handles are left alone too.
+    // The page does not handle key combinations that belong to the browser.
     await page.evaluate(() => {
       window.taken = [];
       document.addEventListener("keydown", (e) => window.taken.push(`${e.key} ${e.defaultPrevented}`));
@@ -295,12 +295,12 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await pop.waitFor({ state: "hidden" });
     await page.goBack();
     await become("one step back", () => query(page).getAll("ns"), [ns]);
-    // This page watches namespaces only while the chooser is open.
+    // The list of namespaces is watched only while this chooser is open.
     await page.locator("#namespace-button").click();
     await pop.locator("[data-all]").check();
     await become("all of them", () => query(page).getAll("ns"), []);
     assert.equal(await page.locator("#namespace-button").innerText(), "All namespaces");
-    await page.mouse.click(700, 62); // a point outside the popover
+    await page.mouse.click(700, 62); // position outside the popover
     await pop.waitFor({ state: "hidden" });
     await page.goto(`${dashboard.url}r/core/v1/nodes`);
     await page.locator('#status[data-state="live"]').waitFor();
@@ -330,13 +330,13 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await page.reload();
     await become("the same after a reload", head, ["Namespace", "Name", "Ready", "Status", "Age", "Node"]);
     await become("rows as low as before", height, 20);
-    // To another resource and back: the stored columns are added to the address.
+    // When the user returns from another resource, the page adds the stored columns of Pods to the address.
     await page.locator('#picker a[data-ref="core/v1/services"]').click();
     await page.waitForURL(/services/);
     await page.locator('#picker a[data-ref="core/v1/pods"]').click();
     await become("what is remembered", () => query(page).getAll("cols").length, 6);
     await become("the columns", head, ["Namespace", "Name", "Ready", "Status", "Age", "Node"]);
-    // A link shows exactly the columns that it names.
+    // A link without columns shows the default columns, not the stored ones.
     await openLive(page, `${dashboard.url}r/core/v1/pods`);
     await become("the columns of the link", head, usual);
     await page.locator("#columns").click();
@@ -425,14 +425,14 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await keys(page, "p");
     await become("one pin", () => page.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), ["Deployments"]);
 
-    // The count is updated within moments while another resource is shown, without a request.
+    // The picker's count of ConfigMaps is updated while Secrets are shown. The page sends no request for it.
     await openLive(page, `${dashboard.url}r/core/v1/secrets`);
     const count = async () => Number((await link("core/v1/configmaps").locator(".count").innerText()).replace(",", ""));
     await until("a count", count);
     const asked = [];
     page.on("request", (r) => asked.push(r.url()));
     for (let i = 0; i < 5; i++) await create(where(ns), configMap(`more-${i}`));
-    // Objects of other tests are still being deleted in the meantime.
+    // The expected count is read in each attempt, because objects of earlier tests are still being deleted.
     await until("the count", async () => (await count()) === (await read("/api/v1/configmaps")).items.length);
     assert.deepEqual(asked.filter((url) => url.endsWith("/api/v1/resources")), []);
   });

@@ -1,4 +1,4 @@
-// nginx from Debian, in front of the program.
+// Runs Debian's nginx as a reverse proxy in front of the dashboard.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,8 +9,8 @@ import { atEnd } from "./cleanup.mjs";
 import { until } from "./wait.mjs";
 
 /**
- * Starts nginx in front of the program. Returns the address that it serves. With host, it serves TLS for that name, as
- * an Ingress does.
+ * Starts nginx in front of the dashboard at upstream, and returns its address. If host is set, nginx serves TLS for
+ * that host name, as an Ingress controller does.
  */
 export async function proxy(t, upstream, { base = "", timeout = 60, host, bind } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-nginx-"));

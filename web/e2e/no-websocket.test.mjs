@@ -1,4 +1,5 @@
-// A page that never becomes live, because a proxy forbids WebSockets. It works as it does without scripts.
+// These tests block WebSockets, as some proxies do. The page never becomes live, but works as it does without
+// scripts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, row, status } from "./browser.mjs";

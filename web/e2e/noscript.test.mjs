@@ -1,4 +1,4 @@
-// What the HTML from the server contains before any script runs, or without scripts.
+// These tests check the server's HTML without JavaScript, and before the page's script has started.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -17,7 +17,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
 
   await t.test("lists rows, and the picker opens other kinds", async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
-    // The first visit may precede the end of the list. The page reports that.
+    // The first visits can happen before the server has listed the pods, so the page is loaded until it has rows.
     await until("rows in the HTML", async () => {
       await page.goto(dashboard.url);
       return (await names(page)).length > 50;
@@ -32,7 +32,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     ]);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
     assert.doesNotMatch(await page.locator("body").innerText(), /\bLive\b/, "a page without script is not live");
-    // With links only: sort by a column, reverse the order, and go from page to page.
+    // Links alone sort by a column, reverse the order, and open the next and the previous 100 rows.
     await page.locator("thead a", { hasText: "Name" }).last().click();
     assert.equal(new URL(page.url()).searchParams.get("sort"), "name");
     const forwards = await names(page);
@@ -72,7 +72,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.match(await page.locator("#note").innerText(), /No ConfigMaps match/);
     await page.locator("#note a").click();
     assert.equal(page.url(), list);
-    // Columns and sort order stay, and the columns can be changed again.
+    // Applying a filter keeps the columns and the sort order of the address. The form can change the columns.
     const head = () => page.locator("thead th").allInnerTexts();
     await page.goto(`${list}?cols=data&cols=age&sort=-name`);
     assert.deepEqual(await apply({ ns }), ["without-label", "with-label", "kube-root-ca.crt"]);
@@ -104,7 +104,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
     await page.route("**/static/*.js*", (route) => route.abort());
     await page.goto(list);
-    // Nothing visible changes while the script may still be loading.
+    // While the script could still be loading, the page shows the controls that need the script.
     assert.deepEqual(await seen(page), scripted);
     assert.deepEqual(
       await page.evaluate(() => [document.documentElement.scrollHeight, document.documentElement.scrollWidth]),

@@ -1,4 +1,3 @@
-// One object in the panel, and keyboard operation.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
@@ -115,7 +114,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await keys("k", "Enter");
     await shows(page, "a-10");
     await keys("Escape");
-    // From the filter to the rows and back.
+    // "/" moves the focus to the filter, and Enter moves it from the filter to the rows.
     await keys("/");
     assert.equal(await page.evaluate(() => document.activeElement?.id), "q");
     await page.keyboard.type("a-1");
@@ -127,14 +126,14 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await until("a row of those", async () => ["a-1", "a-10"].includes(await active(page)));
     await keys("/", "Escape");
     await become("all rows", async () => (await table(page)).rows.length, 5);
-    // The entire path with Tab: skip link, filter, rows.
+    // After a reload, Tab and Enter reach the rows by the skip link.
     await page.reload();
     await page.locator('#status[data-state="live"]').waitFor();
     await keys("Tab");
     assert.equal(await page.evaluate(() => document.activeElement?.className), "skip");
     await keys("Enter", "j", "Enter");
     await shows(page, "a-1");
-    // From the panel to the next object and back. The focus stays in the panel.
+    // In the panel, j and k show the next and the previous object. The focus stays on the panel's tab.
     await page.getByRole("tab", { name: "YAML" }).click();
     for (const [key, name] of [["j", "a-10"], ["j", "a-2"], ["k", "a-10"]]) {
       await keys(key);
@@ -207,7 +206,8 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await page.goto(`${list}&open=${ns}/a-3`);
     await panel(page).getByText("Overview could not be loaded").waitFor();
     assert.equal(await page.locator("#panel .overview").count(), 0);
-    // A new connection requests the tab again without an action of the user.
+    // When the connection becomes live, the page requests the style sheet again by itself. The test waits for that
+    // request to fail before it counts further requests.
     await page.locator('#status[data-state="live"]').waitFor();
     [asked, refuse] = [0, false];
     await panel(page).getByRole("tab", { name: "Overview" }).click();

@@ -1,4 +1,4 @@
-// Users with few permissions or none: the dashboard runs with their permissions.
+// These tests run the dashboard with the kubeconfig of a user who has few permissions or none.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, status, table } from "./browser.mjs";
@@ -22,7 +22,7 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     assert.match(await note.innerText(), /Choose a namespace that you can read, or ask your cluster admin/);
     assert.equal((await table(page)).rows.length, 0);
     await page.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').waitFor();
-    // The reason is shown on hover and on keyboard focus.
+    // A tooltip with the reason appears on hover and on keyboard focus.
     await page.locator('#picker a[data-ref="core/v1/pods"]').focus();
     await become(
       "the reason",
@@ -52,7 +52,8 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     await page.locator("#count", { hasText: new RegExp(`^${want.length}$`) }).waitFor();
     const drawn = (await table(page)).rows.map((r) => r.Name);
     assert.ok(drawn.length > 5 && drawn.every((name) => want.includes(name)));
-    // Beyond the permissions: an explanation, and a way back. Namespaces may not be listed, so a name is typed.
+    // The user cannot list namespaces, so the test types the name of a forbidden one. The page explains the problem,
+    // and links to the namespaces that the user can list.
     await page.keyboard.press("n");
     await page.locator("#namespace-button-pop .pop-note", { hasText: "Namespaces cannot be listed" }).waitFor();
     assert.deepEqual(await page.locator("#namespace-button-pop .pop-list .name").allInnerTexts(), ["shop"]);

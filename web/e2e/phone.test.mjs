@@ -1,4 +1,4 @@
-// What a narrow screen must still show.
+// These tests check what the page shows on a narrow screen (390 pixels).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -22,7 +22,7 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
     await menu.click();
     await page.getByRole("link", { name: "Watch status" }).click();
     await page.waitForURL("**/status");
-    // One evaluation finds and measures the cells: the page replaces them while it loads.
+    // The page replaces the cells while it loads, so one evaluation both finds and measures them.
     const end = await page.waitForFunction(() => {
       const cells = [...document.querySelectorAll(".watch-rows .state .words")];
       return Math.max(0, ...cells.map((cell) => cell.getBoundingClientRect().right));

@@ -1,4 +1,4 @@
-// The program as deployed, through a real kubectl port-forward.
+// These tests open the deployed dashboard through a real kubectl port-forward.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, status } from "./browser.mjs";
@@ -63,8 +63,8 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     await page.locator("#status", { hasText: "Connection lost at" }).waitFor();
     await create(where, configMap("later"));
     await dashboard.run(dashboard.user, dashboard.port);
-    // kubectl ends a forward when a connection fails, for example because the pod was replaced. It is then started
-    // again.
+    // kubectl port-forward exits when a connection fails, for example because the pod was replaced. The user then
+    // starts it again.
     await forward.kill();
     await forward.run(port);
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 35_000 });

@@ -1,4 +1,4 @@
-// The progress of a list and the latency: shown as numbers if they are known, and not at all if they are not.
+// These tests check the progress of a slow list, and the latency. The page shows each number only if it is known.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -13,7 +13,8 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     const link = await gate(t);
     const dashboard = await Dashboard.start(t, { flags: link.flags });
     const page = await newPage(t, browser);
-    // On such a slow link, the server receives the total only after the list itself. The test inserts it here.
+    // On this slow link, the server receives the total number of objects too late. The test inserts the total into
+    // the server's messages.
     let total = "";
     await page.routeWebSocket(/live(\?|$)/, (ws) => {
       const server = ws.connectToServer();

@@ -1,16 +1,16 @@
-// A reverse proxy with another address, as an Ingress has. It sends the program's own address as Host, and passes paths
-// on unchanged.
+// A reverse proxy that has another address than the dashboard, like an Ingress. It sends the dashboard's own address
+// as Host, and forwards paths unchanged.
 import { createServer, request } from "node:http";
 import { connect } from "node:net";
 import { atEnd } from "./cleanup.mjs";
 
-/** Serves on a free loopback port. asked contains the requested paths. */
+/** Starts the proxy on a free loopback port. Its field asked contains the requested paths. */
 export async function proxied(t) {
   const p = { asked: [], to: null };
   const open = new Set();
   const keep = (s) => {
     open.add(s);
-    s.on("error", () => s.destroy()); // The close event handles the other end.
+    s.on("error", () => s.destroy()); // destroy emits a close event, which does the cleanup
     s.on("close", () => open.delete(s));
   };
   const server = createServer((from, answer) => {

@@ -1,5 +1,5 @@
-// Behind a real reverse proxy: nginx, at a path of its own. Its timeout is shorter than nginx's default of 60 s, and
-// longer than the 15 s after which the program sends a heartbeat.
+// These tests run the dashboard behind nginx, under a base path. The idle timeout of nginx is shorter than its
+// default of 60 s, and longer than the dashboard's heartbeat interval of 15 s.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -9,7 +9,7 @@ import { Dashboard } from "./dashboard.mjs";
 import { proxy } from "./nginx.mjs";
 import { until } from "./wait.mjs";
 
-const timeout = 20; // idle timeout of the proxy, in seconds
+const timeout = 20; // idle timeout of nginx, in seconds
 const base = "/tools/glasshouse";
 
 await test("behind nginx", { timeout: 240_000 }, async (t) => {

@@ -1,4 +1,4 @@
-// Takes the pictures of the README from the demo cluster while changes happen:
+// Takes the screenshots for the README. The script changes objects of the demo cluster, so the pages show changes:
 // .ci/on-demo env DASHBOARD=bin/dashboard node web/e2e/readme-pictures.mjs docs
 import { join } from "node:path";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -16,7 +16,7 @@ const deployments = "/apis/apps/v1/namespaces/shop/deployments";
 
 const change = (name, manager, patches) =>
   patch(`${deployments}/${name}`, patches, { type: "application/json-patch+json", manager });
-/** Rolls out another image, as the Deployment's deployer would. */
+/** Changes the image of a Deployment with the field manager of a deployer, argocd-controller. */
 const roll = (name, image) =>
   change(name, "argocd-controller", [
     { op: "replace", path: "/spec/template/spec/containers/0/image", value: `registry.example.com/shop/${image}` },
@@ -40,7 +40,7 @@ try {
     page.screenshot({ path: join(folder, `${name}.png`), animations });
   const wide = await newPage(t, browser);
 
-  // The list, while two Deployments are rolled out.
+  // The picture "list" shows the pods during the rollout of two Deployments.
   await openLive(
     wide,
     `${dashboard.url}r/core/v1/pods?ns=shop&cols=ready&cols=status&cols=restarts&cols=age&cols=ip&cols=node`,
@@ -54,11 +54,11 @@ try {
       (await wide.locator("#tbody [data-tone]", { hasText: /ContainerCreating|Pending/ }).count()) > 1 &&
       /[2-9]\.\d\/s|\d\d\/s/.test(await wide.locator("#rate").innerText()),
   );
-  await shoot(wide, "list", "allow"); // With the highlights of the latest changes.
+  await shoot(wide, "list", "allow"); // animations, so that the highlights of changed cells are visible
   await rolled("catalog");
   await rolled("checkout");
 
-  // The picture of the changes of one deployment, with their authors, in the dark theme.
+  // The picture "changes" shows the changes of one Deployment with their authors, in the dark theme.
   await wide.emulateMedia({ colorScheme: "dark" });
   await openLive(wide, `${dashboard.url}r/apps/v1/deployments?ns=shop&open=shop/storefront-canary&tab=changes`);
   await wide.locator("#latency").waitFor();
@@ -84,20 +84,18 @@ try {
   await wide.locator("#activity", { hasText: "storefront-canary" }).waitFor();
   await shoot(wide, "changes");
 
-  // The third picture shows the related objects.
   await wide.emulateMedia({ colorScheme: "light" });
   await wide.goto(`${dashboard.url}o/apps/v1/deployments/shop/checkout?tab=related`);
   await wide.locator(".card").nth(8).waitFor();
   await wide.locator("#latency").waitFor();
   await shoot(wide, "related");
 
-  // Creating a link to the current view.
   await openLive(wide, `${dashboard.url}r/core/v1/pods?ns=shop&labels=app.kubernetes.io%2Fname%3Dcheckout`);
   await wide.locator("#tbody th").first().waitFor();
   await share(wide, (form) => form.getByPlaceholder("Purpose").fill("Rollout of checkout 3.10"));
   await shoot(wide, "share");
 
-  // On a phone: what fails, and why.
+  // The picture "phone" shows three phone screens with a failing pod and the cause of its failure.
   const failingPod = (await read("/api/v1/namespaces/shop/pods")).items.find((p) =>
     p.metadata.name.startsWith("recommender"),
   ).metadata.name;

@@ -1,4 +1,4 @@
-// The program stops and restarts while the page is open.
+// These tests stop and restart the dashboard while its page is open.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -91,7 +91,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     assert.equal(await page.locator("#reloads").isHidden(), true, "nothing was reloaded");
   });
 
-  // Browsers open connections before they need them.
+  // Browsers open TCP connections in advance, without a request. The shutdown must not wait for them.
   await t.test("an idle connection does not delay the shutdown", async (t) => {
     const socket = connect(dashboard.port, "127.0.0.1");
     atEnd(t, () => socket.destroy());

@@ -1,4 +1,3 @@
-// The related objects, as a graph and as a list.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row } from "./browser.mjs";
@@ -56,7 +55,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     assert.ok(
       (await x("ReplicaSet")) < (await page.locator(".card[data-self]").evaluate((e) => e.getBoundingClientRect().x)),
     );
-    // With the keyboard, along the lines.
+    // Arrow keys move the focus to the next card along a line of the graph.
     await page.locator(".card[data-self]").focus();
     assert.ok((await page.locator(".words text").allTextContents()).includes("owns"), "the lines name the relations");
     await page.keyboard.press("ArrowLeft");
@@ -173,7 +172,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     const first = await until("the graph", async () => /Snapshot from/.test(await time()) && time());
     const asked = [];
     page.on("request", (r) => r.url().includes("/api/v1/related/") && asked.push(r.url()));
-    await patch(`${where}/brief`, { data: { a: "2" } }); // This schedules another search.
+    await patch(`${where}/brief`, { data: { a: "2" } }); // A change makes the page search for related objects again.
     await remove(`${where}/brief`);
     await page.locator("#status", { hasText: "Deleted" }).waitFor();
     await page.evaluate(() => new Promise((then) => setTimeout(then, 6000)));

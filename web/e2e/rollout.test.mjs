@@ -1,5 +1,5 @@
-// A rollout while a page is open: the pods of the old image are deleted, and those of the new one appear. The
-// Deployment shows how many are ready, and the author of the status.
+// This test rolls out a new image while pages are open. The old pods disappear from the list, and the new pods
+// appear. The Deployment's row shows how many pods are ready, and the author of the status change.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
@@ -8,7 +8,8 @@ import { create, deployment, namespace, patch, read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-// Runs in the page: records the rows that existed at any time, those that faded in, and those that were struck through.
+// Runs in the page. It records the names of all rows that were shown, of rows that faded in when they were added, and
+// of deleted rows that were struck through.
 function noteRows() {
   const note = (window.e2e.rows = { seen: [], fadedIn: [], struck: [] });
   const record = () => {
@@ -74,7 +75,7 @@ await test("a rollout is shown live", { timeout: 120_000 }, async (t) => {
     return names.length === 3 && !names.some((name) => old.includes(name));
   }, 60_000);
   await until("all to be ready again", async () => ready(await row(deployments, "web")), 30_000);
-  // In the end, the page shows what the API server has.
+  // After the rollout, the page and the API server must have the same pods.
   await until("the pods to be those of the API server", async () => isDeepStrictEqual(await shown(), await listed()));
   const { items } = await read(`/api/v1/namespaces/${ns}/pods`);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-// The scroll position of the list when the user returns to it.
+// These tests check that a list restores its scroll position when the user returns to it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -12,7 +12,7 @@ const firstRow = (page) => page.evaluate(() => {
     (tr) => tr.getBoundingClientRect().bottom > head + 1,
   )?.dataset.name;
 });
-// Waits until everything that needs a frame is drawn, and everything that waits for that.
+// Waits for three animation frames. Updates that are drawn in a later frame are then complete.
 const frames = (page) =>
   page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))),
@@ -76,12 +76,12 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
       await become("the first row", top, "kube-root-ca.crt");
       await scrollTo(200);
-      // Open another resource.
+      // The user opens another resource and returns. The list restores its scroll position.
       await page.locator('#picker a[data-ref="core/v1/secrets"]').click();
       await page.waitForURL(/secrets/);
       await page.goBack();
       await at(200);
-      // Another filter and another order.
+      // The user changes the filter, and then the sort order, and returns each time. The list restores its position.
       await page.locator("#labels").fill("nothing=here");
       await page.locator("#labels").press("Enter");
       await page.locator("#note", { hasText: "No ConfigMaps match these namespaces" }).waitFor();
@@ -94,7 +94,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await page.goBack();
       await page.goBack();
       await at(200);
-      // Test each row height of the three densities.
+      // The d key changes the density, and so the row height in pixels. The first visible row stays the same.
       for (const height of [30, 20, 24]) {
         await page.keyboard.press("d");
         await until(`rows of ${height} pixels`, () =>
@@ -102,7 +102,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         );
         await at(200);
       }
-      // The object in the panel, and stepping to the next one.
+      // Opening and closing an object in the panel does not scroll the list. Back and forward restore the position.
       await page.locator(`#tbody tr[data-name="${name(202)}"] td`).last().click();
       await page.locator("#panel h2", { hasText: name(202) }).waitFor();
       await page.locator("#panel .close").click();
@@ -114,7 +114,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await page.goBack();
       await page.locator("#side").waitFor({ state: "hidden" });
       await at(200);
-      // An object's own page, and a reload.
+      // The list restores its scroll position after a visit to the object's full page, and after a reload.
       await page.locator(`#tbody tr[data-name="${name(203)}"] td`).last().click();
       await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 200) < 1));
       await page.locator("#panel .page-link").click();
@@ -126,7 +126,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await at(200);
       await page.goBack();
       await at(200);
-      // A reader of a shared link starts at the object.
+      // A new visit of an address with an open object scrolls the list to that object.
       await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/${name(500)}`);
       await page.locator(`#tbody tr[data-name="${name(500)}"]`).waitFor();
     });
@@ -134,7 +134,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
     await t.test(`is kept if the user scrolled before the page was live, in ${what}`, async (t) => {
       const page = await newPage(t, browser);
       const delivery = { delayed: false, delayedMessages: [] };
-      let script = null; // the script waits for this promise
+      let script = null; // promise that delays the response with the page's script
       await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, (ws) => {
         const server = ws.connectToServer();
         server.onMessage((m) => void (delivery.delayed ? delivery.delayedMessages.push(() => ws.send(m)) : ws.send(m)));
@@ -152,7 +152,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         () => page.goto(address, { waitUntil: "commit" }),
         () => page.goto(`${address}&open=${ns}/${name(500)}`, { waitUntil: "commit" }),
       ];
-      let to = 20; // another position each time, because the previous one is stored
+      let to = 20; // scroll position in rows, different in each case, because the page stores the previous one
       for (const [how, load, before] of [
         ["reloaded, before the rows", reload, "rows"],
         ["reloaded, before the script", reload, "script"],

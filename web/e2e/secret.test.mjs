@@ -1,4 +1,4 @@
-// A Secret's values reach neither the page nor the network.
+// These tests check that neither the page nor any response or WebSocket message contains a value of a Secret.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomBytes } from "node:crypto";
@@ -9,7 +9,8 @@ import { until } from "./wait.mjs";
 
 const canary = () => `canary-${randomBytes(9).toString("hex")}`;
 const base64 = (text) => Buffer.from(text).toString("base64");
-// The three base64 forms of a text, by its offset within other text.
+// Returns a text, its end without the prefix "canary-", and its three base64 forms. The base64 form of a text depends
+// on its offset (modulo 3) in the encoded data.
 const forms = (text) => [
   text,
   text.slice(7),
@@ -71,10 +72,11 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     await page.locator("#panel .page-link").click();
     await page.locator('#status[data-state="live"]').waitFor();
     texts.push(await page.content());
-    // Filtering does not reveal whether a masked value contains a given text either.
+    // A filter with the start of a masked value must match nothing. Otherwise the number of rows would reveal the
+    // value.
     await openLive(page, `${dashboard.url}r/core/v1/secrets?ns=${ns}&q=${canaries.changed.slice(0, 9)}`);
     await page.locator("#note h2").waitFor();
-    // Search texts are part of the address. Messages after this point may contain them.
+    // Messages after this point can contain the search text, because it is part of the address. They are not checked.
     const plain = page.wire.length;
     assert.ok(plain > 10, "there are frames and bodies to search");
     for (const [route, accept] of [

@@ -1,4 +1,4 @@
-// Share links: created in the dialog, opened by another person, and revoked.
+// These tests create share links in the dialog, open them as guests (viewers of a link), and revoke them.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     return url;
   };
 
-  // The pages of other people: the console lines of intended rejections.
+  // Chromium logs the rejected requests of guests to the console. The tests expect these lines.
   const allow = [/status of 40[134]/, /WebSocket connection/];
   const owner = await newPage(t, browser, { allow });
   await openLive(owner, list);
@@ -156,7 +156,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       assert.doesNotMatch(text, /secrets|deployments|core\/v1\/pods/, path);
     }
 
-    // After the link was opened, the pages work without scripts too.
+    // Opening a link needs JavaScript. With the guest's cookies, the shared pages work without it.
     const plain = await guests(t, { javaScriptEnabled: false });
     await plain.goto(url);
     assert.match(await plain.locator("#opening").innerText(), /needs JavaScript/);
@@ -175,7 +175,6 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     const lines = () => owner.locator(".share-links > li").allInnerTexts();
     assert.ok((await lines()).every((l) => l.includes(`configmaps in ${ns} with app=web`)), "each has a description");
     assert.ok((await lines()).some((l) => l.includes("for <b>Anna</b>")));
-    // Only the last one stays.
     await owner.locator(".share-links > li", { hasText: "Anna" }).getByRole("button", { name: "Revoke" }).click();
     await owner.locator(".share-links").getByRole("button", { name: "Cancel" }).click();
     assert.equal((await lines()).length, 2);
@@ -200,7 +199,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     t.diagnostic(`a share taken back was gone from the guest's page after ${Date.now() - began} ms`);
     assert.doesNotMatch(await guest.evaluate(() => document.body.innerText), /a-1|a-2/);
     await owner.keyboard.press("Escape");
-    // The events that make a disconnected page reconnect.
+    // These events make a disconnected page reconnect. A page of a revoked link must not.
     await guest.evaluate(() => {
       dispatchEvent(new Event("online"));
       document.dispatchEvent(new Event("visibilitychange"));
@@ -264,9 +263,9 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       () => owner.evaluate(() => document.activeElement.getAttribute("name")),
       "what",
     );
-    await owner.keyboard.press("ArrowDown"); // Select "Resources and namespaces".
+    await owner.keyboard.press("ArrowDown"); // selects the option "Resources and namespaces"
     await become("the choice", () => owner.locator("input[name=what]:checked").inputValue(), "kinds");
-    await owner.keyboard.press("Tab"); // The filter of the resources.
+    await owner.keyboard.press("Tab"); // moves the focus to the filter of the resource list
     await owner.keyboard.type("services");
     await owner.locator(".share-list li", { hasText: /^Services/ }).waitFor();
     await owner.keyboard.press("Enter");
@@ -388,7 +387,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await until("that it has left", async () =>
       (await guest.context().cookies()).every((c) => !c.name.startsWith("glasshouse-share")),
     );
-    // A share that ends while the page is disconnected is detected on the next request.
+    // Without a data folder, a restart of the dashboard ends all links. The guest's page detects it on reconnection.
     await openLink(guest, url);
     await behind.stop();
     await guest.locator('#status:not([data-state="live"])').waitFor();

@@ -1,5 +1,5 @@
-// Pictures of every screen and state, for review by people: node e2e/shots.mjs FOLDER [PATTERN], with the environment
-// of the tests.
+// Takes screenshots of every screen and state, for a review by people: node e2e/shots.mjs FOLDER [PATTERN]. It needs
+// the same environment variables as the tests.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -22,7 +22,7 @@ const page = await newPage(t, browser, { allow: [/./] });
 const at = (path) => dashboard.url + path;
 const live = (path) => openLive(page, at(path));
 
-/** Takes pictures of one screen in both themes and three sizes. make prepares the screen. */
+/** Takes screenshots of one screen in two color schemes and three sizes. make opens the screen. */
 async function screen(name, make, on = page) {
   if (!wanted.test(name)) return;
   for (const p of [page, on]) await p.setViewportSize({ width: 1440, height: 900 });
@@ -113,7 +113,6 @@ try {
     await page.locator(".kinds").click();
   });
 
-  // Pictures of the page's states follow.
   const guest = await newPage(t, browser, { allow: [/./] });
   let link = "";
   await screen("share-view", async () => {
@@ -216,7 +215,7 @@ try {
     });
   }
   await screen("state-syncing", async () => {
-    // The list is really slow. On such a slow link, the total arrives only after it.
+    // The gate slows down the list. The total number of objects would arrive too late, so it is inserted here.
     const link = await gate(t);
     const other = await Dashboard.start(t, { flags: link.flags });
     await openLive(page, `${other.url}r/core/v1/nodes`);

@@ -1,4 +1,4 @@
-// A slow link to the server: long messages arrive in chunks, show their progress, and delay nothing else.
+// These tests use a slow link to the server. Long messages arrive in chunks with their progress, and delay no others.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -133,7 +133,8 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
       await until("a change in the list", async () => (await row(page, "other"))?.Data === "3", 20_000);
       await page.locator('#tbody tr[data-name="other"] td').last().click();
       await page.locator("#panel .status", { hasText: "Live" }).waitFor();
-      // Nothing else is sent before the rest of the closed panel's message has ended.
+      // By now, the server has sent or dropped all chunks of the closed panel's message. It must have dropped the
+      // last.
       const late = parts().slice(before);
       assert.ok(
         late.length > 0 && late.every((p) => p.told < p.of),

@@ -1,4 +1,4 @@
-// Tests of the watch status page.
+// These tests cover the watch status page, which lists all watches of the server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -26,7 +26,7 @@ const scopes = (page) => page.evaluate(() => {
     Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])),
   );
 });
-// A resource that only this test changes.
+// Returns the status row of LimitRanges. No other test changes LimitRanges.
 const limitRanges = async (page) => (await scopes(page)).find((s) => s.Resource === "limitrangescore/v1");
 
 await test("status", { timeout: 120_000 }, async (t) => {
@@ -36,7 +36,8 @@ await test("status", { timeout: 120_000 }, async (t) => {
 
   await t.test("reports that nothing is watched, then the watches that pages start", async (t) => {
     const page = await newPage(t, browser);
-    // The page's script starts watches to detect new resources. Before that, nothing is watched.
+    // The page's script starts watches that detect new resources. The HTML is requested without the script, so
+    // nothing is watched yet.
     const html = await (await page.request.get(`${dashboard.url}status`, { headers: { accept: "text/html" } })).text();
     assert.match(html, /<h2>Nothing is watched<\/h2>/);
     assert.doesNotMatch(html, /<tbody id="scopes"><tr/);
@@ -54,7 +55,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
     assert.deepEqual([seen.Scope, seen.Readers], ["all", "1"]);
     assert.ok(await page.locator("#note").isHidden());
 
-    // The count follows the cluster, and ages increase without updates.
+    // The object count is updated, and the age increases even if nothing changes.
     const before = Number(seen.Objects);
     const where = `/api/v1/namespaces/${ns}/limitranges`;
     await create(where, { metadata: { name: "counted" }, spec: { limits: [{ type: "Pod", max: { cpu: "1" } }] } });
@@ -66,7 +67,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
     await remove(`${where}/counted`);
     await become("the objects", async () => (await limitRanges(page)).Objects, String(before));
 
-    // A row leads to its resource, and every page leads here.
+    // A row links to the list of its resource, and the header of every page links to this page.
     await page.locator("#scopes a").filter({ hasText: /^limitranges$/ }).click();
     await page.locator('#status[data-state="live"]', { hasText: "Live" }).waitFor();
     await page.locator("header a.quiet").click();

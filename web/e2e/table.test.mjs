@@ -1,4 +1,3 @@
-// Rows under the pointer, deleted rows, and the preferences for the table.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
@@ -49,7 +48,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
       const box = await page.locator("#tbody tr[data-name]").first().boundingBox();
       await page.mouse.move(box.x + 100, box.y + box.height / 2);
     };
-    // The pointer stopped moving before there were any rows.
+    // The pointer must keep its rows in place even if it stopped before the page was live.
     await over();
     open();
     await page.locator('#status[data-state="live"]').waitFor();
@@ -57,7 +56,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await create(where, configMap("aq"));
     await page.locator("#pending-changes", { hasText: "1 new" }).waitFor();
     assert.deepEqual(await names(page), ["a", "b", "d", "f"], "nothing moved");
-    // Typing in the filter moves rows. A later change does not.
+    // A new filter text updates the rows under the pointer immediately. A later change in the cluster does not.
     await page.keyboard.press("/");
     await page.keyboard.type("q");
     await become("the rows that match", () => names(page), ["aq"]);

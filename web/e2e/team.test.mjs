@@ -1,6 +1,6 @@
-// The variant team as a whole. It is applied with the values that its README requires. The program runs with the
-// arguments of its Deployment and the token of its service account, behind nginx with TLS for the Ingress's host. A
-// team uses it.
+// This test covers the deployment variant "team". kubectl applies the variant with the values that its README
+// requires. The dashboard runs with the arguments of the Deployment and a token of its service account. nginx serves
+// TLS for the Ingress's host. Two users and several guests (viewers of share links) use the page.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ import { openLink, revoke, share } from "./sharing.mjs";
 import { become, until } from "./wait.mjs";
 
 const host = "team.example.org";
-const ingress = "127.0.0.2"; // The source address of nginx. Browsers use another address.
+const ingress = "127.0.0.2"; // source address of nginx; browsers connect from another one
 const client = "127.0.0.1";
 
 await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
@@ -28,7 +28,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     "INGRESS_ADDRESSES": `${ingress}/32`,
   });
 
-  // What the API server accepted.
+  // The API server must have accepted the important fields of the manifests.
   const { spec } = get("ingress", "glasshouse");
   assert.deepEqual([spec.rules.map((r) => r.host), spec.tls.map((e) => e.hosts)], [[host], [[host]]]);
   const port = get("service", "glasshouse").spec.ports.find(
@@ -40,7 +40,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   assert.equal(get("clusterrolebinding", "glasshouse-reviews").roleRef.name, "glasshouse-reviews");
   const [container] = get("deployment", "glasshouse").spec.template.spec.containers;
 
-  // The same arguments, except for the addresses and folders of this machine.
+  // The dashboard gets the arguments of the Deployment, except for the listen addresses and the data folder.
   const dir = mkdtempSync(join(tmpdir(), "glasshouse-team-"));
   atEnd(t, () => rmSync(dir, { recursive: true, force: true }));
   const ours = { "--data-dir": dir, "--metrics-listen": "127.0.0.1:0" };

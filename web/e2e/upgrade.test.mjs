@@ -1,4 +1,4 @@
-// The program is upgraded while its pages are open.
+// These tests upgrade the dashboard to another build while its pages are open.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { until } from "./wait.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
 
-// Builds the program with a modified script that sets a marker.
+// Builds the dashboard with a modified app.js. The modified script sets an attribute that identifies the build.
 function build(folder, name) {
   const app = join(root, "web/static/dist/app.js");
   const other = join(folder, `${name}.js`);
@@ -95,7 +95,8 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     assert.equal(await updateNotice(page).count(), 0);
   });
 
-  // Headless Chromium never hides a page, so the test sets the hidden state. A minute is shortened to a second.
+  // Headless Chromium never hides a page, so the test overrides document.hidden. It shortens timers of one minute or
+  // more to 1/60.
   await t.test("reloads only hidden lists without state", async (t) => {
     const hide = () => {
       Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
@@ -122,7 +123,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     };
     let stopped = false;
     const sockets = [];
-    // Forwards messages up to the one that names the new build, then closes the connection for good.
+    // Forwards messages up to the one that contains the new build, then closes this and all later connections.
     const cut = (m, ws) => {
       if (stopped === "for good") return void ws.close({ code: 3000 });
       ws.send(JSON.stringify(m));
@@ -131,18 +132,18 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
         ws.close({ code: 3000 });
       }
     };
-    // The state of the rows is not delivered.
+    // Drops the state messages of subscriptions, so that the page does not become live.
     const suppressState = (m, ws) => {
       if (!stopped || m.type !== "state") return void ws.send(JSON.stringify(m));
       if (!sockets.includes(ws)) sockets.push(ws);
     };
     const back = (page) => page.evaluate(() => dispatchEvent(new Event("online")));
-    // Requests for the page's address by its script, not by the browser.
+    // Intercepts the requests with which the script checks the page's address. Navigation by the browser continues.
     const asked = (answer) => (page) =>
       page.route("**/r/**", (route) => (route.request().isNavigationRequest() ? route.continue() : answer(route)));
     const other = (route) =>
       route.fulfill({ contentType: "text/html", body: '<script type="module" src="/static/app.js?v=0"></script>' });
-    // What prevents a reload, and what permits it again.
+    // Each entry: reason that prevents a reload, page, function that creates the reason, function that removes it.
     const blockers = [
       ["an object", await open(`&open=${ns}/nowhere`), () => {}, (page) => page.locator("#panel .close").click()],
       ["the activity", await open(), (page) => page.keyboard.press("a"), (page) => page.keyboard.press("a")],

@@ -1,8 +1,8 @@
-// Waits for conditions, never for a fixed time.
+// Helpers that wait for a condition, never for a fixed time.
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Calls probe until it returns a truthy value, and returns that value. */
+/** Calls probe every 40 ms until it returns a truthy value, and returns that value. An exception counts as false. */
 export async function until(what, probe, ms = 15_000) {
   const end = Date.now() + ms;
   let last;
@@ -22,7 +22,7 @@ export async function until(what, probe, ms = 15_000) {
   }
 }
 
-/** Waits until probe returns the wanted value. */
+/** Waits until probe returns a value that is deeply equal to want. */
 export async function become(what, probe, want, ms = 15_000) {
   let got;
   try {
@@ -34,7 +34,7 @@ export async function become(what, probe, want, ms = 15_000) {
   }
 }
 
-/** Limits the time of a promise. */
+/** Waits for a promise. Throws if it is not settled after ms milliseconds. */
 export async function within(what, ms, promise) {
   const stop = new AbortController();
   const late = pause(ms, undefined, { signal: stop.signal }).then(() => {

@@ -1,4 +1,5 @@
-// Lists with more rows than a page keeps: the server keeps the order, and the user sees no difference.
+// These tests use lists with more rows than a page keeps (--page-rows). The server then sorts the list and sends a
+// window: the visible part. The user must see no difference.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
@@ -9,8 +10,8 @@ import { Dashboard } from "./dashboard.mjs";
 import { atEnd } from "./cleanup.mjs";
 import { become, until } from "./wait.mjs";
 
-// Records what is visible in each frame. Resize observers run after everything is drawn for a frame, and before it is
-// painted.
+// Records the scroll position, the rows and the status of the page in each animation frame. A ResizeObserver callback
+// runs after all animation frame callbacks, just before the browser paints.
 const noteFrames = (page) => page.evaluate(() => {
   window.frames = new Set();
   const record = () => {
@@ -118,7 +119,7 @@ await test("windowed lists", { timeout: 180_000 }, async (t) => {
     await become("the first", async () => (await names(page))[0], "kube-root-ca.crt");
     await page.locator(`#tbody tr[data-name="${name(5)}"] td`).last().click();
     await page.locator("#panel h2", { hasText: name(5) }).waitFor();
-    // Far away and back: the page requests the rows in the viewport.
+    // After a jump to 90 % of the list and back, the page requests the rows in the viewport.
     await scroll(page, 0.9);
     await until("other rows", async () => (await names(page)).includes(name(1075)));
     await scroll(page, 0);
@@ -201,8 +202,9 @@ await test("a list that grows above the row limit keeps its scroll position", { 
   );
 });
 
-// At the limit, the page keeps all rows. With one more row, the server keeps the order. An open list may first grow by
-// a fifth, and does not switch back before it is requested again. Either way, its display does not change.
+// A page keeps all rows of a list with at most --page-rows rows. Of a longer list, the server sends a window: the
+// visible part. An open list switches to a window only above 120 % of the limit. It does not switch back until it is
+// loaded again. The switch does not change what the page shows.
 await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   const browser = await browse(t);
   const limit = 100;
@@ -257,7 +259,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
         return [];
       }
     });
-  // Returns the views that an address subscribes to.
+  // Opens an address and returns the view ("table" or "window") of each subscription of the page.
   const asked = async (address, words) => {
     const page = await newPage(t, browser);
     await openLive(page, address);
@@ -267,7 +269,8 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   for (const address of [list, `${list}?ns=${ns}`])
     assert.deepEqual((await asked(address, limit)).views, ["table"], `at the limit, ${address}`);
 
-  // Sorted, filtered, scrolled, and with an open object. New rows are after all visible ones.
+  // This page has a sort order, a filter, a scroll position and an open object. Rows that are added later sort after
+  // the visible ones.
   const { page } = await asked(`${list}?sort=number&q=thing`, `${limit} of ${limit}`);
   await page.evaluate(() => {
     const e = document.getElementById("rows");
@@ -335,7 +338,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
     () => page.locator(`#picker a[data-ref="${group}/v1/things"] .count`).first().textContent(),
     String(limit),
   );
-  // A list read within the last second may still contain the additional row.
+  // For about one second, the server's count can still include the deleted row. The test reloads until it does not.
   await until("the page to have all rows", async () => {
     const earlier = views(page).length;
     await page.reload();
@@ -347,8 +350,8 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   assert.deepEqual({ ...(await pageState()), top: 0, rows: [] }, { ...before, top: 0, rows: [] });
 });
 
-// Two pages of the same list, one with all rows and one with a window, go through the same steps. After each step, both
-// show the same.
+// Two pages show the same list. One page keeps all rows, and the other one gets a window (the visible part) from the
+// server. Both perform the same steps. After each step, both must show the same content.
 await test("a complete page and a windowed page show the same", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboards = [await Dashboard.start(t), await Dashboard.start(t, { flags: ["--page-rows", "300"] })];
@@ -422,7 +425,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   const pageState = (page) => page.evaluate(() => {
     const text = (id) => { const e = document.getElementById(id); return e === null || e.hidden ? "" : e.textContent; };
     const rows = [...document.querySelectorAll("#tbody tr[data-name]")];
-    // Each page has its own time for a change.
+    // Replaces times of day, because the two pages receive a change at different times.
     const timeless = (t) => t?.replace(/\d\d:\d\d:\d\d/g, "time") ?? null;
     const age = [...document.querySelectorAll("#table thead th")].findIndex((th) => th.textContent.trim() === "Age");
     return {
@@ -455,7 +458,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
       address: location.pathname + location.search,
     };
   });
-  // Waits until both pages show the same, and the wanted content.
+  // Waits until both pages show the same content, and wanted returns true for that content.
   const same = async (step, wanted, ms = 20_000) => {
     let got = [];
     try {
@@ -483,7 +486,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   const filter = (q) => both((page) => page.locator("#q").fill(q));
   const press = (key) => both((page) => page.keyboard.press(key));
   const sort = (column) => both((page) => page.locator("thead button", { hasText: column }).click());
-  // Each page counts its own resets: a page does not count resets of rows that it did not have.
+  // Returns the reload counter that each page shows. A page counts a reload only if it had rows before.
   const reloadCounts = () =>
     both((page) =>
       page.evaluate(() => {
@@ -491,7 +494,8 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
         return e.hidden ? "" : e.textContent;
       }),
     );
-  // Returns all exports of the current view. The watch start and the cursor differ between servers.
+  // Returns the text of all exports of the current view, without the cursor and the watch start. These differ between
+  // the two servers.
   const exported = async (page) => {
     const links = await page
       .locator("#export a[data-format]")
@@ -645,8 +649,8 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     await goTo(`ns=${ns},${other}&q=other-`);
     await same("of two namespaces", (s) => s.count === "3 of 1,203" && has("other-2", other)(s));
     await patch(`${where(other)}/other-2`, { metadata: { labels: { app: "db" } } });
-    // Wait until both servers have received the change. A server that received it after the snapshot of the next page
-    // would show it as a new change.
+    // The test waits until both servers have the new label. Otherwise, the next page could receive the label as a
+    // live change, and would highlight it.
     await until("both servers to have the change", async () => {
       const answers = await Promise.all(
         dashboards.map((d) => fetch(`${d.url}api/v1/snapshot/${group}/v1/things?ns=${other}&labels=app%3Ddb`)),
@@ -681,7 +685,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     );
     await change(600, { phase: "Again" });
     await same("and goes on", has(name(600), "Again"));
-    const reloadsAfterRestart = await reloadCounts(); // Changes missed while a server was stopped are not replayed.
+    const reloadsAfterRestart = await reloadCounts(); // A restarted server cannot replay changes, so lists reload.
     const digests = (page) => page.wire.filter((f) => f.includes('"type":"digest"')).length;
     const before = pages.map(digests);
     await until("a digest of both", () => pages.every((p, i) => digests(p) > before[i]), 90_000);

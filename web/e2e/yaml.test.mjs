@@ -1,5 +1,3 @@
-// The object as YAML: it parses to the same object. Live updates keep the position. Folding, search, copying and large
-// objects work.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
@@ -8,7 +6,7 @@ import { configMap, create, kubeconfig, namespace, patch, read } from "./cluster
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-const freeze = 300; // ms of the page's own CPU time that one task may take
+const freeze = 300; // maximum CPU time of one task of the page, in ms
 
 await test("YAML", { timeout: 240_000 }, async (t) => {
   const browser = await browse(t);
@@ -23,7 +21,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await until("the text", async () => (await text(page)).includes(last));
     return page;
   };
-  // The complete text, including folded lines.
+  // Returns the complete YAML text in the page, including folded lines.
   const text = (page) =>
     page.evaluate(() =>
       [...document.querySelectorAll(".yaml .line")]
@@ -159,7 +157,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     }));
     assert.notEqual(before.selected, "");
     for (let i = 1; i <= 30; i++) {
-      // Lines are added and removed above and below the visible ones.
+      // Each patch adds or removes lines above and below the visible lines.
       await patch(
         `${where}/busy`,
         {
@@ -205,7 +203,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await until("few lines", async () => (await shown(page)).length === 4);
     assert.deepEqual((await shown(page)).map((l) => l.split(":")[0]), ["apiVersion", "data", "kind", "metadata"]);
     assert.equal(await text(page), all, "all of it is in the page");
-    // A selection across folds is copied completely.
+    // Copying a selection includes its folded lines.
     await region(page).focus();
     await page.keyboard.press("Control+a");
     await page.keyboard.press("Control+c");
@@ -218,7 +216,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await until("the other too", async () => (await shown(page)).includes("    needle one"));
     await page.keyboard.press("Escape");
     assert.equal(await page.evaluate(() => document.activeElement?.className), "yaml text");
-    // A match of the browser's own search is unfolded too.
+    // The browser's own search sends the event beforematch to a folded match. The page must unfold that match.
     await page.getByRole("button", { name: "Unfold all" }).click();
     await page.getByRole("button", { name: "Fold all" }).click();
     await line(page, "needle one").evaluate((l) => l.dispatchEvent(new Event("beforematch", { bubbles: true })));
@@ -256,7 +254,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       const all = await copied(page);
       assert.equal(all, await text(page));
       assert.ok(all.length > 900_000);
-      // Invisible lines are not laid out, and only the start of a long line is.
+      // The browser must lay out only lines near the viewport, and only the start of a very long line.
       const size = await region(page).evaluate((e) => ({
         width: e.scrollWidth,
         laid: [...e.querySelectorAll(".block")].filter((b) =>
@@ -296,7 +294,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
           await page.locator(there).first().waitFor();
         });
       };
-      // The condition must be cheap to test: a text search in all lines is a long task itself.
+      // The selectors that time waits for must be cheap. A text search in all lines would be a long task itself.
       const address = `${dashboard.url}o/core/v1/configmaps/${ns}/${name}?tab=yaml`;
       await time("opened", () => page.goto(address), '.yaml.text[aria-label*=" lines"]');
       await page.locator('#status[data-state="live"]').waitFor();

@@ -1,4 +1,4 @@
-// Package variant renders the objects of each deployment variant of the dashboard. It can do so with kustomize and with
+// Package variant renders the Kubernetes objects of each deployment variant of the dashboard, with kustomize and with
 // Helm.
 package variant
 
@@ -20,17 +20,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Namespace is the namespace of the objects in all variants.
+// Namespace is the namespace of the dashboard in all variants.
 const Namespace = "glasshouse"
 
-// Names returns the names of the variants. Each is also a folder in deploy/kustomize.
+// Names returns the names of the deployment variants. Each name is also a folder in deploy/kustomize.
 func Names() []string { return []string{"cluster", "namespaced", "team", "monitoring"} }
 
 const (
-	// Placeholder is a string in the files of the variant team, which users must replace with the addresses of their
+	// Placeholder is a string in the files of the variant "team". Users must replace it with the addresses of their
 	// ingress controller.
 	Placeholder = "INGRESS_ADDRESSES"
-	// Addresses is what replaces Placeholder in the objects that Kustomize and Helm return.
+	// Addresses replaces Placeholder in the objects that Kustomize and Helm return.
 	Addresses = "192.0.2.7/32"
 )
 
@@ -38,10 +38,10 @@ func replacePlaceholder(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte(Placeholder), []byte(Addresses))
 }
 
-// Objects contains rendered objects. Each key has the form "kind namespace/name".
+// Objects contains rendered objects by key. A key has the form "kind namespace/name".
 type Objects map[string]map[string]any
 
-// Kustomize renders the folder deploy/kustomize/NAME, where NAME is name. root is the root folder of the repository.
+// Kustomize renders the folder deploy/kustomize/<name>. root is the root folder of the repository.
 func Kustomize(root, name string) (Objects, error) {
 	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(
 		filesys.MakeFsOnDisk(), filepath.Join(root, "deploy/kustomize", name),
@@ -62,8 +62,8 @@ func Kustomize(root, name string) (Objects, error) {
 	return objects, nil
 }
 
-// Helm renders the chart with the values in deploy/helm/NAME.yaml, where NAME is name. The parameter values overrides
-// them by top-level key. There is no file for the variant "cluster".
+// Helm renders the chart with the values in deploy/helm/<name>.yaml. The variant "cluster" has no such file. Each
+// top-level key in the parameter values overrides that key of the file.
 func Helm(root, name string, values map[string]any) (Objects, error) {
 	chart, err := loader.LoadDir(filepath.Join(root, "deploy/helm/glasshouse"))
 	if err != nil {
@@ -103,7 +103,7 @@ func Helm(root, name string, values map[string]any) (Objects, error) {
 	return objects, nil
 }
 
-// add adds the object in one YAML or JSON document. It ignores empty documents.
+// add parses one YAML or JSON document and adds its object. It ignores an empty document.
 func (o Objects) add(document []byte) error {
 	text, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
@@ -122,7 +122,7 @@ func (o Objects) add(document []byte) error {
 	return nil
 }
 
-// Decode decodes each object of the given kind into a T, and calls each with it.
+// Decode decodes each object of the given kind into a T, and passes it to each.
 func Decode[T any](objects Objects, kind string, each func(T)) error {
 	for key, object := range objects {
 		if object["kind"] != kind {

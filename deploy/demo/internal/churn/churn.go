@@ -1,6 +1,5 @@
-// Package churn changes pods directly in etcd, because this is faster than an API server on two cores can accept
-// writes. The API server receives these changes from its etcd watch, like the changes that it wrote itself, and sends
-// them to its watchers.
+// Package churn changes pods directly in etcd, because an API server on two cores cannot accept so many writes. The
+// API server receives these changes from its etcd watch, and sends them to its watchers like its own writes.
 package churn
 
 import (
@@ -23,15 +22,15 @@ import (
 // parallel is the maximum number of concurrent writes.
 const parallel = 64
 
-// pod is a pod that is changed, as it was last written.
+// pod is one of the changed pods: its etcd key, and its object and revision after the last write.
 type pod struct {
 	key      string
 	object   *corev1.Pod
 	revision int64
 }
 
-// Pods increments the restart counts of the first maxPods pods of a namespace, perSecond times a second in total, for
-// the given duration. If etcd is slower than that, it makes fewer changes. Pods returns the number of changes.
+// Pods increments the restart counts of the first maxPods pods of a namespace for the given duration. It makes
+// perSecond changes per second in total, or fewer if etcd is slower. It returns the number of changes.
 func Pods(
 	ctx context.Context, etcd *clientv3.Client, namespace string, maxPods int64, perSecond int, duration time.Duration,
 ) (int64, error) {
@@ -90,10 +89,11 @@ func read(ctx context.Context, etcd *clientv3.Client, namespace string, maxPods 
 	return pods, nil
 }
 
-// podSerializer returns the encoding in which the API server stores pods.
+// podSerializer returns a serializer for protobuf, the encoding in which the API server stores pods.
 func podSerializer() runtime.Serializer { return protobuf.NewSerializer(scheme.Scheme, scheme.Scheme) }
 
-// write increments the restart count by one. It returns false, without a write, if another writer has changed the pod.
+// write increments the restart count of the pod's first container by one. If another writer has changed the pod, it
+// writes nothing and returns false.
 func (p *pod) write(ctx context.Context, etcd *clientv3.Client) (bool, error) {
 	p.object.Status.ContainerStatuses[0].RestartCount++
 	for i, f := range p.object.ManagedFields {

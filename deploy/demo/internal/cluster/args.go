@@ -7,7 +7,7 @@ import (
 	"glasshouse/deploy/demo/internal/identity"
 )
 
-// plan contains what the command lines of the parts are built from.
+// plan contains the values from which the command lines of the cluster's processes are built.
 type plan struct {
 	dir   dir
 	ports ports
@@ -47,8 +47,8 @@ func (p plan) apiServerArgs() []string {
 		"--secure-port=" + strconv.Itoa(p.ports.APIServer),
 		"--tls-cert-file=" + p.pki.Cert("server"),
 		"--tls-private-key-file=" + p.pki.Key("server"),
-		// The endpoint of the kubernetes service. A loopback address is not allowed there. No pod uses it, because no
-		// container runs.
+		// This address becomes the endpoint of the Service "kubernetes", which cannot be a loopback address. No pod
+		// uses the address, because no container runs.
 		"--advertise-address=10.10.0.10",
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--client-ca-file=" + p.pki.Cert("ca"),
@@ -66,7 +66,8 @@ func (p plan) apiServerArgs() []string {
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--proxy-client-cert-file=" + p.pki.Cert("front-proxy-client"),
 		"--proxy-client-key-file=" + p.pki.Key("front-proxy-client"),
-		// All kubelets listen on this machine. The nodes' internal addresses are only displayed.
+		// The API server connects to kubelets by the ExternalDNS name of their nodes, which is localhost. The internal
+		// addresses of nodes are fictional.
 		"--kubelet-preferred-address-types=ExternalDNS",
 		"--kubelet-certificate-authority=" + p.pki.Cert("ca"),
 		"--kubelet-client-certificate=" + p.pki.Cert("kubelet-client"),
@@ -101,7 +102,7 @@ func (p plan) schedulerArgs() []string {
 	return p.clientArgs(identity.Scheduler, p.ports.Scheduler)
 }
 
-// clientArgs returns the flags that the controller manager and the scheduler share.
+// clientArgs returns the flags that kube-controller-manager and kube-scheduler have in common.
 func (p plan) clientArgs(user string, port int) []string {
 	config := p.dir.config(user)
 	return []string{

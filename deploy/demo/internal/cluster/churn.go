@@ -16,8 +16,8 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// Churn changes the first pods (their number is pods) of namespace big in the cluster that runs in the directory. It
-// makes rate changes a second in total, for the given duration, and returns the number of changes.
+// Churn changes pods in namespace big of the running cluster with this data directory. pods is the number of pods
+// that it changes, and rate is the total number of changes per second. Churn returns the number of changes.
 func Churn(ctx context.Context, directory string, pods int64, rate int, duration time.Duration) (int64, error) {
 	dataDir := dir(directory)
 	p := plan{dir: dataDir}
@@ -45,7 +45,7 @@ func Churn(ctx context.Context, directory string, pods int64, rate int, duration
 	return churn.Pods(ctx, client, seed.Big, pods, rate, duration)
 }
 
-// etcdClient returns the TLS configuration with the client certificate that etcd requires.
+// etcdClient returns a TLS configuration with the client certificate that etcd requires.
 func (p plan) etcdClient() (*tls.Config, error) {
 	ca, err := os.ReadFile(p.pki.Cert("ca"))
 	if err != nil {

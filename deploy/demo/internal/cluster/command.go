@@ -13,16 +13,16 @@ import (
 	"golang.org/x/term"
 )
 
-// SignalError is the cause of a context that a signal canceled.
+// SignalError is the cancellation cause of a context that a signal has canceled.
 type SignalError struct {
 	Signal os.Signal
 }
 
 func (e SignalError) Error() string { return "stopped by " + e.Signal.String() }
 
-// runCommand runs the command against the cluster and blocks until it has ended. It returns an exit code other than 0
-// as an ExitError. When a signal cancels ctx, runCommand forwards this signal to the command; for any other cause it
-// sends SIGTERM. It kills the command after ten seconds.
+// runCommand runs the user's command and blocks until it has ended. It returns an exit code other than 0 as an
+// ExitError. If a signal cancels ctx, runCommand forwards this signal to the command. For any other cause, it sends
+// SIGTERM. It kills the command ten seconds later.
 func (p plan) runCommand(ctx context.Context) error {
 	args := p.opts.Command
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // the user gave this command to run
@@ -30,8 +30,8 @@ func (p plan) runCommand(ctx context.Context) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.opts.Stdin, p.opts.Stdout, p.opts.Stderr
 	cmd.Cancel = func() error { return p.forward(ctx, cmd.Process) }
 	cmd.WaitDelay = 10 * time.Second
-	// The kernel sends the parent-death signal when the starting thread ends. Therefore this thread is kept until the
-	// command has ended.
+	// The kernel sends the parent-death signal when the thread that started the command ends. LockOSThread keeps this
+	// thread until the command has ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = dieWithParent()
@@ -51,7 +51,7 @@ func (p plan) forward(ctx context.Context, process *os.Process) error {
 	case !ok:
 		return process.Signal(syscall.SIGTERM) //nolint:wrapcheck // os/exec reports this error
 	case signal.Signal == os.Interrupt && isTerminal(p.opts.Stdin):
-		return nil // the terminal sent Ctrl-C to the command too; a second one has another meaning
+		return nil // the terminal has already sent Ctrl-C to the command
 	default:
 		return process.Signal(signal.Signal) //nolint:wrapcheck // os/exec reports this error
 	}
@@ -61,7 +61,8 @@ func isTerminal(file *os.File) bool {
 	return file != nil && term.IsTerminal(int(file.Fd()))
 }
 
-// exitCode returns the code that a shell would return: 128 plus the signal's number if a signal ended the command.
+// exitCode returns the exit code of a command as a shell does. If a signal ended the command, this is 128 plus the
+// signal's number.
 func exitCode(err *exec.ExitError) int {
 	const killed = 128
 	if status, ok := err.Sys().(syscall.WaitStatus); ok && status.Signaled() {

@@ -8,14 +8,15 @@ import (
 	"glasshouse/deploy/demo/internal/parts"
 )
 
-// commands contains what is needed to start another process of a part: the executable and the arguments of each part.
-// For example, a test starts an API server of its own and kills it. A process runs the part that its argv[0] names.
+// commands is the content of commands.json: the path of the executable, and the arguments of each part (program of
+// the cluster). Tests can start another process of a part with it, for example an API server that they then kill.
+// argv[0] of such a process must be the name of the part.
 type commands struct {
 	Path string              `json:"path"`
 	Args map[string][]string `json:"args"`
 }
 
-// writeCommands stores the command lines of the parts in a file.
+// writeCommands writes commands.json. path is the path of the executable.
 func (p plan) writeCommands(path string) error {
 	text, err := json.MarshalIndent(commands{Path: path, Args: map[string][]string{
 		parts.Etcd:              p.etcdArgs(),

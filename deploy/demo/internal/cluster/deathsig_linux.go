@@ -2,7 +2,7 @@ package cluster
 
 import "syscall"
 
-// dieWithParent makes the kernel send the process SIGTERM when the thread that started it ends.
+// dieWithParent makes the kernel send SIGTERM to a child process when the thread that started it ends.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 }

@@ -4,6 +4,6 @@ package cluster
 
 import "syscall"
 
-// dieWithParent returns nil, because only Linux has a parent-death signal. Here a command outlives a demo that is
-// killed.
+// dieWithParent returns nil, because only Linux has a parent-death signal. On other systems, the user's command
+// continues to run if the demo process is killed.
 func dieWithParent() *syscall.SysProcAttr { return nil }

@@ -12,7 +12,7 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// limitedNamespace is the namespace that the user "limited" may read.
+// limitedNamespace is the only namespace that the user "limited" can read.
 const limitedNamespace = "shop"
 
 // populate creates the nodes and the workload, and waits until the pods have reached their final state.
@@ -49,10 +49,10 @@ func (p plan) populate(ctx context.Context, config *rest.Config, client kubernet
 	return p.waitForPods(ctx, client, progress)
 }
 
-// waitForPods waits until all requested pods exist and none is still starting. Its time limit grows with the number of
-// pods. After this limit it continues without an error.
+// waitForPods waits until all requested pods exist and none is starting. Its time limit depends on the number of
+// pods. When the time is over, waitForPods returns without an error.
 func (p plan) waitForPods(ctx context.Context, client kubernetes.Interface, progress progress) error {
-	// 10,000 pods take two minutes on two cores. The limit is also sufficient for a machine that is five times slower.
+	// 10,000 pods take two minutes on two cores. The limit is sufficient for a machine that is five times slower.
 	limit := time.Minute + time.Duration(p.opts.Pods)*60*time.Millisecond
 	waitCtx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

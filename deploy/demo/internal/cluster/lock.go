@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// lock locks the data directory for this process, until the returned file is closed or the process ends.
+// lock locks the data directory dir for this process, until the returned Closer is closed or the process ends.
 func lock(path, dir string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 // Options describes the cluster to start.
 type Options struct {
 	DataDir          string
-	Nodes            int           // 0: as many as the pods need, at least 12
-	Pods             int           // minimum number of pods; those of the company's workload count too
-	ChangesPerMinute int           // changes a minute; 0: none
-	Seed             bool          // apply the company's workload
-	ControlPlaneOnly bool          // only etcd and the API server; Pods are written as if they were running
-	APIServerPort    int           // preferred port; 0: the one of the last run, or 6443
-	Compaction       time.Duration // interval after which the API server compacts etcd; 0: never
-	Audit            bool          // write an audit log
-	Command          []string      // run when the cluster is ready; empty: run until ctx ends
+	Nodes            int           // number of nodes; 0: as many as the pods need, at least 12
+	Pods             int           // minimum number of pods, including those of the company's workload
+	ChangesPerMinute int           // automatic changes to the workload per minute; 0: none
+	Seed             bool          // create the company's workload
+	ControlPlaneOnly bool          // run only etcd and the API server, and write the pods as running
+	APIServerPort    int           // preferred port of the API server; 0: port of the last run, or 6443
+	Compaction       time.Duration // interval of the API server's etcd compactions; 0: never
+	Audit            bool          // make the API server write an audit log
+	Command          []string      // command to run when the cluster is ready; empty: wait until ctx ends
 
 	Stdin          *os.File
 	Stdout, Stderr io.Writer
 }
 
-// ExitError carries an exit code, for example that of the command that was run against the cluster.
+// ExitError contains the exit code for this process, for example the exit code of the user's command.
 type ExitError struct {
 	Code int
 }
@@ -34,7 +34,7 @@ func (e ExitError) Error() string { return "exit code " + strconv.Itoa(e.Code) }
 
 const (
 	minNodes    = 12
-	podsPerNode = 150 // well below the 250 pods that a node can run
+	podsPerNode = 150 // average number of pods on a node, which can run up to 250
 )
 
 func (o Options) nodes() int {

@@ -10,7 +10,7 @@ import (
 	"glasshouse/deploy/demo/internal/identity"
 )
 
-// ports contains the loopback port of each part.
+// ports contains the loopback port of each process of the cluster.
 type ports struct {
 	APIServer         int `json:"apiserver"`
 	Etcd              int `json:"etcd"`
@@ -18,14 +18,13 @@ type ports struct {
 	ControllerManager int `json:"controllerManager"`
 	Scheduler         int `json:"scheduler"`
 	Kubelet           int `json:"kubelet"`
-	Forward           int `json:"forward"` // Target of port-forward. The demo does not listen on it.
+	Forward           int `json:"forward"` // target of kubectl port-forward; the demo itself does not listen here
 }
 
 func (p *ports) all() []*int {
 	return []*int{&p.APIServer, &p.Etcd, &p.EtcdPeer, &p.ControllerManager, &p.Scheduler, &p.Kubelet, &p.Forward}
 }
 
-// defaultPorts returns the conventional ports of the parts.
 func defaultPorts() ports {
 	return ports{
 		APIServer:         6443,
@@ -38,9 +37,9 @@ func defaultPorts() ports {
 	}
 }
 
-// choosePorts returns the ports that the last run stored in the file at path, or the usual ones. It replaces each port
-// that is not free by any free port. If apiserver is not 0, it is the preferred port of the API server. The choice is
-// stored in the file, so that kubeconfigs written earlier stay valid if possible.
+// choosePorts returns the ports of the last run, which it reads from the file at path, or else the default ports. It
+// replaces ports that are in use by free ones. If apiserver is not 0, it is the preferred port of the API server.
+// choosePorts stores the ports in the file, so that existing kubeconfigs stay valid if possible.
 func choosePorts(path string, apiserver int) (ports, error) {
 	preferred := defaultPorts()
 	if data, err := os.ReadFile(path); err == nil {
@@ -62,7 +61,8 @@ func choosePorts(path string, apiserver int) (ports, error) {
 	return chosen, identity.WriteFile(path, data)
 }
 
-// freePorts keeps each port open until the last one is chosen. Therefore no two are the same.
+// freePorts replaces ports that are in use by free ones. It listens on each chosen port until it has chosen the last
+// one, so that no two are the same.
 func freePorts(preferred ports) (_ ports, err error) {
 	var listeners []net.Listener
 	defer func() {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// prober queries the health endpoints of the parts.
+// prober sends requests to the health endpoints of the cluster's processes.
 type prober struct {
 	client *http.Client
 	token  string
@@ -26,8 +26,8 @@ func newProber(p plan, token string) (prober, error) {
 	}}, nil
 }
 
-// wait sends requests until url responds with 200, ctx ends, or the timeout is over. If ctx ends, wait
-// returns its cause.
+// wait sends requests to url until it responds with 200. If ctx ends or the timeout expires first, wait returns an
+// error.
 func (p prober) wait(ctx context.Context, name, url string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%s is not ready after %v", name, timeout))
 	defer cancel()

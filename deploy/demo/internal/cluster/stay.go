@@ -10,7 +10,7 @@ import (
 	"glasshouse/deploy/demo/internal/life"
 )
 
-// keepRunning keeps the cluster running, with its changes and growing logs, until ctx or the command ends.
+// keepRunning changes the workload and adds lines to the pods' log until ctx ends or the user's command has ended.
 func (p plan) keepRunning(ctx context.Context, config *rest.Config, progress progress) error {
 	group, ctx := errgroup.WithContext(ctx)
 	clusterCtx, stopCluster := context.WithCancel(ctx)

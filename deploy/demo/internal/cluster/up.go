@@ -19,15 +19,16 @@ import (
 )
 
 const (
-	// gracePeriod is the time in which a part may end by itself. The parts end one after the other, all within ten
-	// seconds.
+	// gracePeriod is the maximum time between SIGTERM and SIGKILL for each process. The five processes are stopped one
+	// after the other, so that takes at most ten seconds.
 	gracePeriod = 2 * time.Second
-	// readyTimeout is the time in which a part must become ready. It is sufficient for a slow machine under load.
+	// readyTimeout is the maximum time until a started process is ready. It is sufficient for a slow, busy machine.
 	readyTimeout = 2 * time.Minute
 )
 
-// Up starts the cluster, runs what opts requests, and stops the cluster. It returns when no process of the cluster is
-// left. Callers usually stop the cluster by canceling ctx, which is not an error.
+// Up starts the cluster, runs the command in opts or waits until ctx ends, and then stops the cluster. It returns
+// when all processes of the cluster have ended. Callers usually stop the cluster by canceling ctx, which is not an
+// error.
 func Up(ctx context.Context, opts Options) (err error) {
 	progress := progress{out: opts.Stdout, start: time.Now()}
 	if len(opts.Command) > 0 {
@@ -57,7 +58,7 @@ func Up(ctx context.Context, opts Options) (err error) {
 	}()
 	err = plan.run(groupCtx, group, tokens, progress)
 	if ended, ok := errors.AsType[*proc.EndedError](context.Cause(groupCtx)); ok {
-		return ended // this caused all other errors
+		return ended // the end of this process has caused all other errors
 	}
 	if ctx.Err() != nil && !isExit(err) {
 		return nil
@@ -70,7 +71,7 @@ func isExit(err error) bool {
 	return ok
 }
 
-// run starts the parts, fills the cluster, and keeps it running.
+// run starts the processes of the cluster, creates the workload, and keeps the cluster running.
 func (p plan) run(ctx context.Context, group *proc.Group, tokens identity.Tokens, progress progress) error {
 	config, err := p.client()
 	if err != nil {
@@ -89,7 +90,7 @@ func (p plan) run(ctx context.Context, group *proc.Group, tokens identity.Tokens
 	return p.keepRunning(ctx, config, progress)
 }
 
-// start starts the parts in the order of their dependencies.
+// start starts the processes of the cluster in the order of their dependencies, and waits until they are ready.
 func (p plan) start(
 	ctx context.Context, group *proc.Group, client kubernetes.Interface, token string, progress progress,
 ) error {
@@ -104,7 +105,7 @@ func (p plan) start(
 	launch := func(name string, args []string) {
 		group.Start(ctx, proc.Spec{
 			Name: name, Path: executable, Args: args, Log: p.dir.log(name),
-			Env: []string{"KWOK_WORKDIR=" + string(p.dir)}, // not the configuration in the home directory
+			Env: []string{"KWOK_WORKDIR=" + string(p.dir)}, // kwok would otherwise read files in the home directory
 		})
 	}
 	if err := p.writeCommands(executable); err != nil {
@@ -142,8 +143,8 @@ func (p plan) start(
 	return nil
 }
 
-// client returns the administrator's configuration. Its rate limits are higher than client-go's defaults, which are
-// meant for one program among many.
+// client returns the client configuration of the admin. Its rate limits are higher than the defaults of client-go,
+// which are meant for a cluster with many clients.
 func (p plan) client() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", p.dir.kubeconfig())
 	if err != nil {
@@ -155,7 +156,8 @@ func (p plan) client() (*rest.Config, error) {
 	return config, nil
 }
 
-// protobuf selects the encoding that is cheapest for client and server. Custom resources do not support it.
+// protobuf returns a copy of config that selects protobuf, the cheapest encoding for client and server. Custom
+// resources do not support it.
 func protobuf(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.ContentType, config.AcceptContentTypes = "application/vnd.kubernetes.protobuf",

@@ -1,5 +1,5 @@
-// Package identity creates the identities of the demo cluster: certificates for its parts, tokens for its users, and
-// the kubeconfigs that contain them. It keeps existing files, so that a restarted cluster is the same cluster.
+// Package identity creates the certificates of the demo cluster's processes, the tokens of its users, and their
+// kubeconfigs. It keeps existing certificates and tokens, so that clients can still connect after a restart.
 package identity
 
 import (
@@ -17,13 +17,12 @@ import (
 
 const validYears = 10
 
-// authority signs certificates.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// pair is a certificate with its key, both PEM-encoded.
+// pair is a certificate and its private key, both PEM-encoded.
 type pair struct {
 	cert, key []byte
 }
@@ -47,8 +46,8 @@ func newAuthority(name string) (*authority, pair, error) {
 	return created, files, nil
 }
 
-// loopback returns a certificate with the common name name. It is valid for servers on the loopback addresses and for
-// the API server's service, and it identifies a client by that name.
+// loopback returns a new certificate for servers and clients. As a server certificate, it is valid for the loopback
+// addresses and for the Service of the API server. As a client certificate, it identifies the client as name.
 func (a *authority) loopback(name string) (pair, error) {
 	template, err := template(name)
 	if err != nil {
@@ -91,7 +90,7 @@ func template(name string) (*x509.Certificate, error) {
 	return &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      pkix.Name{CommonName: name},
-		NotBefore:    time.Now().Add(-time.Hour), // the clock of a virtual machine may jump back
+		NotBefore:    time.Now().Add(-time.Hour), // the clock of a virtual machine can jump back
 		NotAfter:     time.Now().AddDate(validYears, 0, 0),
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 	}, nil

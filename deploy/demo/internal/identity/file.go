@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes data to path atomically: a reader sees either the old file or the new one. Only its owner may read
-// it.
+// WriteFile writes data to path atomically: a reader sees either the old file or the new one. Only the owner of the
+// file can read it.
 func WriteFile(path string, data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // CreateTemp uses mode 0600
 	if err != nil {

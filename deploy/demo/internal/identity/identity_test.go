@@ -18,7 +18,7 @@ func TestTokensAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := identity.EnsureTokens(path, identity.Users()) // as a later version with more users would
+	second, err := identity.EnsureTokens(path, identity.Users()) // more users than in the file
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,13 +11,13 @@ import (
 type Kubeconfig struct {
 	Context   string
 	Server    string
-	CA        []byte // PEM; the server's certificate is checked against it
+	CA        []byte // PEM certificate of the CA that has signed the server's certificate
 	User      string
 	Token     string
-	Namespace string // kubectl's default namespace; may be empty
+	Namespace string // default namespace of kubectl; can be empty
 }
 
-// Write writes the kubeconfig to path. The file refers to no other file.
+// Write writes the kubeconfig to path. The file embeds the CA certificate and the token, and needs no other file.
 func (k Kubeconfig) Write(path string) error {
 	config := clientcmdapi.NewConfig()
 	config.Clusters["demo"] = &clientcmdapi.Cluster{Server: k.Server, CertificateAuthorityData: k.CA}

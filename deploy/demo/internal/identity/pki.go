@@ -11,23 +11,23 @@ import (
 	"path/filepath"
 )
 
-// PKI is a directory with certificates and keys.
+// PKI is a directory with the certificates and private keys of a demo cluster.
 type PKI struct {
 	dir string
 }
 
-// Cert returns the path of the certificate with that name: ca, server, etcd-client, kubelet-client, front-proxy-ca or
+// Cert returns the path of a certificate. Its name is ca, server, etcd-client, kubelet-client, front-proxy-ca or
 // front-proxy-client.
 func (p PKI) Cert(name string) string { return filepath.Join(p.dir, name+".crt") }
 
-// Key returns the path of the private key of Cert with the same name.
+// Key returns the path of the private key that belongs to the certificate Cert(name).
 func (p PKI) Key(name string) string { return filepath.Join(p.dir, name+".key") }
 
-// ServiceAccountKey returns the path of the key that signs and verifies the tokens of service accounts.
+// ServiceAccountKey returns the path of the key that signs and verifies service account tokens.
 func (p PKI) ServiceAccountKey() string { return p.Key("service-account") }
 
-// EnsurePKI returns the certificates in dir. It keeps a complete set, and creates all files again if the set is
-// incomplete.
+// EnsurePKI returns the PKI in dir. It writes the marker file "complete" last. If that file is missing, EnsurePKI
+// creates all certificates and keys again.
 func EnsurePKI(dir string) (PKI, error) {
 	pki := PKI{dir: dir}
 	const complete = "complete"

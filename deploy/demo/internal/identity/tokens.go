@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// User is a user that the API server authenticates by a token.
+// User is a user whom the API server authenticates by a static token.
 type User struct {
 	Name   string
 	Groups []string
 }
 
-// The users of every demo cluster. RBAC objects grant their permissions, except for Admin and Kubelets, which need
-// none.
+// The names of the users in every demo cluster. RBAC objects grant their permissions. Admin and Kubelets need no RBAC
+// objects, because they are in the group system:masters.
 const (
 	Admin             = "admin"
 	Viewer            = "viewer"
@@ -42,11 +42,11 @@ func Users() []User {
 	}
 }
 
-// Tokens maps a user's name to its token.
+// Tokens maps the names of users to their tokens.
 type Tokens map[string]string
 
-// EnsureTokens returns the tokens of users: those in the file at path, and random ones for users without a token there.
-// It writes all of them to this file, in the format of kube-apiserver's --token-auth-file.
+// EnsureTokens returns a token for each user. It keeps the tokens in the file at path, and creates random tokens for
+// the other users. It then writes all tokens to that file, in the format of kube-apiserver's --token-auth-file.
 func EnsureTokens(path string, users []User) (Tokens, error) {
 	tokens, err := readTokens(path)
 	if err != nil {
@@ -58,7 +58,7 @@ func EnsureTokens(path string, users []User) (Tokens, error) {
 		if tokens[user.Name] == "" {
 			tokens[user.Name] = rand.Text()
 		}
-		// a write to a buffer cannot fail
+		// A write to a bytes.Buffer never fails.
 		_ = w.Write([]string{tokens[user.Name], user.Name, user.Name, strings.Join(user.Groups, ",")})
 	}
 	w.Flush()

@@ -1,6 +1,6 @@
-// Package kubelet writes the configuration with which kwok simulates the kubelets of the demo. Its stages define the
-// states of a pod and their durations. kwok is the unmodified program, and applies these stages through the API server.
-// No container runs.
+// Package kubelet writes the configuration for kwok, which simulates the kubelets of the demo cluster. The
+// configuration contains stages, which define the states of a pod and their durations. The unmodified kwok writes
+// these states to the API server. No container runs.
 package kubelet
 
 import (
@@ -15,13 +15,13 @@ var files embed.FS
 
 // Options describes the simulated kubelets.
 type Options struct {
-	Restarts bool   // restart containers in CrashLoopBackOff from time to time
-	Logs     string // file that kubectl logs shows for every container, in the format of a container runtime
-	Previous string // the same for kubectl logs --previous
+	Restarts bool   // increase the restart count of pods in CrashLoopBackOff from time to time
+	Logs     string // log file that kubectl logs shows for every container, in the format of a container runtime
+	Previous string // log file that kubectl logs --previous shows for every container
 	Forward  int    // loopback port to which kubectl port-forward connects, for pods in namespace glasshouse
 }
 
-// Config returns the file for kwok's --config.
+// Config returns the content of the file for kwok's flag --config.
 func Config(opts Options) ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, header, opts.Logs, opts.Previous, opts.Forward)
@@ -43,8 +43,8 @@ func Config(opts Options) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// header lets kwok change 16 pods at a time. Its "debugging handlers" serve kubectl logs and port-forward. There is no
-// ClusterExec, because it would run commands on this machine.
+// header is the start of the configuration file. kwok changes up to 16 pods at a time. Its "debugging handlers" serve
+// kubectl logs and kubectl port-forward. There is no ClusterExec, because it would run commands on this machine.
 const header = `apiVersion: config.kwok.x-k8s.io/v1alpha1
 kind: KwokConfiguration
 options:
@@ -67,8 +67,8 @@ spec:
   forwards: [{ports: [8080], target: {address: 127.0.0.1, port: %d}}]
 `
 
-// expand replaces each line that contains only @name by the fragment of that name, with the same indentation. Each
-// stage is a template of its own, and kwok has no way to share text between them.
+// expand replaces each line that contains only @name by the fragment of that name, with the same indentation. kwok
+// itself cannot share text between stages.
 func expand(text string) (string, error) {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

@@ -41,7 +41,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// stageNames returns the names in all documents. A document that is not valid YAML fails the test.
+// stageNames returns metadata.name of each YAML document in data. Invalid YAML fails the test.
 func stageNames(t *testing.T, data []byte) []string {
 	t.Helper()
 	var found []string

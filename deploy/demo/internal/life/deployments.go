@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// target is a Deployment that this package may change, with its minimum and maximum number of pods.
+// target is a Deployment that this package changes, with the limits for its number of replicas.
 type target struct {
 	namespace, name          string
 	minReplicas, maxReplicas int
@@ -34,7 +34,7 @@ func targets() []target {
 	}
 }
 
-// rollOut changes a Deployment's image to the next patch version. 0 follows 9.
+// rollOut changes the image of a random Deployment to the next patch version.
 func rollOut(ctx context.Context, w clients) (string, error) {
 	t := choose(targets()...)
 	api := w.typed.AppsV1().Deployments(t.namespace)
@@ -56,7 +56,7 @@ func rollOut(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("%s/%s rolls out %s", t.namespace, t.name, image), nil
 }
 
-// nextVersion increments the last digit of an image's version, modulo 10.
+// nextVersion increments the last digit of an image's tag. After 9 follows 0, so that versions repeat.
 func nextVersion(image string) string {
 	const modulus = 10
 	return regexp.MustCompile(`\d$`).ReplaceAllStringFunc(image, func(digit string) string {
@@ -65,7 +65,7 @@ func nextVersion(image string) string {
 	})
 }
 
-// scale adds or removes one or two pods, within the limits of the target.
+// scale adds one or two replicas to a random Deployment, or removes them, within the limits of the target.
 func scale(ctx context.Context, w clients) (string, error) {
 	t := choose(targets()...)
 	api := w.typed.AppsV1().Deployments(t.namespace)
@@ -86,7 +86,7 @@ func scale(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("%s/%s scales from %d to %d", t.namespace, t.name, old, replicas), nil
 }
 
-// restart sends the same patch as kubectl rollout restart.
+// restart sends the same patch as kubectl rollout restart, for a random Deployment.
 func restart(ctx context.Context, w clients) (string, error) {
 	t := choose(targets()...)
 	patch := fmt.Appendf(
@@ -102,7 +102,7 @@ func restart(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("%s/%s restarts", t.namespace, t.name), nil
 }
 
-// deletePod deletes one pod. Its Deployment creates another.
+// deletePod deletes a random pod of a Deployment, which then creates another pod.
 func deletePod(ctx context.Context, w clients) (string, error) {
 	t := choose(targets()...)
 	api := w.typed.CoreV1().Pods(t.namespace)

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// eventTemplate is the content of an event.
 type eventTemplate struct {
 	kind, reason, message, component string
 }
@@ -55,7 +54,7 @@ func eventTemplates() []eventTemplate {
 	}
 }
 
-// createEvent creates an Event about a random pod. The API server deletes Events after an hour.
+// createEvent creates an Event about a random pod. The API server deletes Events after one hour.
 func createEvent(ctx context.Context, w clients) (string, error) {
 	t, n := choose(targets()...), choose(eventTemplates()...)
 	pods, err := w.typed.CoreV1().Pods(t.namespace).List(ctx, metav1.ListOptions{

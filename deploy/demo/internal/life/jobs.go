@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// startBuild creates a Job for a build. The build completes after some seconds, and fails one time in five. Its Job is
-// deleted two minutes after it has finished.
+// startBuild creates a Job that simulates a CI build. Its pod ends after 8 to 55 seconds, and fails in one of five
+// cases. The Job is deleted two minutes after it has finished.
 func startBuild(ctx context.Context, w clients) (string, error) {
 	project := choose("storefront", "catalog", "cart", "checkout", "gateway", "ledger", "edge-proxy")
 	labels := map[string]string{

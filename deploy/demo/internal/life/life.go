@@ -1,5 +1,6 @@
-// Package life makes small changes to the company's workload from time to time, as people and controllers do in a real
-// cluster. The cluster does not grow: scales stay within limits, Jobs and Events expire, and versions repeat.
+// Package life makes small changes to the company's workload from time to time, as people and controllers do in a
+// real cluster. The cluster does not grow: replicas stay within limits, Jobs and Events expire, and image versions
+// repeat.
 package life
 
 import (
@@ -15,13 +16,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// clients contains the clients that an action uses.
 type clients struct {
 	typed   kubernetes.Interface
 	dynamic dynamic.Interface
 }
 
-// action makes one change and returns a description of it. Its weight is its relative frequency.
+// action is one kind of change. run makes the change and returns a description of it. weight is its relative
+// frequency.
 type action struct {
 	weight int
 	run    func(context.Context, clients) (string, error)
@@ -43,8 +44,8 @@ func actions() []action {
 	}
 }
 
-// Run makes perMinute changes a minute, at random intervals, until ctx ends. It logs each change to the file at path.
-// It also logs changes that fail, for example because a user has deleted the object.
+// Run makes perMinute changes per minute, at random intervals, until ctx ends. It logs each change to the file at
+// path, including changes that fail, for example because a user has deleted the object.
 func Run(ctx context.Context, config *rest.Config, perMinute int, path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -90,7 +91,6 @@ func pick(choices []action) action {
 	return choices[0]
 }
 
-// choose returns one of the choices at random.
 func choose[T any](choices ...T) T {
 	return choices[rand.IntN(len(choices))] //nolint:gosec // this random number is not security-relevant
 }

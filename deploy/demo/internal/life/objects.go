@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// editConfig changes a line of a ConfigMap.
 func editConfig(ctx context.Context, w clients) (string, error) {
 	type edit struct{ namespace, name, key, value, manager string }
 	e := choose(
@@ -48,7 +47,7 @@ func editConfig(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("configmap %s/%s: %s changes", e.namespace, e.name, e.key), nil
 }
 
-// rotateSecret writes a new value to a Secret. Like the old value, it is only a placeholder.
+// rotateSecret writes a new value to a Secret. The value is only a placeholder.
 func rotateSecret(ctx context.Context, w clients) (string, error) {
 	patch := fmt.Appendf(nil, `{"stringData":{"api-key":%q}}`, "not-a-real-secret-"+rand.Text())
 	if _, err := w.typed.CoreV1().Secrets("payments").Patch(
@@ -59,8 +58,8 @@ func rotateSecret(ctx context.Context, w clients) (string, error) {
 	return "secret payments/acquirer-api is rotated", nil
 }
 
-// changeFeatureFlag changes the share of customers that have a feature, and then the status, as the feature's
-// controller would.
+// changeFeatureFlag changes the rollout percentage of a feature flag. It then updates the status of the feature flag,
+// as a controller would.
 func changeFeatureFlag(ctx context.Context, w clients) (string, error) {
 	api := w.dynamic.Resource(schema.GroupVersionResource{
 		Group: "shop.example.com", Version: "v1", Resource: "featureflags",

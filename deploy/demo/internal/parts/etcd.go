@@ -12,8 +12,8 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// etcd runs a cluster of one etcd member. It accepts only clients with a certificate of the demo's certificate
-// authority.
+// etcd runs an etcd cluster with one member, and returns the exit code. It accepts only clients with a certificate of
+// the demo's certificate authority.
 func etcd() int {
 	if err := runEtcd(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "etcd:", err)
@@ -71,15 +71,15 @@ func etcdConfig(args []string) (*embed.Config, error) {
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
 	cfg.ClientTLSInfo.ClientCertAuth = true
 	cfg.LogLevel = "warn"
-	// The data must survive a crash of the process, but not of the machine. Written data is in the page cache, so etcd
-	// does not wait for the disk.
+	// etcd does not flush writes to the disk. Its data must survive a crash of the process, but not of the machine, and
+	// the page cache is sufficient for that.
 	cfg.UnsafeNoFsync = true
-	// With one member, an election need not wait for heartbeats of other members.
+	// An election can be short, because there are no other members whose heartbeats could be late.
 	cfg.TickMs, cfg.ElectionMs = 20, 200
-	// While 10,000 pods are created on a busy laptop, some requests exceed the default of 100 ms. A warning about this
-	// is not useful.
+	// While 10,000 pods are created on a busy laptop, some requests take longer than the default limit of 100 ms.
+	// Warnings about them would not be useful.
 	cfg.WarningApplyDuration = 2 * time.Second
-	cfg.WarningUnaryRequestDuration = 2 * time.Second // NewConfig leaves this at 0, which would log every request
+	cfg.WarningUnaryRequestDuration = 2 * time.Second // the default of NewConfig, 0, logs every request
 	const eightGiB = 8 << 30
 	cfg.QuotaBackendBytes = eightGiB
 	return cfg, nil

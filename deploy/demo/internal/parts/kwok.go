@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/kwok/pkg/log"
 )
 
-// kubelets runs kwok as its own main function does, with one difference: it clears the command's version.
-// component-base registers a --version flag in this binary that is not a bool. With such a flag, cobra panics if the
-// command has a version.
+// kubelets runs kwok as kwok's own main function does, but clears the version of the command. In this executable,
+// component-base registers a --version flag that is not a bool. With such a flag, cobra panics if a command has a
+// version.
 func kubelets() int {
 	ctx, stop := signal.NotifyContext(
 		context.Background(), //nolint:forbidigo // This is the main function of a process.

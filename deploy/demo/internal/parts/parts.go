@@ -1,9 +1,9 @@
-// Package parts contains the unmodified programs of a control plane: etcd, the three Kubernetes binaries, and kwok
-// instead of the kubelets.
+// Package parts contains the unmodified programs of a cluster, called parts: etcd, kube-apiserver,
+// kube-controller-manager, kube-scheduler, and kwok instead of the kubelets.
 //
-// One executable contains them all. As with busybox, the name in argv[0] selects the program. client-go writes this
-// name into managedFields, so that a change has the same field manager as in any other cluster. Each part owns its
-// process: it reads the command line and handles signals, and returns when it has ended.
+// One executable contains all parts. As with busybox, the name in argv[0] selects the program. client-go writes this
+// name into managedFields, so that a change has the same field manager as in any other cluster. Each part runs in a
+// process of its own. It reads the command line, handles signals, and returns an exit code.
 package parts
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The names of the parts. A process that runs a part has this name.
+// The names of the parts (the programs of the cluster). argv[0] of a process must be one of these names.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -21,8 +21,8 @@ const (
 	Kubelet           = "kubelet"
 )
 
-// Lookup returns the main function of the part with that name, or nil if there is none. The function returns an exit
-// code.
+// Lookup returns the main function of the program with this name, or nil if the name is unknown. The main function
+// returns the exit code.
 func Lookup(name string) func() int {
 	switch name {
 	case Etcd:
@@ -40,22 +40,23 @@ func Lookup(name string) func() int {
 	}
 }
 
-// ParentFD is the file descriptor of the reading end of a pipe. Only the parent process has the writing end.
+// ParentFD is the file descriptor of the reading end of a pipe. The parent process has the only writing end.
 const ParentFD = 3
 
-// DieWithParent ends this process one second after the pipe at ParentFD closes. The kernel closes it when the parent
-// ends for any reason, including SIGKILL. DieWithParent does nothing without such a pipe, as in a process that was
-// started by hand.
+// DieWithParent makes this process exit one second after the pipe at ParentFD closes. The kernel closes the pipe when
+// the parent process ends for any reason, including SIGKILL. If ParentFD is not a pipe, for example in a process that
+// was started by hand, DieWithParent does nothing.
 func DieWithParent() {
 	pipe := os.NewFile(ParentFD, "parent")
 	info, err := pipe.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		return
 	}
-	// No code waits for this goroutine, because it runs exactly as long as its process.
+	// This goroutine runs as long as the process, so no code waits for its end.
 	go func() {
 		_, _ = io.Copy(io.Discard, pipe)
-		// In an orderly stop the parent sends SIGTERM before it closes the pipe. The delay leaves time for this stop.
+		// On a normal stop, the parent sends SIGTERM before it closes the pipe. The delay gives this process time to
+		// handle the signal.
 		time.AfterFunc(time.Second, func() { os.Exit(1) })
 	}()
 }

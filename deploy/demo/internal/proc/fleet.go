@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Group is a group of processes that depend on each other: when one of them ends unexpectedly, the whole group fails.
+// Group is a group of processes that depend on each other: when one of them ends unexpectedly, the group fails.
 // Its methods are not safe for concurrent use.
 type Group struct {
 	gracePeriod time.Duration
@@ -19,15 +19,15 @@ type member struct {
 	done <-chan struct{}
 }
 
-// NewGroup returns a fleet without processes, and its context. This context is a child of ctx. Its cause is the
-// EndedError of the first process that ends unexpectedly. Only Stop stops processes; canceling ctx does not. Stop waits
-// at most gracePeriod for each process, and then kills it.
+// NewGroup returns a group without processes, and a context that is a child of ctx. When a process of the group ends
+// unexpectedly, the group cancels this context with an EndedError as the cause. Only Stop stops processes; canceling
+// ctx does not. Stop waits at most gracePeriod for each process, and then kills it.
 func NewGroup(ctx context.Context, gracePeriod time.Duration) (*Group, context.Context) {
 	ctx, fail := context.WithCancelCause(ctx)
 	return &Group{gracePeriod: gracePeriod, fail: fail}, ctx
 }
 
-// Start starts another process. The values of ctx apply to it, but not its cancellation.
+// Start starts another process. Canceling ctx does not stop the process.
 func (f *Group) Start(ctx context.Context, spec Spec) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
@@ -40,7 +40,7 @@ func (f *Group) Start(ctx context.Context, spec Spec) {
 	}()
 }
 
-// Stop ends the processes one after the other, the last started first. It returns when all have ended.
+// Stop stops the processes one after the other, in reverse order of their start. It returns when all have ended.
 func (f *Group) Stop() {
 	for _, member := range slices.Backward(f.members) {
 		member.stop()

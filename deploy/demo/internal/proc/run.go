@@ -1,4 +1,4 @@
-// Package proc runs a part of the cluster as a separate process, with its log in a file.
+// Package proc runs the programs of the demo cluster as separate processes, each with a log file.
 package proc
 
 import (
@@ -15,16 +15,16 @@ type Spec struct {
 	Name string
 	Path string
 	Args []string
-	Env  []string // added to the environment of this process
+	Env  []string // variables in addition to the environment of the current process
 	Log  string   // file for standard output and standard error; truncated at each start
 }
 
-// Run starts the process and blocks until it has ended. When ctx ends, Run sends SIGTERM to the process and kills it
-// after gracePeriod; this is not an error. If the process ends while ctx is active, Run returns an EndedError, whatever
-// the exit code. This error names the process and contains the end of its log.
+// Run starts the process and blocks until it has ended. When ctx ends, Run sends SIGTERM to the process, kills it
+// after gracePeriod, and returns nil. If the process ends before ctx, Run returns an EndedError, whatever the exit
+// code. This error names the process and contains the end of its log.
 //
-// The process gets the reading end of a pipe as file descriptor 3. Run keeps the writing end open. The kernel closes it
-// when this process ends for any reason.
+// The process gets the reading end of a pipe as file descriptor 3. Run keeps the writing end open. The kernel closes
+// the writing end when the parent process ends for any reason, so that the child process can detect this.
 func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -42,8 +42,8 @@ func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	cmd.Env = append(os.Environ(), spec.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{read}
-	// The process gets its own process group. Otherwise Ctrl-C in a terminal would stop all parts at once, not in
-	// order.
+	// The process gets its own process group. Otherwise, Ctrl-C in a terminal would stop all processes of the cluster at
+	// once, not in the order of their dependencies.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = gracePeriod
@@ -52,7 +52,7 @@ func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", spec.Name, err)
 	}
-	_ = cmd.Wait() // ProcessState reports how it ended.
+	_ = cmd.Wait() // cmd.ProcessState contains the result
 	if ctx.Err() != nil {
 		return nil
 	}

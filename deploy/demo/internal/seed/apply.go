@@ -11,16 +11,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Options describes how to apply the workload.
+// Options controls how Apply creates the workload.
 type Options struct {
-	SuspendCronJobs bool // suspend CronJobs, so that nothing changes by itself
+	SuspendCronJobs bool // create CronJobs suspended, so that they start no Jobs
 }
 
-// Applied describes what Apply did.
+// Applied is the result of Apply.
 type Applied struct {
 	Objects        int
 	Namespaces     int
-	AlreadyPresent bool // the workload existed already
+	AlreadyPresent bool // the same workload existed before, and Apply did nothing
 }
 
 func (a Applied) String() string {
@@ -31,7 +31,7 @@ func (a Applied) String() string {
 }
 
 // Apply creates the workload in the cluster. If exactly this workload was applied before, Apply does nothing, so that
-// later changes to it stay.
+// changes since then stay.
 func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, error) {
 	items, err := Workload(time.Now())
 	if err != nil {
@@ -76,7 +76,7 @@ func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, err
 	return applied, recordApplied(ctx, typed, hash)
 }
 
-// remove deletes the items that are to be shown as terminating.
+// remove deletes the pods that the demo shows as Terminating. Their finalizers prevent the removal.
 func remove(ctx context.Context, client kubernetes.Interface, items []Item) error {
 	for _, item := range items {
 		if !item.Delete {
@@ -91,8 +91,8 @@ func remove(ctx context.Context, client kubernetes.Interface, items []Item) erro
 
 const phases = 3
 
-// phaseOf returns the order in which kinds are applied: first namespaces and cluster-wide definitions, then what
-// workloads refer to, then the rest.
+// phaseOf returns the phase in which an item is applied. Phase 0 contains namespaces and cluster-scoped definitions,
+// phase 1 contains the objects that workloads refer to, and phase 2 contains all other objects.
 func phaseOf(item Item) int {
 	switch item.Object.GetKind() {
 	case "Namespace", "CustomResourceDefinition", "PriorityClass", "StorageClass", "PersistentVolume":

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// Big is the namespace of the pods that only add load.
+	// Big is the namespace of additional pods, which exist only to load the cluster (--pods).
 	Big = "big"
 
 	perDeployment = 250
-	parallel      = 16 // number of concurrent requests
+	parallel      = 16 // maximum number of concurrent requests
 )
 
-// Fill creates Deployments in namespace Big, so that all namespaces together request total pods. Each Deployment has up
-// to 250 pods. Fill returns the number of pods that Big requests. It scales existing Deployments that are no longer
-// needed to zero.
+// Fill creates Deployments in namespace Big, so that all namespaces together request at least total pods. Each
+// Deployment has up to 250 pods. Fill scales Deployments in Big that are no longer needed to zero. It returns the
+// number of pods that the Deployments in Big request.
 func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, error) {
 	existing, err := client.AppsV1().Deployments(Big).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -45,7 +45,8 @@ func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, err
 	return missing, applyDeployments(ctx, client, missing, len(existing.Items))
 }
 
-// applyDeployments applies Deployments for the number missing of pods, and scales the other existing ones to zero.
+// applyDeployments creates or updates Deployments that together request missing pods. It scales the other existing
+// Deployments to zero.
 func applyDeployments(ctx context.Context, client kubernetes.Interface, missing, existing int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)

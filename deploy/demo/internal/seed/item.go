@@ -17,12 +17,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// apply creates or updates the object and its status, with the item's field managers.
+// apply creates or updates the object and its status, with the field managers that the item names.
 func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options) error {
 	object := i.Object.DeepCopy()
 	unstructured.RemoveNestedField(object.Object, "status")
 	if opts.SuspendCronJobs && object.GetKind() == "CronJob" {
-		_ = unstructured.SetNestedField(object.Object, true, "spec", "suspend") // cannot fail, because there is a spec
+		_ = unstructured.SetNestedField(object.Object, true, "spec", "suspend") // every CronJob has a spec
 	}
 	resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
 	var api dynamic.ResourceInterface = client.Resource(resource)
@@ -45,8 +45,8 @@ func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options)
 	return nil
 }
 
-// delete waits up to 20 seconds until the pod runs, and then deletes it. A pod that was deleted before it ran on a node
-// would be shown as failed instead of terminating.
+// delete waits up to 20 seconds until the pod runs, and then deletes it. A pod that is deleted before it runs would
+// have the status Failed instead of Terminating.
 func (i Item) delete(ctx context.Context, client kubernetes.Interface) error {
 	pods := client.CoreV1().Pods(i.Object.GetNamespace())
 	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, 20*time.Second, true,
@@ -54,7 +54,7 @@ func (i Item) delete(ctx context.Context, client kubernetes.Interface) error {
 			pod, err := pods.Get(ctx, i.Object.GetName(), metav1.GetOptions{})
 			return err == nil && pod.Status.Phase == corev1.PodRunning, nil
 		})
-	// If a slow machine has not started the pod by then, it is deleted anyway, and shown as failed.
+	// On a slow machine, the pod is not running after 20 seconds. It is deleted anyway, and has the status Failed.
 	if err == nil || ctx.Err() == nil {
 		err = pods.Delete(ctx, i.Object.GetName(), metav1.DeleteOptions{})
 	}
@@ -64,7 +64,7 @@ func (i Item) delete(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// status returns the object with only its status.
+// status returns a copy of the object that contains only its identity and its status.
 func (i Item) status() *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{"status": i.Object.Object["status"]}}
 	object.SetGroupVersionKind(i.Object.GroupVersionKind())
@@ -73,7 +73,8 @@ func (i Item) status() *unstructured.Unstructured {
 	return object
 }
 
-// createAsKubectl creates an object as the first kubectl apply would. It does not change an existing object.
+// createAsKubectl creates an object as kubectl apply does on the client side, with the annotation
+// last-applied-configuration. It does not change an existing object.
 func createAsKubectl(ctx context.Context, api dynamic.ResourceInterface, object *unstructured.Unstructured) error {
 	last, err := json.Marshal(object)
 	if err != nil {
@@ -93,8 +94,8 @@ func createAsKubectl(ctx context.Context, api dynamic.ResourceInterface, object 
 	return err //nolint:wrapcheck // the caller names the object
 }
 
-// retryUntilReady retries for up to 20 seconds if a request fails only because the cluster is not ready: a definition
-// is not served yet, a namespace has no service account yet, or its quota is not counted yet.
+// retryUntilReady retries operation for up to 20 seconds while the cluster is not ready for it. For example, a custom
+// resource is not served yet, a namespace has no service account yet, or its quota has no status yet.
 func retryUntilReady(ctx context.Context, operation func() error) error {
 	deadline := time.Now().Add(20 * time.Second)
 	for {

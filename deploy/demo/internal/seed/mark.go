@@ -15,7 +15,7 @@ import (
 
 const recordNamespace, recordName = metav1.NamespaceSystem, "demo-workload"
 
-// fingerprintOf returns a hash that identifies the workload and its options.
+// fingerprintOf returns a hash of the workload's files and of opts.
 func fingerprintOf(opts Options) (string, error) {
 	hash := sha256.New()
 	entries, err := workload.ReadDir("workload")
@@ -33,7 +33,8 @@ func fingerprintOf(opts Options) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// wasApplied reports whether the workload with that fingerprint was completely applied to the cluster.
+// wasApplied reports whether Apply has completed for the workload with this hash. Apply then stores the hash in a
+// ConfigMap.
 func wasApplied(ctx context.Context, client kubernetes.Interface, hash string) (bool, error) {
 	found, err := client.CoreV1().ConfigMaps(recordNamespace).Get(ctx, recordName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

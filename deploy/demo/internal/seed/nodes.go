@@ -15,11 +15,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// NodeLabel is the label with a node's purpose: general, data, gpu, cordoned or not-ready.
+// NodeLabel is the label whose value is the purpose of a node: general, data, gpu, cordoned or not-ready.
 const NodeLabel = "demo.glasshouse/node"
 
-// Nodes ensures that at least n nodes exist, whose kubelets serve at this port on the loopback. It keeps existing nodes
-// and updates their port. It removes no node.
+// Nodes ensures that at least n nodes exist. The simulated kubelets of all nodes serve at one loopback port. Nodes
+// keeps existing nodes and updates their port. It does not remove nodes.
 func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -41,8 +41,8 @@ func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error 
 	return group.Wait()
 }
 
-// ReleaseNodes deletes the node leases of the last run's kubelets. The new kubelets have another identity. If the old
-// leases stayed, the new kubelets would ignore the pods of every node until its lease expires, 40 seconds later.
+// ReleaseNodes deletes the node leases of the previous run. The new kwok process has another identity, so it would
+// ignore the pods of a node until the old lease expires, which takes 40 seconds.
 func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 	err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).DeleteCollection(
 		ctx, metav1.DeleteOptions{}, metav1.ListOptions{},
@@ -53,8 +53,8 @@ func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// nodeRole returns the purpose of node i. The first nodes are general ones, so that the smallest cluster has only
-// these.
+// nodeRole returns the purpose of node i. The first four nodes are general, so that a small cluster has only general
+// nodes.
 func nodeRole(i int) string {
 	switch i {
 	case 4:
@@ -99,7 +99,7 @@ func newNode(i, port int) *corev1.Node {
 			Addresses: []corev1.NodeAddress{
 				{Type: corev1.NodeInternalIP, Address: address},
 				{Type: corev1.NodeHostName, Address: name},
-				{Type: corev1.NodeExternalDNS, Address: "localhost"}, // where the API server calls the kubelet
+				{Type: corev1.NodeExternalDNS, Address: "localhost"}, // the API server connects to the kubelet here
 			},
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{
 				KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(port)}, //nolint:gosec // a port fits into an int32
@@ -148,9 +148,9 @@ func machineFor(kind string) machine {
 	}
 }
 
-// podCIDR returns the pod addresses of node i: 1,024 addresses of 10.64.0.0/10.
+// podCIDR returns the range of pod addresses of node i: a /22 (1,024 addresses) in 10.64.0.0/10.
 func podCIDR(i int) string {
-	const perByte = 64 // a /22 takes four of the third byte's 256 values
+	const perByte = 64 // number of /22 ranges for each value of the second byte
 	return fmt.Sprintf("10.%d.%d.0/22", 64+i/perByte, i%perByte*4)
 }
 

@@ -7,7 +7,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// podCounts is the sum of the pods that Deployments, StatefulSets and DaemonSets request, and of those that are ready.
+// podCounts contains the number of pods that Deployments, StatefulSets and DaemonSets request, and the number of
+// their ready pods.
 type podCounts struct {
 	requested, ready int
 }
@@ -17,7 +18,7 @@ func (o *podCounts) add(requested, ready int32) {
 	o.ready += int(ready)
 }
 
-// countRequested returns the pods of the company's workload, and those of namespace Big.
+// countRequested returns two counts: company for all namespaces except Big, and big for the Deployments in Big.
 func countRequested(ctx context.Context, client kubernetes.Interface) (company, big podCounts, err error) {
 	opts, apps := metav1.ListOptions{ResourceVersion: "0"}, client.AppsV1()
 	deployments, err := apps.Deployments("").List(ctx, opts)

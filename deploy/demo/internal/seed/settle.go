@@ -10,19 +10,19 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Count is the progress of the pods.
+// Count contains numbers of pods, by which WaitForPods reports its progress.
 type Count struct {
-	Total   int // existing pods, and those that a Deployment, StatefulSet or DaemonSet has yet to create
-	Stable  int // pods in their final state, good or bad
-	Running int // settled pods in phase Running
+	Total   int // existing pods, plus pods that a Deployment, StatefulSet or DaemonSet has not yet created
+	Stable  int // pods in their final state, healthy or not
+	Running int // pods in their final state with phase Running
 }
 
 func (c Count) String() string {
 	return fmt.Sprintf("%d of %d pods settled, %d running", c.Stable, c.Total, c.Running)
 }
 
-// WaitForPods blocks until all requested pods have reached their final state, good or bad. It reports each count that
-// differs from the previous one, at most every two seconds, and the final count.
+// WaitForPods blocks until all requested pods have reached their final state, healthy or not. It calls report with
+// each changed count, at most every two seconds, and with the final count.
 func WaitForPods(ctx context.Context, client kubernetes.Interface, report func(Count)) error {
 	var last Count
 	for tick := 1; ; tick++ {
@@ -47,14 +47,14 @@ func WaitForPods(ctx context.Context, client kubernetes.Interface, report func(C
 	}
 }
 
-// countPods checks each pod of the company's workload. For namespace Big it uses the status of the Deployments. Listing
-// 10,000 pods twice a second would load the API server more than creating them.
+// countPods checks each pod outside namespace Big. For namespace Big, it uses the status of the Deployments, because
+// listing 10,000 pods twice a second would load the API server more than creating them.
 func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) {
 	company, big, err := countRequested(ctx, client)
 	if err != nil {
 		return Count{}, err
 	}
-	// ResourceVersion 0 reads from the API server's cache. Therefore frequent lists do not load etcd.
+	// ResourceVersion 0 reads from the API server's cache, so frequent lists do not load etcd.
 	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{
 		ResourceVersion: "0", FieldSelector: "metadata.namespace!=" + Big,
 	})
@@ -80,14 +80,15 @@ func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) 
 	return count, nil
 }
 
-// isChanging reports whether the pod is still changing: it waits for the scheduler, is starting, or will complete soon.
+// isChanging reports whether the pod has not yet reached its final state: it waits for the scheduler, is starting, or
+// completes soon.
 func isChanging(pod *corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil {
 		return false
 	}
 	if pod.Status.Phase == corev1.PodRunning {
-		// A Job's pod counts as changing if it completes within 15 seconds. The pods of the workload's Jobs never
-		// restart.
+		// A Job's pod counts as changing if it completes within 15 seconds. Only pods of Jobs have RestartPolicy
+		// Never.
 		duration, err := time.ParseDuration(pod.Annotations["demo.glasshouse/runs-for"])
 		return err == nil && duration < 15*time.Second && pod.Spec.RestartPolicy == corev1.RestartPolicyNever
 	}
@@ -95,7 +96,7 @@ func isChanging(pod *corev1.Pod) bool {
 		return false
 	}
 	if pod.Spec.NodeName == "" {
-		return len(pod.Status.Conditions) == 0 // a condition means that the scheduler found no node
+		return len(pod.Status.Conditions) == 0 // the scheduler adds a condition if no node fits
 	}
 	return pod.Status.PodIP == "" || isStarting(pod)
 }
@@ -103,7 +104,7 @@ func isChanging(pod *corev1.Pod) bool {
 func isStarting(pod *corev1.Pod) bool {
 	for i := range pod.Status.InitContainerStatuses {
 		if pod.Status.InitContainerStatuses[i].State.Running != nil {
-			return false // the pod waits for its init container, by design
+			return false // this init container never ends, so the pod has reached its final state
 		}
 	}
 	for i := range pod.Status.ContainerStatuses {

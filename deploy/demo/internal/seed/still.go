@@ -15,9 +15,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// WriteRunningPods writes running pods into namespace Big in a cluster without controllers, scheduler and kubelets.
-// Each pod belongs to a ReplicaSet, is assigned to a node, and takes two writes. The result is the same as after Fill
-// in a complete cluster. Still keeps existing pods.
+// WriteRunningPods creates running pods in namespace Big, in a cluster without controllers, scheduler and kubelets
+// (--still). Each pod belongs to a ReplicaSet, is assigned to a node, and takes two requests. The pods are the same
+// as after Fill in a complete cluster. WriteRunningPods keeps existing pods.
 func WriteRunningPods(
 	ctx context.Context, client kubernetes.Interface, nodes, total int, report func(written int),
 ) error {
@@ -25,7 +25,7 @@ func WriteRunningPods(
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(Big), opts); err != nil {
 		return fmt.Errorf("make namespace %s: %w", Big, err)
 	}
-	// The API server admits no pod without a service account, and no controller runs that would create one.
+	// The API server rejects pods in a namespace without a service account, and no controller runs that creates it.
 	if _, err := client.CoreV1().ServiceAccounts(Big).Apply(
 		ctx, corev1ac.ServiceAccount("default", Big), opts,
 	); err != nil {
@@ -46,7 +46,6 @@ func WriteRunningPods(
 	return nil
 }
 
-// ensureReplicaSet creates the i-th ReplicaSet, or returns the existing one.
 func ensureReplicaSet(ctx context.Context, client kubernetes.Interface, i, replicas int) (*appsv1.ReplicaSet, error) {
 	name := fmt.Sprintf("still-%04d", i)
 	labels := map[string]string{
@@ -83,8 +82,8 @@ func ensureReplicaSet(ctx context.Context, client kubernetes.Interface, i, repli
 	return set, nil
 }
 
-// writePods creates the pods of a ReplicaSet, and then updates its status. The first pod has the number first among all
-// pods.
+// writePods creates the pods of a ReplicaSet, and then updates the status of the ReplicaSet. first is the number of
+// its first pod in the sequence of all pods.
 func writePods(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, first, nodes int) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -108,7 +107,7 @@ func writePods(ctx context.Context, client kubernetes.Interface, set *appsv1.Rep
 func writePod(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, i, number, nodes int) error {
 	pods := client.CoreV1().Pods(Big)
 	want := &corev1.Pod{ObjectMeta: *set.Spec.Template.ObjectMeta.DeepCopy(), Spec: *set.Spec.Template.Spec.DeepCopy()}
-	// i is less than 250, so that two hexadecimal digits are enough.
+	// The name ends with two hexadecimal digits for i, which is less than 250.
 	want.GenerateName, want.Name = set.Name+"-", fmt.Sprintf("%s-%s%02x", set.Name, digest(set.Name)[:3], i)
 	want.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
 		set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
@@ -129,7 +128,7 @@ func writePod(ctx context.Context, client kubernetes.Interface, set *appsv1.Repl
 	return err //nolint:wrapcheck // the caller wraps it
 }
 
-// generalNode returns the number of a node that accepts any pod.
+// generalNode returns the index of a general node (one that accepts any pod) for the pod with this number.
 func generalNode(number, nodes int) int {
 	for i := number % nodes; ; i = (i + 1) % nodes {
 		if nodeRole(i) == "general" {
@@ -138,7 +137,7 @@ func generalNode(number, nodes int) int {
 	}
 }
 
-// runningStatus returns the status of a running pod, as the stage pod-at-once writes it.
+// runningStatus returns the status of a running pod. It has the fields that the kwok stage pod-at-once writes.
 func runningStatus(pod *corev1.Pod, hostIP, podIP string) corev1.PodStatus {
 	now := metav1.Now()
 	status := corev1.PodStatus{

@@ -11,7 +11,7 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// All pods run, and a second call of WriteRunningPods writes no pod again.
+// WriteRunningPods creates pods that run. A second call does not write any pod again.
 func TestWrittenPodsRun(t *testing.T) {
 	client := fake.NewClientset()
 	const nodes, total = 12, 600

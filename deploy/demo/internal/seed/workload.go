@@ -1,5 +1,5 @@
 // Package seed creates the objects of the demo cluster: nodes, the workload of a fictional shop (called the company),
-// and any number of additional pods. All of it can be repeated on a cluster that has these objects already.
+// and any number of additional pods. Its functions can run again in a cluster that already has these objects.
 package seed
 
 import (
@@ -14,20 +14,21 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The workload, one file for each team. Comments right above an object are directives:
+// workload contains the YAML files of the workload, one for each team. Comments right above an object are directives:
 //
-//	# by: NAME          the field manager of the object; above the first object, that of the whole file.
-//	                    kubectl-client-side-apply creates it as kubectl apply does without --server-side
-//	# status-by: NAME   applies the object's status too, with this field manager
-//	# then: delete      deletes the pod when it runs; its finalizers keep it terminating
+//	# by: NAME          field manager that applies the object. At the start of a file, it applies to all objects in it.
+//	                    kubectl-client-side-apply creates the object as kubectl apply does without --server-side.
+//	# status-by: NAME   field manager that applies the status of the object
+//	# then: delete      deletes the pod when it runs. Its finalizers keep it in status Terminating.
 //
 //go:embed workload/*.yaml
 var workload embed.FS
 
-// clientSide is the field manager whose objects get the annotation kubectl.kubernetes.io/last-applied-configuration.
+// clientSide is the field manager of kubectl apply on the client side. Its objects get the annotation
+// kubectl.kubernetes.io/last-applied-configuration.
 const clientSide = "kubectl-client-side-apply"
 
-// Item is one object of the workload, with the directives for it.
+// Item is one object of the workload, with its directives.
 type Item struct {
 	Object        *unstructured.Unstructured
 	Manager       string
@@ -35,7 +36,7 @@ type Item struct {
 	Delete        bool
 }
 
-// Workload returns all items. It computes relative times ("ago 36h") from now.
+// Workload returns all objects of the workload. It replaces relative times ("ago 36h") by absolute times before now.
 func Workload(now time.Time) ([]Item, error) {
 	entries, err := workload.ReadDir("workload")
 	if err != nil {
@@ -99,10 +100,11 @@ func firstNonEmpty(names ...string) string {
 	return names[max(0, slices.IndexFunc(names, func(name string) bool { return name != "" }))]
 }
 
-// resolveTimes replaces each relative time, such as "ago 36h", by a date. A fixed date in a file would soon be old.
+// resolveTimes replaces each relative time, such as "ago 36h", by an absolute time. Absolute times in the files would
+// soon be too old.
 func resolveTimes(fields map[string]any, now time.Time) error {
 	for key, value := range fields {
-		text, _ := value.(string) // other types stay as they are
+		text, _ := value.(string) // empty if the value is not a string
 		ageText, ok := strings.CutPrefix(text, "ago ")
 		if !ok {
 			continue

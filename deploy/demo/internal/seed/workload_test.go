@@ -21,7 +21,7 @@ func load(t *testing.T) []seed.Item {
 	return items
 }
 
-// The README promises these kinds.
+// The workload contains at least one object of each kind that the README mentions.
 func TestWorkloadHasEveryKind(t *testing.T) {
 	got := map[string]bool{}
 	for _, item := range load(t) {
@@ -74,7 +74,8 @@ func TestWorkloadHasManyAuthors(t *testing.T) {
 	}
 }
 
-// If an object appeared twice, its field manager would be random.
+// No object appears twice in the workload. Otherwise, the order of concurrent requests would decide its field
+// manager.
 func TestWorkloadIsUnambiguous(t *testing.T) {
 	seen := map[string]bool{}
 	for _, item := range load(t) {
@@ -110,7 +111,7 @@ func TestRelativeTimesAreResolved(t *testing.T) {
 	}
 }
 
-// Any value in a public repository that resembles a secret must state that it is not one.
+// Each value in a Secret of the workload contains the words "not a real", because the repository is public.
 func TestSecretsAreFake(t *testing.T) {
 	harmless := map[string]bool{"username": true, "admin-user": true, "endpoint": true}
 	for _, item := range load(t) {
