@@ -141,8 +141,8 @@ func limitGroups() []limitGroup {
 			{"Search", "{watch.maxSearch size}; {web.maxSearchLimit} results"},
 			{
 				"Field selectors in use",
-				"{watch.maxFieldScopes}; of one user {watch.userFieldScopes}, of one link {watch.linkFieldScopes}, " +
-					"of all links {watch.guestFieldScopes}",
+				"{informer.maxFieldScopes}; of one user {informer.userFieldScopes}, of one link {informer.linkFieldScopes}, " +
+					"of all links {informer.guestFieldScopes}",
 			},
 			{"Rows of a window", "{query.MaxWindow}; at most one message about other rows a second"},
 			{
@@ -168,20 +168,20 @@ func limitGroups() []limitGroup {
 			{"Part of a log", "{web.logChunk size}"},
 		}},
 		{"Watching", []limit{
-			{"Namespaces of one resource that are watched one by one", "{watch.maxLeases}"},
+			{"Namespaces of one resource that are watched one by one", "{informer.maxLeases}"},
 			{
 				"Access reviews of single namespaces",
-				"{watch.reviewSpacing rate} a second for permitted ones, and as many for denied ones",
+				"{informer.reviewSpacing rate} a second for permitted ones, and as many for denied ones",
 			},
 			{
 				"Recheck of a namespace",
-				"every {authz.ReviewEvery} if permitted, every {watch.deniedEvery} if denied; with very many " +
-					"namespaces every {watch.maxReviewInterval}",
+				"every {authz.ReviewEvery} if permitted, every {informer.deniedEvery} if denied; with very many " +
+					"namespaces every {informer.maxReviewInterval}",
 			},
 			{"Namespaces that are reviewed one by one for a user", "{authz.MaxReviewedNamespaces}"},
 			{"Cached decisions about users", "{authz.maxDecisions}"},
 			{"Access reviews at the same time", "of one user {authz.userReviews}, of all {authz.allReviews}"},
-			{"Retry of a resource that does not fit into memory", "{watch.estimateDelay}, or {watch.relistDelay}"},
+			{"Retry of a resource that does not fit into memory", "{informer.estimateDelay}, or {informer.relistDelay}"},
 		}},
 	}
 }

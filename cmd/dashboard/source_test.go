@@ -28,7 +28,8 @@ type source struct {
 func sourceFolders() map[string]string {
 	return map[string]string{
 		"watch": "internal/watch", "status": "internal/watch/status", "resource": "internal/watch/resource",
-		"catalog": "internal/watch/catalog", "query": "internal/watch/query", "authz": "internal/watch/authz",
+		"catalog": "internal/watch/catalog", "query": "internal/watch/query",
+		"informer": "internal/watch/informer", "authz": "internal/watch/authz",
 		"health": "internal/watch/health", "relations": "internal/relations",
 		"limit": "internal/limit", "web": "internal/web", "auth": "internal/web/auth", "share": "internal/web/share",
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/informer"
 )
 
 // watchSettings contains the values of the flags for watches: which resources, for how long, and with how much
@@ -40,7 +41,7 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 // options validates the flags for watches, and sets the memory limit of the Go runtime. container returns the memory
 // limit of the container in bytes.
 func (s *watchSettings) options(log *slog.Logger, container func() (uint64, error)) (watch.Options, error) {
-	options := watch.Options{Pinned: s.always, Linger: s.linger, Ring: watch.Ring{Age: s.ringAge}}
+	options := watch.Options{Pinned: s.always, Linger: s.linger, Ring: informer.Ring{Age: s.ringAge}}
 	for _, ref := range s.always {
 		if strings.Count(ref, "/") != 2 {
 			return options, &usageError{
@@ -84,10 +85,10 @@ func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, 
 		limit = int64(found)
 	default:
 		quantity, err := resource.ParseQuantity(s.memory)
-		if err != nil || quantity.Value() < watch.MinMemory {
+		if err != nil || quantity.Value() < informer.MinMemory {
 			return 0, &usageError{
 				fmt.Errorf("--memory-limit is %q; it must be a size of at least %dMi, such as 512Mi, or off", s.memory,
-					watch.MinMemory>>20),
+					informer.MinMemory>>20),
 			}
 		}
 		limit = quantity.Value()
@@ -95,9 +96,9 @@ func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, 
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit / 10 * heapTenths)
 	}
-	if limit < watch.MinMemory {
+	if limit < informer.MinMemory {
 		log.Warn("the memory limit of the container is less than the program needs; watched objects get as much "+
-			"memory as with the minimum of --memory-limit", "bytes", limit, "minimum", watch.MinMemory)
+			"memory as with the minimum of --memory-limit", "bytes", limit, "minimum", informer.MinMemory)
 	}
-	return max(limit, watch.MinMemory), nil
+	return max(limit, informer.MinMemory), nil
 }

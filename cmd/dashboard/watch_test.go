@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/informer"
 )
 
 // Without --memory-limit, the memory limit of the container applies. If it is too small, the program uses the minimum
@@ -20,7 +20,7 @@ func TestMemoryLimit(t *testing.T) {
 		warned     bool
 	}{
 		{name: "container", container: 512 << 20, want: 512 << 20},
-		{name: "small container", container: 64 << 20, want: watch.MinMemory, warned: true},
+		{name: "small container", container: 64 << 20, want: informer.MinMemory, warned: true},
 		{name: "flag in a small container", flag: "128Mi", container: 64 << 20, want: 128 << 20},
 		{name: "off", flag: "off", container: 64 << 20},
 		{name: "container without a limit", container: 1 << 62},

@@ -9,6 +9,7 @@ import (
 
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/cursor"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
@@ -148,15 +149,15 @@ func (a *Access) open(q *query.Query, resource *resource.Resource, filter *query
 		}
 		return &openedQuery{resource, filter, running, func() {}}, nil
 	}
-	var by owner
+	var by informer.Owner
 	if scope.Fields != "" {
 		by = a.viewer.owner()
 	}
-	informer, release, err := a.cluster.pool.acquire(scope, resource, by)
+	informer, release, err := a.cluster.pool.Acquire(scope, resource, by)
 	if err != nil {
 		return nil, err
 	}
-	releaseLeases, err := informer.acquireLeases(
+	releaseLeases, err := informer.AcquireLeases(
 		slices.Concat(filter.Named, filter.PermittedNamespaces), len(filter.PermittedNamespaces) == 0,
 	)
 	if err != nil {
@@ -179,10 +180,10 @@ func notWatched(r *resource.Resource) *status.Problem {
 func (a *Access) cursor(q *query.Query, f *query.Filter, i *sharedInformer, version int, offset uint64) string {
 	cipher := a.cursorCipher(q, f, i)
 	if f.IsRestricted {
-		restricted := cipher.EncryptRestricted(i.epochOf(version), offset, time.Now())
+		restricted := cipher.EncryptRestricted(i.EpochOf(version), offset, time.Now())
 		return string(restricted.Append(nil))
 	}
-	return string(cipher.Append(nil, i.epochOf(version), offset))
+	return string(cipher.Append(nil, i.EpochOf(version), offset))
 }
 
 // cursorCipher returns the key that encrypts the viewer's cursors (resume positions) for one filter. The key changes
@@ -190,6 +191,6 @@ func (a *Access) cursor(q *query.Query, f *query.Filter, i *sharedInformer, vers
 func (a *Access) cursorCipher(q *query.Query, f *query.Filter, i *sharedInformer) cursor.Cipher {
 	return a.cluster.cursors.Cipher(fmt.Sprintf(
 		"%q %q %q %t %q %q %q %q %v",
-		a.viewer.Key(), q.Resource, f.Namespaces, f.IsRestricted, q.Labels, q.Fields, q.Name, q.Text, i.scope,
+		a.viewer.Key(), q.Resource, f.Namespaces, f.IsRestricted, q.Labels, q.Fields, q.Name, q.Text, i.Scope,
 	))
 }

@@ -24,8 +24,8 @@ const (
 // For a reader of one object, the message also contains the object as it was before these changes. The reader applies
 // the patches of the changes to it to get the present object.
 func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
-	now, start := s.informer.visibleState(s.filter), s.informer.currentEpochStart()
-	s.filter.Columns, s.cursor = now.columns, s.informer.Now()
+	now, start := s.informer.visibleState(s.filter), s.informer.CurrentEpochStart()
+	s.filter.Columns, s.cursor = now.Columns, s.informer.Now()
 	var before *listwatch.Object
 	if s.key != "" {
 		if o, ok, cursor := s.informer.Get(s.key); ok && s.filter.Match(o) {
@@ -37,11 +37,11 @@ func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	earliest := s.earliest(time.Now())
-	events, oldest, complete, err := s.scanHistory(ctx, start.cursor, earliest)
+	events, oldest, complete, err := s.scanHistory(ctx, start.Cursor, earliest)
 	if err != nil {
 		return nil, err
 	}
-	if later := s.informer.visibleState(s.filter); !now.synced || !later.synced || !now.isUnchanged(later) {
+	if later := s.informer.visibleState(s.filter); !now.Synced || !later.Synced || !now.IsUnchanged(later) {
 		return nil, nil // The list is not complete, or the state changed during the read: retry later.
 	}
 	if len(events) == 0 {
@@ -49,8 +49,8 @@ func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 	}
-	s.recordSnapshotSent(now.version)
-	since := latest(s.informer.completeSince(s.filter.Namespaces), earliest)
+	s.recordSnapshotSent(now.Version)
+	since := latest(s.informer.CompleteSince(s.filter.Namespaces), earliest)
 	if !complete {
 		since = latest(since, oldest.Time)
 	}

@@ -29,6 +29,7 @@ import (
 	"glasshouse/internal/watch/catalog"
 	"glasshouse/internal/watch/cursor"
 	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/signal"
 	"glasshouse/internal/watch/status"
@@ -67,7 +68,7 @@ type Options struct {
 	// Redact contains rules for values that are masked before they are stored in memory, in addition to values that are
 	// always masked.
 	Redact redact.Rules
-	Ring   Ring
+	Ring   informer.Ring
 	Log    *slog.Logger
 }
 
@@ -79,9 +80,9 @@ type Cluster struct {
 	timeout          time.Duration
 	defaultNamespace string
 	pinned           []string
-	ring             Ring
+	ring             informer.Ring
 	catalog          *catalog.Catalog
-	pool             *pool
+	pool             *informer.Pool
 	log              *slog.Logger
 	cursors          cursor.Key
 	changed          *signal.Signal // Wakes waiters when the list of resources, or the state of a resource, has changed.
@@ -122,17 +123,17 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
-	budget := budgetOf(options.MemoryLimit)
+	budget := informer.BudgetOf(options.MemoryLimit)
 	c := &Cluster{
 		client: listwatch.NewClient(config, options.Redact), reviews: authz.NewReviewer(authorizer),
 		tokens:  authenticator.TokenReviews(),
 		timeout: timeout, defaultNamespace: options.Namespace, pinned: options.Pinned,
 		log: options.Log, cursors: cursor.NewKey(), changed: signal.New(),
-		ring: options.Ring.limitedTo(budget), redactionRules: redactionRules{Rules: options.Redact},
+		ring: options.Ring.LimitedTo(budget), redactionRules: redactionRules{Rules: options.Redact},
 		guard:              authz.NewGuard(authorizer.SubjectAccessReviews()),
 		namespaceExistence: flight.New[string, error](maxCachedNamespaces, existenceMaxAge),
 	}
-	c.pool = newPool(options.Linger, budget, c.newInformer)
+	c.pool = informer.NewPool(options.Linger, budget, c.newInformer)
 	c.catalog = catalog.New(discoverer, config.Host, c.onDiscovery, options.Log)
 	return c, nil
 }
@@ -142,7 +143,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 func (c *Cluster) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { c.catalog.Run(ctx) })
-	running.Go(func() { c.pool.run(ctx) })
+	running.Go(func() { c.pool.Run(ctx) })
 	for _, ref := range c.pinned {
 		running.Go(func() { c.keepWatched(ctx, ref) })
 	}
@@ -150,29 +151,29 @@ func (c *Cluster) Run(ctx context.Context) error {
 	return nil
 }
 
-func (c *Cluster) newInformer(scope listwatch.Scope, resource *resource.Resource) *informer {
-	deps := options{
-		client: c.client, reviews: c.reviews, pool: c.pool, ring: c.ring, defaultNamespace: c.defaultNamespace, log: c.log,
-		printerColumns: func(ctx context.Context) printerColumns { return c.readPrinterColumns(ctx, resource) },
-		masked:         scope.GuestMasked || c.redactionRules.AppliesTo(resource.Group, resource.Resource),
-		served:         func(ctx context.Context) definition { return c.served(ctx, scope) },
-		refreshSoon:    c.catalog.RefreshSoon,
-		namespaces:     c.namespaces,
-		stateChanged:   c.changed.Broadcast,
-		objectChanged:  func() {},
+func (c *Cluster) newInformer(scope listwatch.Scope, resource *resource.Resource) *informer.Informer {
+	deps := informer.Options{
+		Client: c.client, Reviews: c.reviews, Pool: c.pool, Ring: c.ring, DefaultNamespace: c.defaultNamespace, Log: c.log,
+		PrinterColumns: func(ctx context.Context) informer.PrinterColumns { return c.readPrinterColumns(ctx, resource) },
+		Masked:         scope.GuestMasked || c.redactionRules.AppliesTo(resource.Group, resource.Resource),
+		Served:         func(ctx context.Context) informer.Definition { return c.served(ctx, scope) },
+		RefreshSoon:    c.catalog.RefreshSoon,
+		Namespaces:     c.namespaces,
+		StateChanged:   c.changed.Broadcast,
+		ObjectChanged:  func() {},
 	}
 	if scope.Metadata {
-		deps.objectChanged = c.catalog.RefreshSoon
+		deps.ObjectChanged = c.catalog.RefreshSoon
 	}
-	i := newInformer(scope, resource, deps)
-	i.extension = &sharedInformer{informer: i}
+	i := informer.New(scope, resource, deps)
+	i.Extension = &sharedInformer{Informer: i}
 	return i
 }
 
 // onDiscovery is called when the served resources, or the API groups that discovery cannot read, have changed.
 func (c *Cluster) onDiscovery() {
 	c.warnOfUnservedRules()
-	c.pool.requestReconcile()
+	c.pool.RequestReconcile()
 	c.changed.Broadcast()
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
 )
 
@@ -24,7 +25,7 @@ func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	server.Refuse(namespaces, "", http.StatusForbidden, "no")
 	allowOnly(server, "a", "b")
 	cluster := runClusterWith(t, server, watch.Options{
-		Linger: 5 * time.Minute, Ring: watch.Ring{Age: time.Hour}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Linger: 5 * time.Minute, Ring: informer.Ring{Age: time.Hour}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	server.Set(pods, pod("a", "p", "Running"))
 	subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, "").settle()

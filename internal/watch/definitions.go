@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
@@ -72,7 +73,7 @@ func (c *Cluster) watchDefinitions() (release func(), err error) {
 			Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
 			Verbs: []string{"list", "watch"},
 		}
-		_, releaseScope, err := c.pool.acquire(scope, resource, owner{})
+		_, releaseScope, err := c.pool.Acquire(scope, resource, informer.Owner{})
 		if err != nil {
 			release()
 			return nil, err
@@ -107,10 +108,10 @@ func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.T
 	}
 }
 
-func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) definition {
+func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) informer.Definition {
 	resources, groupErrors, err := c.catalog.All()
 	if err != nil {
-		return definition{}
+		return informer.Definition{}
 	}
 	gvr := scope.Resource
 	at := slices.IndexFunc(resources, func(r resource.Resource) bool { return r.GVR() == gvr })
@@ -121,15 +122,15 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) definition 
 		unread := slices.ContainsFunc(groupErrors, func(g resource.GroupError) bool {
 			return g.Group == gvr.Group && g.Version == gvr.Version
 		})
-		return definition{known: !unread}
+		return informer.Definition{Known: !unread}
 	}
-	now := definition{known: true, resource: &resources[at]}
+	now := informer.Definition{Known: true, Resource: &resources[at]}
 	definitions := c.find(definitionScopes()[0])
 	if definitions == nil {
 		return now
 	}
-	if o, ok, _ := definitions.Get(keyOf("", gvr.GroupResource().String())); ok {
-		now.identity = o.UID()
+	if o, ok, _ := definitions.Get(informer.Key("", gvr.GroupResource().String())); ok {
+		now.Identity = o.UID()
 	}
 	return now
 }
@@ -137,19 +138,19 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) definition 
 // namespacesWait is the maximum time for which a caller waits for the list of namespaces.
 const namespacesWait = 2 * time.Second
 
-// Namespaces returns the cluster's namespaces, and watches them until release is called. While the list is not
+// namespaces returns the cluster's namespaces, and watches them until release is called. While the list is not
 // available (not yet read, forbidden, or too large), it returns the last known namespaces, which can include deleted
 // ones. If there was no list before, it returns none.
 func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
 	namespaces := resource.Namespaces()
-	i, release, err := c.pool.acquire( //nolint:contextcheck // An informer outlives the request that starts it.
-		listwatch.Scope{Resource: namespaces.GVR()}, namespaces, owner{},
+	i, release, err := c.pool.Acquire( //nolint:contextcheck // An informer outlives the request that starts it.
+		listwatch.Scope{Resource: namespaces.GVR()}, namespaces, informer.Owner{},
 	)
 	if err != nil {
 		return nil, func() {}
 	}
-	i.wait(ctx, namespacesWait, func() bool { return i.currentState(nil).status.State != status.Syncing })
-	if listing, now := shared(i).objects(&query.Filter{}, 0); now.synced {
+	i.Wait(ctx, namespacesWait, func() bool { return i.CurrentState(nil).Status.State != status.Syncing })
+	if listing, now := shared(i).objects(&query.Filter{}, 0); now.Synced {
 		for _, o := range listing.objects {
 			names = append(names, o.Name())
 		}
@@ -171,7 +172,7 @@ func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 	if c.lastNamespaces.Load() == nil {
 		current := status.Status{Reason: "They have not been listed yet."}
 		if i := c.find(listwatch.Scope{Resource: resource.Namespaces().GVR()}); i != nil {
-			current = i.currentState(nil).status
+			current = i.CurrentState(nil).Status
 		}
 		if !current.State.IsRefused() {
 			const brief = "The namespaces of the cluster are not known yet. Select namespaces with ns."

@@ -137,7 +137,7 @@ func (i *sharedInformer) computeDigest(f *query.Filter) *digest {
 func (i *sharedInformer) nextDigest(f *query.Filter) time.Time {
 	id := f.ID()
 	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16
-	return i.began.Add(phase + (time.Since(i.began) - phase + digestEvery).Truncate(digestEvery))
+	return i.Began.Add(phase + (time.Since(i.Began) - phase + digestEvery).Truncate(digestEvery))
 }
 
 // digestDue reports whether the reader must compute a digest (a hash of its rows) now. The digest is sent after all

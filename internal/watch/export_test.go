@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
@@ -26,7 +27,9 @@ func DigestOf(rows [][2]string) (count int, text string) {
 	return d.count, fmt.Sprintf("%08x", d.sum)
 }
 
-func (c *Cluster) faultsOf(ref string) faults { return faults{c.informerOf(ref).informer} }
+func (c *Cluster) faultsOf(ref string) informer.Faults {
+	return c.informerOf(ref).Faults()
+}
 
 func (c *Cluster) informerOf(ref string) *sharedInformer {
 	resources, _, _ := c.catalog.All()
@@ -76,7 +79,7 @@ func (c *Cluster) DropUnusedRankings() {
 func (c *Cluster) Put(ref string, o *Item) {
 	for _, i := range c.sharedInformers() {
 		if resourceOf(i).Ref() == ref {
-			i.Set(keyOf(o.Namespace(), o.Name()), o)
+			i.Set(informer.Key(o.Namespace(), o.Name()), o)
 		}
 	}
 }
@@ -129,7 +132,7 @@ func (c *Cluster) ReadRankingAfterPanic(
 	i := c.informerOf(ref)
 	broken := &panicOnceSelector{labels.Everything(), -1}
 	f := &query.Filter{Selector: query.NewSelector(broken)}
-	r := newRanking(i.informer, f, i.currentState(nil).columns, sorting{column: -1})
+	r := newRanking(i.Informer, f, i.CurrentState(nil).Columns, sorting{column: -1})
 	at := &query.RangeRequest{Range: query.Range{Count: query.MaxWindow}}
 	if _, err := r.view(ctx, at); err != nil {
 		return 0, 0, nil, err
@@ -174,7 +177,7 @@ func (c *Cluster) CachedNamespaces() int {
 
 // ExceedsBudgetWith is informer.Faults.ExceedsBudgetWith for the resources ref and other.
 func (c *Cluster) ExceedsBudgetWith(ref, other string, bytes int64, steps int) bool {
-	return c.faultsOf(ref).ExceedsBudgetWith(c.informerOf(other).informer, bytes, steps)
+	return c.faultsOf(ref).ExceedsBudgetWith(c.informerOf(other).Informer, bytes, steps)
 }
 
 // CachedMaskedChanges returns figures about the cache of encoded values. changes is the number of cached changes that

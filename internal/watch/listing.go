@@ -7,6 +7,7 @@ import (
 	"time"
 	"weak"
 
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/query"
@@ -61,7 +62,7 @@ func (i *sharedInformer) sharedListing(behind uint64) *listing {
 		return l
 	}
 	entries, cursor := i.Snapshot()
-	slices.SortFunc(entries, func(a, b objectEntry) int { return a.Value.Compare(b.Value) })
+	slices.SortFunc(entries, func(a, b informer.Entry) int { return a.Value.Compare(b.Value) })
 	l := &listing{objects: make([]*listwatch.Object, len(entries)), cursor: cursor, createdAt: time.Now()}
 	for n := range entries {
 		l.objects[n] = entries[n].Value
@@ -71,12 +72,12 @@ func (i *sharedInformer) sharedListing(behind uint64) *listing {
 
 // objects returns a listing of the objects that the filter matches, and the informer's state at that time. The
 // listing can lack the newest changes, at most behind of them.
-func (i *sharedInformer) objects(f *query.Filter, behind uint64) (*listing, informerState) {
+func (i *sharedInformer) objects(f *query.Filter, behind uint64) (*listing, informer.State) {
 	for {
 		now := i.visibleState(f)
-		f.Columns = now.columns
+		f.Columns = now.Columns
 		l := i.sharedListing(behind)
-		if !now.isUnchanged(i.visibleState(f)) {
+		if !now.IsUnchanged(i.visibleState(f)) {
 			continue
 		}
 		i.listings.store(l)
@@ -96,26 +97,26 @@ func (i *sharedInformer) objects(f *query.Filter, behind uint64) (*listing, info
 // first returns the objects that the filter matches, in the order and the range that Sort, Offset and Limit of the
 // query request. total is the number of all objects that the filter matches, and now is the informer's state. An
 // unknown column in Sort is ignored, as on the web page.
-func (i *sharedInformer) first(f *query.Filter, q *query.Query) (first *listing, total int, now informerState) {
+func (i *sharedInformer) first(f *query.Filter, q *query.Query) (first *listing, total int, now informer.State) {
 	if q.Sort == "" && q.Limit == 0 {
 		first, now = i.objects(f, 0)
 		return first, len(first.objects), now
 	}
 	for {
 		now = i.visibleState(f)
-		f.Columns = now.columns
+		f.Columns = now.Columns
 		entries, cursor := i.Snapshot()
-		if !now.isUnchanged(i.visibleState(f)) {
+		if !now.IsUnchanged(i.visibleState(f)) {
 			continue
 		}
-		by, err := sortingOf(q.Sort, now.columns)
+		by, err := sortingOf(q.Sort, now.Columns)
 		if err != nil {
 			by = sorting{column: -1}
 		}
 		rows := make([]rankRow, 0, len(entries))
 		for n := range entries {
 			if o := entries[n].Value; f.Match(o) {
-				rows = append(rows, rankRow{o, by.rank(o, now.columns)})
+				rows = append(rows, rankRow{o, by.rank(o, now.Columns)})
 			}
 		}
 		total = len(rows)

@@ -12,6 +12,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
 )
 
@@ -26,7 +27,7 @@ func TestSharedListsAreRecent(t *testing.T) {
 		}
 		server.Set(pods, items...)
 		cluster := runClusterWith(t, server, watch.Options{
-			Linger: time.Minute, Ring: watch.Ring{Bytes: 64 << 10}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+			Linger: time.Minute, Ring: informer.Ring{Bytes: 64 << 10}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		})
 		change := func(times int) {
 			for n := range times {

@@ -145,7 +145,7 @@ func (p *messageBuffer) appendCursor(s *reader, text []byte) []byte {
 	if !p.hasCipher {
 		p.hasCipher, p.cipher = true, s.newCipher()
 	}
-	epoch := s.informer.epochOf(s.version)
+	epoch := s.informer.EpochOf(s.version)
 	if !s.filter.IsRestricted {
 		return p.cipher.Append(text, epoch, s.sentOffset)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
@@ -177,7 +178,7 @@ func (a *Access) cachedObject(resource *resource.Resource, namespace, name strin
 	if i == nil {
 		return nil, status.Status{}
 	}
-	status := i.currentState(namespaces).status
-	o, _, _ := i.Get(keyOf(namespace, name))
+	status := i.CurrentState(namespaces).Status
+	o, _, _ := i.Get(informer.Key(namespace, name))
 	return o, status
 }

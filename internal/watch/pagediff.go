@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
 )
@@ -105,7 +106,7 @@ func sameRow(a, b *listwatch.Object) bool {
 
 // changesBetween returns the updates of objects between two pages. The key is the object after its update. Several
 // updates of one object are merged into one. Updates that the history no longer contains are missing.
-func changesBetween(from, to *rowPage, i *informer) map[*listwatch.Object]*event.Change {
+func changesBetween(from, to *rowPage, i *informer.Informer) map[*listwatch.Object]*event.Change {
 	changes := i.History(journal.At(to.newest), int(min(to.newest-from.newest, batch))) //nolint:gosec // At most a batch.
 	byObject := make(map[*listwatch.Object]*event.Change, len(changes))
 	for _, c := range fold(changes) {
@@ -145,14 +146,14 @@ func keptRows(before, after []*rankRow) (oldIndex []int, kept map[int]int) {
 	}
 	oldIndexByKey := make(map[string]int, len(oldIndexes)) // Rows of before that are not in after as they were.
 	for row, at := range oldIndexes {
-		oldIndexByKey[keyOf(row.object.Namespace(), row.object.Name())] = at
+		oldIndexByKey[informer.Key(row.object.Namespace(), row.object.Name())] = at
 	}
 	for at, row := range after {
 		if oldIndex[at] >= 0 || len(oldIndexByKey) == 0 {
 			continue
 		}
-		if index, ok := oldIndexByKey[keyOf(row.object.Namespace(), row.object.Name())]; ok &&
-			sameUID(before[index].object, row.object) {
+		if index, ok := oldIndexByKey[informer.Key(row.object.Namespace(), row.object.Name())]; ok &&
+			informer.SameUID(before[index].object, row.object) {
 			oldIndex[at] = index
 		}
 	}

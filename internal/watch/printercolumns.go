@@ -6,20 +6,21 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/resource"
 )
 
-func (c *Cluster) readPrinterColumns(ctx context.Context, resource *resource.Resource) printerColumns {
+func (c *Cluster) readPrinterColumns(ctx context.Context, resource *resource.Resource) informer.PrinterColumns {
 	if resource.Group == "" {
-		return printerColumns{}
+		return informer.PrinterColumns{}
 	}
 	definitions := schema.GroupVersionResource{
 		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
 	}
 	text, err := c.get(ctx, definitions, "", resource.Resource+"."+resource.Group)
 	if err != nil {
-		return printerColumns{}
+		return informer.PrinterColumns{}
 	}
 	var crd struct {
 		Spec struct {
@@ -34,22 +35,22 @@ func (c *Cluster) readPrinterColumns(ctx context.Context, resource *resource.Res
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(text, &crd); err != nil {
-		return printerColumns{}
+		return informer.PrinterColumns{}
 	}
-	columns := printerColumns{make(map[string]string), make(map[string]string)}
+	columns := informer.PrinterColumns{Dates: make(map[string]string), Paths: make(map[string]string)}
 	for _, version := range crd.Spec.Versions {
 		if version.Name != resource.Version {
 			continue
 		}
 		for _, column := range version.Columns {
 			if path, isSimple := listwatch.SimplePath(column.JSONPath); column.Type == "date" && isSimple {
-				columns.dates[column.Name] = path
+				columns.Dates[column.Name] = path
 			}
 			path := column.JSONPath
-			if _, isDuplicate := columns.paths[column.Name]; isDuplicate {
+			if _, isDuplicate := columns.Paths[column.Name]; isDuplicate {
 				path = "" // Two columns have this name, so the path is ambiguous.
 			}
-			columns.paths[column.Name] = path
+			columns.Paths[column.Name] = path
 		}
 	}
 	return columns

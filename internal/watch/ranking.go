@@ -9,6 +9,7 @@ import (
 
 	"glasshouse/internal/watch/cellsort"
 	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/query"
@@ -87,7 +88,7 @@ type rankRow struct {
 //
 // The passage of time alone does not move rows: cells that show an elapsed time are ordered by their timestamps.
 type ranking struct {
-	informer *informer
+	informer *informer.Informer
 	columns  []listwatch.Column
 	by       sorting
 	lock     chan struct{} // A mutex that supports contexts: contains one token while unlocked.
@@ -105,7 +106,7 @@ type ranking struct {
 	number     uint64
 }
 
-func newRanking(i *informer, f *query.Filter, columns []listwatch.Column, by sorting) *ranking {
+func newRanking(i *informer.Informer, f *query.Filter, columns []listwatch.Column, by sorting) *ranking {
 	r := &ranking{
 		informer: i, columns: columns, by: by, lock: make(chan struct{}, 1),
 		filter: f.WithColumns(columns), classifier: severity.NewClassifier(columns),
@@ -267,10 +268,11 @@ func (r *ranking) addToCounts(o *listwatch.Object, n int) {
 //
 // It is safe for concurrent use.
 func (r *ranking) removalReason(row *rankRow) (string, *listwatch.Object) {
-	now, ok, _ := r.informer.Get(keyOf(row.object.Namespace(), row.object.Name()))
+	now, ok, _ := r.informer.Get(informer.Key(row.object.Namespace(), row.object.Name()))
 	selector := r.filter.Selector
 	switch {
-	case !ok || !sameUID(row.object, now) || selector != nil && !selector.Matches(query.Labels(now.Labels().Value())),
+	case !ok || !informer.SameUID(row.object, now) ||
+		selector != nil && !selector.Matches(query.Labels(now.Labels().Value())),
 		!r.filter.MatchesLink(now):
 		return "gone", nil
 	case !r.filter.MatchText(now):

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
@@ -40,8 +41,8 @@ type rankingID [sha256.Size]byte
 type rankingEntry struct {
 	*ranking
 
-	owner     owner
-	refs      map[owner]int
+	owner     informer.Owner
+	refs      map[informer.Owner]int
 	idleTimer *time.Timer
 	idleSince time.Time
 }
@@ -49,21 +50,21 @@ type rankingEntry struct {
 // acquireRanking returns the ranking (the sorted list of rows) for a filter and a sort order, and creates it if
 // necessary. A new ranking counts towards the quota of viewer. The caller must call release.
 func (i *sharedInformer) acquireRanking(
-	viewer owner, f *query.Filter, now *informerState, by sorting,
+	viewer informer.Owner, f *query.Filter, now *informer.State, by sorting,
 ) (r *ranking, release func(), err error) {
 	filter := f.ID()
-	id := rankingID(sha256.Sum256(fmt.Appendf(nil, "%x %d %v", filter, now.version, by)))
+	id := rankingID(sha256.Sum256(fmt.Appendf(nil, "%x %d %v", filter, now.Version, by)))
 	if r, release = i.rankings.acquire(viewer, id, nil); r != nil {
 		return r, release, nil
 	}
-	if fits := i.makeRoom(int64(i.Len()) * rowWeight); !fits {
+	if fits := i.MakeRoom(int64(i.Len()) * rowWeight); !fits {
 		return nil, nil, &status.Problem{
 			Cause: status.Unavailable, Title: "Too many sort orders",
 			Detail: "There is no memory for the rows in another order; filter the rows, or increase --memory-limit.",
 		}
 	}
 	if r, release = i.rankings.acquire(viewer, id, func() *ranking {
-		return newRanking(i.informer, f, now.columns, by)
+		return newRanking(i.Informer, f, now.Columns, by)
 	}); r == nil {
 		return nil, nil, &status.Problem{
 			Cause: status.Unavailable, Title: "Too many sort orders",
@@ -77,7 +78,7 @@ func (i *sharedInformer) acquireRanking(
 
 // acquire returns the ranking with the given id, and a function to release it. If there is none, it calls create to
 // make one. It returns nil if create is nil, or if there are too many rankings.
-func (s *rankings) acquire(viewer owner, id rankingID, create func() *ranking) (*ranking, func()) {
+func (s *rankings) acquire(viewer informer.Owner, id rankingID, create func() *ranking) (*ranking, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.entries[id]
@@ -85,7 +86,7 @@ func (s *rankings) acquire(viewer owner, id rankingID, create func() *ranking) (
 		if create == nil || !s.makeRoomLocked(viewer) {
 			return nil, nil
 		}
-		h = &rankingEntry{ranking: create(), refs: map[owner]int{}}
+		h = &rankingEntry{ranking: create(), refs: map[informer.Owner]int{}}
 		if s.entries == nil {
 			s.entries = map[rankingID]*rankingEntry{}
 		}
@@ -105,13 +106,13 @@ func (s *rankings) acquire(viewer owner, id rankingID, create func() *ranking) (
 // makeRoomLocked reports whether viewer can get one more ranking. If the viewer, all guests or all viewers have
 // reached their maximum, it first removes one of their unused rankings: the one that has been unused for the longest
 // time. It returns false if none is unused.
-func (s *rankings) makeRoomLocked(viewer owner) bool {
+func (s *rankings) makeRoomLocked(viewer informer.Owner) bool {
 	ofViewer := func(h *rankingEntry) bool { return h.owner == viewer }
-	ofGuest := func(h *rankingEntry) bool { return h.owner.isGuest }
+	ofGuest := func(h *rankingEntry) bool { return h.owner.IsGuest }
 	switch {
 	case s.countLocked(ofViewer) >= maxRankings:
 		return s.evictLocked(ofViewer)
-	case viewer.isGuest && s.countLocked(ofGuest) >= maxGuestRankings:
+	case viewer.IsGuest && s.countLocked(ofGuest) >= maxGuestRankings:
 		return s.evictLocked(ofGuest)
 	case len(s.entries) >= maxAllRankings:
 		return s.evictLocked(func(*rankingEntry) bool { return true })
@@ -147,7 +148,7 @@ func (s *rankings) evictLocked(matches func(*rankingEntry) bool) bool {
 
 // release undoes one call of acquire. If the owner no longer uses the ranking, another viewer that uses it becomes
 // the owner.
-func (s *rankings) release(viewer owner, id rankingID, h *rankingEntry) {
+func (s *rankings) release(viewer informer.Owner, id rankingID, h *rankingEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if h.refs[viewer]--; h.refs[viewer] == 0 {

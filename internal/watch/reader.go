@@ -8,6 +8,7 @@ import (
 
 	"glasshouse/internal/watch/cursor"
 	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/jsonscan"
 	"glasshouse/internal/watch/listwatch"
@@ -120,11 +121,11 @@ func (s *reader) advance(ctx context.Context) ([]byte, error) {
 	}
 	now := s.informer.visibleState(s.filter)
 	switch {
-	case !now.status.Same(s.sentStatus):
-		s.sentStatus = now.status
-		return s.stateMessage(now.status)
-	case s.started && !s.needsSnapshot && now.version != s.version, s.isSendingSnapshot && now.hasNoRows:
-		s.version = now.version
+	case !now.Status.Same(s.sentStatus):
+		s.sentStatus = now.Status
+		return s.stateMessage(now.Status)
+	case s.started && !s.needsSnapshot && now.Version != s.version, s.isSendingSnapshot && now.HasNoRows:
+		s.version = now.Version
 		s.reset("the resource was served again, its columns changed, or permissions were lost")
 		return nil, nil
 	case s.isSendingSnapshot && !s.buffer.acquire(partMemory):
@@ -132,7 +133,7 @@ func (s *reader) advance(ctx context.Context) ([]byte, error) {
 	// This case is below the case of a changed status, so a new status is sent between two parts of a snapshot.
 	case s.isSendingSnapshot:
 		return s.view.next(s)
-	case s.needsSnapshot && (now.synced || s.isEmptied(&now)):
+	case s.needsSnapshot && (now.Synced || s.isEmptied(&now)):
 		return s.view.begin(s, ctx)
 	case s.digestDue() && s.window != nil:
 		return s.windowDigest()
@@ -161,11 +162,11 @@ func (s *reader) computeDigest(ctx context.Context) error {
 
 // objects returns all objects that the filter matches. If these are all objects of the resource, readers share one
 // list.
-func (s *reader) objects(ctx context.Context) (*listing, informerState, error) {
+func (s *reader) objects(ctx context.Context) (*listing, informer.State, error) {
 	if !s.filter.MatchesAll() {
 		release, err := s.acquireScan(ctx)
 		if err != nil {
-			return nil, informerState{}, err
+			return nil, informer.State{}, err
 		}
 		defer release()
 	}
@@ -175,8 +176,8 @@ func (s *reader) objects(ctx context.Context) (*listing, informerState, error) {
 
 // isEmptied reports whether the client needs an empty snapshot: it has rows, but all rows were removed, for example
 // after a lost permission.
-func (s *reader) isEmptied(now *informerState) bool {
-	if !s.started || !now.hasNoRows || s.view.everyChange {
+func (s *reader) isEmptied(now *informer.State) bool {
+	if !s.started || !now.HasNoRows || s.view.everyChange {
 		return false
 	}
 	listing, _ := s.informer.objects(s.filter, 0)
@@ -189,7 +190,7 @@ func (s *reader) close() {
 	if s.window != nil {
 		s.window.close()
 	}
-	s.informer.readers.Add(-1)
+	s.informer.Readers.Add(-1)
 }
 
 // read waits for changes and returns a message with them. It returns nil if it was woken without a change (see
@@ -216,7 +217,7 @@ func (s *reader) read(ctx context.Context) ([]byte, error) {
 	case errors.Is(err, journal.ErrGone) && s.needsSnapshot:
 		s.cursor = s.informer.Now() // A list arrived during the wait; the snapshot will include it.
 		return nil, nil
-	case errors.Is(err, journal.ErrGone) && s.informer.visibleState(s.filter).version != s.version:
+	case errors.Is(err, journal.ErrGone) && s.informer.visibleState(s.filter).Version != s.version:
 		return nil, nil // The next call of advance sends a reset with the reason.
 	case errors.Is(err, journal.ErrGone):
 		s.reset("the missed changes are no longer in the history")
@@ -227,7 +228,7 @@ func (s *reader) read(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	s.cursor = cursor // Set it even if no message follows; otherwise these changes would be read again.
-	if len(changes) == 0 || s.needsSnapshot || s.informer.visibleState(s.filter).version != s.version {
+	if len(changes) == 0 || s.needsSnapshot || s.informer.visibleState(s.filter).Version != s.version {
 		// Do not send these changes: a snapshot will include them, or their cells belong to new columns.
 		return nil, nil
 	}
@@ -323,7 +324,7 @@ func (s *reader) reset(reason string) {
 	s.needsSnapshot, s.dueDigest = true, nil
 	s.listing, s.rows, s.isSendingSnapshot = nil, nil, false
 	if s.started {
-		s.informer.resets.Add(1)
+		s.informer.Resets.Add(1)
 		s.resetMessage = jsonscan.AppendString([]byte(`"type":"reset","reason":`), reason)
 	}
 }

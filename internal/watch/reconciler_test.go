@@ -15,6 +15,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
@@ -324,7 +325,7 @@ func TestRevokedRowsExceedHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		cluster := runClusterWith(t, server, watch.Options{
-			Linger: time.Minute, Ring: watch.Ring{Bytes: 64 << 10}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+			Linger: time.Minute, Ring: informer.Ring{Bytes: 64 << 10}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		})
 		for n := range 1000 {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))

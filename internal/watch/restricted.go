@@ -31,7 +31,7 @@ func (s *reader) restrictedOffset(at string, epoch uint64) (uint64, error) {
 	}
 	cipher := s.newCipher()
 	offset, issued, ok := cipher.DecryptRestricted(&c, epoch)
-	if !ok || !s.isRecent(issued) || s.hasGap(offset) || !s.informer.retainsAfter(offset) {
+	if !ok || !s.isRecent(issued) || s.hasGap(offset) || !s.informer.RetainsAfter(offset) {
 		return 0, errors.New(notResumed)
 	}
 	// Treat the cursor as repeated: this one is old, so the reader gets a new one before the first heartbeat.
@@ -44,7 +44,7 @@ func (s *reader) restrictedOffset(at string, epoch uint64) (uint64, error) {
 // the changes after a recent cursor because of their age.
 func (s *reader) isRecent(issued time.Time) bool {
 	age := time.Since(issued)
-	return age >= 0 && age <= min(restrictedHistory, s.informer.historyAge()/2)
+	return age >= 0 && age <= min(restrictedHistory, s.informer.HistoryAge()/2)
 }
 
 // earliest returns the time of the oldest changes that the changes view is allowed to show to this reader. The zero
@@ -53,7 +53,7 @@ func (s *reader) earliest(now time.Time) time.Time {
 	if !s.filter.IsRestricted {
 		return time.Time{}
 	}
-	return now.Add(-min(restrictedHistory, s.informer.historyAge()))
+	return now.Add(-min(restrictedHistory, s.informer.HistoryAge()))
 }
 
 // nextVisible waits for changes, and reads those up to the offset until. It returns the changes that the restricted

@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 
@@ -57,7 +58,7 @@ func newHiddenFixture(t *testing.T, viewer string) *hiddenFixture {
 	server := apitest.New(t, kinds()...)
 	server.Set("core/v1/namespaces", apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
 	options := watch.Options{
-		Linger: 5 * time.Minute, Ring: watch.Ring{Age: historyAge}, Log: slog.New(slog.DiscardHandler),
+		Linger: 5 * time.Minute, Ring: informer.Ring{Age: historyAge}, Log: slog.New(slog.DiscardHandler),
 	}
 	cluster := runClusterWith(t, server, options)
 	h := &hiddenFixture{server: server, cluster: cluster, ref: pods}

@@ -142,7 +142,7 @@ func (a *Access) recordRows(opened *openedQuery, version int) {
 	}
 	a.recordFilter(opened.resource, opened.filter, authz.VerbList)
 	a.revalidation.add(
-		revalidateEvery, func(context.Context) bool { return opened.informer.currentState(nil).version == version },
+		revalidateEvery, func(context.Context) bool { return opened.informer.CurrentState(nil).Version == version },
 	)
 }
 

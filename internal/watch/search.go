@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
@@ -88,9 +89,9 @@ func (a *Access) Search(
 		}
 		a.recordFilter(&watched[index], f, authz.VerbWatch)
 		now := i.visibleState(f)
-		searched := ResourceStatus{Resource: watched[index], Status: &now.status, Count: i.objectCount()}
-		if f.Columns = now.columns; searched.Count != nil {
-			count := best.scan(index, i, f, now.status.Namespaces, words)
+		searched := ResourceStatus{Resource: watched[index], Status: &now.Status, Count: i.objectCount()}
+		if f.Columns = now.Columns; searched.Count != nil {
+			count := best.scan(index, i, f, now.Status.Namespaces, words)
 			searched.Count = &count
 		}
 		found.Searched = append(found.Searched, searched)
@@ -170,7 +171,8 @@ type candidate struct {
 
 func (c candidate) compare(other candidate) int {
 	return cmp.Or(
-		cmp.Compare(c.rank, other.rank), cmp.Compare(c.resourceIndex, other.resourceIndex), compareKeys(c.key, other.key),
+		cmp.Compare(c.rank, other.rank), cmp.Compare(c.resourceIndex, other.resourceIndex),
+		informer.CompareKeys(c.key, other.key),
 	)
 }
 
@@ -191,7 +193,7 @@ func (l *shortlist) scan(index int, i *sharedInformer, f *query.Filter, covered,
 	entries, _ := i.Snapshot()
 	all := f.MatchesAll()
 	for _, e := range entries {
-		_, isCovered := slices.BinarySearch(covered, namespaceOf(e.Key))
+		_, isCovered := slices.BinarySearch(covered, informer.NamespaceOf(e.Key))
 		if !isCovered && len(covered) > 0 || !all && !f.Match(e.Value) {
 			continue
 		}

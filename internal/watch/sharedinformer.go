@@ -1,13 +1,14 @@
 package watch
 
 import (
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/resource"
 )
 
 // sharedInformer is an informer with the results that its readers share, so that each is computed once.
 type sharedInformer struct {
-	*informer
+	*informer.Informer
 
 	listings      listings
 	digests       digests
@@ -15,24 +16,24 @@ type sharedInformer struct {
 	rankings      rankings
 }
 
-// weight returns the memory of the shared results in bytes. Only rankings count, because the others are short-lived.
-func (i *sharedInformer) weight() int64 { return i.rankings.weight() }
+// Weight returns the memory of the shared results in bytes. Only rankings count, because the others are short-lived.
+func (i *sharedInformer) Weight() int64 { return i.rankings.weight() }
 
 // shared returns the sharedInformer that extends an informer. It returns nil if i is nil.
-func shared(i *informer) *sharedInformer {
+func shared(i *informer.Informer) *sharedInformer {
 	if i == nil {
 		return nil
 	}
-	s, _ := i.extension.(*sharedInformer) // Cluster.newInformer sets no other extension.
+	s, _ := i.Extension.(*sharedInformer) // Cluster.newInformer sets no other extension.
 	return s
 }
 
 // find returns the running informer of a scope, or nil if there is none.
-func (c *Cluster) find(scope listwatch.Scope) *sharedInformer { return shared(c.pool.find(scope)) }
+func (c *Cluster) find(scope listwatch.Scope) *sharedInformer { return shared(c.pool.Find(scope)) }
 
 // sharedInformers returns the running informers.
 func (c *Cluster) sharedInformers() []*sharedInformer {
-	all := c.pool.informers()
+	all := c.pool.Informers()
 	informers := make([]*sharedInformer, len(all))
 	for n, i := range all {
 		informers[n] = shared(i)
@@ -51,6 +52,6 @@ func informerResources(informers []*sharedInformer) []*resource.Resource {
 // resourceOf returns the resource that an informer watches. Only Group, Version and Resource are set, because the
 // informer's scope contains nothing else.
 func resourceOf(i *sharedInformer) *resource.Resource {
-	gvr := i.scope.Resource
+	gvr := i.Scope.Resource
 	return &resource.Resource{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}
 }

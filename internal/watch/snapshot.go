@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
@@ -51,23 +52,23 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	defer a.releaseAfterResponse(open)
 	informer := open.informer
 	began := time.Now()
-	informer.wait(ctx, wait, func() bool { return informer.visibleState(filter).status.State != status.Syncing })
+	informer.Wait(ctx, wait, func() bool { return informer.visibleState(filter).Status.State != status.Syncing })
 	listing, total, now, err := a.first(ctx, open, &q, began)
 	if err != nil {
 		return nil, err
 	}
 	snapshot := &Snapshot{
-		Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced, IsPartial: filter.IsPartial,
+		Resource: resource, Columns: now.Columns, Status: now.Status, Synced: now.Synced, IsPartial: filter.IsPartial,
 	}
-	if !now.synced && now.status.State == status.Failed && now.status.IsInvalidRequest && q.Fields != "" {
+	if !now.Synced && now.Status.State == status.Failed && now.Status.IsInvalidRequest && q.Fields != "" {
 		return nil, status.Invalidf(
-			"Invalid field selector", "The API server rejects %q for %s: %s", q.Fields, q.Resource, now.status.Reason,
+			"Invalid field selector", "The API server rejects %q for %s: %s", q.Fields, q.Resource, now.Status.Reason,
 		)
 	}
-	if !now.synced {
+	if !now.Synced {
 		return snapshot, ctx.Err()
 	}
-	a.recordRows(open, now.version)
+	a.recordRows(open, now.Version)
 	snapshot.Objects, snapshot.Total = listing.objects, total
 	if mask := a.guestMask(resource); mask != nil {
 		a.Grow(maskedMemory * int64(len(listing.objects)))
@@ -77,7 +78,7 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 		}
 	}
 	if len(snapshot.Objects) == total {
-		snapshot.Cursor = a.cursor(&q, filter, informer, now.version, listing.cursor.Offset)
+		snapshot.Cursor = a.cursor(&q, filter, informer, now.Version, listing.cursor.Offset)
 	}
 	if total == 0 {
 		err = a.checkNamespaces(ctx, filter.Named)
@@ -89,7 +90,7 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 // is the time of the query's last access review. first repeats a review that is too old, before and after the wait.
 func (a *Access) first(
 	ctx context.Context, open *openedQuery, q *query.Query, checked time.Time,
-) (*listing, int, informerState, error) {
+) (*listing, int, informer.State, error) {
 	check := func() error {
 		if time.Since(checked) <= authz.TTLRecheck().Allowed {
 			return nil
@@ -98,15 +99,15 @@ func (a *Access) first(
 		return a.restrict(ctx, open.resource, open.filter, authz.VerbList, authz.TTLRequest())
 	}
 	if err := check(); err != nil {
-		return nil, 0, informerState{}, err
+		return nil, 0, informer.State{}, err
 	}
 	release, err := a.acquireScan(ctx)
 	if err != nil {
-		return nil, 0, informerState{}, err
+		return nil, 0, informer.State{}, err
 	}
 	defer release()
 	if err := check(); err != nil {
-		return nil, 0, informerState{}, err
+		return nil, 0, informer.State{}, err
 	}
 	scan := scanMemory(q, open.filter, int64(open.informer.Len()))
 	a.Grow(scan)

@@ -30,18 +30,18 @@ func (s *reader) beginRows(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	s.cursor = listing.cursor
-	if !now.status.Same(s.sentStatus) || !now.synced && !now.hasNoRows {
+	if !now.Status.Same(s.sentStatus) || !now.Synced && !now.HasNoRows {
 		// The rows cannot be sent yet: a new state is sent first, or a list with new columns arrives soon.
 		return nil, nil
 	}
 	s.listing, s.rows = listing, listing.objects
-	s.recordSnapshotSent(now.version)
+	s.recordSnapshotSent(now.Version)
 	if len(s.rows) == 0 {
 		if err := s.check(ctx); err != nil {
 			return nil, err
 		}
 	}
-	s.columns, s.isFirstPart, s.isSendingSnapshot = now.columns, true, true
+	s.columns, s.isFirstPart, s.isSendingSnapshot = now.Columns, true, true
 	return s.view.next(s)
 }
 
@@ -93,13 +93,13 @@ func (s *reader) recordRowsSent(n int) {
 func (s *reader) beginObject(context.Context) ([]byte, error) {
 	now := s.informer.visibleState(s.filter)
 	o, ok, cursor := s.informer.Get(s.key)
-	if !now.status.Same(s.sentStatus) || !now.isUnchanged(s.informer.visibleState(s.filter)) ||
+	if !now.Status.Same(s.sentStatus) || !now.IsUnchanged(s.informer.visibleState(s.filter)) ||
 		!s.buffer.acquire(objectMemory) {
 		return nil, nil
 	}
-	s.recordSnapshotSent(now.version)
+	s.recordSnapshotSent(now.Version)
 	s.cursor = cursor
-	s.filter.Columns = now.columns
+	s.filter.Columns = now.Columns
 	message := s.message("snapshot")
 	if ok && s.filter.Match(o) {
 		text, err := s.maskObject(o).JSON()

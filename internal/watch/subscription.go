@@ -10,6 +10,7 @@ import (
 
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/cursor"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/query"
@@ -115,7 +116,7 @@ func (s *Subscription) attachReader(opened *openedQuery) {
 // newForbiddenInformer returns an informer that watches nothing and reports the state Forbidden with the reason.
 func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason string) *sharedInformer {
 	i := c.newInformer(listwatch.Scope{Resource: resource.GVR()}, resource)
-	i.status = status.Status{State: status.Forbidden, Since: time.Now(), Reason: reason}
+	i.Status = status.Status{State: status.Forbidden, Since: time.Now(), Reason: reason}
 	return shared(i)
 }
 
@@ -169,7 +170,7 @@ func (s *Subscription) isStillValid(ctx context.Context) bool {
 			return false
 		}
 	}
-	return s.reader.informer.visibleState(s.reader.filter).version == s.reader.version
+	return s.reader.informer.visibleState(s.reader.filter).Version == s.reader.version
 }
 
 // permissionsDiffer reports whether the permissions f and refusal differ from those with which the reader was opened.
@@ -231,7 +232,7 @@ func (s *Subscription) Close() {
 }
 
 func (a *Access) newReader(q *query.Query, v view, opened *openedQuery) *reader {
-	opened.informer.readers.Add(1)
+	opened.informer.Readers.Add(1)
 	s := &reader{
 		informer: opened.informer, filter: opened.filter, view: v, needsSnapshot: true,
 		guestMask: a.guestMask(opened.resource),
@@ -252,7 +253,7 @@ func (a *Access) newReader(q *query.Query, v view, opened *openedQuery) *reader 
 	}
 	s.newCipher = func() cursor.Cipher { return a.cursorCipher(q, opened.filter, opened.informer) }
 	if q.Name != "" && opened.resource.Namespaced == (len(q.Namespaces) == 1) {
-		s.key = keyOf(strings.Join(q.Namespaces, ""), q.Name)
+		s.key = informer.Key(strings.Join(q.Namespaces, ""), q.Name)
 	}
 	return s
 }
@@ -260,14 +261,14 @@ func (a *Access) newReader(q *query.Query, v view, opened *openedQuery) *reader 
 // resumeFrom makes the reader resume after a cursor. If that is impossible, it resets the reader with the reason.
 func (s *reader) resumeFrom(cursor string) {
 	now := s.informer.visibleState(s.filter)
-	s.filter.Columns = now.columns
-	offset, err := s.resumeOffset(cursor, s.informer.epochOf(now.version))
+	s.filter.Columns = now.Columns
+	offset, err := s.resumeOffset(cursor, s.informer.EpochOf(now.Version))
 	if err != nil {
 		s.started = true // The client has old data to discard.
 		s.reset(err.Error())
 		return
 	}
-	s.recordSnapshotSent(now.version)
+	s.recordSnapshotSent(now.Version)
 	s.cursor, s.sentOffset = journal.At(offset), offset
 }
 
@@ -288,5 +289,5 @@ func (s *reader) resumeOffset(cursor string, epoch uint64) (uint64, error) {
 // hasGap reports whether the view must show every change, but some changes after an offset are unknown. Changes are
 // unknown if their namespace was not watched at the time.
 func (s *reader) hasGap(offset uint64) bool {
-	return s.view.everyChange && s.informer.hasGap(s.filter.Namespaces, offset)
+	return s.view.everyChange && s.informer.HasGap(s.filter.Namespaces, offset)
 }

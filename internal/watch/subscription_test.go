@@ -16,6 +16,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
@@ -678,7 +679,7 @@ func TestSharedListBeyondHistoryIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		cluster := runClusterWith(t, server,
-			watch.Options{Linger: time.Minute, Ring: watch.Ring{Bytes: 1}, Log: slog.New(slog.DiscardHandler)})
+			watch.Options{Linger: time.Minute, Ring: informer.Ring{Bytes: 1}, Log: slog.New(slog.DiscardHandler)})
 		for n := range 3000 {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/journal"
 )
 
@@ -66,7 +67,7 @@ func viewOf(name View) (v view, ok bool) {
 // fold combines the changes of each object into one. The offsets in changes need not be consecutive. A combined
 // change has the managedFields of its newest part. A combined update also has the list of its parts.
 func fold(changes []*event.Change) []*event.Change {
-	folded := journal.Fold(changes, sameUID)
+	folded := journal.Fold(changes, informer.SameUID)
 	var merged map[string]*event.Folding
 	for _, c := range folded {
 		at, _ := slices.BinarySearchFunc(changes, c.Offset, func(c *event.Change, offset uint64) int {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 )
@@ -48,11 +49,11 @@ func (v *Viewer) Key() string {
 }
 
 // owner returns the owner of the quotas that the viewer's informers and rankings count towards.
-func (v *Viewer) owner() owner {
+func (v *Viewer) owner() informer.Owner {
 	if v.User == nil && v.Scope == nil {
-		return owner{}
+		return informer.Owner{}
 	}
-	return owner{sha256.Sum256([]byte(v.Key())), v.Scope != nil}
+	return informer.Owner{Hash: sha256.Sum256([]byte(v.Key())), IsGuest: v.Scope != nil}
 }
 
 // canDiscover reports whether the viewer is allowed to know that the resource exists. A logged-in user is allowed to

@@ -59,8 +59,8 @@ func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 	}
 	for n, all := range a.canSeeAll(ctx, resources) {
 		if all {
-			now := informers[n].currentState(nil)
-			watched[n].Status, watched[n].Count = &now.status, informers[n].objectCount()
+			now := informers[n].CurrentState(nil)
+			watched[n].Status, watched[n].Count = &now.Status, informers[n].objectCount()
 		}
 	}
 }
@@ -90,8 +90,8 @@ func (a *Access) canSeeAll(ctx context.Context, resources []*resource.Resource) 
 
 // objectCount returns the number of objects of an informer, or nil if it is unknown.
 func (i *sharedInformer) objectCount() *int {
-	now := i.currentState(nil)
-	if !now.synced || now.status.State.IsRefused() {
+	now := i.CurrentState(nil)
+	if !now.Synced || now.Status.State.IsRefused() {
 		return nil
 	}
 	count := i.Len()
@@ -102,7 +102,7 @@ func (i *sharedInformer) objectCount() *int {
 // unknown, or if the viewer is not allowed to see all objects.
 func (a *Access) Counts(ctx context.Context) map[string]int {
 	informers := slices.DeleteFunc(a.cluster.sharedInformers(), func(i *sharedInformer) bool {
-		return i.scope != (listwatch.Scope{Resource: i.scope.Resource})
+		return i.Scope != (listwatch.Scope{Resource: i.Scope.Resource})
 	})
 	counts := make(map[string]int)
 	for n, all := range a.canSeeAll(ctx, informerResources(informers)) {

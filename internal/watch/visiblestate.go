@@ -1,22 +1,23 @@
 package watch
 
 import (
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
 
 // visibleState returns the state of the informer for the namespaces of a filter, without the parts that the filter's
 // viewer is not permitted to see.
-func (i *sharedInformer) visibleState(f *query.Filter) informerState {
-	now := i.currentState(f.Namespaces)
-	if f.IsPartial && now.status.Namespaces == nil && !now.status.State.IsRefused() {
-		now.status.Namespaces = f.Namespaces
+func (i *sharedInformer) visibleState(f *query.Filter) informer.State {
+	now := i.CurrentState(f.Namespaces)
+	if f.IsPartial && now.Status.Namespaces == nil && !now.Status.State.IsRefused() {
+		now.Status.Namespaces = f.Namespaces
 	}
 	if f.IsGuest {
-		redactStatus(f, &now.status)
+		redactStatus(f, &now.Status)
 	}
 	if f.IsRestricted {
-		now.status.Count, now.status.Total = nil, nil // These numbers include hidden objects.
+		now.Status.Count, now.Status.Total = nil, nil // These numbers include hidden objects.
 	}
 	return now
 }

@@ -47,7 +47,7 @@ type WatchStatusEntry struct { //nolint:revive // See WatchStatus.
 
 // WatchStatus returns the status of everything that is watched. It checks no permissions.
 func (c *Cluster) WatchStatus() WatchStatus {
-	status := WatchStatus{Limit: c.pool.budget, Entries: []WatchStatusEntry{}}
+	status := WatchStatus{Limit: c.pool.Budget, Entries: []WatchStatusEntry{}}
 	for _, i := range c.sharedInformers() {
 		status.add(i)
 	}
@@ -62,7 +62,9 @@ func (a *Access) WatchStatus(ctx context.Context) WatchStatus {
 		return a.cluster.WatchStatus()
 	}
 	status := WatchStatus{Entries: []WatchStatusEntry{}}
-	informers := slices.DeleteFunc(a.cluster.sharedInformers(), func(i *sharedInformer) bool { return i.scope.Fields != "" })
+	informers := slices.DeleteFunc(
+		a.cluster.sharedInformers(), func(i *sharedInformer) bool { return i.Scope.Fields != "" },
+	)
 	for n, all := range a.canSeeAll(ctx, informerResources(informers)) {
 		if all {
 			status.add(informers[n])
@@ -90,14 +92,14 @@ func (l *WatchStatus) sort() {
 }
 
 func watchStatusEntry(i *sharedInformer) WatchStatusEntry {
-	now := i.stats()
+	now := i.Stats()
 	return WatchStatusEntry{
-		Resource: resourceOf(i).Ref(), Fields: i.scope.Fields, Metadata: i.scope.Metadata,
-		Shared: i.scope.GuestMasked, Status: now.status,
-		Objects: now.objects, CacheBytes: now.cacheBytes, OrderBytes: i.rankings.weight(),
-		RingBytes: now.historyBytes, RingChanges: now.historyChanges, RingSince: now.historySince,
-		Readers: int(i.readers.Load()), Resets: int(i.resets.Load()), LastEvent: now.lastEvent, Lists: now.lists,
-		Drops: now.drops, Interruptions: now.interruptions, InterruptedSeconds: now.interruptedFor.Seconds(),
-		InterruptedSince: now.interruptedSince,
+		Resource: resourceOf(i).Ref(), Fields: i.Scope.Fields, Metadata: i.Scope.Metadata,
+		Shared: i.Scope.GuestMasked, Status: now.Status,
+		Objects: now.Objects, CacheBytes: now.CacheBytes, OrderBytes: i.rankings.weight(),
+		RingBytes: now.HistoryBytes, RingChanges: now.HistoryChanges, RingSince: now.HistorySince,
+		Readers: int(i.Readers.Load()), Resets: int(i.Resets.Load()), LastEvent: now.LastEvent, Lists: now.Lists,
+		Drops: now.Drops, Interruptions: now.Interruptions, InterruptedSeconds: now.InterruptedFor.Seconds(),
+		InterruptedSince: now.InterruptedSince,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/query"
 )
@@ -14,7 +15,7 @@ import (
 type windowState struct {
 	*query.Window
 
-	viewer   owner
+	viewer   informer.Owner
 	ranking  *ranking
 	release  func()   // Releases the ranking (the sorted rows); nil if there is none.
 	sentPage *rowPage // The rows that were sent last.
@@ -36,11 +37,11 @@ func (w *windowState) close() {
 // yet.
 func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	now := s.informer.visibleState(s.filter)
-	if !now.synced && !now.hasNoRows {
+	if !now.Synced && !now.HasNoRows {
 		return nil, nil // The first list has not ended yet.
 	}
-	by, err := sortingOf(s.window.Sort(), now.columns)
-	if err != nil && len(now.columns) > 0 {
+	by, err := sortingOf(s.window.Sort(), now.Columns)
+	if err != nil && len(now.Columns) > 0 {
 		return nil, err
 	}
 	ranking, release, err := s.informer.acquireRanking(s.window.viewer, s.filter, &now, by)
@@ -54,7 +55,7 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if later := s.informer.visibleState(s.filter); later.version != now.version || later.hasNoRows != now.hasNoRows {
+	if later := s.informer.visibleState(s.filter); later.Version != now.Version || later.HasNoRows != now.HasNoRows {
 		return nil, nil // Permissions or columns have changed during the read.
 	}
 	if view.counts.total == 0 {
@@ -64,9 +65,9 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	}
 	s.window.sentPage, s.window.answered = view.rowPage, s.window.fixRange(request, view.rowPage)
 	s.window.offscreen, s.window.sentOffscreen = view.offscreen, view.offscreen
-	s.recordSnapshotSent(now.version)
+	s.recordSnapshotSent(now.Version)
 	s.cursor.Offset = view.offset
-	columns, err := appendColumns(nil, now.columns)
+	columns, err := appendColumns(nil, now.Columns)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +215,7 @@ func (s *reader) windowDigest() ([]byte, error) {
 	}
 	s.dueDigest = new(digest)
 	for _, row := range s.window.sentPage.rows {
-		s.dueDigest.add(keyOf(row.object.Namespace(), row.object.Name()), row.object.ResourceVersion())
+		s.dueDigest.add(informer.Key(row.object.Namespace(), row.object.Name()), row.object.ResourceVersion())
 	}
 	return s.digestMessage(), nil
 }
@@ -227,7 +228,7 @@ func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	if s.informer.visibleState(s.filter).version != s.version {
+	if s.informer.visibleState(s.filter).Version != s.version {
 		return nil, nil // The next call of advance returns a reset with the reason.
 	}
 	from, moved := w.sentPage, request != w.answered

@@ -13,6 +13,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
 )
 
@@ -41,7 +42,7 @@ func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	}
 	server.ChangeWhileDown(pods, func() { server.Set(pods, items...) }) // A watch would replay each of these changes.
 	cluster, err := watch.New(server.Config,
-		watch.Options{Linger: time.Hour, Ring: watch.Ring{Bytes: 16 << 20}, Log: slog.New(slog.DiscardHandler)})
+		watch.Options{Linger: time.Hour, Ring: informer.Ring{Bytes: 16 << 20}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/informer"
 )
 
 type relatedGraph struct {
@@ -333,7 +333,7 @@ func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 			Rest: fmt.Sprintf(`"spec":{"nodeName":"node-1","noise":"%x"}`, noise),
 		})
 	}
-	s := startSite(t, startClusterWith(t, api, watch.MinMemory))
+	s := startSite(t, startClusterWith(t, api, informer.MinMemory))
 	// A request waits only briefly for the first lists, so repeat the request.
 	path := "/api/v1/related/core/v1/nodes/_/node-1"
 	s.waitForText(path, `{"ref":"core/v1/pods","state":"failed"`)

@@ -1,4 +1,4 @@
-package watch
+package informer
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ const columnsEvery = 10 * time.Second
 // reconciler starts and stops the feeds of an informer, to match permissions and memory. A feed lists and watches one
 // namespace, or all namespaces. Only the goroutine of run uses the reconciler.
 type reconciler struct {
-	*informer
+	*Informer
 
 	// access contains the program's permissions by namespace, as last reviewed. The key "" means all namespaces
 	// together.
@@ -39,10 +39,10 @@ type reconciler struct {
 }
 
 // run lists and watches everything that the program is permitted to, until ctx ends. Then it closes the journal.
-func (i *informer) run(ctx context.Context) {
+func (i *Informer) run(ctx context.Context) {
 	defer i.Close()
 	s := &reconciler{
-		informer: i, access: make(map[string]namespaceAccess), estimates: make(map[string]estimate),
+		Informer: i, access: make(map[string]namespaceAccess), estimates: make(map[string]estimate),
 		releaseNamespaces: func() {},
 	}
 	defer func() { s.releaseNamespaces() }()
@@ -76,7 +76,7 @@ func (s *reconciler) logStatus() {
 		return
 	}
 	if s.loggedState != current.State && current.State != status.Syncing {
-		s.options.log.Warn("not watched", "state", current.State, "reason", current.Reason)
+		s.options.Log.Warn("not watched", "state", current.State, "reason", current.Reason)
 	}
 	s.loggedState = current.State
 }
@@ -159,30 +159,30 @@ func (s *reconciler) pollReasonFor(r authz.Permissions) string {
 // isServed reports whether the cluster serves the resource. If it does not, isServed stops the feeds and removes the
 // rows. A resource that is served or defined again starts without rows.
 func (s *reconciler) isServed(ctx context.Context) bool {
-	now := s.options.served(ctx)
+	now := s.options.Served(ctx)
 	s.mu.Lock()
-	isAbsent := s.status.State == status.Absent
+	isAbsent := s.Status.State == status.Absent
 	s.mu.Unlock()
 	switch {
-	case !now.known:
+	case !now.Known:
 		return !isAbsent
-	case now.resource == nil && !isAbsent && s.isStillListed(ctx):
+	case now.Resource == nil && !isAbsent && s.isStillListed(ctx):
 		return true // The API server still lists it: discovery is wrong or too early.
-	case now.resource == nil:
-		s.setAbsent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
+	case now.Resource == nil:
+		s.setAbsent(fmt.Sprintf("The cluster does not serve %s.", s.Scope.Resource.GroupResource()))
 		s.nextAttempt = time.Time{}
 		return false
-	case now.identity == s.identity && isAbsent && !s.isServedAgain(ctx):
+	case now.Identity == s.identity && isAbsent && !s.isServedAgain(ctx):
 		return false
-	case now.identity != s.identity && now.identity != "" && s.identity != "",
-		now.resource.Namespaced != s.resource.Namespaced:
+	case now.Identity != s.identity && now.Identity != "" && s.identity != "",
+		now.Resource.Namespaced != s.resource.Namespaced:
 		s.endFeeds(everyFeed)
 		s.clearRows()
 	}
 	if isAbsent {
 		s.setStatus(status.Status{State: status.Syncing, Since: time.Now()})
 	}
-	s.identity, s.resource = cmp.Or(now.identity, s.identity), now.resource
+	s.identity, s.resource = cmp.Or(now.Identity, s.identity), now.Resource
 	return true
 }
 
@@ -199,7 +199,7 @@ func (s *reconciler) isServedAgain(ctx context.Context) bool {
 
 func (s *reconciler) setAbsent(reason string) {
 	s.mu.Lock()
-	known := s.status.State == status.Absent
+	known := s.Status.State == status.Absent
 	s.mu.Unlock()
 	// Set the status first, so that no other status is reported when the feeds have stopped.
 	s.setStatus(status.Status{State: status.Absent, Since: time.Now(), Reason: reason})
@@ -221,8 +221,8 @@ func (s *reconciler) clearRows() {
 func (s *reconciler) setStatus(status status.Status) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.status.State != status.State {
-		s.status, s.isStatusChanged = status, true
+	if s.Status.State != status.State {
+		s.Status, s.isStatusChanged = status, true
 		clear(s.denied)
 	}
 }
@@ -230,7 +230,7 @@ func (s *reconciler) setStatus(status status.Status) {
 // desiredNamespaces returns the namespaces that need a feed (their own list and watch), with the permissions for
 // each. The key "" means one feed for all namespaces.
 func (s *reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Permissions {
-	s.expireLeases(s.options.pool.linger)
+	s.expireLeases(s.options.Pool.linger)
 	all := s.evaluate(ctx, []string{""})
 	allowed := len(all) == 1
 	if allowed && s.fits(ctx, "") {
@@ -246,7 +246,7 @@ func (s *reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	s.forgetExcept(slices.Sorted(slices.Values(slices.Concat(names, waiting))))
 	for _, ns := range waiting {
 		s.setFailed(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, which is the maximum: "+
-			"this one is watched when another one is no longer used.", maxLeases, s.scope.Resource.GroupResource()))
+			"this one is watched when another one is no longer used.", maxLeases, s.Scope.Resource.GroupResource()))
 	}
 	permitted := s.evaluate(ctx, names)
 	for _, ns := range slices.Sorted(maps.Keys(permitted)) {
@@ -263,12 +263,12 @@ func (s *reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 func (s *reconciler) candidates(ctx context.Context, requestedOnly bool) (names, waiting []string) {
 	names, waiting = s.splitLeases()
 	if !requestedOnly {
-		known, release := s.options.namespaces(ctx)
+		known, release := s.options.Namespaces(ctx)
 		s.releaseNamespaces()
 		s.releaseNamespaces = release
 		names = append(names, known...)
-		if s.options.defaultNamespace != "" {
-			names = append(names, s.options.defaultNamespace)
+		if s.options.DefaultNamespace != "" {
+			names = append(names, s.options.DefaultNamespace)
 		}
 	}
 	slices.Sort(names)
@@ -310,7 +310,7 @@ func (s *reconciler) prepare(
 	if running != nil && !stopped[running] {
 		return
 	}
-	f := &feed{informer: s.informer, namespace: namespace, pollReason: s.pollReasonFor(r)}
+	f := &feed{Informer: s.Informer, namespace: namespace, pollReason: s.pollReasonFor(r)}
 	if e, isNew := s.estimates[namespace]; isNew {
 		f.reserved.bytes = e.bytes
 	}

@@ -1,4 +1,4 @@
-package watch
+package informer
 
 import (
 	"context"
@@ -20,13 +20,13 @@ const (
 	linkFieldScopes, guestFieldScopes = 5, 10
 )
 
-// pool runs one informer for each scope that has readers. A scope is a resource, optionally with a field selector.
+// Pool runs one informer for each scope that has readers. A scope is a resource, optionally with a field selector.
 // All readers of a scope share its informer (its list and watch). The informer keeps running for the linger time
 // after its last reader has left.
-type pool struct {
+type Pool struct {
 	linger time.Duration
-	budget int64 // The maximum memory of all informers, in bytes; 0 means no limit.
-	start  func(listwatch.Scope, *resource.Resource) *informer
+	Budget int64 // The maximum memory of all informers, in bytes; 0 means no limit.
+	start  func(listwatch.Scope, *resource.Resource) *Informer
 
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // The context of run. Informers outlive requests.
@@ -37,29 +37,30 @@ type pool struct {
 // entry is a running informer with the number of its references. Each call of acquire adds a reference, until its
 // release.
 type entry struct {
-	*informer
+	*Informer
 
 	refs        int
-	refsByOwner map[owner]int // The references by owner; nil if the scope has no field selector.
+	refsByOwner map[Owner]int // The references by owner; nil if the scope has no field selector.
 	idleTimer   *time.Timer
 	idleSince   time.Time
 	stop        context.CancelFunc
 }
 
-// owner is the user or the share link whose quota includes an informer or a ranking (a sorted list of rows). hash
+// Owner is the user or the share link whose quota includes an informer or a ranking (a sorted list of rows). Hash
 // identifies the user or link. The zero owner is the program itself, or a caller without a login; it has no quota.
-type owner struct {
-	hash    authz.UserHash
-	isGuest bool
+type Owner struct {
+	Hash    authz.UserHash
+	IsGuest bool
 }
 
-func newPool(linger time.Duration, budget int64, start func(listwatch.Scope, *resource.Resource) *informer) *pool {
-	return &pool{linger: linger, budget: budget, start: start, entries: make(map[listwatch.Scope]*entry)}
+// NewPool returns a pool of informers, which start creates. budget is their maximum memory in bytes; 0 means no limit.
+func NewPool(linger time.Duration, budget int64, start func(listwatch.Scope, *resource.Resource) *Informer) *Pool {
+	return &Pool{linger: linger, Budget: budget, start: start, entries: make(map[listwatch.Scope]*entry)}
 }
 
-// run permits the pool to start informers until ctx ends. Then it stops all informers, and returns when they have
+// Run permits the pool to start informers until ctx ends. Then it stops all informers, and returns when they have
 // ended.
-func (p *pool) run(ctx context.Context) {
+func (p *Pool) Run(ctx context.Context) {
 	p.mu.Lock()
 	p.ctx = ctx
 	p.mu.Unlock()
@@ -74,12 +75,12 @@ func (p *pool) run(ctx context.Context) {
 	p.running.Wait()
 }
 
-// acquire returns the informer of a scope, and starts it if needed. The informer keeps running at least until release
+// Acquire returns the informer of a scope, and starts it if needed. The informer keeps running at least until release
 // is called. Only the first call of release has an effect. An informer with a field selector counts towards the quota
 // of the owner by.
-func (p *pool) acquire(
-	scope listwatch.Scope, resource *resource.Resource, by owner,
-) (i *informer, release func(), err error) {
+func (p *Pool) Acquire(
+	scope listwatch.Scope, resource *resource.Resource, by Owner,
+) (i *Informer, release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.entries[scope]
@@ -108,13 +109,13 @@ func (p *pool) acquire(
 		e.idleTimer.Stop()
 		e.idleTimer = nil
 	}
-	return e.informer, sync.OnceFunc(func() { p.release(scope, e, by) }), nil
+	return e.Informer, sync.OnceFunc(func() { p.release(scope, e, by) }), nil
 }
 
 // checkQuotaLocked returns an error if the owner by has used up its quota of informers with a field selector. The
 // caller must have locked p.mu.
-func (p *pool) checkQuotaLocked(by owner) error {
-	if by == (owner{}) {
+func (p *Pool) checkQuotaLocked(by Owner) error {
+	if by == (Owner{}) {
 		return nil
 	}
 	own, guests := 0, 0
@@ -123,18 +124,18 @@ func (p *pool) checkQuotaLocked(by owner) error {
 			own++
 		}
 		for other := range e.refsByOwner {
-			if other.isGuest {
+			if other.IsGuest {
 				guests++
 				break
 			}
 		}
 	}
 	switch {
-	case by.isGuest && own >= linkFieldScopes:
+	case by.IsGuest && own >= linkFieldScopes:
 		return errTooManyFields(fmt.Sprintf("the viewers of this link have %d in use", linkFieldScopes))
-	case by.isGuest && guests >= guestFieldScopes:
+	case by.IsGuest && guests >= guestFieldScopes:
 		return errTooManyFields(fmt.Sprintf("the viewers of all links have %d in use", guestFieldScopes))
-	case !by.isGuest && own >= userFieldScopes:
+	case !by.IsGuest && own >= userFieldScopes:
 		return errTooManyFields(fmt.Sprintf("you have %d in use", userFieldScopes))
 	}
 	return nil
@@ -149,7 +150,7 @@ func errTooManyFields(reason string) error {
 
 // makeFieldScopeRoomLocked reports whether one more informer with a field selector can start. If maxFieldScopes is
 // reached, it first stops the informer with a field selector that has had no readers for the longest time.
-func (p *pool) makeFieldScopeRoomLocked() bool {
+func (p *Pool) makeFieldScopeRoomLocked() bool {
 	used := 0
 	for scope := range p.entries {
 		if scope.Fields != "" {
@@ -159,12 +160,12 @@ func (p *pool) makeFieldScopeRoomLocked() bool {
 	if used < maxFieldScopes {
 		return true
 	}
-	return p.evictLocked(func(e *entry) bool { return e.scope.Fields != "" }) != nil
+	return p.evictLocked(func(e *entry) bool { return e.Scope.Fields != "" }) != nil
 }
 
 // evictLocked stops one informer for which matches() is true, and returns it: the one that has had no readers for the
 // longest time. It returns nil if all of them have readers.
-func (p *pool) evictLocked(matches func(*entry) bool) *entry {
+func (p *Pool) evictLocked(matches func(*entry) bool) *entry {
 	var oldest *entry
 	for _, e := range p.entries {
 		if e.refs == 0 && matches(e) && (oldest == nil || e.idleSince.Before(oldest.idleSince)) {
@@ -173,24 +174,24 @@ func (p *pool) evictLocked(matches func(*entry) bool) *entry {
 	}
 	if oldest != nil {
 		oldest.stop()
-		p.removeLocked(oldest.scope, oldest)
+		p.removeLocked(oldest.Scope, oldest)
 	}
 	return oldest
 }
 
-func (p *pool) startLocked(scope listwatch.Scope, resource *resource.Resource) *entry {
+func (p *Pool) startLocked(scope listwatch.Scope, resource *resource.Resource) *entry {
 	i := p.start(scope, resource)
 	ctx, stop := context.WithCancel(p.ctx)
-	e := &entry{informer: i, stop: stop}
+	e := &entry{Informer: i, stop: stop}
 	if scope.Fields != "" {
-		e.refsByOwner = make(map[owner]int)
+		e.refsByOwner = make(map[Owner]int)
 	}
 	p.entries[scope] = e
 	p.running.Go(func() { i.run(ctx) })
 	return e
 }
 
-func (p *pool) release(scope listwatch.Scope, e *entry, by owner) {
+func (p *Pool) release(scope listwatch.Scope, e *entry, by Owner) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.refs--
@@ -213,36 +214,38 @@ func (p *pool) release(scope listwatch.Scope, e *entry, by owner) {
 	})
 }
 
-func (p *pool) removeLocked(scope listwatch.Scope, e *entry) {
+func (p *Pool) removeLocked(scope listwatch.Scope, e *entry) {
 	if e.idleTimer != nil {
 		e.idleTimer.Stop()
 	}
 	delete(p.entries, scope)
 }
 
-// find returns the running informer of a scope, or nil if there is none. Unlike acquire, it does not keep the
+// Find returns the running informer of a scope, or nil if there is none. Unlike acquire, it does not keep the
 // informer running.
-func (p *pool) find(scope listwatch.Scope) *informer {
+func (p *Pool) Find(scope listwatch.Scope) *Informer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e := p.entries[scope]; e != nil {
-		return e.informer
+		return e.Informer
 	}
 	return nil
 }
 
-func (p *pool) requestReconcile() {
-	for _, i := range p.informers() {
+// RequestReconcile makes each informer review its permissions soon.
+func (p *Pool) RequestReconcile() {
+	for _, i := range p.Informers() {
 		i.requestReconcile()
 	}
 }
 
-func (p *pool) informers() []*informer {
+// Informers returns the running informers in no particular order.
+func (p *Pool) Informers() []*Informer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := make([]*informer, 0, len(p.entries))
+	all := make([]*Informer, 0, len(p.entries))
 	for _, e := range p.entries {
-		all = append(all, e.informer)
+		all = append(all, e.Informer)
 	}
 	return all
 }

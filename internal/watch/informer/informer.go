@@ -1,4 +1,10 @@
-package watch
+// Package informer keeps resources live in memory. An Informer lists and watches one resource, or a part of it, into a
+// journal of changes. A Pool runs one Informer for each scope that has readers, within a memory budget.
+//
+// An Informer watches only what the program is permitted to watch: all namespaces, or each permitted namespace. Its
+// State says how current the data is. Everything here is safe for concurrent use. All goroutines have ended when
+// Pool.Run returns.
+package informer
 
 import (
 	"context"
@@ -23,78 +29,79 @@ import (
 
 type (
 	resourceJournal = journal.Journal[string, *listwatch.Object, event.Memo]
-	objectEntry     = journal.Entry[string, *listwatch.Object]
+	// Entry is an object in the journal, by its Key.
+	Entry = journal.Entry[string, *listwatch.Object]
 )
 
-// definition is what discovery currently reports about a resource.
-type definition struct {
-	known    bool               // False if discovery failed, so that the other fields are unknown.
-	resource *resource.Resource // The resource; nil if the cluster does not serve it.
-	identity string             // UID of the CRD, or empty; it differs after the CRD is recreated.
+// Definition is what discovery currently reports about a resource.
+type Definition struct {
+	Known    bool               // False if discovery failed, so that the other fields are unknown.
+	Resource *resource.Resource // The resource; nil if the cluster does not serve it.
+	Identity string             // UID of the CRD, or empty; it differs after the CRD is recreated.
 }
 
-// printerColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
+// PrinterColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
 // nil if the resource has no definition, or if the program is not permitted to read it.
-type printerColumns struct {
+type PrinterColumns struct {
 	// dates contains the paths (see listwatch.SimplePath) to the times that columns of type date show. The API server
 	// sends their cells as an age ("33h"), which becomes outdated. If no path is known, the time is computed from the
 	// age.
-	dates map[string]string
+	Dates map[string]string
 	// paths contains the JSONPaths of all columns. They show which cells can contain a masked value, so that these
 	// cells are masked, too.
-	paths map[string]string
+	Paths map[string]string
 }
 
-// options are the settings of an informer, and what it needs of the cluster.
-type options struct {
-	client  *listwatch.Client
-	reviews *authz.Reviewer
-	pool    *pool
-	ring    Ring
-	// printerColumns reads what the CRD specifies about the resource's columns. It is called before each list, and also
+// Options are the settings of an informer, and what it needs of the cluster.
+type Options struct {
+	Client  *listwatch.Client
+	Reviews *authz.Reviewer
+	Pool    *Pool
+	Ring    Ring
+	// PrinterColumns reads what the CRD specifies about the resource's columns. It is called before each list, and also
 	// before each watch if values of the resource are masked.
-	printerColumns func(context.Context) printerColumns
-	masked         bool
-	served         func(context.Context) definition
-	// refreshSoon requests a discovery, because the served resources have possibly changed. It must return at once.
-	refreshSoon func()
+	PrinterColumns func(context.Context) PrinterColumns
+	Masked         bool
+	Served         func(context.Context) Definition
+	// RefreshSoon requests a discovery, because the served resources have possibly changed. It must return at once.
+	RefreshSoon func()
 	// namespaces returns the namespaces of the cluster as they were last known. They are watched until release is
 	// called.
-	namespaces func(ctx context.Context) (names []string, release func())
-	// defaultNamespace is the namespace of the kubeconfig's context, or empty.
-	defaultNamespace string
-	// stateChanged is called when the informer's state has changed, and objectChanged is called when an object has
+	Namespaces func(ctx context.Context) (names []string, release func())
+	// DefaultNamespace is the namespace of the kubeconfig's context, or empty.
+	DefaultNamespace string
+	// StateChanged is called when the informer's state has changed, and ObjectChanged is called when an object has
 	// changed. Both must return at once.
-	stateChanged, objectChanged func()
-	log                         *slog.Logger
+	StateChanged, ObjectChanged func()
+	Log                         *slog.Logger
 }
 
-// An extension is data that readers derive from the journal of an informer and share. It lives as long as the informer.
-type extension interface {
-	// weight returns the memory of the extension in bytes. It counts towards the memory budget.
-	weight() int64
+// An Extension is data that readers derive from the journal of an informer and share. It lives as long as the informer.
+type Extension interface {
+	// Weight returns the memory of the extension in bytes. It counts towards the memory budget.
+	Weight() int64
 }
 
-// informer lists and watches one resource, or a part of it, and keeps the objects and their changes in one journal.
+// Informer lists and watches one resource, or a part of it, and keeps the objects and their changes in one journal.
 // It has one feed (a list and watch) for all namespaces if that is permitted, and otherwise one for each permitted
 // namespace.
-type informer struct {
+type Informer struct {
 	*resourceJournal
 
-	options           options
-	scope             listwatch.Scope    // What the informer watches; its namespace is empty.
+	options           Options
+	Scope             listwatch.Scope    // What the informer watches; its namespace is empty.
 	resource          *resource.Resource // As last reported by discovery. Used only by the goroutine of run.
-	epoch             uint64             // Random number that identifies this informer in cursors; see epochOf.
+	epoch             uint64             // Random number that identifies this informer in cursors; see EpochOf.
 	reconcileRequests chan struct{}
 	reservedBytes     atomic.Int64 // Bytes that feeds have reserved for running lists.
-	extension         extension
+	Extension         Extension
 	masks             *redact.Memory // Data about masked values, which all feeds share; it stays when a feed ends.
-	began             time.Time
-	readers           atomic.Int64
-	resets            atomic.Int64 // Number of readers that had to restart from a snapshot.
+	Began             time.Time
+	Readers           atomic.Int64
+	Resets            atomic.Int64 // Number of readers that had to restart from a snapshot.
 
 	mu     sync.Mutex
-	status status.Status            // Status of a namespace that is not in feeds and not in denied.
+	Status status.Status            // Status of a namespace that is not in feeds and not in denied.
 	feeds  map[string]*feed         // The list and watch of each namespace; "" means all.
 	denied map[string]status.Status // Why a namespace is not listed and watched; "" means all.
 	// unreconciled is true until all namespaces that can be watched are known, and were checked against the memory
@@ -105,29 +112,29 @@ type informer struct {
 	// version increases when columns change, and when the history must not be sent any more. Readers then start from a
 	// new snapshot.
 	version    int
-	epochStart epochStart
+	epochStart EpochStart
 	coverage   coverage
 	endedStats feedStats
 }
 
-// newInformer returns an informer. The caller must start run, which lists and watches.
-func newInformer(scope listwatch.Scope, resource *resource.Resource, deps options) *informer {
-	deps.log = deps.log.With("resource", scope.Resource.GroupResource().String())
-	i := &informer{
-		options: deps, scope: scope, epoch: newEpoch(), resource: resource,
-		masks: redact.NewMemory(), began: time.Now(), reconcileRequests: make(chan struct{}, 1),
-		status: status.Status{State: status.Syncing, Since: time.Now()},
+// New returns an informer. The caller must start run, which lists and watches.
+func New(scope listwatch.Scope, resource *resource.Resource, deps Options) *Informer {
+	deps.Log = deps.Log.With("resource", scope.Resource.GroupResource().String())
+	i := &Informer{
+		options: deps, Scope: scope, epoch: newEpoch(), resource: resource,
+		masks: redact.NewMemory(), Began: time.Now(), reconcileRequests: make(chan struct{}, 1),
+		Status: status.Status{State: status.Syncing, Since: time.Now()},
 		feeds:  make(map[string]*feed), denied: make(map[string]status.Status), leases: make(map[string]*namespaceLease),
 		coverage: newCoverage(), unreconciled: true,
 	}
 	i.resourceJournal = journal.New[string, *listwatch.Object, event.Memo](journal.Options[string, *listwatch.Object]{
 		Same:      unchanged,
-		Continues: sameUID,
+		Continues: SameUID,
 		Size:      (*listwatch.Object).Size,
 		// Each object can have two encoded row texts: one for the rows view and one for the table view.
 		Derived:  func(o *listwatch.Object) int { return 2 * o.RowSize() },
-		MaxBytes: deps.ring.Bytes,
-		MaxAge:   deps.ring.Age,
+		MaxBytes: deps.Ring.Bytes,
+		MaxAge:   deps.Ring.Age,
 	})
 	return i
 }
@@ -138,45 +145,45 @@ func newEpoch() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// epochOf returns the number that identifies a version of the informer's data in cursors. A cursor of another version
+// EpochOf returns the number that identifies a version of the informer's data in cursors. A cursor of another version
 // is invalid.
-func (i *informer) epochOf(version int) uint64 {
+func (i *Informer) EpochOf(version int) uint64 {
 	return i.epoch + uint64(version) //nolint:gosec // A version is never negative.
 }
 
-func (i *informer) requestReconcile() {
+func (i *Informer) requestReconcile() {
 	select {
 	case i.reconcileRequests <- struct{}{}:
 	default: // It is requested already.
 	}
 }
 
-// informerState is the state of an informer at one time, for the namespaces that a reader requests.
-type informerState struct {
-	status    status.Status
-	synced    bool // The journal contains all objects of the listed namespaces.
-	columns   []listwatch.Column
-	version   int
-	hasNoRows bool // There are no rows to show; the status contains the reason.
+// State is the state of an informer at one time, for the namespaces that a reader requests.
+type State struct {
+	Status    status.Status
+	Synced    bool // The journal contains all objects of the listed namespaces.
+	Columns   []listwatch.Column
+	Version   int
+	HasNoRows bool // There are no rows to show; the status contains the reason.
 }
 
-// isUnchanged reports whether rows that were read between the states p and later can be sent. If the states differ,
+// IsUnchanged reports whether rows that were read between the states p and later can be sent. If the states differ,
 // the cells can belong to other columns, or some rows were being removed.
-func (p *informerState) isUnchanged(later informerState) bool {
-	return p.version == later.version && p.hasNoRows == later.hasNoRows && p.synced == later.synced &&
-		slices.Equal(p.status.Namespaces, later.status.Namespaces)
+func (p *State) IsUnchanged(later State) bool {
+	return p.Version == later.Version && p.HasNoRows == later.HasNoRows && p.Synced == later.Synced &&
+		slices.Equal(p.Status.Namespaces, later.Status.Namespaces)
 }
 
-// currentState returns the state of the informer for the given namespaces; no namespaces means all.
-func (i *informer) currentState(namespaces []string) informerState {
+// CurrentState returns the state of the informer for the given namespaces; no namespaces means all.
+func (i *Informer) CurrentState(namespaces []string) State {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	now := informerState{columns: i.columns, version: i.version}
-	now.status, now.synced = i.statusLocked(namespaces)
-	now.hasNoRows = !now.synced && (now.status.State.IsRefused() || now.status.State == status.Failed)
-	if now.columns == nil {
+	now := State{Columns: i.columns, Version: i.version}
+	now.Status, now.Synced = i.statusLocked(namespaces)
+	now.HasNoRows = !now.Synced && (now.Status.State.IsRefused() || now.Status.State == status.Failed)
+	if now.Columns == nil {
 		for _, f := range i.feeds {
-			now.columns = f.source.Columns() // The columns are known before the first list is complete.
+			now.Columns = f.source.Columns() // The columns are known before the first list is complete.
 		}
 	}
 	return now
@@ -185,7 +192,7 @@ func (i *informer) currentState(namespaces []string) informerState {
 // statusLocked merges the statuses of the given namespaces into one; no namespaces means all. It leaves out
 // namespaces that cannot be listed, so that the rows of the others are still shown. synced reports whether the lists
 // of all remaining namespaces are complete.
-func (i *informer) statusLocked(namespaces []string) (current status.Status, synced bool) {
+func (i *Informer) statusLocked(namespaces []string) (current status.Status, synced bool) {
 	if f := i.feeds[""]; f != nil {
 		return f.state.status, f.state.synced
 	}
@@ -207,7 +214,7 @@ func (i *informer) statusLocked(namespaces []string) (current status.Status, syn
 		}
 		switch now.State {
 		case "":
-			return i.status, false // The reconciler has not handled this namespace yet.
+			return i.Status, false // The reconciler has not handled this namespace yet.
 		case status.Forbidden, status.Absent, status.Failed:
 			if now.State == status.Failed && len(namespaces) > 1 {
 				now.Reason = ns + ": " + now.Reason
@@ -227,7 +234,7 @@ func (i *informer) statusLocked(namespaces []string) (current status.Status, syn
 	case i.denied[""].State != "" && !i.unreconciled:
 		return i.denied[""], false
 	default:
-		return i.status, false
+		return i.Status, false
 	}
 	if all || len(covered) < len(namespaces) {
 		current.Namespaces = covered
@@ -240,7 +247,7 @@ func (i *informer) statusLocked(namespaces []string) (current status.Status, syn
 
 // listableLocked returns the namespaces that the program is permitted to list: those that have a feed (a list and
 // watch), and those that do not fit into memory.
-func (i *informer) listableLocked() []string {
+func (i *Informer) listableLocked() []string {
 	namespaces := slices.Collect(maps.Keys(i.feeds))
 	for ns, current := range i.denied {
 		if current.State == status.Failed { // The namespace does not fit into memory.
@@ -251,9 +258,9 @@ func (i *informer) listableLocked() []string {
 	return namespaces
 }
 
-// wait blocks until the function until returns true, ctx ends, or timeout is over. It calls until at once, and after
+// Wait blocks until the function until returns true, ctx ends, or timeout is over. It calls until at once, and after
 // each change of the journal.
-func (i *informer) wait(ctx context.Context, timeout time.Duration, until func() bool) {
+func (i *Informer) Wait(ctx context.Context, timeout time.Duration, until func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for cursor := i.Now(); !until(); {

@@ -1,4 +1,4 @@
-package watch
+package informer
 
 import (
 	"context"
@@ -27,12 +27,12 @@ func (s *reconciler) dropForbidden() bool {
 	}
 	for _, current := range refused {
 		if current.State == status.Absent {
-			s.options.refreshSoon() // Request a discovery, because the resource is possibly not served any more.
+			s.options.RefreshSoon() // Request a discovery, because the resource is possibly not served any more.
 		}
 	}
 	if refused[""].State == status.Absent {
 		s.nextAttempt = time.Now().Add(authz.ReviewEvery)
-		s.setAbsent(fmt.Sprintf("The API server reports that %s is not found.", s.scope.Resource.GroupResource()))
+		s.setAbsent(fmt.Sprintf("The API server reports that %s is not found.", s.Scope.Resource.GroupResource()))
 		return false
 	}
 	for ns, status := range refused {
@@ -48,7 +48,7 @@ func (s *reconciler) dropForbidden() bool {
 	hadListed := false
 	s.endFeeds(func(f *feed) bool {
 		_, ok := refused[f.namespace]
-		hadListed = hadListed || ok && f.state.lists > 0
+		hadListed = hadListed || ok && f.state.Lists > 0
 		return ok
 	})
 	_, all := refused[""]
@@ -67,9 +67,9 @@ func (s *reconciler) refusesList(ctx context.Context, namespace string) bool {
 // tryList requests a short list of a namespace, or of all namespaces if it is "". It returns the state that follows
 // from the response: Live if the list succeeds.
 func (s *reconciler) tryList(ctx context.Context, namespace string) status.State {
-	scope := s.scope
+	scope := s.Scope
 	scope.Namespace = namespace
-	if _, _, err := s.options.client.Estimate(ctx, scope); err != nil {
+	if _, _, err := s.options.Client.Estimate(ctx, scope); err != nil {
 		return status.StateOf(err, false)
 	}
 	return status.Live

@@ -1,4 +1,4 @@
-package watch
+package informer
 
 import (
 	"cmp"
@@ -21,13 +21,13 @@ type namespaceLease struct {
 	idleSince   time.Time
 }
 
-// acquireLeases requests that the given namespaces are watched, one by one if all namespaces cannot be watched
+// AcquireLeases requests that the given namespaces are watched, one by one if all namespaces cannot be watched
 // together. The caller must call release exactly once. After that, the namespaces stay watched for the pool's linger
 // time.
 //
 // isNamed reports whether the client named the namespaces. Otherwise, they are the known namespaces of the cluster.
 // While watching all namespaces together is forbidden, known namespaces are watched anyway and need no lease.
-func (i *informer) acquireLeases(namespaces []string, isNamed bool) (release func(), err error) {
+func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release func(), err error) {
 	i.mu.Lock()
 	added := 0
 	for _, ns := range namespaces {
@@ -42,7 +42,7 @@ func (i *informer) acquireLeases(namespaces []string, isNamed bool) (release fun
 		}
 		return nil, status.Invalidf("Too many namespaces",
 			"%d namespaces of %s are in use, and no more can be watched one by one; "+
-				"request fewer of them with ns.", maxLeases, i.scope.Resource.GroupResource())
+				"request fewer of them with ns.", maxLeases, i.Scope.Resource.GroupResource())
 	}
 	for _, ns := range namespaces {
 		if i.leases[ns] == nil {
@@ -57,9 +57,9 @@ func (i *informer) acquireLeases(namespaces []string, isNamed bool) (release fun
 	return func() { i.releaseLeases(namespaces) }, nil
 }
 
-// releaseLeases undoes one call of acquireLeases. While one watch covers all namespaces, it deletes leases without
+// releaseLeases undoes one call of AcquireLeases. While one watch covers all namespaces, it deletes leases without
 // readers at once. Otherwise, expireLeases deletes them later.
-func (i *informer) releaseLeases(namespaces []string) {
+func (i *Informer) releaseLeases(namespaces []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.leases) > maxLeases {
@@ -79,7 +79,7 @@ func (i *informer) releaseLeases(namespaces []string) {
 // makeLeaseRoomLocked makes room for the given number of added leases, and reports whether there is room. It deletes
 // leases without readers, longest idle first, except those of the requested namespaces. If deleting would not free
 // enough room, it deletes none.
-func (i *informer) makeLeaseRoomLocked(added int, requested []string) bool {
+func (i *Informer) makeLeaseRoomLocked(added int, requested []string) bool {
 	excess := len(i.leases) + added - maxLeases
 	if excess <= 0 {
 		return true
@@ -104,7 +104,7 @@ func (i *informer) makeLeaseRoomLocked(added int, requested []string) bool {
 	return true
 }
 
-func (i *informer) expireLeases(idleTime time.Duration) {
+func (i *Informer) expireLeases(idleTime time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for ns, a := range i.leases {
@@ -118,7 +118,7 @@ func (i *informer) expireLeases(idleTime time.Duration) {
 // that must wait. There can be more than maxLeases, because leases are not limited while one watch covers all
 // namespaces. The order is: namespaces with a watch of their own, then the earliest requests, then namespaces without
 // readers.
-func (i *informer) splitLeases() (admitted, waiting []string) {
+func (i *Informer) splitLeases() (admitted, waiting []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	admitted = slices.Collect(maps.Keys(i.leases))

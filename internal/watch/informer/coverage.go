@@ -1,4 +1,4 @@
-package watch
+package informer
 
 import (
 	"maps"
@@ -24,18 +24,18 @@ func newCoverage() coverage {
 // entered returns a function that creates the event.Memo (extra data of a change) for an added object with a given
 // key. CoverageOnly is set for objects of a namespace that was not listed before: they became visible, but were not
 // created.
-func (i *informer) entered() func(key string) event.Memo {
+func (i *Informer) entered() func(key string) event.Memo {
 	i.mu.Lock()
 	covered := maps.Clone(i.coverage.covered)
 	i.mu.Unlock()
 	return func(key string) event.Memo {
-		return event.Memo{CoverageOnly: !covered[""] && !covered[namespaceOf(key)]}
+		return event.Memo{CoverageOnly: !covered[""] && !covered[NamespaceOf(key)]}
 	}
 }
 
 // dropCoverage records that the rows of each namespace for which matches returns true were removed. It reports
 // whether a reader still requests one of these namespaces.
-func (i *informer) dropCoverage(matches func(namespace string) bool) (isRequested bool) {
+func (i *Informer) dropCoverage(matches func(namespace string) bool) (isRequested bool) {
 	i.mu.Lock()
 	anyCovered := false
 	for ns := range i.coverage.covered {
@@ -68,9 +68,9 @@ func (i *informer) dropCoverage(matches func(namespace string) bool) (isRequeste
 	return isRequested
 }
 
-// hasGap reports whether changes after an offset can be missing, because a namespace was not watched at the time.
+// HasGap reports whether changes after an offset can be missing, because a namespace was not watched at the time.
 // namespaces are those that the reader requests; none means all.
-func (i *informer) hasGap(namespaces []string, offset uint64) bool {
+func (i *Informer) HasGap(namespaces []string, offset uint64) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for ns, at := range i.coverage.dropped {

@@ -1,4 +1,4 @@
-package watch
+package informer
 
 import (
 	"context"
@@ -81,12 +81,12 @@ func (s *reconciler) evaluate(ctx context.Context, namespaces []string) map[stri
 // covers all resources, so only the permitted namespaces of this informer are counted. If the rules are incomplete,
 // those of all informers are counted.
 func (s *reconciler) reviewInterval(namespace string, allowed bool) time.Duration {
-	minimum, count := deniedEvery, s.options.reviews.Denied.Load()
+	minimum, count := deniedEvery, s.options.Reviews.Denied.Load()
 	switch {
 	case namespace == "":
 		return authz.ReviewEvery
-	case allowed && s.options.reviews.AreRulesIncomplete():
-		minimum, count = authz.ReviewEvery, s.options.reviews.Allowed.Load()
+	case allowed && s.options.Reviews.AreRulesIncomplete():
+		minimum, count = authz.ReviewEvery, s.options.Reviews.Allowed.Load()
 	case allowed:
 		minimum, count = authz.ReviewEvery, s.counted.allowed
 	}
@@ -113,8 +113,8 @@ func (s *reconciler) review(
 	ctx context.Context, namespace string, known namespaceAccess, isFirst bool,
 ) namespaceAccess {
 	v := known
-	reviewed, err := s.options.reviews.Review(
-		ctx, listwatch.Scope{Resource: s.scope.Resource, Namespace: namespace}, known.Permissions,
+	reviewed, err := s.options.Reviews.Review(
+		ctx, listwatch.Scope{Resource: s.Scope.Resource, Namespace: namespace}, known.Permissions,
 	)
 	switch {
 	case err == nil && reviewed.List && known.isListRefused:
@@ -174,7 +174,7 @@ func countAccess(access map[string]namespaceAccess) (counts accessCounts) {
 // updateCounts updates the totals over all informers, which the reviewer stores, with the new counts of this
 // informer.
 func (s *reconciler) updateCounts(counts accessCounts) {
-	s.options.reviews.Allowed.Add(counts.allowed - s.counted.allowed)
-	s.options.reviews.Denied.Add(counts.denied - s.counted.denied)
+	s.options.Reviews.Allowed.Add(counts.allowed - s.counted.allowed)
+	s.options.Reviews.Denied.Add(counts.denied - s.counted.denied)
 	s.counted = counts
 }

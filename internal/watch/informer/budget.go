@@ -1,4 +1,4 @@
-package watch
+package informer
 
 import (
 	"cmp"
@@ -13,18 +13,18 @@ const MinMemory = 96 << 20
 // programMemory is the memory, in bytes, that the program needs in addition to the watched objects.
 const programMemory = 48 << 20
 
-// budgetOf returns how many bytes of a memory limit are for watched objects. The rest is for the program itself, the
+// BudgetOf returns how many bytes of a memory limit are for watched objects. The rest is for the program itself, the
 // garbage collector and responses. A limit of 0, and a result of 0, mean no limit.
-func budgetOf(limit int64) int64 {
+func BudgetOf(limit int64) int64 {
 	if limit == 0 {
 		return 0
 	}
 	return (limit - programMemory) / 2
 }
 
-// limitedTo returns r with defaults for zero fields, and with its size limited to an eighth of the memory budget, so
+// LimitedTo returns r with defaults for zero fields, and with its size limited to an eighth of the memory budget, so
 // that the budget has room for the histories of several resources. A budget of 0 does not limit the size.
-func (r Ring) limitedTo(budget int64) Ring {
+func (r Ring) LimitedTo(budget int64) Ring {
 	r.Bytes, r.Age = cmp.Or(r.Bytes, ringBytes), cmp.Or(r.Age, ringAge)
 	if budget > 0 {
 		r.Bytes = int(min(int64(r.Bytes), budget/8))
@@ -58,19 +58,19 @@ const (
 
 // load returns the bytes that an informer uses without its history: objects, data about masked values, sorted lists,
 // and the memory that running lists have reserved.
-func (i *informer) load() int64 {
+func (i *Informer) load() int64 {
 	state, _ := i.Weight()
-	return int64(state) + i.masks.Weight() + i.reservedBytes.Load() + i.extension.weight()
+	return int64(state) + i.masks.Weight() + i.reservedBytes.Load() + i.Extension.Weight()
 }
 
-func (i *informer) historyLoad() int64 {
+func (i *Informer) historyLoad() int64 {
 	_, ring := i.Weight()
 	return int64(ring)
 }
 
-func (p *pool) free() int64 {
-	free := p.budget
-	for _, i := range p.informers() {
+func (p *Pool) free() int64 {
+	free := p.Budget
+	for _, i := range p.Informers() {
 		free -= i.load() + i.historyLoad()
 	}
 	return free
@@ -82,32 +82,32 @@ func (p *pool) free() int64 {
 //
 // attainable is the number of bytes that would be free without any histories and idle informers. fits reports whether
 // the given number of bytes fits into the budget.
-func (p *pool) makeRoom(bytes int64, requester *informer) (attainable int64, fits bool) {
-	if p.budget == 0 {
+func (p *Pool) makeRoom(bytes int64, requester *Informer) (attainable int64, fits bool) {
+	if p.Budget == 0 {
 		return 0, true
 	}
-	if attainable = p.budget - p.needed(requester); bytes > attainable {
+	if attainable = p.Budget - p.needed(requester); bytes > attainable {
 		return attainable, false
 	}
 	p.dropHistories(bytes - p.free())
 	for bytes > p.free() && p.evict(requester) {
 		continue
 	}
-	// Return true even if histories have grown in the meantime. The next call of makeRoom drops them.
+	// Return true even if histories have grown in the meantime. The next call of MakeRoom drops them.
 	return attainable, true
 }
 
-// makeRoom frees memory of the pool for the given number of bytes, and reports whether they fit into the budget.
-func (i *informer) makeRoom(bytes int64) bool {
-	_, fits := i.options.pool.makeRoom(bytes, i)
+// MakeRoom frees memory of the pool for the given number of bytes, and reports whether they fit into the budget.
+func (i *Informer) MakeRoom(bytes int64) bool {
+	_, fits := i.options.Pool.makeRoom(bytes, i)
 	return fits
 }
 
-// needed returns the bytes in use that makeRoom cannot free: those of requester, and of all informers with readers.
-// Histories do not count, because makeRoom can drop them.
-func (p *pool) needed(requester *informer) (sum int64) {
+// needed returns the bytes in use that MakeRoom cannot free: those of requester, and of all informers with readers.
+// Histories do not count, because MakeRoom can drop them.
+func (p *Pool) needed(requester *Informer) (sum int64) {
 	idle := p.idle()
-	for _, i := range p.informers() {
+	for _, i := range p.Informers() {
 		if i == requester || !idle[i] {
 			sum += i.load()
 		}
@@ -115,51 +115,51 @@ func (p *pool) needed(requester *informer) (sum int64) {
 	return sum
 }
 
-func (p *pool) idle() map[*informer]bool {
+func (p *Pool) idle() map[*Informer]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	idle := make(map[*informer]bool)
+	idle := make(map[*Informer]bool)
 	for _, e := range p.entries {
-		idle[e.informer] = e.refs == 0
+		idle[e.Informer] = e.refs == 0
 	}
 	return idle
 }
 
-func (p *pool) dropHistories(bytes int64) {
-	all := p.informers()
-	slices.SortFunc(all, func(a, b *informer) int { return cmp.Compare(b.historyLoad(), a.historyLoad()) })
+func (p *Pool) dropHistories(bytes int64) {
+	all := p.Informers()
+	slices.SortFunc(all, func(a, b *Informer) int { return cmp.Compare(b.historyLoad(), a.historyLoad()) })
 	for _, i := range all {
 		weight := i.historyLoad()
 		if bytes <= 0 || weight == 0 {
 			return
 		}
 		i.Forget()
-		i.options.log.Info("history dropped to free memory", "bytes", formatBytes(weight))
+		i.options.Log.Info("history dropped to free memory", "bytes", formatBytes(weight))
 		bytes -= weight
 	}
 }
 
 // evict stops the informer that has been without readers for the longest time, but never the informer except. It
 // reports whether it stopped one.
-func (p *pool) evict(except *informer) bool {
+func (p *Pool) evict(except *Informer) bool {
 	p.mu.Lock()
-	evicted := p.evictLocked(func(e *entry) bool { return e.informer != except })
+	evicted := p.evictLocked(func(e *entry) bool { return e.Informer != except })
 	p.mu.Unlock()
 	if evicted == nil {
 		return false
 	}
-	evicted.options.log.Info("watch stopped to free memory: no readers")
+	evicted.options.Log.Info("watch stopped to free memory: no readers")
 	return true
 }
 
 // exceedsBudget reports whether the informer i must stop because the memory budget is exceeded. It must stop if no
 // other informer is larger, and if the budget is exceeded even without histories and idle informers.
-func (p *pool) exceedsBudget(i *informer) bool {
+func (p *Pool) exceedsBudget(i *Informer) bool {
 	own := i.load()
-	largest := !slices.ContainsFunc(p.informers(), func(other *informer) bool {
+	largest := !slices.ContainsFunc(p.Informers(), func(other *Informer) bool {
 		return other != i && other.load() > own
 	})
-	// Call makeRoom after the comparison of sizes: if a larger informer has stopped in the meantime, the budget
+	// Call MakeRoom after the comparison of sizes: if a larger informer has stopped in the meantime, the budget
 	// suffices now.
 	_, fits := p.makeRoom(0, i)
 	return largest && !fits

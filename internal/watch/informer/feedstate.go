@@ -1,4 +1,4 @@
-package watch
+package informer
 
 import (
 	"context"
@@ -45,22 +45,22 @@ type feedState struct {
 
 // feedStats contains statistics for the status page: those of one feed, or the sums of all feeds that have ended.
 type feedStats struct {
-	lists             int // Number of complete lists.
-	drops             int // Number of watches that ended.
-	interruptions     int // Number of times without a watch, longer than gracePeriod, after a list.
-	interruptedFor    time.Duration
+	Lists             int // Number of complete lists.
+	Drops             int // Number of watches that ended.
+	Interruptions     int // Number of times without a watch, longer than gracePeriod, after a list.
+	InterruptedFor    time.Duration
 	interruptionStart time.Time // Start of the present time without a watch; otherwise zero.
-	lastEvent         time.Time
+	LastEvent         time.Time
 }
 
 // add adds the statistics of other, without an interruption that is still in progress.
 func (r *feedStats) add(other *feedStats) {
-	r.lists += other.lists
-	r.drops += other.drops
-	r.interruptions += other.interruptions
-	r.interruptedFor += other.interruptedFor
-	if other.lastEvent.After(r.lastEvent) {
-		r.lastEvent = other.lastEvent
+	r.Lists += other.Lists
+	r.Drops += other.Drops
+	r.Interruptions += other.Interruptions
+	r.InterruptedFor += other.InterruptedFor
+	if other.LastEvent.After(r.LastEvent) {
+		r.LastEvent = other.LastEvent
 	}
 }
 
@@ -75,7 +75,7 @@ func (s *feedState) finish() {
 
 func (s *feedState) endInterruption(now time.Time) {
 	if !s.interruptionStart.IsZero() {
-		s.interruptedFor += now.Sub(s.interruptionStart)
+		s.InterruptedFor += now.Sub(s.interruptionStart)
 		s.interruptionStart = time.Time{}
 	}
 }
@@ -105,7 +105,7 @@ func (s *feedState) set(state status.State, since time.Time, reason string) bool
 	case state == status.Live:
 		s.endInterruption(since)
 	case s.status.State == status.Live:
-		s.interruptions++
+		s.Interruptions++
 		s.interruptionStart = since
 	}
 	s.status, s.hasOwnStatus = status.Status{State: state, Since: since, Reason: reason}, true
@@ -140,7 +140,7 @@ func (f *feed) observe(objects int, bytes int64) {
 // totalDelay. Readers get the total with the progress of the list. There is no total for a single namespace, with a
 // field selector, or for metadata only.
 func (f *feed) requestTotal(ctx context.Context) {
-	if f.namespace != "" || f.scope.Fields != "" || f.scope.Metadata {
+	if f.namespace != "" || f.Scope.Fields != "" || f.Scope.Metadata {
 		return
 	}
 	signal.Sleep(ctx, totalDelay)
@@ -150,7 +150,7 @@ func (f *feed) requestTotal(ctx context.Context) {
 	if !waiting || ctx.Err() != nil {
 		return
 	}
-	count, err := f.options.client.Count(ctx, f.scope)
+	count, err := f.options.Client.Count(ctx, f.Scope)
 	if err != nil {
 		return // The list will report the error.
 	}
@@ -160,7 +160,7 @@ func (f *feed) requestTotal(ctx context.Context) {
 }
 
 func (f *feed) logPanic(v any, stack []byte) {
-	f.options.log.Error("decoding panicked", "panic", v, "stack", string(stack))
+	f.options.Log.Error("decoding panicked", "panic", v, "stack", string(stack))
 }
 
 // recordStall records that a streaming list made no progress. All later lists are plain lists.
@@ -168,7 +168,7 @@ func (f *feed) recordStall() {
 	f.mu.Lock()
 	f.state.stalled = true
 	f.mu.Unlock()
-	f.options.log.Warn("the streaming list made no progress; using plain lists from now on", "after", stallTimeout)
+	f.options.Log.Warn("the streaming list made no progress; using plain lists from now on", "after", stallTimeout)
 }
 
 // recordStreamFailure records why a streaming list failed. A plain list follows, whose error is more precise.
@@ -244,7 +244,7 @@ func (f *feed) recordEnded(ctx context.Context) {
 	}
 	at := f.state.interruptedSince
 	f.state.open, f.state.continues = false, false
-	f.state.drops++
+	f.state.Drops++
 	if f.state.staleTimer != nil {
 		f.state.staleTimer.Stop()
 		f.state.staleTimer = nil
@@ -291,11 +291,11 @@ func (f *feed) announce(changed bool) {
 	f.mu.Lock()
 	status := f.state.status
 	f.mu.Unlock()
-	f.options.log.Info("resource state", "namespace", f.namespace, "state", status.State, "reason", status.Reason)
+	f.options.Log.Info("resource state", "namespace", f.namespace, "state", status.State, "reason", status.Reason)
 	f.notify()
 }
 
-func (i *informer) notify() {
+func (i *Informer) notify() {
 	i.Wake()
-	i.options.stateChanged()
+	i.options.StateChanged()
 }

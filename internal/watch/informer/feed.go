@@ -1,4 +1,4 @@
-package watch
+package informer
 
 import (
 	"context"
@@ -38,7 +38,7 @@ const (
 // in the informer's journal. The status in state reports how current the data is. It is changed before readers are
 // woken.
 type feed struct {
-	*informer
+	*Informer
 
 	namespace    string // Empty for all namespaces.
 	pollReason   string // Why the resource is polled; empty if it is watched.
@@ -53,12 +53,12 @@ type feed struct {
 
 // prepareFeed initializes a feed without starting it. It returns run, which lists and watches until f.stop is called.
 // status is the status of the feed until the API server has responded.
-func (i *informer) prepareFeed(ctx context.Context, f *feed, status status.Status) (run func(), err error) {
-	scope := i.scope
+func (i *Informer) prepareFeed(ctx context.Context, f *feed, status status.Status) (run func(), err error) {
+	scope := i.Scope
 	scope.Namespace = f.namespace
 	f.stopped, f.state.status = make(chan struct{}), status
 	ctx, f.stop = context.WithCancel(ctx)
-	source, err := i.options.client.Source(scope, listwatch.SourceOptions{
+	source, err := i.options.Client.Source(scope, listwatch.SourceOptions{
 		Stall: stallTimeout, Stalled: f.recordStall, Panicked: f.logPanic, Observe: f.observe, Masks: i.masks,
 		Established: f.recordContinued,
 		Failed:      func(err error) { f.recordStreamFailure(ctx, err) },
@@ -77,11 +77,11 @@ func (i *informer) prepareFeed(ctx context.Context, f *feed, status status.Statu
 // swapFeeds replaces stopped feeds with prepared ones, which have not started yet. The rows of the stopped feeds stay
 // in memory. The replacement happens in one step, under the lock. Otherwise readers could mistake a part of the rows
 // for all of them, or get an error.
-func (i *informer) swapFeeds(stopped map[*feed]bool, prepared map[*feed]func()) {
+func (i *Informer) swapFeeds(stopped map[*feed]bool, prepared map[*feed]func()) {
 	i.mu.Lock()
 	for f := range stopped {
 		f.state.finish()
-		f.state.lastEvent = f.lastChangeTime()
+		f.state.LastEvent = f.lastChangeTime()
 		delete(i.feeds, f.namespace)
 		i.endedStats.add(&f.state.feedStats)
 	}
@@ -142,7 +142,7 @@ func (f *feed) reflect(feedCtx context.Context) {
 		},
 	}
 	reflector := cache.NewReflectorWithOptions(lister, nil, (*store)(f), cache.ReflectorOptions{
-		Name: f.scope.Resource.String(), TypeDescription: f.scope.Resource.String(),
+		Name: f.Scope.Resource.String(), TypeDescription: f.Scope.Resource.String(),
 		Logger: &logger, Clock: contextClock{ctx: ctx},
 		// Wait at most 15 s between two attempts (10 s plus jitter). client-go would wait for up to a minute, in which
 		// users see stale data.
@@ -218,7 +218,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 			return nil, errors.New("streaming lists have failed before")
 		}
 		f.prepareList(ctx)
-	} else if f.options.masked {
+	} else if f.options.Masked {
 		// Also read the columns before a watch: they determine which values are masked, and the CRD can have changed.
 		f.readColumns(ctx)
 	}
@@ -251,9 +251,9 @@ func (f *feed) prepareList(ctx context.Context) {
 func (f *feed) readColumns(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, columnsTimeout)
 	defer cancel()
-	columns := f.options.printerColumns(ctx)
-	f.source.SetDates(columns.dates)
-	f.source.SetPaths(columns.paths)
+	columns := f.options.PrinterColumns(ctx)
+	f.source.SetDates(columns.Dates)
+	f.source.SetPaths(columns.Paths)
 }
 
 // trackedWatch is a watch that calls ended when it is stopped. The Reflector stops every watch after its last event.

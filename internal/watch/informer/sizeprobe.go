@@ -1,4 +1,4 @@
-package watch
+package informer
 
 import (
 	"context"
@@ -33,12 +33,12 @@ type sizeProbe struct {
 // no feed (list and watch) can start before it. For a single namespace, it returns nil until the response has
 // arrived. Then it requests another run of the reconciler, which calls probe again.
 func (s *reconciler) probe(ctx context.Context, namespace string) *sizeProbe {
-	scope := s.scope
+	scope := s.Scope
 	scope.Namespace = namespace
 	p := &s.probes
 	if namespace == "" {
 		probe := &sizeProbe{}
-		probe.objects, probe.bytes, probe.err = s.options.client.Estimate(ctx, scope)
+		probe.objects, probe.bytes, probe.err = s.options.Client.Estimate(ctx, scope)
 		return probe
 	}
 	p.mu.Lock()
@@ -59,7 +59,7 @@ func (s *reconciler) probe(ctx context.Context, namespace string) *sizeProbe {
 	p.probes[namespace] = probe
 	p.inFlight++
 	p.running.Go(func() {
-		objects, bytes, err := s.options.client.Estimate(ctx, scope)
+		objects, bytes, err := s.options.Client.Estimate(ctx, scope)
 		p.mu.Lock()
 		*probe = sizeProbe{objects: objects, bytes: bytes, err: err, arrived: true}
 		p.inFlight--

@@ -1,4 +1,4 @@
-package watch
+package informer
 
 import (
 	"fmt"
@@ -11,16 +11,17 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// keyOf returns the journal key of an object: "namespace/name".
-func keyOf(namespace, name string) string { return namespace + "/" + name }
+// Key returns the journal key of an object: "namespace/name".
+func Key(namespace, name string) string { return namespace + "/" + name }
 
-// namespaceOf returns the namespace in a journal key ("namespace/name").
-func namespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
+// NamespaceOf returns the namespace in a journal key ("namespace/name").
+func NamespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 
-func sameUID(before, after *listwatch.Object) bool { return before.UID() == after.UID() }
+// SameUID reports whether two versions have the same UID. An object that was deleted and created again has another one.
+func SameUID(before, after *listwatch.Object) bool { return before.UID() == after.UID() }
 
-// unchanged reports whether two versions of an object are equal for readers. Equal
-// resourceVersions are not enough: an API need not set them, and text or table cells can change without a new one.
+// unchanged reports whether two versions of an object are equal for readers. Equal resourceVersions are not enough: an
+// API need not set them, and text or table cells can change without a new one.
 func unchanged(before, after *listwatch.Object) bool {
 	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after)
 }
@@ -32,11 +33,11 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	if f.reserved.isOversized {
 		return // The list does not fit into memory; the reconciler handles that in dropOversized.
 	}
-	entries := make([]objectEntry, len(objects))
+	entries := make([]Entry, len(objects))
 	for n, o := range objects {
-		entries[n] = objectEntry{Key: keyOf(o.Namespace(), o.Name()), Value: o}
+		entries[n] = Entry{Key: Key(o.Namespace(), o.Name()), Value: o}
 	}
-	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
+	slices.SortFunc(entries, func(a, b Entry) int { return CompareKeys(a.Key, b.Key) })
 	columns := f.source.Columns()
 	columnsChanged := f.setColumns(columns)
 	// Release the reservation before ReplaceIn. Otherwise the objects would be counted twice and would seem not to fit
@@ -47,7 +48,7 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	if columnsChanged {
 		f.Forget() // Without a history, readers of the old columns restart from a new snapshot.
 	}
-	start := epochStart{cursor: f.Now(), at: time.Now()}
+	start := EpochStart{Cursor: f.Now(), at: time.Now()}
 	f.mu.Lock()
 	if columnsChanged {
 		f.epochStart = start
@@ -60,7 +61,7 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 		f.state.markContinued()
 	}
 	f.state.listedAt = start.at
-	f.state.lists++
+	f.state.Lists++
 	f.coverage.covered[f.namespace] = true
 	state := status.Live
 	if pollReason != "" {
@@ -75,10 +76,10 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	f.mu.Unlock()
 	f.announce(statusChanged)
 	f.Wake()
-	f.options.objectChanged()
+	f.options.ObjectChanged()
 }
 
-func (f *feed) covers(key string) bool { return f.namespace == "" || namespaceOf(key) == f.namespace }
+func (f *feed) covers(key string) bool { return f.namespace == "" || NamespaceOf(key) == f.namespace }
 
 // setColumns makes the columns of a new list the columns of the informer. If they differ, the reconciler lists the
 // other feeds again: their cells in the journal belong to the old columns. changed reports whether they differ;
@@ -107,21 +108,21 @@ func (f *feed) setColumns(columns []listwatch.Column) (changed bool) {
 
 // evict removes all rows of the namespaces for which matches returns true. hadRows reports whether it removed any
 // row. isRequested reports whether a reader still requests one of these namespaces.
-func (i *informer) evict(matches func(namespace string) bool) (hadRows, isRequested bool) {
+func (i *Informer) evict(matches func(namespace string) bool) (hadRows, isRequested bool) {
 	return i.deleteRows(matches), i.dropCoverage(matches)
 }
 
-func (i *informer) deleteRows(matches func(namespace string) bool) (hadRows bool) {
+func (i *Informer) deleteRows(matches func(namespace string) bool) (hadRows bool) {
 	i.masks.Forget(matches)
 	before := i.Len()
 	if before > 0 {
-		i.ReplaceIn(func(key string) bool { return matches(namespaceOf(key)) }, nil, nil, event.Memo{CoverageOnly: true})
+		i.ReplaceIn(func(key string) bool { return matches(NamespaceOf(key)) }, nil, nil, event.Memo{CoverageOnly: true})
 	}
 	return i.Len() < before
 }
 
 // evictAll removes all rows without sending deletions. After the removal, all readers restart from a new snapshot.
-func (i *informer) evictAll() {
+func (i *Informer) evictAll() {
 	all := func(string) bool { return true }
 	i.advanceVersion()
 	i.deleteRows(all)
@@ -132,18 +133,18 @@ func (i *informer) evictAll() {
 
 // resetReaders drops the history, because readers are no longer allowed to get some of it. All readers restart from a
 // new snapshot.
-func (i *informer) resetReaders() {
+func (i *Informer) resetReaders() {
 	i.advanceVersion()
 	i.Forget()
 	i.Wake()
 }
 
 // advanceVersion starts a new version of the informer's data. Readers cannot resume from cursors of older versions.
-func (i *informer) advanceVersion() {
+func (i *Informer) advanceVersion() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.version++
-	i.epochStart = epochStart{cursor: i.Now(), at: time.Now()}
+	i.epochStart = EpochStart{Cursor: i.Now(), at: time.Now()}
 	clear(i.coverage.dropped) // Only cursors of older versions need it.
 }
 
@@ -160,7 +161,7 @@ func (s *store) Add(obj any) error {
 		weight = managed.Size()
 	}
 	f := (*feed)(s)
-	f.SetWith(keyOf(o.Namespace(), o.Name()), o, event.Memo{Managed: managed}, weight)
+	f.SetWith(Key(o.Namespace(), o.Name()), o, event.Memo{Managed: managed}, weight)
 	f.recordChange()
 	return nil
 }
@@ -173,7 +174,7 @@ func (s *store) Delete(obj any) error {
 		return err
 	}
 	f := (*feed)(s)
-	f.Delete(keyOf(o.Namespace(), o.Name()))
+	f.Delete(Key(o.Namespace(), o.Name()))
 	f.recordChange()
 	return nil
 }
@@ -188,7 +189,7 @@ func (f *feed) lastChangeTime() time.Time {
 
 func (f *feed) recordChange() {
 	f.lastChangeAt.Store(time.Now().UnixNano())
-	f.options.objectChanged()
+	f.options.ObjectChanged()
 }
 
 func (s *store) Replace(list []any, _ string) error {
@@ -218,9 +219,9 @@ func objectFrom(obj any) (*listwatch.Object, *listwatch.Managed, error) {
 	return nil, nil, fmt.Errorf("unexpected %T, want an Object", obj)
 }
 
-// compareKeys orders journal keys by namespace, then by name. It does not compare whole keys as text: '-' and '.',
+// CompareKeys orders journal keys by namespace, then by name. It does not compare whole keys as text: '-' and '.',
 // which names can contain, sort before '/'.
-func compareKeys(a, b string) int {
+func CompareKeys(a, b string) int {
 	namespaceA, nameA, _ := strings.Cut(a, "/")
 	namespaceB, nameB, _ := strings.Cut(b, "/")
 	if c := strings.Compare(namespaceA, namespaceB); c != 0 {

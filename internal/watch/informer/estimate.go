@@ -1,4 +1,4 @@
-package watch
+package informer
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type estimate struct {
 // Failed, with the reason and with advice for a smaller request. It also returns false until the data for an estimate
 // has arrived.
 func (s *reconciler) fits(ctx context.Context, namespace string) bool {
-	if s.options.pool.budget == 0 {
+	if s.options.Pool.Budget == 0 {
 		return true
 	}
 	s.mu.Lock()
@@ -60,7 +60,7 @@ func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 	}
 	bytes := int64(float64(weightOf(probe.objects, probe.bytes)) * changeMargin)
 	additional := max(0, bytes-replaced)
-	free, fits := s.options.pool.makeRoom(additional, s.informer)
+	free, fits := s.options.Pool.makeRoom(additional, s.Informer)
 	if fits {
 		s.reservedBytes.Add(additional) // Released when the feed has listed the namespace; see prepare.
 		s.estimates[namespace] = estimate{bytes: additional}
@@ -68,7 +68,8 @@ func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 	}
 	free += replaced
 	refusal := fmt.Sprintf("It needs about %s (%d objects), and %s of the %s for watched objects are free: %s.",
-		formatBytesUp(bytes), probe.objects, formatBytes(max(0, free)), formatBytes(s.options.pool.budget), s.advice(namespace))
+		formatBytesUp(bytes), probe.objects, formatBytes(max(0, free)), formatBytes(s.options.Pool.Budget),
+		s.advice(namespace))
 	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}
 	s.setFailed(namespace, refusal)
 	return false
@@ -110,7 +111,7 @@ func (f *feed) replaceableBytes() int64 {
 // than half of the budget.
 func (f *feed) measure(objects int, bytes int64) {
 	r := &f.reserved
-	if f.options.pool.budget == 0 || r.isOversized {
+	if f.options.Pool.Budget == 0 || r.isOversized {
 		return
 	}
 	masks := f.source.DigestBytes()
@@ -130,7 +131,7 @@ func (f *feed) measure(objects int, bytes int64) {
 	var free int64
 	for _, additional := range []int64{excess + reserveStep, excess} {
 		var fits bool
-		if free, fits = f.options.pool.makeRoom(additional, f.informer); fits {
+		if free, fits = f.options.Pool.makeRoom(additional, f.Informer); fits {
 			r.bytes += additional
 			f.reservedBytes.Add(additional)
 			return
@@ -141,7 +142,7 @@ func (f *feed) measure(objects int, bytes int64) {
 	f.state.markStopping(time.Now())
 	f.state.oversizedReason = fmt.Sprintf(
 		"Its first %d objects need about %s, there may be more, and %s of the %s for watched objects are free",
-		objects, formatBytesUp(total), formatBytes(max(0, free+r.replacedBytes+r.bytes)), formatBytes(f.options.pool.budget),
+		objects, formatBytesUp(total), formatBytes(max(0, free+r.replacedBytes+r.bytes)), formatBytes(f.options.Pool.Budget),
 	)
 	f.mu.Unlock()
 	f.stop()
@@ -149,7 +150,7 @@ func (f *feed) measure(objects int, bytes int64) {
 }
 
 func (s *reconciler) advice(namespace string) string {
-	if s.scope.Fields != "" {
+	if s.Scope.Fields != "" {
 		return "use a narrower field selector, or increase --memory-limit"
 	}
 	if s.resource.Namespaced && namespace == "" {
@@ -195,14 +196,14 @@ func (s *reconciler) dropOversized() {
 // enforceBudget stops all feeds of the informer if it has grown too large for the memory budget. It reports whether
 // it stopped them.
 func (s *reconciler) enforceBudget() bool {
-	if !s.options.pool.exceedsBudget(s.informer) {
+	if !s.options.Pool.exceedsBudget(s.Informer) {
 		return false
 	}
 	s.mu.Lock()
 	watched := slices.Collect(maps.Keys(s.feeds))
 	s.mu.Unlock()
 	prefix := fmt.Sprintf("It has grown to %s, and the limit for all watched objects is %s: ",
-		formatBytesUp(s.load()), formatBytes(s.options.pool.budget))
+		formatBytesUp(s.load()), formatBytes(s.options.Pool.Budget))
 	refusalOf := func(ns string) string { return prefix + s.advice(ns) + "." }
 	for _, ns := range watched {
 		s.setFailed(ns, refusalOf(ns)) // Set the status before the feeds stop, so that no other status is reported.

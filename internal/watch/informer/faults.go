@@ -1,4 +1,4 @@
-package watch
+package informer
 
 import (
 	"runtime"
@@ -11,13 +11,16 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// faults brings an informer into states that only rare races produce. It exists for the tests of packages that read
+// Faults brings an informer into states that only rare races produce. It exists for the tests of packages that read
 // informers.
-type faults struct{ informer *informer }
+type Faults struct{ informer *Informer }
+
+// Faults returns the Faults of the informer.
+func (i *Informer) Faults() Faults { return Faults{i} }
 
 // DeleteRows removes all rows, as after a permission was revoked. It calls whileLocked while the journal is locked,
 // before the readers are woken.
-func (f faults) DeleteRows(whileLocked func()) {
+func (f Faults) DeleteRows(whileLocked func()) {
 	refuse := sync.OnceFunc(func() {
 		whileLocked()
 		f.refuse()
@@ -26,12 +29,12 @@ func (f faults) DeleteRows(whileLocked func()) {
 }
 
 // Forbid sets the state Forbidden, as after the API server has refused a list. The reconciler removes the rows later.
-func (f faults) Forbid() {
+func (f Faults) Forbid() {
 	f.refuse()
 	f.informer.notify()
 }
 
-func (f faults) refuse() {
+func (f Faults) refuse() {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()
 	for _, feed := range f.informer.feeds {
@@ -42,7 +45,7 @@ func (f faults) refuse() {
 
 // SetColumns replaces the columns with a single one, as a list with new columns does before its rows are stored. It
 // calls whileLocked while the journal is locked, before the readers are woken.
-func (f faults) SetColumns(column string, whileLocked func()) {
+func (f Faults) SetColumns(column string, whileLocked func()) {
 	f.informer.mu.Lock()
 	feed := f.informer.feeds[""]
 	f.informer.mu.Unlock()
@@ -55,11 +58,11 @@ func (f faults) SetColumns(column string, whileLocked func()) {
 }
 
 // ResetReaders makes all readers restart from a snapshot, as after a permission was revoked.
-func (f faults) ResetReaders() { f.informer.resetReaders() }
+func (f Faults) ResetReaders() { f.informer.resetReaders() }
 
 // Uncover simulates the moment after the permission for a namespace was revoked. The namespace has no feed (no list and
 // watch) any more, but its rows are still in the journal. restore adds the feed again.
-func (f faults) Uncover(namespace string) (restore func()) {
+func (f Faults) Uncover(namespace string) (restore func()) {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()
 	feed := f.informer.feeds[namespace]
@@ -71,9 +74,9 @@ func (f faults) Uncover(namespace string) (restore func()) {
 	}
 }
 
-// DeleteNamespaceRows removes the rows of a namespace, as after a permission was revoked. It calls whileLocked while the
-// journal is locked, before the rows are removed. The namespace counts as not watched until restore is called.
-func (f faults) DeleteNamespaceRows(namespace string, whileLocked func()) (restore func()) {
+// DeleteNamespaceRows removes the rows of a namespace, as after a permission was revoked. It calls whileLocked while
+// the journal is locked, before the rows are removed. The namespace counts as not watched until restore is called.
+func (f Faults) DeleteNamespaceRows(namespace string, whileLocked func()) (restore func()) {
 	uncover := sync.OnceFunc(func() {
 		whileLocked()
 		restore = f.Uncover(namespace)
@@ -84,7 +87,7 @@ func (f faults) DeleteNamespaceRows(namespace string, whileLocked func()) (resto
 
 // OnFeedStop simulates that the watch of each feed opens just when the feed is stopped. It then calls observe with the
 // state of the informer.
-func (f faults) OnFeedStop(observe func(status.State)) {
+func (f Faults) OnFeedStop(observe func(status.State)) {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()
 	for _, feed := range f.informer.feeds {
@@ -92,14 +95,14 @@ func (f faults) OnFeedStop(observe func(status.State)) {
 		feed.stop = func() {
 			stop()
 			feed.recordOpened(false)
-			observe(f.informer.currentState(nil).status.State)
+			observe(f.informer.CurrentState(nil).Status.State)
 		}
 	}
 }
 
 // ExceedsBudgetWith reports whether the informer would stop for lack of memory while only large exceeds the budget.
 // large reserves the given number of bytes. Another goroutine frees them after a loop with the given number of steps.
-func (f faults) ExceedsBudgetWith(large *informer, bytes int64, steps int) bool {
+func (f Faults) ExceedsBudgetWith(large *Informer, bytes int64, steps int) bool {
 	large.reservedBytes.Add(bytes)
 	var started atomic.Bool
 	var ending sync.WaitGroup
@@ -112,7 +115,7 @@ func (f faults) ExceedsBudgetWith(large *informer, bytes int64, steps int) bool 
 	for !started.Load() {
 		runtime.Gosched()
 	}
-	exceeds := f.informer.options.pool.exceedsBudget(f.informer)
+	exceeds := f.informer.options.Pool.exceedsBudget(f.informer)
 	ending.Wait()
 	return exceeds
 }
