@@ -2,7 +2,7 @@
 // journal of changes. A Pool runs one Informer for each scope that has readers, within a memory budget.
 //
 // An Informer watches only what the program is permitted to watch: all namespaces, or each permitted namespace. Its
-// State says how current the data is. Everything here is safe for concurrent use. All goroutines have ended when
+// State is how current the data is. Everything here is safe for concurrent use. All goroutines have ended when
 // Pool.Run returns.
 package informer
 
