@@ -155,17 +155,17 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       events: "#panel .events :is(li, .note p):visible",
       related: "#panel :is(.card, .note h2)",
     };
-    // Checks that the panel shows the value of each annotation without changes.
+    // Checks that the panel shows the value of each annotation without changes. Controllers can change an annotation in
+    // between, such as the revision of a Deployment, so the panel may show the value a moment later.
     const annotated = async (m) => {
-      const { annotations = {} } = (
-        await json(`api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`)
-      ).metadata;
-      const annotationTexts = await panel.locator(".annotations :is(pre, dd)").allTextContents();
-      for (const value of Object.values(annotations))
-        assert.ok(
-          annotationTexts.includes(value),
-          `${m.resource}: the annotation ${JSON.stringify(value)} among ${JSON.stringify(annotationTexts)}`,
-        );
+      const object = `api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`;
+      await until(`the panel shows the annotations of ${m.resource}`, async () => {
+        const { annotations = {} } = (await json(object)).metadata;
+        const annotationTexts = await panel.locator(".annotations :is(pre, dd)").allTextContents();
+        for (const value of Object.values(annotations))
+          assert.ok(annotationTexts.includes(value), `${JSON.stringify(value)} among ${JSON.stringify(annotationTexts)}`);
+        return true;
+      });
     };
     for (const m of made) {
       const key = `${m.namespaced ? ns : "_"}/${m.name}`;
