@@ -59,7 +59,7 @@ func (s *reader) eventsMessage(changes []*event.Change) ([]byte, error) {
 
 func (s *reader) encodeEvents(changes []*event.Change) ([][]byte, error) {
 	if !s.view.everyChange {
-		changes = fold(changes)
+		changes = event.Fold(changes)
 	}
 	events, size := make([][]byte, 0, len(changes)), 0
 	for _, c := range changes {

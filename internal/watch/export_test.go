@@ -65,13 +65,7 @@ func (c *Cluster) DeleteNamespaceRows(namespace string, whileLocked func()) (res
 func (c *Cluster) DropUnusedRankings() {
 	for _, i := range c.sharedInformers() {
 		i.listings.store(nil)
-		i.rankings.mu.Lock()
-		for id, h := range i.rankings.entries {
-			if len(h.refs) == 0 {
-				i.rankings.removeLocked(id, h)
-			}
-		}
-		i.rankings.mu.Unlock()
+		i.rankings.dropUnused()
 	}
 }
 
@@ -200,9 +194,8 @@ func (c *Cluster) CachedMaskedChanges() (changes, accounted, objectBytes int) {
 
 // LockRanking locks the ranking (the sorted list of rows) that the window of s shows. release unlocks it.
 func (s *Subscription) LockRanking() (release func()) {
-	r := s.reader.window.ranking
-	<-r.lock
-	return func() { r.lock <- struct{}{} }
+	release, _ = s.reader.window.ranking.acquireLock(context.Background()) //nolint:forbidigo // A lock for the whole test.
+	return release
 }
 
 // BlockDigest starts the computation of the next digest for s. The computation ends when release is called.

@@ -107,9 +107,9 @@ func sameRow(a, b *listwatch.Object) bool {
 // changesBetween returns the updates of objects between two pages. The key is the object after its update. Several
 // updates of one object are merged into one. Updates that the history no longer contains are missing.
 func changesBetween(from, to *rowPage, i *informer.Informer) map[*listwatch.Object]*event.Change {
-	changes := i.History(journal.At(to.newest), int(min(to.newest-from.newest, batch))) //nolint:gosec // At most a batch.
+	changes := i.History(journal.At(to.newest), int(min(to.newest-from.newest, maxChanges))) //nolint:gosec // At most maxChanges.
 	byObject := make(map[*listwatch.Object]*event.Change, len(changes))
-	for _, c := range fold(changes) {
+	for _, c := range event.Fold(changes) {
 		if c.Op == journal.Update {
 			byObject[c.New] = c
 		}
@@ -153,7 +153,7 @@ func keptRows(before, after []*rankRow) (oldIndex []int, kept map[int]int) {
 			continue
 		}
 		if index, ok := oldIndexByKey[informer.Key(row.object.Namespace(), row.object.Name())]; ok &&
-			informer.SameUID(before[index].object, row.object) {
+			before[index].object.SameUID(row.object) {
 			oldIndex[at] = index
 		}
 	}

@@ -19,6 +19,8 @@ import (
 )
 
 const (
+	// maxChanges is the maximum number of changes that are read from the journal at a time.
+	maxChanges = 1000
 	// rowWeight is the memory of one row in a ranking (a sorted list of rows), in bytes, without its sort text.
 	rowWeight = 40
 	// maxTexts is the maximum number of different sort texts, such as node names, that a ranking stores once for all
@@ -59,6 +61,7 @@ func sortingOf(text string, columns []listwatch.Column) (sorting, error) {
 	return by, nil
 }
 
+// rank returns the sort key of the row of an object.
 func (by sorting) rank(o *listwatch.Object, columns []listwatch.Column) cellsort.Rank {
 	switch {
 	case by.column >= 0:
@@ -69,6 +72,7 @@ func (by sorting) rank(o *listwatch.Object, columns []listwatch.Column) cellsort
 	return cellsort.Rank{}
 }
 
+// compare compares two rows.
 func (by sorting) compare(a, b *rankRow) int {
 	if c := cellsort.Compare(a.rank, b.rank, by.descending); c != 0 {
 		return c
@@ -106,6 +110,7 @@ type ranking struct {
 	number     uint64
 }
 
+// newRanking returns the ranking of all rows of the informer i that the filter f matches.
 func newRanking(i *informer.Informer, f *query.Filter, columns []listwatch.Column, by sorting) *ranking {
 	r := &ranking{
 		informer: i, columns: columns, by: by, lock: make(chan struct{}, 1),
@@ -127,12 +132,11 @@ type rankingView struct {
 
 // view applies all new changes to the ranking, and returns the requested page of rows.
 func (r *ranking) view(ctx context.Context, request *query.RangeRequest) (rankingView, error) {
-	select {
-	case <-r.lock:
-	case <-ctx.Done():
-		return rankingView{}, ctx.Err()
+	release, err := r.acquireLock(ctx)
+	if err != nil {
+		return rankingView{}, err
 	}
-	defer func() { r.lock <- struct{}{} }()
+	defer release()
 	if err := r.update(ctx); err != nil {
 		return rankingView{}, err
 	}
@@ -150,6 +154,16 @@ func (r *ranking) view(ctx context.Context, request *query.RangeRequest) (rankin
 		r.pages[at] = f
 	}
 	return rankingView{f, r.offscreen, r.cursor.Offset}, nil
+}
+
+// acquireLock locks the ranking until release is called. It returns the error of ctx if ctx ends first.
+func (r *ranking) acquireLock(ctx context.Context) (release func(), err error) {
+	select {
+	case <-r.lock:
+		return func() { r.lock <- struct{}{} }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // rangeOf returns the offset and the number of the requested rows. A request for the range around a row is converted
@@ -174,7 +188,7 @@ func (r *ranking) update(ctx context.Context) error {
 			r.build()
 			break
 		}
-		changes, next, err := r.informer.Next(ctx, r.cursor, batch)
+		changes, next, err := r.informer.Next(ctx, r.cursor, maxChanges)
 		switch {
 		case errors.Is(err, journal.ErrGone):
 			r.rows = nil
@@ -219,7 +233,7 @@ func (r *ranking) build() {
 func (r *ranking) apply(rows *sortedlist.List[*rankRow], changes []*event.Change) bool {
 	var removed, inserted []*rankRow
 	before := r.counts
-	for _, c := range fold(changes) {
+	for _, c := range event.Fold(changes) {
 		if c.Op == 0 { // A marker without an object; see journal.Mark.
 			continue
 		}
@@ -271,7 +285,7 @@ func (r *ranking) removalReason(row *rankRow) (string, *listwatch.Object) {
 	now, ok, _ := r.informer.Get(informer.Key(row.object.Namespace(), row.object.Name()))
 	selector := r.filter.Selector
 	switch {
-	case !ok || !informer.SameUID(row.object, now) ||
+	case !ok || !row.object.SameUID(now) ||
 		selector != nil && !selector.Matches(query.Labels(now.Labels().Value())),
 		!r.filter.MatchesLink(now):
 		return "gone", nil

@@ -47,14 +47,14 @@ type rankingEntry struct {
 	idleSince time.Time
 }
 
-// acquireRanking returns the ranking (the sorted list of rows) for a filter and a sort order, and creates it if
-// necessary. A new ranking counts towards the quota of viewer. The caller must call release.
-func (i *sharedInformer) acquireRanking(
-	viewer informer.Owner, f *query.Filter, now *informer.State, by sorting,
+// open returns the ranking of the informer i for a filter and a sort order, and creates it if necessary. A new ranking
+// counts towards the quota of viewer. The caller must call release.
+func (s *rankings) open(
+	i *informer.Informer, viewer informer.Owner, f *query.Filter, now *informer.State, by sorting,
 ) (r *ranking, release func(), err error) {
 	filter := f.ID()
 	id := rankingID(sha256.Sum256(fmt.Appendf(nil, "%x %d %v", filter, now.Version, by)))
-	if r, release = i.rankings.acquire(viewer, id, nil); r != nil {
+	if r, release = s.acquire(viewer, id, nil); r != nil {
 		return r, release, nil
 	}
 	if fits := i.MakeRoom(int64(i.Len()) * rowWeight); !fits {
@@ -63,8 +63,8 @@ func (i *sharedInformer) acquireRanking(
 			Detail: "There is no memory for the rows in another order; filter the rows, or increase --memory-limit.",
 		}
 	}
-	if r, release = i.rankings.acquire(viewer, id, func() *ranking {
-		return newRanking(i.Informer, f, now.Columns, by)
+	if r, release = s.acquire(viewer, id, func() *ranking {
+		return newRanking(i, f, now.Columns, by)
 	}); r == nil {
 		return nil, nil, &status.Problem{
 			Cause: status.Unavailable, Title: "Too many sort orders",
@@ -173,6 +173,17 @@ func (s *rankings) release(viewer informer.Owner, id rankingID, h *rankingEntry)
 	})
 }
 
+// dropUnused drops all rankings that no window uses. It does not wait until they expire.
+func (s *rankings) dropUnused() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, h := range s.entries {
+		if len(h.refs) == 0 {
+			s.removeLocked(id, h)
+		}
+	}
+}
+
 func (s *rankings) removeLocked(id rankingID, h *rankingEntry) {
 	if h.idleTimer != nil {
 		h.idleTimer.Stop()
@@ -180,6 +191,7 @@ func (s *rankings) removeLocked(id rankingID, h *rankingEntry) {
 	delete(s.entries, id)
 }
 
+// weight returns the memory of all rankings in bytes.
 func (s *rankings) weight() (sum int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,13 +1,9 @@
 package watch
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/journal"
 )
 
 // View is the form in which a Subscription sends objects: as rows, as JSON texts, or as changes.
@@ -62,37 +58,4 @@ func viewOf(name View) (v view, ok bool) {
 		return view{name: name, begin: (*reader).beginWindow, digests: true}, true
 	}
 	return view{}, false
-}
-
-// fold combines the changes of each object into one. The offsets in changes need not be consecutive. A combined
-// change has the managedFields of its newest part. A combined update also has the list of its parts.
-func fold(changes []*event.Change) []*event.Change {
-	folded := journal.Fold(changes, informer.SameUID)
-	var merged map[string]*event.Folding
-	for _, c := range folded {
-		at, _ := slices.BinarySearchFunc(changes, c.Offset, func(c *event.Change, offset uint64) int {
-			return cmp.Compare(c.Offset, offset)
-		})
-		newest := changes[at]
-		if c == newest {
-			continue
-		}
-		c.Memo.Managed = newest.Memo.Managed
-		if c.Op == journal.Update {
-			if merged == nil {
-				merged = make(map[string]*event.Folding)
-			}
-			c.Memo.Folded = new(event.Folding)
-			merged[c.Key] = c.Memo.Folded
-		}
-	}
-	if merged == nil {
-		return folded
-	}
-	for _, c := range changes {
-		if list := merged[c.Key]; list != nil && len(*list) <= event.MaxFolded {
-			*list = append(*list, c)
-		}
-	}
-	return folded
 }

@@ -44,7 +44,7 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	if err != nil && len(now.Columns) > 0 {
 		return nil, err
 	}
-	ranking, release, err := s.informer.acquireRanking(s.window.viewer, s.filter, &now, by)
+	ranking, release, err := s.informer.rankings.open(s.informer.Informer, s.window.viewer, s.filter, &now, by)
 	if err != nil {
 		return nil, err
 	}

@@ -129,7 +129,7 @@ func New(scope listwatch.Scope, resource *resource.Resource, deps Options) *Info
 	}
 	i.resourceJournal = journal.New[string, *listwatch.Object, event.Memo](journal.Options[string, *listwatch.Object]{
 		Same:      unchanged,
-		Continues: SameUID,
+		Continues: (*listwatch.Object).SameUID,
 		Size:      (*listwatch.Object).Size,
 		// Each object can have two encoded row texts: one for the rows view and one for the table view.
 		Derived:  func(o *listwatch.Object) int { return 2 * o.RowSize() },

@@ -17,9 +17,6 @@ func Key(namespace, name string) string { return namespace + "/" + name }
 // NamespaceOf returns the namespace in a journal key ("namespace/name").
 func NamespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 
-// SameUID reports whether two versions have the same UID. An object that was deleted and created again has another one.
-func SameUID(before, after *listwatch.Object) bool { return before.UID() == after.UID() }
-
 // unchanged reports whether two versions of an object are equal for readers. Equal resourceVersions are not enough: an
 // API need not set them, and text or table cells can change without a new one.
 func unchanged(before, after *listwatch.Object) bool {

@@ -60,6 +60,9 @@ func (o *Object) text(part int) []byte {
 	return o.data[o.ends[part-1]:o.ends[part]]
 }
 
+// SameUID reports whether two versions have the same UID. An object that was deleted and created again has another UID.
+func (o *Object) SameUID(other *Object) bool { return o.UID() == other.UID() }
+
 // Compare orders Objects by namespace, then by name.
 func (o *Object) Compare(other *Object) int {
 	if c := cellsort.CompareText(o.text(0), other.text(0)); c != 0 {

@@ -1,0 +1,42 @@
+package event
+
+import (
+	"cmp"
+	"slices"
+
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/listwatch"
+)
+
+// Fold combines the changes of each object into one. The offsets in changes need not be consecutive. A combined
+// change has the managedFields of its newest part. A combined update also has the list of its parts.
+func Fold(changes []*Change) []*Change {
+	folded := journal.Fold(changes, (*listwatch.Object).SameUID)
+	var merged map[string]*Folding
+	for _, c := range folded {
+		at, _ := slices.BinarySearchFunc(changes, c.Offset, func(c *Change, offset uint64) int {
+			return cmp.Compare(c.Offset, offset)
+		})
+		newest := changes[at]
+		if c == newest {
+			continue
+		}
+		c.Memo.Managed = newest.Memo.Managed
+		if c.Op == journal.Update {
+			if merged == nil {
+				merged = make(map[string]*Folding)
+			}
+			c.Memo.Folded = new(Folding)
+			merged[c.Key] = c.Memo.Folded
+		}
+	}
+	if merged == nil {
+		return folded
+	}
+	for _, c := range changes {
+		if list := merged[c.Key]; list != nil && len(*list) <= MaxFolded {
+			*list = append(*list, c)
+		}
+	}
+	return folded
+}
