@@ -147,9 +147,9 @@ func limitGroups() []limitGroup {
 			{"Rows of a window", "{query.MaxWindow}; at most one message about other rows a second"},
 			{
 				"Rankings of one resource",
-				"{watch.maxAllRankings}; of one user or link {watch.maxRankings}, of all links " +
-					"{watch.maxGuestRankings}; without a reader kept for " +
-					"{watch.rankingLinger}, or until there is no room",
+				"{ranking.maxAllRankings}; of one user or link {ranking.maxRankings}, of all links " +
+					"{ranking.maxGuestRankings}; without a reader kept for " +
+					"{ranking.rankingLinger}, or until there is no room",
 			},
 			{"Changes in the snapshot of the view `changes`", "{watch.maxHistoryChanges}, about {watch.maxHistoryBytes size}"},
 			{"Health", "{health.maxDetails} details; {health.maxText} bytes a sentence"},

@@ -27,7 +27,7 @@ func (s *reader) cursorMessage() ([]byte, error) {
 		return append(s.message("events"), `,"events":[]`...), nil
 	}
 	message, err := s.windowMessage("window-events")
-	return append(s.window.sentPage.counts.append(message), `,"events":[]`...), err
+	return append(s.window.sentPage.Counts.Append(message), `,"events":[]`...), err
 }
 
 func (s *reader) stateMessage(current status.Status) ([]byte, error) {

@@ -8,6 +8,7 @@ import (
 	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/ranking"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 
@@ -65,7 +66,7 @@ func (c *Cluster) DeleteNamespaceRows(namespace string, whileLocked func()) (res
 func (c *Cluster) DropUnusedRankings() {
 	for _, i := range c.sharedInformers() {
 		i.listings.store(nil)
-		i.rankings.dropUnused()
+		i.rankings.DropUnused()
 	}
 }
 
@@ -126,22 +127,22 @@ func (c *Cluster) ReadRankingAfterPanic(
 	i := c.informerOf(ref)
 	broken := &panicOnceSelector{labels.Everything(), -1}
 	f := &query.Filter{Selector: query.NewSelector(broken)}
-	r := newRanking(i.Informer, f, i.CurrentState(nil).Columns, sorting{column: -1})
+	r := ranking.New(i.Informer, f, i.CurrentState(nil).Columns, ranking.Sort{Column: -1})
 	at := &query.RangeRequest{Range: query.Range{Count: query.MaxWindow}}
-	if _, err := r.view(ctx, at); err != nil {
+	if _, err := r.View(ctx, at); err != nil {
 		return 0, 0, nil, err
 	}
 	change()
 	broken.left = 1
 	func() {
 		defer func() { panicked = recover() }()
-		_, err = r.view(ctx, at)
+		_, err = r.View(ctx, at)
 	}()
-	found, err := r.view(ctx, at)
+	found, err := r.View(ctx, at)
 	if err != nil {
 		return 0, 0, panicked, err
 	}
-	return len(found.rows), found.counts.total, panicked, nil
+	return len(found.Rows), found.Counts.Total, panicked, nil
 }
 
 // Forbid is informer.Faults.Forbid for the resource ref.
@@ -194,7 +195,7 @@ func (c *Cluster) CachedMaskedChanges() (changes, accounted, objectBytes int) {
 
 // LockRanking locks the ranking (the sorted list of rows) that the window of s shows. release unlocks it.
 func (s *Subscription) LockRanking() (release func()) {
-	release, _ = s.reader.window.ranking.acquireLock(context.Background()) //nolint:forbidigo // A lock for the whole test.
+	release, _ = s.reader.window.ranking.Lock(context.Background()) //nolint:forbidigo // A lock for the whole test.
 	return release
 }
 

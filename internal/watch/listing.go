@@ -11,6 +11,7 @@ import (
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/ranking"
 	"glasshouse/internal/watch/sortedlist"
 )
 
@@ -109,25 +110,25 @@ func (i *sharedInformer) first(f *query.Filter, q *query.Query) (first *listing,
 		if !now.IsUnchanged(i.visibleState(f)) {
 			continue
 		}
-		by, err := sortingOf(q.Sort, now.Columns)
+		by, err := ranking.ParseSort(q.Sort, now.Columns)
 		if err != nil {
-			by = sorting{column: -1}
+			by = ranking.Sort{Column: -1}
 		}
-		rows := make([]rankRow, 0, len(entries))
+		rows := make([]ranking.Row, 0, len(entries))
 		for n := range entries {
 			if o := entries[n].Value; f.Match(o) {
-				rows = append(rows, rankRow{o, by.rank(o, now.Columns)})
+				rows = append(rows, by.Row(o, now.Columns))
 			}
 		}
 		total = len(rows)
 		offset := min(q.Offset, max(total, 1)-1)
-		rows = sortedlist.First(rows, offset+min(cmp.Or(q.Limit, total), total), func(a, b rankRow) int {
-			return by.compare(&a, &b)
+		rows = sortedlist.First(rows, offset+min(cmp.Or(q.Limit, total), total), func(a, b ranking.Row) int {
+			return by.Compare(&a, &b)
 		})
 		rows = rows[offset:]
 		first = &listing{objects: make([]*listwatch.Object, len(rows)), cursor: cursor}
 		for n := range rows {
-			first.objects[n] = rows[n].object
+			first.objects[n] = rows[n].Object
 		}
 		return first, total, now
 	}

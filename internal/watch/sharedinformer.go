@@ -3,6 +3,7 @@ package watch
 import (
 	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/ranking"
 	"glasshouse/internal/watch/resource"
 )
 
@@ -13,11 +14,11 @@ type sharedInformer struct {
 	listings      listings
 	digests       digests
 	sharedBatches sharedBatches
-	rankings      rankings
+	rankings      ranking.Set
 }
 
 // Weight returns the memory of the shared results in bytes. Only rankings count, because the others are short-lived.
-func (i *sharedInformer) Weight() int64 { return i.rankings.weight() }
+func (i *sharedInformer) Weight() int64 { return i.rankings.Weight() }
 
 // shared returns the sharedInformer that extends an informer. It returns nil if i is nil.
 func shared(i *informer.Informer) *sharedInformer {

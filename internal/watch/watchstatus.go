@@ -96,7 +96,7 @@ func watchStatusEntry(i *sharedInformer) WatchStatusEntry {
 	return WatchStatusEntry{
 		Resource: resourceOf(i).Ref(), Fields: i.Scope.Fields, Metadata: i.Scope.Metadata,
 		Shared: i.Scope.GuestMasked, Status: now.Status,
-		Objects: now.Objects, CacheBytes: now.CacheBytes, OrderBytes: i.rankings.weight(),
+		Objects: now.Objects, CacheBytes: now.CacheBytes, OrderBytes: i.rankings.Weight(),
 		RingBytes: now.HistoryBytes, RingChanges: now.HistoryChanges, RingSince: now.HistorySince,
 		Readers: int(i.Readers.Load()), Resets: int(i.Resets.Load()), LastEvent: now.LastEvent, Lists: now.Lists,
 		Drops: now.Drops, Interruptions: now.Interruptions, InterruptedSeconds: now.InterruptedFor.Seconds(),

@@ -9,6 +9,7 @@ import (
 	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/ranking"
 )
 
 // windowState is the state of a reader in the view Windowed, in addition to its cursor.
@@ -16,14 +17,14 @@ type windowState struct {
 	*query.Window
 
 	viewer   informer.Owner
-	ranking  *ranking
-	release  func()   // Releases the ranking (the sorted rows); nil if there is none.
-	sentPage *rowPage // The rows that were sent last.
+	ranking  *ranking.Ranking
+	release  func()        // Releases the ranking (the sorted rows); nil if there is none.
+	sentPage *ranking.Page // The rows that were sent last.
 	// answered is the request to which sentPage is the response. Requests are compared by address, because each call of
 	// Move gets a response.
 	answered        *query.RangeRequest
-	offscreen       offscreenChanges // Summary of all changes so far.
-	sentOffscreen   offscreenChanges // Summary of the changes that were sent.
+	offscreen       ranking.Offscreen // Summary of all changes so far.
+	sentOffscreen   ranking.Offscreen // Summary of the changes that were sent.
 	offscreenSentAt time.Time
 }
 
@@ -40,16 +41,16 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	if !now.Synced && !now.HasNoRows {
 		return nil, nil // The first list has not ended yet.
 	}
-	by, err := sortingOf(s.window.Sort(), now.Columns)
+	by, err := ranking.ParseSort(s.window.Sort(), now.Columns)
 	if err != nil && len(now.Columns) > 0 {
 		return nil, err
 	}
-	ranking, release, err := s.informer.rankings.open(s.informer.Informer, s.window.viewer, s.filter, &now, by)
+	sorted, release, err := s.informer.rankings.Open(s.informer.Informer, s.window.viewer, s.filter, &now, by)
 	if err != nil {
 		return nil, err
 	}
 	s.window.close()
-	s.window.ranking, s.window.release = ranking, release
+	s.window.ranking, s.window.release = sorted, release
 	request := s.window.Request()
 	view, err := s.firstView(ctx, request)
 	if err != nil {
@@ -58,15 +59,15 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	if later := s.informer.visibleState(s.filter); later.Version != now.Version || later.HasNoRows != now.HasNoRows {
 		return nil, nil // Permissions or columns have changed during the read.
 	}
-	if view.counts.total == 0 {
+	if view.Counts.Total == 0 {
 		if err := s.check(ctx); err != nil {
 			return nil, err
 		}
 	}
-	s.window.sentPage, s.window.answered = view.rowPage, s.window.fixRange(request, view.rowPage)
-	s.window.offscreen, s.window.sentOffscreen = view.offscreen, view.offscreen
+	s.window.sentPage, s.window.answered = view.Page, s.window.fixRange(request, view.Page)
+	s.window.offscreen, s.window.sentOffscreen = view.Offscreen, view.Offscreen
 	s.recordSnapshotSent(now.Version)
-	s.cursor.Offset = view.offset
+	s.cursor.Offset = view.Offset
 	columns, err := appendColumns(nil, now.Columns)
 	if err != nil {
 		return nil, err
@@ -76,24 +77,24 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 
 // firstView returns the requested rows. It waits for the scan limiter first, because it sorts all rows of the
 // resource if no other window uses the same ranking.
-func (s *reader) firstView(ctx context.Context, request *query.RangeRequest) (rankingView, error) {
+func (s *reader) firstView(ctx context.Context, request *query.RangeRequest) (ranking.View, error) {
 	release, err := s.acquireScan(ctx)
 	if err != nil {
-		return rankingView{}, err
+		return ranking.View{}, err
 	}
 	defer release()
-	return s.window.ranking.view(ctx, request)
+	return s.window.ranking.View(ctx, request)
 }
 
 func (s *reader) fullWindow(columns []byte) ([]byte, error) {
 	bytes := int64(compressorMemory)
-	for _, row := range s.window.sentPage.rows {
-		bytes += 3 * rowSize(row.object)
+	for _, row := range s.window.sentPage.Rows {
+		bytes += 3 * rowSize(row.Object)
 	}
 	if !s.buffer.acquire(bytes) {
 		return nil, nil
 	}
-	text, err := s.window.sentPage.encode()
+	text, err := s.window.sentPage.Encode()
 	if err != nil {
 		return nil, err
 	}
@@ -107,14 +108,14 @@ func (s *reader) fullWindow(columns []byte) ([]byte, error) {
 // windowMessage returns the start of a message, with a summary of the unsent changes outside the window.
 func (s *reader) windowMessage(kind string) ([]byte, error) {
 	w := s.window
-	message, err := w.offscreen.appendUnsent(s.message(kind), &w.sentOffscreen, s.cache)
+	message, err := w.offscreen.AppendUnsent(s.message(kind), &w.sentOffscreen, s.cache)
 	w.sentOffscreen, w.offscreenSentAt = w.offscreen, time.Now()
 	return message, err
 }
 
 // fixRange replaces a request that is centered on a row by the range of the page that was found. The window then
 // stays there, even if the row moves.
-func (w *windowState) fixRange(request *query.RangeRequest, page *rowPage) *query.RangeRequest {
+func (w *windowState) fixRange(request *query.RangeRequest, page *ranking.Page) *query.RangeRequest {
 	if request.Around == "" {
 		return request
 	}
@@ -128,10 +129,10 @@ func (w *windowState) fixRange(request *query.RangeRequest, page *rowPage) *quer
 // offscreenWait returns the time until a message is due that reports only changes outside the window. It is negative
 // if there are no such changes.
 func (w *windowState) offscreenWait() time.Duration {
-	if w.offscreen.changes == w.sentOffscreen.changes {
+	if w.offscreen.Changes == w.sentOffscreen.Changes {
 		return -1
 	}
-	return max(0, offscreenEvery-time.Since(w.offscreenSentAt))
+	return max(0, ranking.OffscreenEvery-time.Since(w.offscreenSentAt))
 }
 
 // readWindow waits until rows have changed or the window was moved, and returns a message with the new state of the
@@ -214,8 +215,8 @@ func (s *reader) windowDigest() ([]byte, error) {
 		return s.cursorMessage() // A digest repeats a cursor that the client already has.
 	}
 	s.dueDigest = new(digest)
-	for _, row := range s.window.sentPage.rows {
-		s.dueDigest.add(informer.Key(row.object.Namespace(), row.object.Name()), row.object.ResourceVersion())
+	for _, row := range s.window.sentPage.Rows {
+		s.dueDigest.add(informer.Key(row.Object.Namespace(), row.Object.Name()), row.Object.ResourceVersion())
 	}
 	return s.digestMessage(), nil
 }
@@ -224,7 +225,7 @@ func (s *reader) windowDigest() ([]byte, error) {
 // window. since is the time of the first change.
 func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, error) {
 	w, request := s.window, s.window.Request()
-	now, err := w.ranking.view(ctx, request)
+	now, err := w.ranking.View(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -232,29 +233,29 @@ func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 		return nil, nil // The next call of advance returns a reset with the reason.
 	}
 	from, moved := w.sentPage, request != w.answered
-	w.sentPage, w.answered = now.rowPage, w.fixRange(request, now.rowPage)
-	w.offscreen, s.cursor.Offset = now.offscreen, now.offset
+	w.sentPage, w.answered = now.Page, w.fixRange(request, now.Page)
+	w.offscreen, s.cursor.Offset = now.Offscreen, now.Offset
 	if moved {
 		return s.fullWindow(nil)
 	}
-	if now.equal(from) {
+	if now.Equal(from) {
 		if w.offscreenWait() > 0 && !s.waitingSince.IsZero() {
 			s.resetTimer()
 		}
 		return nil, nil // readWindow sends changes outside the window later.
 	}
-	diff, err := now.diffFrom(from, w.ranking, s.cache)
+	diff, err := now.DiffFrom(from, w.ranking, s.cache)
 	if err != nil {
 		return nil, err
 	}
 	s.coalescer.recordStart(since)
-	if diff.isFullPage {
+	if diff.IsFullPage {
 		return s.fullWindow(nil)
 	}
 	// All readers of the page share the diff. Reserve memory for the copy in this message.
-	if !s.buffer.acquire(MessageMemory(len(diff.text), true)) {
+	if !s.buffer.acquire(MessageMemory(len(diff.Text), true)) {
 		return nil, nil
 	}
 	message, err := s.windowMessage("window-events")
-	return append(slices.Grow(message, len(diff.text)), diff.text...), err
+	return append(slices.Grow(message, len(diff.Text)), diff.Text...), err
 }

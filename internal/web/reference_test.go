@@ -367,7 +367,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/informer", "relistDelay = 5 * time.Minute", "after 5 minutes if its estimate failed,"},
 		{"../watch/query", "MaxWindow = 1000", "`count` from 1 to 1,000"},
 		{"../watch/query", "maxOffset = 1 << 30", "from 0 (default) to 1,073,741,824"},
-		{"../watch", "rankingLinger = 30 * time.Second", "is kept for 30 s after the last of them"},
+		{"../watch/ranking", "rankingLinger = 30 * time.Second", "is kept for 30 s after the last of them"},
 		{"../watch/health", "maxDetails = 20", "`details` are up to 20 more"},
 		{"../watch/health", "maxText = 1000", "a line of at most 1,000 bytes"},
 		{"../../cmd/dashboard", "loginTimeout = 30 * time.Second", "takes more than 30 s, changes nothing"},

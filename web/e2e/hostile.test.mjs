@@ -163,7 +163,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
         const { annotations = {} } = (await json(object)).metadata;
         const annotationTexts = await panel.locator(".annotations :is(pre, dd)").allTextContents();
         for (const value of Object.values(annotations))
-          assert.ok(annotationTexts.includes(value), `${JSON.stringify(value)} among ${JSON.stringify(annotationTexts)}`);
+          assert.ok(annotationTexts.includes(value), JSON.stringify({ value, annotationTexts }));
         return true;
       });
     };

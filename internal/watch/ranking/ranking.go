@@ -1,4 +1,6 @@
-package watch
+// Package ranking keeps the rows of an informer in a sort order, so that a reader can show a page of a long list.
+// Readers with the same filter and order share one Ranking, and its encoded pages.
+package ranking
 
 import (
 	"context"
@@ -30,25 +32,25 @@ const (
 	maxPages = 64
 )
 
-// sorting is the sort order of rows: by a column, or by namespace. Rows with equal sort keys are ordered by namespace
+// Sort is the sort order of rows: by a column, or by namespace. Rows with equal sort keys are ordered by namespace
 // and name.
-type sorting struct {
-	column     int // The index of the column by which rows are sorted; -1 for none.
+type Sort struct {
+	Column     int // The index of the column by which rows are sorted; -1 for none.
 	namespace  bool
 	descending bool
 }
 
-// sortingOf parses a sort order: the name of a column in any case, or "namespace". A "-" before the name reverses the
+// ParseSort parses a sort order: the name of a column in any case, or "namespace". A "-" before the name reverses the
 // order. An empty text means the order by namespace and name.
-func sortingOf(text string, columns []listwatch.Column) (sorting, error) {
+func ParseSort(text string, columns []listwatch.Column) (Sort, error) {
 	name, descending := strings.CutPrefix(cellsort.Lower(text), "-")
-	by := sorting{column: -1, descending: descending}
+	by := Sort{Column: -1, descending: descending}
 	if text == "" {
 		return by, nil
 	}
-	by.column = slices.IndexFunc(columns, func(c listwatch.Column) bool { return cellsort.Lower(c.Name) == name })
-	by.namespace = by.column < 0 && name == "namespace"
-	if by.column < 0 && !by.namespace {
+	by.Column = slices.IndexFunc(columns, func(c listwatch.Column) bool { return cellsort.Lower(c.Name) == name })
+	by.namespace = by.Column < 0 && name == "namespace"
+	if by.Column < 0 && !by.namespace {
 		names := make([]string, len(columns))
 		for i := range columns {
 			names[i] = cellsort.Lower(columns[i].Name)
@@ -61,84 +63,89 @@ func sortingOf(text string, columns []listwatch.Column) (sorting, error) {
 	return by, nil
 }
 
+// Row returns the row of an object with its sort key.
+func (by Sort) Row(o *listwatch.Object, columns []listwatch.Column) Row {
+	return Row{o, by.rank(o, columns)}
+}
+
 // rank returns the sort key of the row of an object.
-func (by sorting) rank(o *listwatch.Object, columns []listwatch.Column) cellsort.Rank {
+func (by Sort) rank(o *listwatch.Object, columns []listwatch.Column) cellsort.Rank {
 	switch {
-	case by.column >= 0:
-		return cellsort.RankCell(o.Cell(by.column), columns[by.column].Relative)
+	case by.Column >= 0:
+		return cellsort.RankCell(o.Cell(by.Column), columns[by.Column].Relative)
 	case by.namespace:
 		return cellsort.RankNatural(o.Namespace())
 	}
 	return cellsort.Rank{}
 }
 
-// compare compares two rows.
-func (by sorting) compare(a, b *rankRow) int {
+// Compare compares two rows.
+func (by Sort) Compare(a, b *Row) int {
 	if c := cellsort.Compare(a.rank, b.rank, by.descending); c != 0 {
 		return c
 	}
-	return a.object.Compare(b.object)
+	return a.Object.Compare(b.Object)
 }
 
-// rankRow is one row of a sorted list: one version of an object, with its sort key. It is immutable.
-type rankRow struct {
-	object *listwatch.Object
+// Row is one row of a sorted list: one version of an object, with its sort key. It is immutable.
+type Row struct {
+	Object *listwatch.Object
 	rank   cellsort.Rank
 }
 
-// A ranking is the sorted list of all rows that a filter matches. All windows (parts of the list that web pages show)
+// A Ranking is the sorted list of all rows that a filter matches. All windows (parts of the list that web pages show)
 // share it. The first reader after a change updates it from the informer's journal of changes, so it needs no
 // goroutine. Later readers find it up to date. Readers get immutable pages (ranges of rows) of it.
 //
 // The passage of time alone does not move rows: cells that show an elapsed time are ordered by their timestamps.
-type ranking struct {
+type Ranking struct {
 	informer *informer.Informer
 	columns  []listwatch.Column
-	by       sorting
+	by       Sort
 	lock     chan struct{} // A mutex that supports contexts: contains one token while unlocked.
 	weight   atomic.Int64  // The memory of all rows, in bytes.
 
 	// The field lock guards all fields below.
 	filter     *query.Filter
-	rows       *sortedlist.List[*rankRow] // Nil while the list must be built.
+	rows       *sortedlist.List[*Row] // Nil while the list must be built.
 	cursor     journal.Cursor
 	counts     rowCounts
 	classifier *severity.Classifier
-	offscreen  offscreenChanges
-	texts      map[string]string        // The sort texts of several rows, stored once.
-	pages      map[query.Range]*rowPage // Pages as of the field cursor, by range.
+	offscreen  Offscreen
+	texts      map[string]string     // The sort texts of several rows, stored once.
+	pages      map[query.Range]*Page // Pages as of the field cursor, by range.
 	number     uint64
 }
 
-// newRanking returns the ranking of all rows of the informer i that the filter f matches.
-func newRanking(i *informer.Informer, f *query.Filter, columns []listwatch.Column, by sorting) *ranking {
-	r := &ranking{
+// New returns the ranking of all rows of the informer i that the filter f matches.
+func New(i *informer.Informer, f *query.Filter, columns []listwatch.Column, by Sort) *Ranking {
+	r := &Ranking{
 		informer: i, columns: columns, by: by, lock: make(chan struct{}, 1),
 		filter: f.WithColumns(columns), classifier: severity.NewClassifier(columns),
-		texts: make(map[string]string), pages: make(map[query.Range]*rowPage),
+		texts: make(map[string]string), pages: make(map[query.Range]*Page),
 	}
 	r.lock <- struct{}{}
 	return r
 }
 
-// rankingView is the result of reading a ranking (a sorted list of rows): one page of rows, and a summary of all
+// View is the result of reading a ranking (a sorted list of rows): one page of rows, and a summary of all
 // changes so far. If two views of a ranking have the same page pointer, their rows and counts are equal.
-type rankingView struct {
-	*rowPage
+type View struct {
+	*Page
 
-	offscreen offscreenChanges
-	offset    uint64 // The journal offset of the newest change that the view includes.
+	Offscreen Offscreen
+	Offset    uint64 // The journal offset of the newest change that the view includes.
 }
 
-// view applies all new changes to the ranking, and returns the requested page of rows.
-func (r *ranking) view(ctx context.Context, request *query.RangeRequest) (rankingView, error) {
-	release, err := r.acquireLock(ctx)
+// View applies all new changes to the ranking, and returns the requested page of rows.
+func (r *Ranking) View(ctx context.Context, request *query.RangeRequest) (View, error) {
+	release, err := r.Lock(ctx)
 	if err != nil {
-		return rankingView{}, err
+		return View{}, err
 	}
 	defer release()
 	if err := r.update(ctx); err != nil {
-		return rankingView{}, err
+		return View{}, err
 	}
 	at := r.rangeOf(request)
 	f := r.pages[at]
@@ -147,17 +154,17 @@ func (r *ranking) view(ctx context.Context, request *query.RangeRequest) (rankin
 			clear(r.pages)
 		}
 		r.number++
-		f = &rowPage{
+		f = &Page{
 			number: r.number, Range: at, newest: r.cursor.Offset,
-			counts: r.counts, rows: r.rows.Part(at.Offset, at.Count),
+			Counts: r.counts, Rows: r.rows.Part(at.Offset, at.Count),
 		}
 		r.pages[at] = f
 	}
-	return rankingView{f, r.offscreen, r.cursor.Offset}, nil
+	return View{f, r.offscreen, r.cursor.Offset}, nil
 }
 
-// acquireLock locks the ranking until release is called. It returns the error of ctx if ctx ends first.
-func (r *ranking) acquireLock(ctx context.Context) (release func(), err error) {
+// Lock locks the ranking until release is called. It returns the error of ctx if ctx ends first.
+func (r *Ranking) Lock(ctx context.Context) (release func(), err error) {
 	select {
 	case <-r.lock:
 		return func() { r.lock <- struct{}{} }, nil
@@ -168,7 +175,7 @@ func (r *ranking) acquireLock(ctx context.Context) (release func(), err error) {
 
 // rangeOf returns the offset and the number of the requested rows. A request for the range around a row is converted
 // to offsets, if that row exists.
-func (r *ranking) rangeOf(request *query.RangeRequest) query.Range {
+func (r *Ranking) rangeOf(request *query.RangeRequest) query.Range {
 	if request.Around == "" {
 		return request.Range
 	}
@@ -182,7 +189,7 @@ func (r *ranking) rangeOf(request *query.RangeRequest) query.Range {
 
 // update applies all changes up to the newest one at the time of the call. If r.rows is nil, it builds the list
 // instead.
-func (r *ranking) update(ctx context.Context) error {
+func (r *Ranking) update(ctx context.Context) error {
 	for now := r.informer.Now().Offset; r.rows == nil || r.cursor.Offset < now; {
 		if r.rows == nil {
 			r.build()
@@ -209,9 +216,9 @@ func (r *ranking) update(ctx context.Context) error {
 	return nil
 }
 
-func (r *ranking) build() {
+func (r *Ranking) build() {
 	entries, cursor := r.informer.Snapshot()
-	rows := make([]*rankRow, 0, len(entries))
+	rows := make([]*Row, 0, len(entries))
 	r.counts, r.cursor = rowCounts{}, cursor
 	for n := range entries {
 		o := entries[n].Value
@@ -224,14 +231,14 @@ func (r *ranking) build() {
 		}
 	}
 	r.counts.matching = len(rows)
-	r.rows = sortedlist.New(slices.Clip(rows), r.by.compare)
+	r.rows = sortedlist.New(slices.Clip(rows), r.by.Compare)
 	clear(r.pages)
 }
 
 // apply applies changes to the rows. It returns false if a change does not fit the rows: a row to remove is missing,
 // or a row to insert exists already.
-func (r *ranking) apply(rows *sortedlist.List[*rankRow], changes []*event.Change) bool {
-	var removed, inserted []*rankRow
+func (r *Ranking) apply(rows *sortedlist.List[*Row], changes []*event.Change) bool {
+	var removed, inserted []*Row
 	before := r.counts
 	for _, c := range event.Fold(changes) {
 		if c.Op == 0 { // A marker without an object; see journal.Mark.
@@ -262,9 +269,9 @@ func (r *ranking) apply(rows *sortedlist.List[*rankRow], changes []*event.Change
 
 // addToCounts adds n (1 or -1) to the row counts, for the object o. Objects without the words of the query count,
 // too.
-func (r *ranking) addToCounts(o *listwatch.Object, n int) {
+func (r *Ranking) addToCounts(o *listwatch.Object, n int) {
 	hasError, hasWarning := r.classifier.Classify(o)
-	r.counts.total += n
+	r.counts.Total += n
 	if hasError {
 		r.counts.errors += n
 	}
@@ -281,11 +288,11 @@ func (r *ranking) addToCounts(o *listwatch.Object, n int) {
 //   - "": other rows have moved this row out of the page.
 //
 // It is safe for concurrent use.
-func (r *ranking) removalReason(row *rankRow) (string, *listwatch.Object) {
-	now, ok, _ := r.informer.Get(informer.Key(row.object.Namespace(), row.object.Name()))
+func (r *Ranking) removalReason(row *Row) (string, *listwatch.Object) {
+	now, ok, _ := r.informer.Get(informer.Key(row.Object.Namespace(), row.Object.Name()))
 	selector := r.filter.Selector
 	switch {
-	case !ok || !row.object.SameUID(now) ||
+	case !ok || !row.Object.SameUID(now) ||
 		selector != nil && !selector.Matches(query.Labels(now.Labels().Value())),
 		!r.filter.MatchesLink(now):
 		return "gone", nil
@@ -297,8 +304,8 @@ func (r *ranking) removalReason(row *rankRow) (string, *listwatch.Object) {
 	return "", now
 }
 
-func (r *ranking) row(o *listwatch.Object) *rankRow {
-	row := &rankRow{object: o, rank: r.by.rank(o, r.columns)}
+func (r *Ranking) row(o *listwatch.Object) *Row {
+	row := &Row{Object: o, rank: r.by.rank(o, r.columns)}
 	if text := row.rank.Text; text != "" {
 		interned, ok := r.texts[text]
 		if !ok && len(r.texts) < maxTexts {
@@ -314,7 +321,7 @@ func (r *ranking) row(o *listwatch.Object) *rankRow {
 
 // rowWeight returns the approximate memory of one row, in bytes. If there are too many different sort texts to store
 // each one once, it adds the average length of a text.
-func (r *ranking) rowWeight() int64 {
+func (r *Ranking) rowWeight() int64 {
 	if len(r.texts) < maxTexts {
 		return rowWeight
 	}

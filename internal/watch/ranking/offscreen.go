@@ -1,4 +1,4 @@
-package watch
+package ranking
 
 import (
 	"bytes"
@@ -10,15 +10,15 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// offscreenEvery is the minimum time between two messages that report only changes of rows outside the visible
+// OffscreenEvery is the minimum time between two messages that report only changes of rows outside the visible
 // window.
-const offscreenEvery = time.Second
+const OffscreenEvery = time.Second
 
-// offscreenChanges summarizes all changes of a sorted list of rows (a ranking), including rows outside the visible
+// Offscreen summarizes all changes of a sorted list of rows (a ranking), including rows outside the visible
 // window. With this summary, a window shows its viewer that other rows change. Rows that lack the words of the query
 // count, too.
-type offscreenChanges struct {
-	changes uint64
+type Offscreen struct {
+	Changes uint64
 	newest  *lastChange // The newest add, delete or change of cells; nil for none.
 }
 
@@ -31,7 +31,7 @@ type lastChange struct {
 
 // add counts the change c. wasVisible means that the filter's namespaces and labels matched the object before the
 // change, and isVisible means that they match it now.
-func (n *offscreenChanges) add(c *event.Change, wasVisible, isVisible bool) {
+func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	op := journal.Update
 	switch {
 	case !wasVisible && !isVisible:
@@ -41,19 +41,19 @@ func (n *offscreenChanges) add(c *event.Change, wasVisible, isVisible bool) {
 	case !isVisible:
 		op = journal.Delete
 	}
-	n.changes++
+	n.Changes++
 	if op != journal.Update || !bytes.Equal(c.Old.Cells(), c.New.Cells()) {
 		n.newest = &lastChange{change: c, op: op}
 	}
 }
 
-// appendUnsent appends the number of changes since sent, the summary that was sent last. It appends the newest
+// AppendUnsent appends the number of changes since sent, the summary that was sent last. It appends the newest
 // change, too, unless sent contains the same one.
-func (n *offscreenChanges) appendUnsent(dst []byte, sent *offscreenChanges, cache *event.Cache) ([]byte, error) {
-	if n.changes == sent.changes {
+func (n *Offscreen) AppendUnsent(dst []byte, sent *Offscreen, cache *event.Cache) ([]byte, error) {
+	if n.Changes == sent.Changes {
 		return dst, nil
 	}
-	dst = strconv.AppendUint(append(dst, `,"changes":`...), n.changes-sent.changes, 10)
+	dst = strconv.AppendUint(append(dst, `,"changes":`...), n.Changes-sent.Changes, 10)
 	if n.newest == sent.newest {
 		return dst, nil
 	}

@@ -1,4 +1,4 @@
-package watch
+package ranking
 
 import (
 	"crypto/sha256"
@@ -25,9 +25,9 @@ const (
 	rankingLinger = 30 * time.Second
 )
 
-// rankings contains the rankings (sorted lists of rows) of one informer that windows use, or have used within the
+// Set contains the rankings (sorted lists of rows) of one informer that windows use, or have used within the
 // last rankingLinger.
-type rankings struct {
+type Set struct {
 	mu      sync.Mutex
 	entries map[rankingID]*rankingEntry
 }
@@ -39,7 +39,7 @@ type rankingID [sha256.Size]byte
 // rankingEntry is a ranking (a sorted list of rows) with the number of its users, for each viewer. Its owner is the
 // viewer whose quota includes it: one of the viewers that use it, or the last one that used it.
 type rankingEntry struct {
-	*ranking
+	*Ranking
 
 	owner     informer.Owner
 	refs      map[informer.Owner]int
@@ -47,11 +47,11 @@ type rankingEntry struct {
 	idleSince time.Time
 }
 
-// open returns the ranking of the informer i for a filter and a sort order, and creates it if necessary. A new ranking
+// Open returns the ranking of the informer i for a filter and a sort order, and creates it if necessary. A new ranking
 // counts towards the quota of viewer. The caller must call release.
-func (s *rankings) open(
-	i *informer.Informer, viewer informer.Owner, f *query.Filter, now *informer.State, by sorting,
-) (r *ranking, release func(), err error) {
+func (s *Set) Open(
+	i *informer.Informer, viewer informer.Owner, f *query.Filter, now *informer.State, by Sort,
+) (r *Ranking, release func(), err error) {
 	filter := f.ID()
 	id := rankingID(sha256.Sum256(fmt.Appendf(nil, "%x %d %v", filter, now.Version, by)))
 	if r, release = s.acquire(viewer, id, nil); r != nil {
@@ -63,8 +63,8 @@ func (s *rankings) open(
 			Detail: "There is no memory for the rows in another order; filter the rows, or increase --memory-limit.",
 		}
 	}
-	if r, release = s.acquire(viewer, id, func() *ranking {
-		return newRanking(i, f, now.Columns, by)
+	if r, release = s.acquire(viewer, id, func() *Ranking {
+		return New(i, f, now.Columns, by)
 	}); r == nil {
 		return nil, nil, &status.Problem{
 			Cause: status.Unavailable, Title: "Too many sort orders",
@@ -78,7 +78,7 @@ func (s *rankings) open(
 
 // acquire returns the ranking with the given id, and a function to release it. If there is none, it calls create to
 // make one. It returns nil if create is nil, or if there are too many rankings.
-func (s *rankings) acquire(viewer informer.Owner, id rankingID, create func() *ranking) (*ranking, func()) {
+func (s *Set) acquire(viewer informer.Owner, id rankingID, create func() *Ranking) (*Ranking, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.entries[id]
@@ -86,7 +86,7 @@ func (s *rankings) acquire(viewer informer.Owner, id rankingID, create func() *r
 		if create == nil || !s.makeRoomLocked(viewer) {
 			return nil, nil
 		}
-		h = &rankingEntry{ranking: create(), refs: map[informer.Owner]int{}}
+		h = &rankingEntry{Ranking: create(), refs: map[informer.Owner]int{}}
 		if s.entries == nil {
 			s.entries = map[rankingID]*rankingEntry{}
 		}
@@ -100,13 +100,13 @@ func (s *rankings) acquire(viewer informer.Owner, id rankingID, create func() *r
 		h.idleTimer.Stop()
 		h.idleTimer = nil
 	}
-	return h.ranking, sync.OnceFunc(func() { s.release(viewer, id, h) })
+	return h.Ranking, sync.OnceFunc(func() { s.release(viewer, id, h) })
 }
 
 // makeRoomLocked reports whether viewer can get one more ranking. If the viewer, all guests or all viewers have
 // reached their maximum, it first removes one of their unused rankings: the one that has been unused for the longest
 // time. It returns false if none is unused.
-func (s *rankings) makeRoomLocked(viewer informer.Owner) bool {
+func (s *Set) makeRoomLocked(viewer informer.Owner) bool {
 	ofViewer := func(h *rankingEntry) bool { return h.owner == viewer }
 	ofGuest := func(h *rankingEntry) bool { return h.owner.IsGuest }
 	switch {
@@ -120,7 +120,7 @@ func (s *rankings) makeRoomLocked(viewer informer.Owner) bool {
 	return true
 }
 
-func (s *rankings) countLocked(matches func(*rankingEntry) bool) (n int) {
+func (s *Set) countLocked(matches func(*rankingEntry) bool) (n int) {
 	for _, h := range s.entries {
 		if matches(h) {
 			n++
@@ -131,7 +131,7 @@ func (s *rankings) countLocked(matches func(*rankingEntry) bool) (n int) {
 
 // evictLocked removes one unused ranking for which matches() is true: the one that has been unused for the longest
 // time. It returns false if all of them are in use.
-func (s *rankings) evictLocked(matches func(*rankingEntry) bool) bool {
+func (s *Set) evictLocked(matches func(*rankingEntry) bool) bool {
 	var oldest *rankingEntry
 	var id rankingID
 	for other, h := range s.entries {
@@ -148,7 +148,7 @@ func (s *rankings) evictLocked(matches func(*rankingEntry) bool) bool {
 
 // release undoes one call of acquire. If the owner no longer uses the ranking, another viewer that uses it becomes
 // the owner.
-func (s *rankings) release(viewer informer.Owner, id rankingID, h *rankingEntry) {
+func (s *Set) release(viewer informer.Owner, id rankingID, h *rankingEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if h.refs[viewer]--; h.refs[viewer] == 0 {
@@ -173,8 +173,8 @@ func (s *rankings) release(viewer informer.Owner, id rankingID, h *rankingEntry)
 	})
 }
 
-// dropUnused drops all rankings that no window uses. It does not wait until they expire.
-func (s *rankings) dropUnused() {
+// DropUnused drops all rankings that no window uses. It does not wait until they expire.
+func (s *Set) DropUnused() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, h := range s.entries {
@@ -184,15 +184,15 @@ func (s *rankings) dropUnused() {
 	}
 }
 
-func (s *rankings) removeLocked(id rankingID, h *rankingEntry) {
+func (s *Set) removeLocked(id rankingID, h *rankingEntry) {
 	if h.idleTimer != nil {
 		h.idleTimer.Stop()
 	}
 	delete(s.entries, id)
 }
 
-// weight returns the memory of all rankings in bytes.
-func (s *rankings) weight() (sum int64) {
+// Weight returns the memory of all rankings in bytes.
+func (s *Set) Weight() (sum int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range s.entries {

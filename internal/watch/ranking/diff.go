@@ -1,4 +1,4 @@
-package watch
+package ranking
 
 import (
 	"bytes"
@@ -11,31 +11,31 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// pageDiff is the difference between a page (the rows that a window shows) and a later page with the same range of
+// Diff is the difference between a page (the rows that a window shows) and a later page with the same range of
 // rows.
-type pageDiff struct {
-	isFullPage bool // Too many rows differ, so the complete new page is sent.
-	// text contains the row counts and the events as JSON members, unless isFullPage is set. The sender adds the
+type Diff struct {
+	IsFullPage bool // Too many rows differ, so the complete new page is sent.
+	// text contains the row counts and the events as JSON members, unless IsFullPage is set. The sender adds the
 	// members that differ between readers.
-	text []byte
+	Text []byte
 }
 
 // maxDiffInserts is the maximum number of inserted rows in a diff; with more, the complete page is sent. For a page
 // with more than twice as many rows, the maximum is half of its rows.
 const maxDiffInserts = 8
 
-// newPageDiff encodes the differences between two pages as events: the removed rows from last to first, then the
+// newDiff encodes the differences between two pages as events: the removed rows from last to first, then the
 // inserted rows from first to last, then the updated rows. A client applies the events in this order, which makes
 // each index valid.
 //
 //nolint:gocognit // Three plain loops, one after the other.
-func newPageDiff(from, to *rowPage, r *ranking, cache *event.Cache) (*pageDiff, error) {
-	oldIndex, kept := keptRows(from.rows, to.rows)
-	if insertCount := len(to.rows) - len(kept); insertCount > max(maxDiffInserts, len(to.rows)/2) {
-		return &pageDiff{isFullPage: true}, nil
+func newDiff(from, to *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
+	oldIndex, kept := keptRows(from.Rows, to.Rows)
+	if insertCount := len(to.Rows) - len(kept); insertCount > max(maxDiffInserts, len(to.Rows)/2) {
+		return &Diff{IsFullPage: true}, nil
 	}
 	changes := changesBetween(from, to, r.informer)
-	text := append(to.counts.append(nil), `,"events":[`...)
+	text := append(to.Counts.Append(nil), `,"events":[`...)
 	begin := func(op string, at int) {
 		if text[len(text)-1] != '[' {
 			text = append(text, ',')
@@ -43,7 +43,7 @@ func newPageDiff(from, to *rowPage, r *ranking, cache *event.Cache) (*pageDiff, 
 		text = append(append(text, `{"op":"`...), op...)
 		text = strconv.AppendInt(append(text, `","at":`...), int64(at), 10)
 	}
-	inserted := insertedRows(to.rows, oldIndex)
+	inserted := insertedRows(to.Rows, oldIndex)
 	var err error
 	// appendNewVersion appends a row's new version and changed cells, and ends the event.
 	appendNewVersion := func(before, after *listwatch.Object) {
@@ -58,7 +58,7 @@ func newPageDiff(from, to *rowPage, r *ranking, cache *event.Cache) (*pageDiff, 
 			text, err = appendChangeAuthor(text, c, cache)
 		}
 	}
-	for at, row := range slices.Backward(from.rows) {
+	for at, row := range slices.Backward(from.Rows) {
 		if _, ok := kept[at]; ok || err != nil {
 			continue
 		}
@@ -68,33 +68,33 @@ func newPageDiff(from, to *rowPage, r *ranking, cache *event.Cache) (*pageDiff, 
 			text = append(append(append(text, `,"why":"`...), reason...), '"')
 		}
 		if now != nil && reason != "" && !inserted[now] {
-			appendNewVersion(row.object, now)
+			appendNewVersion(row.Object, now)
 		} else {
 			text = append(text, '}')
 		}
 	}
-	for at, row := range to.rows {
+	for at, row := range to.Rows {
 		if oldIndex[at] < 0 && err == nil {
 			begin("insert", at)
-			text = row.object.AppendRow(append(text, `,"row":`...))
-			text, err = appendChangeAuthor(text, changes[row.object], cache)
+			text = row.Object.AppendRow(append(text, `,"row":`...))
+			text, err = appendChangeAuthor(text, changes[row.Object], cache)
 		}
 	}
-	for at, row := range to.rows {
-		if oldIndex[at] < 0 || err != nil || sameRow(from.rows[oldIndex[at]].object, row.object) {
+	for at, row := range to.Rows {
+		if oldIndex[at] < 0 || err != nil || sameRow(from.Rows[oldIndex[at]].Object, row.Object) {
 			continue
 		}
 		begin("update", at)
-		appendNewVersion(from.rows[oldIndex[at]].object, row.object)
+		appendNewVersion(from.Rows[oldIndex[at]].Object, row.Object)
 	}
-	return &pageDiff{text: append(text, ']')}, err
+	return &Diff{Text: append(text, ']')}, err
 }
 
-func insertedRows(rows []*rankRow, oldIndex []int) map[*listwatch.Object]bool {
+func insertedRows(rows []*Row, oldIndex []int) map[*listwatch.Object]bool {
 	inserted := make(map[*listwatch.Object]bool)
 	for at, row := range rows {
 		if oldIndex[at] < 0 {
-			inserted[row.object] = true
+			inserted[row.Object] = true
 		}
 	}
 	return inserted
@@ -106,8 +106,9 @@ func sameRow(a, b *listwatch.Object) bool {
 
 // changesBetween returns the updates of objects between two pages. The key is the object after its update. Several
 // updates of one object are merged into one. Updates that the history no longer contains are missing.
-func changesBetween(from, to *rowPage, i *informer.Informer) map[*listwatch.Object]*event.Change {
-	changes := i.History(journal.At(to.newest), int(min(to.newest-from.newest, maxChanges))) //nolint:gosec // At most maxChanges.
+func changesBetween(from, to *Page, i *informer.Informer) map[*listwatch.Object]*event.Change {
+	number := int(min(to.newest-from.newest, maxChanges)) //nolint:gosec // At most maxChanges.
+	changes := i.History(journal.At(to.newest), number)
 	byObject := make(map[*listwatch.Object]*event.Change, len(changes))
 	for _, c := range event.Fold(changes) {
 		if c.Op == journal.Update {
@@ -131,8 +132,8 @@ func appendChangeAuthor(dst []byte, c *event.Change, cache *event.Cache) ([]byte
 // row to insert. kept maps the old index of each row that stays to its new index. These rows have the same order on
 // both pages, and as many rows as possible stay. All other rows of before are removed; they are inserted again if
 // after has them, too.
-func keptRows(before, after []*rankRow) (oldIndex []int, kept map[int]int) {
-	oldIndexes := make(map[*rankRow]int, len(before))
+func keptRows(before, after []*Row) (oldIndex []int, kept map[int]int) {
+	oldIndexes := make(map[*Row]int, len(before))
 	for at, row := range before {
 		oldIndexes[row] = at
 	}
@@ -146,14 +147,14 @@ func keptRows(before, after []*rankRow) (oldIndex []int, kept map[int]int) {
 	}
 	oldIndexByKey := make(map[string]int, len(oldIndexes)) // Rows of before that are not in after as they were.
 	for row, at := range oldIndexes {
-		oldIndexByKey[informer.Key(row.object.Namespace(), row.object.Name())] = at
+		oldIndexByKey[informer.Key(row.Object.Namespace(), row.Object.Name())] = at
 	}
 	for at, row := range after {
 		if oldIndex[at] >= 0 || len(oldIndexByKey) == 0 {
 			continue
 		}
-		if index, ok := oldIndexByKey[informer.Key(row.object.Namespace(), row.object.Name())]; ok &&
-			before[index].object.SameUID(row.object) {
+		if index, ok := oldIndexByKey[informer.Key(row.Object.Namespace(), row.Object.Name())]; ok &&
+			before[index].Object.SameUID(row.Object) {
 			oldIndex[at] = index
 		}
 	}

@@ -1,0 +1,83 @@
+package ranking
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+
+	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/query"
+)
+
+// rowCounts are numbers of rows. total counts the rows that match the query's namespaces and labels. errors and
+// warnings count those of them with the severity error or warning. matching counts those that also contain the
+// query's words.
+type rowCounts struct{ Total, matching, errors, warnings int }
+
+// Page is a page of a ranking (a sorted list of rows): the rows in one range at one moment. All windows that
+// request this range share the page and its encoded texts.
+type Page struct {
+	query.Range
+
+	number  uint64 // Identifies the page within its ranking.
+	newest  uint64 // The journal offset of the newest change that the page includes.
+	Counts  rowCounts
+	Rows    []*Row
+	encoded event.WeakLazy[[]byte]
+
+	mu    sync.Mutex
+	diffs map[uint64]*event.WeakLazy[Diff] // The differences from earlier pages, by the number of the earlier page.
+}
+
+// Encode returns the page as encoded JSON members. The caller adds the members that differ between readers.
+func (f *Page) Encode() ([]byte, error) {
+	text, _, err := f.encoded.Get(func() (*[]byte, error) {
+		text := f.Counts.Append(nil)
+		text = strconv.AppendInt(append(text, `,"offset":`...), int64(f.Offset), 10)
+		text = strconv.AppendInt(append(text, `,"count":`...), int64(f.Count), 10)
+		text = append(text, `,"rows":[`...)
+		for n, row := range f.Rows {
+			if n > 0 {
+				text = append(text, ',')
+			}
+			text = row.Object.AppendRow(text)
+		}
+		text = append(text, ']')
+		return &text, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return *text, nil
+}
+
+func (c *rowCounts) Append(dst []byte) []byte {
+	for _, member := range []struct {
+		name string
+		n    int
+	}{{`,"total":`, c.Total}, {`,"matching":`, c.matching}, {`,"failing":`, c.errors}, {`,"waiting":`, c.warnings}} {
+		dst = strconv.AppendInt(append(dst, member.name...), int64(member.n), 10)
+	}
+	return dst
+}
+
+// Equal reports whether two pages of the same range have the same rows and counts, so that nothing must be sent.
+func (f *Page) Equal(other *Page) bool {
+	return f == other || f.Counts == other.Counts && slices.Equal(f.Rows, other.Rows)
+}
+
+// DiffFrom returns the difference between f and from, an earlier page of the same range.
+func (f *Page) DiffFrom(from *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
+	f.mu.Lock()
+	s := f.diffs[from.number]
+	if s == nil {
+		s = new(event.WeakLazy[Diff])
+		if f.diffs == nil {
+			f.diffs = make(map[uint64]*event.WeakLazy[Diff])
+		}
+		f.diffs[from.number] = s
+	}
+	f.mu.Unlock()
+	diff, _, err := s.Get(func() (*Diff, error) { return newDiff(from, f, r, cache) })
+	return diff, err
+}
