@@ -1,4 +1,5 @@
-// Colors that axe cannot check, because they are not colors of an element itself. WCAG 2.2 requires a contrast of 4.5.
+// Checks the contrast of colors that axe cannot check, because they are not the color of an element. WCAG 2.2
+// requires a contrast of at least 4.5.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

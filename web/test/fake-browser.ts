@@ -1,11 +1,11 @@
 import type { LiveHost } from "../static/src/net/live.ts";
 
-// A fake browser, with a clock that the test advances.
+// A fake browser. The test advances its clock.
 export class Browser implements LiveHost {
   time = 0;
   sockets: Socket[] = [];
   reports: string[] = [];
-  reconnects: (() => void)[] = []; // callbacks to run if the login proves to be still valid
+  reconnects: (() => void)[] = []; // callbacks that reconnect, if the test decides that the login is still valid
   private timers = new Map<number, { at: number; run: () => void }>();
   private next = 1;
 
@@ -23,7 +23,7 @@ export class Browser implements LiveHost {
   cancel(timer: unknown): void { this.timers.delete(timer as number); }
   report(what: string): void { this.reports.push(what); }
   accessEnded(again: () => void): void { this.reconnects.push(again); }
-  clusterSwitches = 0; // how often the server reported another cluster
+  clusterSwitches = 0; // number of times that the server reported another cluster
   clusterSwitched(): void { this.clusterSwitches++; }
 
   advance(ms: number): void {

@@ -1,7 +1,7 @@
 import { Live } from "../static/src/net/live.ts";
 import { Browser } from "./fake-browser.ts";
 
-/** A fake server for logs over a socket, controlled by the test. */
+/** A fake server that sends logs over a fake WebSocket. The test controls it. */
 export class Upstream {
   readonly browser = new Browser();
   readonly live: Live = new Live("ws://x", this.browser, () => undefined);
@@ -9,11 +9,10 @@ export class Upstream {
     this.live.connect();
     this.browser.socket.accept();
   }
-  /** All log requests, over all connections. */
+  /** All requests for logs, over all connections. */
   get requests(): Record<string, unknown>[] {
     return this.browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "subscribe");
   }
-  /** The number of unsubscribe messages. */
   get unsubscribes(): number {
     return this.browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "unsubscribe").length;
   }

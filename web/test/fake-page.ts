@@ -1,4 +1,5 @@
-// A minimal document for a tab that is not displayed. Importing it installs it. It draws frames only on request.
+// A minimal document for tests. Importing this file replaces the global document. Animation frames run only when the
+// test calls frame().
 export class Part {
   private nodes: (Part | string)[] = [];
   private parent: Part | null = null;
@@ -91,7 +92,7 @@ export class Part {
 }
 
 let frames: (() => void)[] = [];
-/** Draws everything that waits for a frame. */
+/** Runs all callbacks that wait for an animation frame. */
 export function frame(): void {
   const now = frames;
   frames = [];
@@ -99,8 +100,8 @@ export function frame(): void {
 }
 
 class Sizes {
-  observe(): void { /* Sizes never change here. */ }
-  disconnect(): void { /* Sizes never change here. */ }
+  observe(): void { /* In tests, sizes never change. */ }
+  disconnect(): void { /* In tests, sizes never change. */ }
 }
 
 export const page = {

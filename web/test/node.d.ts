@@ -1,4 +1,5 @@
-// The parts of Node that the tests use. Node's own types would add its globals to the types of the page's code.
+// Declares the parts of Node.js that the tests use. The complete types of Node.js would also declare its globals for
+// the code of the page.
 declare module "node:test" {
   export function test(name: string, run: () => void | Promise<void>): Promise<void>;
   export const mock: { timers: { enable(options: { apis: string[] }): void; tick(ms: number): void; reset(): void } };

@@ -1,4 +1,4 @@
-// Encodes rows column by column, as the server sends them.
+// Encodes rows column by column, in the same way as the server.
 interface TableRow {
   readonly ns: string;
   readonly name: string;

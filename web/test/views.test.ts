@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Rows } from "../static/src/model/rows.ts";
 import type { Cell, Column } from "../static/src/net/wire.ts";
 
-// The server's tests use the same file for the order of its windows.
+// The Go tests read the same file, so that server and page filter and sort in the same way.
 interface Views {
   columns: { name: string; relative?: boolean }[];
   rows: { ns: string; name: string; cells: Cell[] }[];

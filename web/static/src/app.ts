@@ -1,4 +1,5 @@
-// Connects the parts of the page. The server's HTML is the first render; from then on, this script keeps it current.
+// The entry point of the page's script. It connects the parts of the page. The server renders the page first as HTML;
+// afterwards, this script keeps it current.
 
 import { historyState, nextReload, hasReloadState } from "./list/pending-kind.ts";
 import { isKiosk, withBase } from "./net/base-path.ts";
@@ -39,8 +40,8 @@ import {
   type View,
 } from "./model/view.ts";
 
-// Wait until the browser has painted the server-rendered rows, so that this script does not delay them. A hidden page
-// paints no frames, so it does not wait.
+// Wait until the browser has painted the rows that the server rendered, so that this script does not delay them. A
+// hidden page is not painted, so there is nothing to wait for.
 await new Promise<unknown>((then) => {
   if (document.hidden) return then(null);
   requestAnimationFrame(() => setTimeout(then));
@@ -95,15 +96,15 @@ const latency = new Latency(
   },
 );
 
-// Whether the page has no state outside the view that a reload would lose: no text in the picker's filter, no open
-// dialog and no selected text.
+// isIdle reports whether a reload of the page would lose nothing: the filter of the resource picker is empty, no
+// dialog is open, and no text is selected.
 const isIdle = (): boolean =>
   (byId("picker-filter") as HTMLInputElement).value === "" &&
   document.querySelector("dialog[open], :popover-open") === null &&
   String(getSelection()) === "";
 
 const build = new BuildMonitor(new URL(import.meta.url).searchParams.get("v") ?? "", {
-  hidden: () => document.hidden || isKiosk(), // A kiosk counts as hidden, because no user is at it.
+  hidden: () => document.hidden || isKiosk(), // a kiosk (a wall display) has no user, so it counts as hidden
   canReload: () => isKiosk() || (listPage?.canReload === true && isIdle()),
   isServed: isBuildServed,
   after: (ms, run) => setTimeout(run, ms),
@@ -126,13 +127,13 @@ const picker = new Picker(
 );
 const page = document.querySelector<HTMLElement>("[data-page]");
 
-// The state and functions that depend on the type of page. List pages and object pages set them below.
+// These variables depend on the type of the page. startList and startObject set them.
 let listPage: ListPage | null = null;
-let retryable: Retryable | null = null; // the list or object whose refused requests are repeated in kiosk mode
+let retryable: Retryable | null = null; // the list or object whose refused requests are retried in kiosk mode
 let pageContent = (): PageContent | null => null;
 let specificCommands = (): readonly Command[] => [];
 let navigate = (view: View): void => location.assign(formatView(view));
-// If the server offers several clusters, the name of the active one is a link, and opens the chooser.
+// If the server offers several clusters, the name of the active cluster is a link that opens the cluster chooser.
 const clusterLink = document.querySelector<HTMLAnchorElement>("a#cluster");
 const contexts = clusterLink === null ? null : new Contexts(openStartPage);
 const clusterPopover =
@@ -175,13 +176,13 @@ picker.start(live);
 if (guest) showExpiry(now);
 if (isKiosk()) void import("./ui/kiosk.ts").then(({ startKiosk: tend }) => tend(() => retryable));
 byId("theme").addEventListener("click", toggleTheme);
-// The picker has a second set of these buttons for small screens.
+// On small screens, the resource picker contains a second set of the help and share buttons.
 for (const button of document.querySelectorAll("#help, .picker-foot button:not(.share-button)"))
   button.addEventListener("click", help);
 for (const button of document.querySelectorAll("button.share-button")) button.addEventListener("click", share);
 listenToKeys(commands);
 
-// CSS then hides the parts of the page that are needed only without script.
+// This attribute makes CSS hide the parts of the page that are needed only without JavaScript.
 document.documentElement.dataset["started"] = "";
 
 if (page?.dataset["page"] !== "problem" || page.dataset["ref"] !== "") {
@@ -251,7 +252,7 @@ function startList(section: HTMLElement): void {
     const kind = picker.get(view.ref);
     if (kind === undefined) location.reload();
     else if (!list.hasData) {
-      // Do not reload if only the anchor of the URL has changed.
+      // Do not reload if only the fragment (the part after "#") of the URL has changed.
       if (location.pathname + location.search !== servedUrl) location.reload();
     } else {
       scrollState.cancelSave();
@@ -259,7 +260,7 @@ function startList(section: HTMLElement): void {
     }
   });
 
-  // Handles plain clicks only. Clicks with a modifier key keep the browser's behavior for links.
+  // Handle plain clicks only. For clicks with a modifier key, the browser opens the link as usual.
   document.addEventListener("click", (e) => {
     if (
       e.defaultPrevented ||
@@ -276,7 +277,7 @@ function startList(section: HTMLElement): void {
     if (ref !== undefined) {
       e.preventDefault();
       const view = list.view;
-      // The chosen namespaces stay when the user switches to another namespaced resource.
+      // When the user switches to another namespaced resource, the selected namespaces are kept.
       const ns = ref !== view.ref && picker.get(ref)?.namespaced === true ? view.ns : [];
       navigateTo(withPreferredColumns({ ...defaultView(ref), ns }));
       document.getElementById("picker")?.hidePopover();
@@ -309,7 +310,7 @@ function startList(section: HTMLElement): void {
     ["labels", "change", "push"],
   ] as const)
     input(id)?.addEventListener(type, () => list.hasData && list.applyForm(mode));
-  // Set the tooltip of a truncated cell to its full text when the pointer enters it.
+  // When the pointer enters a truncated cell, set the cell's tooltip to its full text.
   byId("tbody").addEventListener("mouseover", (e) => {
     const cell = e.target instanceof Element ? e.target.closest("td, th") : null;
     if (cell !== null && cell.scrollWidth > cell.clientWidth && !cell.hasAttribute("title"))
@@ -363,7 +364,7 @@ function startObject(section: HTMLElement): void {
     if (live.connection === "open") byId("asof").hidden = true;
     panel.refresh();
   };
-  // The command that leads to the list is left out for guests whose link does not share the list.
+  // Guests (viewers of a share link) get no command to open the list if their link does not share the list.
   specificCommands = () =>
     objectCommands(
       kind,
@@ -374,8 +375,9 @@ function startObject(section: HTMLElement): void {
     );
 }
 
-// Returns the view with the columns that the user last chose for its resource, unless it names columns. It is applied
-// only to navigation within the page. The URL that the page was opened with stays, because someone chose that view.
+// Returns the view with the columns that the user last chose for its resource. A view that already names columns is
+// returned unchanged. This function is used only for navigation within the page. The view that the page was opened
+// with is not changed, because someone chose it deliberately.
 function withPreferredColumns(view: View): View {
   return view.cols.length > 0 || view.ref === listPage?.view.ref
     ? view
@@ -388,13 +390,14 @@ function openObject(ref: string, object: ObjectName): void {
   else navigate(withPreferredColumns({ ...defaultView(ref), ns: object.ns === "" ? [] : [object.ns], open: object }));
 }
 
-// Loads the start page after the active cluster was switched, because no data of the previous one may stay on screen.
+// Loads the start page after the user has switched to another cluster, because no data of the previous cluster is
+// allowed to stay on the screen.
 function openStartPage(): void {
   location.assign(withBase("/"));
 }
 
-// Replaces the link with the cluster's name by a button that opens a popover. The error page keeps the link, because
-// that page reloads itself.
+// Replaces the link with the cluster's name by a button that opens a popover. On the error page, the link is kept,
+// because the error page reloads itself, which would close the popover.
 function contextPopover(link: HTMLAnchorElement, contextList: Contexts): Popover {
   const button = h(
     "button",
@@ -438,8 +441,9 @@ function help(): void {
 
 const reportLoadFailure = (): void => showToast("The dialog could not be loaded. Reload the page to try again.");
 
-// Reloads the error page of an unserved resource once the cluster serves it, in this version or in another one. It does
-// not reload while the user types, has a dialog open or has selected text.
+// Reloads the error page for a resource that the cluster does not serve. The reload happens once the cluster serves
+// the resource, in the requested API version or in another one. It waits while the user is typing, has a dialog open,
+// or has selected text.
 function reloadWhenServed(ref: string): void {
   if (ref === "") return;
   const [group, , resource] = ref.split("/");

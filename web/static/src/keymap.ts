@@ -1,4 +1,4 @@
-// The commands (actions that a key or the palette starts) of each type of page.
+// The commands of each type of page. A command is an action that a key or the command palette starts.
 
 import { withBase } from "./net/base-path.ts";
 import type { Command, KeyScope } from "./palette/commands.ts";
@@ -26,8 +26,9 @@ const command = (
 const inPalette = { inPalette: true };
 
 /**
- * Returns the commands that every page has. share: opens the share dialog; null for guests. contexts: null if the
- * server offers only one cluster.
+ * Returns the commands that every page has.
+ * share opens the share dialog. It is null for guests (viewers of a share link).
+ * contexts opens the chooser for kubeconfig contexts. It is null if the server offers only one.
  */
 export function pageCommands(
   jump: PaletteLauncher,
@@ -53,7 +54,6 @@ export function pageCommands(
   ];
 }
 
-/** Returns the commands of a list page. */
 export function listCommands(
   list: ListPage,
   picker: Picker,
@@ -68,7 +68,7 @@ export function listCommands(
       "rows",
       label,
       () => {
-        // If the focus is inside the panel, it stays there, and the panel shows the next or previous object.
+        // If the focus is inside the panel, keep it there, and show the next or previous object in the panel.
         if (document.activeElement?.closest("#panel") == null) focusRows();
         else if (by === 1 || by === -1) return list.step(by);
         list.table.move(by);
@@ -169,7 +169,10 @@ export function listCommands(
   ];
 }
 
-/** Returns the commands of an object page. goToList: navigates to the list; null if the viewer may not see the list. */
+/**
+ * Returns the commands of an object page. goToList opens the list of the object's resource. It is null if the viewer
+ * is not permitted to see that list.
+ */
 export function objectCommands(kind: Kind, panel: Panel, goToList: (() => void) | null): Command[] {
   return [
     ...tabCommands(kind, (key) => panel.openByKey(key)),

@@ -92,7 +92,7 @@ void test("twenty kinds are followed together, the listed one among them; " +
   });
 });
 
-// An activity feed as on a page, with a scripted server.
+// Opens an activity feed whose server is a fake that the test controls.
 function openFeed(all: boolean) {
   const browser = new Browser();
   const live = new Live("ws://x", browser, () => undefined);

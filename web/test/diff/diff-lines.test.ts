@@ -89,7 +89,7 @@ void test("a long comparison pauses, and stops when it is no longer needed", asy
     Array.from({ length: 30_000 }, (_, i) => (i % 20 === 0 ? `${word}${i}` : `line ${i}`));
   let [now, pauses] = [0, 0];
   const work = (): Generator<undefined, Pair[]> => {
-    now += 1; // each step takes a millisecond
+    now += 1; // each step takes 1 ms
     const inner = pairLinesInSteps(text("a"), text("b"));
     return (function* () {
       for (;;) {

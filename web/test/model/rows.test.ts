@@ -15,7 +15,8 @@ const column = (name: string, relative = false): Column => ({
 const columns = [column("Name"), column("Status"), column("Restarts"), column("Age", true)];
 const at = (i: number): string => new Date(Date.UTC(2026, 10, 21) - i * 1000).toISOString();
 
-// Returns a generator of pseudorandom numbers, which are the same in every run.
+// Returns a generator of pseudorandom numbers. The same seed produces the same numbers, so that failures can be
+// reproduced.
 function random(seed: number): (below: number) => number {
   let s = seed;
   return (below) => {
@@ -28,7 +29,7 @@ const snapshot = (rows: readonly Row[], last: boolean, first = true) =>
   ({ id: 1, type: "rows", cursor: "c", columns: first ? columns : null, rows, last }) as const;
 const events = (list: readonly RowEvent[]) => ({ id: 1, type: "row-events", cursor: "c", events: list }) as const;
 
-// Computes the expected rows in the simplest way.
+// Computes the expected rows with a simple, slow algorithm.
 function expected(model: ReadonlyMap<string, Row>, sort: Sort | null, q: string): string[] {
   const index = columns.findIndex((c) => c.name.toLowerCase() === sort?.column);
   const by = (r: Row): ReturnType<typeof rank> =>
@@ -76,7 +77,7 @@ for (let seed = 1; seed <= 30; seed++) {
         const r = present[pick(present.length)];
         const what = pick(4);
         if (what === 0 || r === undefined) {
-          const fresh = make(); // often an existing one: deleted and created again
+          const fresh = make(); // often the key of an existing row, so that the row is replaced
           model.set(key(fresh), fresh);
           list.push({ op: "add", row: fresh });
         } else if (what === 1) {
@@ -100,7 +101,7 @@ for (let seed = 1; seed <= 30; seed++) {
         );
       if (action === 1) rows.setFilter((q = ["", "web-1", "running", "ns2", "none of it"][pick(5)] as string));
       if (action === 2) fill();
-      // Not read each time, as in a hidden tab.
+      // Do not read the rows after each change. A hidden tab does not read them either.
       if (pick(3) > 0) assert.deepEqual(seen(rows), expected(model, sort, q));
       assert.equal(rows.total, model.size);
     }
@@ -116,7 +117,7 @@ void test("rows stay until the last chunk of a new snapshot", () => {
   rows.apply(snapshot([{ ...one, name: "y" }], false));
   assert.deepEqual(rows.visible().map((e) => e.name), ["x"]);
   assert.equal(rows.arriving, 1);
-  rows.restart(); // the connection was lost: the snapshot starts again
+  rows.restart(); // after a lost connection, the snapshot starts again
   rows.apply(snapshot([{ ...one, name: "z" }], true));
   assert.deepEqual(rows.visible().map((e) => e.name), ["z"]);
 });
@@ -173,8 +174,8 @@ void test("a frozen order stays, and reports the pending changes", () => {
   assert.equal(rows.pendingText, "1 moved, 1 new, 1 removed");
   assert.equal(rows.get("a/a")?.cells[1], "9", "what is in a row is true all the same");
   assert.deepEqual(rows.visible().map((e) => e.name), ["d", "c", "a"]);
-  // A row that was added and deleted again is not counted. A row that was deleted and added again counts at most as
-  // moved.
+  // A row that was added and then deleted does not count. A row that was deleted and then added counts as moved at
+  // most.
   rows.apply(events([{ op: "delete", ns: "a", name: "d" }, { op: "add", row: row("b", "2") }]));
   assert.equal(rows.pendingText, "1 moved");
   rows.apply(events([{ op: "delete", ns: "a", name: "a" }]));
@@ -282,7 +283,7 @@ void test("filtering during updates sorts only the new rows", () => {
     );
   };
   const { sort } = Array.prototype;
-  let longest = 0; // the longest array that was sorted
+  let longest = 0; // length of the longest array that was sorted
   Array.prototype.sort = function (this: unknown[], ...by) {
     longest = Math.max(longest, this.length);
     return sort.apply(this, by);
@@ -296,7 +297,7 @@ void test("filtering during updates sorts only the new rows", () => {
       }
       const seen = rows.visible().map((e) => e.name);
       assert.ok(longest <= 4, `${steps}: ${longest} rows were sorted`);
-      rows.setSort({ column: "status", descending: false }); // Sorts all rows, for comparison.
+      rows.setSort({ column: "status", descending: false }); // sorts all rows, for comparison
       assert.deepEqual(seen, rows.visible().map((e) => e.name), steps);
     }
   } finally {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { compareRanks, rank } from "../../static/src/model/sort.ts";
 import type { Cell } from "../../static/src/net/wire.ts";
 
-// The server's tests use the same file to sort its first rows.
+// The Go tests read the same file, so that server and page sort in the same way.
 interface Order { name: string; relative: boolean; cells: Cell[] }
 const orders = JSON.parse(readFileSync("../internal/web/testdata/ranks.json", "utf8")) as Order[];
 
@@ -19,7 +19,7 @@ for (const { name, relative, cells: want } of orders) {
     const known = want.filter((c) => rank(c, { relative }) !== null);
     const unknown = before.filter((c) => rank(c, { relative }) === null);
     assert.deepEqual(sorted(false), [...known, ...unknown]);
-    // Reversed, except for unknown values.
+    // The reverse order, except that unknown values are still last.
     assert.deepEqual(sorted(true), [...known.reverse(), ...unknown]);
   });
 }

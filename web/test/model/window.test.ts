@@ -19,13 +19,13 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-// A fake server that keeps the order of its rows, and sends a window of them.
+// A fake server that sorts rows and sends a window (a part) of them.
 class Server {
   rows: Row[] = [];
   sentRows: Row[] = [];
   offset = 0;
   requestedOffsets: number[] = [];
-  rowsMove = true; // whether a changed row has moved by itself
+  rowsMove = true; // whether a changed row is removed with the reason "moved"
   readonly window = new WindowRows((offset) => this.requestedOffsets.push(offset));
 
   private get counts() {
@@ -56,7 +56,8 @@ class Server {
       }),
     );
   }
-  // Rows that keep their order stay. The others are removed, from the last on, and then inserted, from the first on.
+  // Sends the difference between the previous and the current window. Rows that keep their relative order stay. All
+  // others are removed, starting with the last one, and then inserted, starting with the first one.
   sendChanges(): void {
     const next = this.rows.slice(this.offset, this.offset + windowSize);
     const events: WindowEvent[] = [];
@@ -113,7 +114,7 @@ for (let seed = 1; seed <= 20; seed++) {
           const old = s.rows[at] as Row;
           const next = { ...old, rv: String(Number(old.rv) + 1), cells: [old.cells[0] ?? null, `status ${pick(9)}`] };
           s.rows[at] = next;
-          if (what === 2) s.rows.splice(pick(s.rows.length), 0, ...s.rows.splice(at, 1)); // The row has moved.
+          if (what === 2) s.rows.splice(pick(s.rows.length), 0, ...s.rows.splice(at, 1)); // move the row
         }
       }
       s.sendChanges();
@@ -165,7 +166,7 @@ void test("a row counts as deleted when the server reports it, until it is added
   for (let i = 0; i < 500; i++) s.rows.push(row(i));
   s.sendWindow(true);
   s.rows.splice(3, 1);
-  s.rows.unshift(row(900)); // Pushes the last row out of the window.
+  s.rows.unshift(row(900)); // pushes the last row out of the window
   s.sendChanges();
   assert.deepEqual(["a/web-3", "a/web-399", "a/web-0"].map((key) => s.window.isDeleted(key)), [true, false, false]);
   assert.deepEqual([s.window.countSeverity("bad"), s.window.countSeverity("warn")], [2, 1]);
@@ -269,7 +270,7 @@ void test("pending changes are counted everywhere, except rows that were only pu
   assert.equal(change(s, (rows) => rows.splice(400, 0, row(400))), "", "it is back");
   assert.equal(change(s, (rows) => rows.splice(400, 0, row(2000))), "1 new");
   assert.equal(change(s, (rows) => rows.splice(400, 1)), "", "created and deleted");
-  // So much has changed that the complete window is sent.
+  // After many changes, the server sends the complete window instead of events.
   s.rows.splice(310, 300);
   s.sentRows = [];
   s.sendWindow();
@@ -277,7 +278,7 @@ void test("pending changes are counted everywhere, except rows that were only pu
   assert.equal(s.window.pendingText, "300 removed");
   s.window.setFrozen(false);
   assert.deepEqual([s.window.length, rowTexts(s.window.slice(400, 401))[0]], [700, "u700 1 Running"]);
-  // The viewport shows another part of the list, or other columns.
+  // Sending a window with other columns, or another part of the list, unfreezes the order.
   s.window.setFrozen(true);
   s.sendWindow(true);
   assert.ok(!s.window.isFrozen, "other columns");

@@ -10,7 +10,7 @@ interface Case {
   readonly digest: string;
 }
 
-// The Go tests use the same cases.
+// The Go tests read the same file, so that server and page compute the same digest.
 const { cases } = JSON.parse(readFileSync("test/digest.json", "utf8")) as { cases: readonly Case[] };
 for (const c of cases) {
   void test(`digest: ${c.name}`, () => {

@@ -6,7 +6,7 @@ import { readWatchStatus, type WatchScope } from "../../static/src/status/watch-
 import { createScopeRow, fillScopeRow } from "../../static/src/status/status-page.ts";
 import { Element } from "../fake-element.ts";
 
-// The server's HTML contains the same texts.
+// The Go tests read the same file, so that server and page show the same texts.
 interface ExpectedText { ledger: unknown; held: string }
 const want = JSON.parse(
   readFileSync("../internal/web/testdata/ledger.json", "utf8"),
@@ -68,7 +68,7 @@ void test("the server and the page render the same scope rows", () => {
   const valid = { ...scope, state: "live", status: "Live for 2026-11-21T10:04:50Z", reason: "" };
   const want = readFileSync("templates/testdata/scopes.html", "utf8");
   assert.equal(html(scope) + html(valid), want);
-  // A reused row has the same HTML as a new one.
+  // A row that is filled again has the same HTML as a new row.
   const tr = createScopeRow(scope);
   assert.equal(html(valid, tr), html(valid));
   assert.equal(html(scope, tr) + html(valid, tr), want);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Browser } from "../fake-browser.ts";
 import { BuildMonitor, recordReloadFor, isBuildServed } from "../../static/src/ui/build-monitor.ts";
 
-// A browser tab that loads pages of the same URL one after the other.
+// A fake browser tab. Each call of page() loads a page of a build into it.
 class Tab {
   readonly browser = new Browser();
   hidden = false;

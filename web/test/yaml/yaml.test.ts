@@ -11,7 +11,8 @@ const write = async (object: JsonObject, by = new YamlWriter()): Promise<readonl
   (await by.write(object, () => true)) ?? [];
 const text = (lines: readonly Line[]): string => lines.map((l) => `${l.text}\n`).join("");
 
-// Returns a generator of pseudorandom numbers from a seed, so that failures can be reproduced.
+// Returns a generator of pseudorandom numbers. The same seed produces the same numbers, so that failures can be
+// reproduced.
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -26,12 +27,12 @@ interface Case {
 }
 const cases = JSON.parse(readFileSync("test/yaml.json", "utf8")) as readonly Case[];
 
-// Go reads the same file: TestPageYAMLParsesWithKubectlsParser.
+// The Go test TestPageYAMLParsesWithKubectlsParser reads the same file.
 void test("the YAML of the test cases", async () => {
   for (const c of cases) assert.equal(text(await write(parse(c.json))), c.yaml, c.json.slice(0, 200));
 });
 
-// Parses whole numbers beyond 2^53 as bigint, as decode.ts does.
+// Parses JSON. As in decode.ts, integers of 16 or more digits become bigint.
 function parse(json: string): JsonObject {
   return JSON.parse(json.replace(/([:[,])(-?\d{16,})(?=[,\]}])/g, '$1"big:$2"'), (_, v: unknown) =>
     typeof v === "string" && v.startsWith("big:") ? BigInt(v.slice(4)) : v,

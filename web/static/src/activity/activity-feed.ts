@@ -1,4 +1,5 @@
-// The activity feed, a scrolling list of all changes of one list or of all watched resources, newest first, live.
+// The activity feed: a live, scrolling list of changes, newest first. It shows the changes of one list of objects, or
+// of all watched resources.
 
 import type { ActivityPreferences, ListScope, ActivityHost } from "./activity-types.ts";
 import { splitWatched, updateInterval, ActivitySource } from "./activity-source.ts";
@@ -13,8 +14,8 @@ import { opLabels } from "./timeline.ts";
 import { authorView } from "../ui/author-view.ts";
 import type { Problem, State } from "../net/wire.ts";
 
-const pageSize = 200; // how many lines are drawn at first, and how many each click on "more" adds
-const maxFields = 3; // changed fields that one line shows
+const pageSize = 200; // lines that are drawn at first, and that each click on "Show older" adds
+const maxFields = 3; // the maximum number of changed fields in one line
 
 export class ActivityFeed {
   private readonly listButton = h("button", { type: "button", title: "Changes in this list" }, "This list");
@@ -44,10 +45,10 @@ export class ActivityFeed {
   private readonly foot = h("p", { class: "foot" });
   private readonly changeLog = new ChangeLog();
   private lines = new Map<number, HTMLElement>();
-  private readonly sources = new Map<string, ActivitySource>(); // the sources by the ref of their resource
-  // Watched resources whose changes the feed does not show, because there are too many.
+  private readonly sources = new Map<string, ActivitySource>(); // by resource ref ("group/version/plural")
+  // Watched resources that the feed does not show, because it is limited to a number of resources.
   private omittedKinds: readonly Kind[] = [];
-  private watchedKnown = false; // whether the set of watched resources is known
+  private watchedKnown = false; // whether the server has sent the list of watched resources
   private scope: ListScope | null = null;
   private limit = pageSize;
   private isHovered = false;
@@ -111,14 +112,14 @@ export class ActivityFeed {
     this.list.addEventListener("click", (e) => this.click(e));
   }
 
-  /** Shows the changes of another list. */
   showList(scope: ListScope): void {
     const before = this.scope;
     this.scope = scope;
-    // If the feed shows all watched resources, its subscriptions can stay unless the namespaces differ.
+    // Restart the subscriptions only if necessary. They stay if the feed shows all resources and the namespaces are
+    // the same.
     if (before === null || !this.preferences.all || before.ns.join() !== scope.ns.join()) this.restart();
     else {
-      this.lines.clear(); // draw the lines again, because their links belong to the previous list
+      this.lines.clear(); // redraw all lines, because their links contain the view of the previous list
       this.updateSources();
     }
   }
@@ -144,8 +145,8 @@ export class ActivityFeed {
   }
 
   /**
-   * Adjusts the sources (one subscription for each resource) to the resources that are watched now. It closes the
-   * others and removes their changes.
+   * Opens a subscription for each resource that should be shown now. It closes the subscriptions of other resources
+   * and removes their changes.
    */
   updateSources(): void {
     const { scope } = this;
@@ -176,7 +177,10 @@ export class ActivityFeed {
     this.draw();
   }
 
-  /** Called when the state of the connection has changed. If it was lost, the server will send all states again. */
+  /**
+   * Updates the feed after the connection has been lost or restored. Without a connection, the stored states are
+   * outdated, and the server sends all states again after a reconnect.
+   */
   refresh(): void {
     if (this.host.live.connection !== "open") for (const source of this.sources.values()) source.state = null;
     this.draw();
@@ -254,7 +258,8 @@ export class ActivityFeed {
     arrangeChildren(this.list, [...lines.values(), ...(hasMore ? [this.olderButton] : []), this.foot]);
   }
 
-  // Describes since when changes may be missing, and for which resources; null if all sources are current.
+  // Describes since when changes are possibly missing, and for which resources. Returns null if all
+  // given sources are current.
   private staleText(sources: readonly ActivitySource[]): string | null {
     const { connection, since } = this.host.live;
     const now = this.host.now();
@@ -293,7 +298,7 @@ export class ActivityFeed {
     );
   }
 
-  // Handles plain clicks only. Clicks with a modifier key keep the browser's behavior for links.
+  // Handles plain clicks only. For clicks with a modifier key, the browser opens the link as usual.
   private click(e: MouseEvent): void {
     if (
       e.button !== 0 ||
@@ -313,26 +318,26 @@ export class ActivityFeed {
   }
 }
 
-// Returns each piece in a bdi element, which isolates its writing direction. Otherwise, two adjacent values in a
-// right-to-left script would swap places.
+// Wraps each piece of text in a bdi element, which isolates its writing direction. Without it, the browser would swap
+// two adjacent values in a right-to-left script.
 const isolateDirections = (pieces: readonly string[]): (Node | string)[] =>
   pieces.flatMap((p, i) => [...(i === 0 ? [] : [" "]), h("bdi", {}, p)]);
 
-/** The values that the text below the feed depends on. */
+/** The input of footerText, which returns the text below the feed. */
 export interface FooterState {
   readonly problem: Problem | null;
   readonly state: State | null;
   readonly complete: boolean;
-  readonly staleText: string | null; // since when changes are unknown; null if they are current
-  readonly count: number; // changes that match the filter
-  readonly size: number; // all changes in the feed
-  readonly hasMore: boolean; // more changes match than are drawn
+  readonly staleText: string | null; // since when changes are possibly missing; null if none are
+  readonly count: number; // the number of changes that match the filter
+  readonly size: number; // the number of all changes in the feed
+  readonly hasMore: boolean; // whether more changes match the filter than are drawn
   readonly filtered: boolean;
   readonly resource: string;
   readonly since: string;
   /**
-   * Null if the feed shows one list only. Otherwise: whether the set of watched resources is known, how many of them
-   * the feed shows, and the names of those that it does not show.
+   * Is null if the feed shows only one list. known reports whether the server has sent the list of watched resources.
+   * shown counts the resources in the feed. omitted names the watched resources that are not in the feed.
    */
   readonly kinds: { readonly known: boolean; readonly shown: number; readonly omitted: readonly string[] } | null;
 }

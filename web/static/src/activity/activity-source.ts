@@ -1,5 +1,5 @@
-// A Source is the activity feed's subscription to the changes of one resource. It receives data only while the server
-// watches the resource for another reason, and does not make the server watch it.
+// An ActivitySource subscribes to the changes of one resource for the activity feed. It never makes the server watch
+// a resource: it receives changes only while the server watches the resource for another reason.
 
 import type { ListScope } from "./activity-types.ts";
 import type { ChangeLog } from "./change-log.ts";
@@ -7,14 +7,17 @@ import type { Kind } from "../net/kinds.ts";
 import type { Handler, Live, Subscription } from "../net/live.ts";
 import type { Problem, State } from "../net/wire.ts";
 
-const maxResources = 20; // the maximum number of resources whose changes the feed shows
-/** The minimum time in ms between two messages, and between two redraws. People cannot read faster updates. */
+const maxResources = 20; // the maximum number of resources in the feed
+/**
+ * The minimum time in ms between two messages of the server, and between two redraws. People cannot read faster
+ * updates.
+ */
 export const updateInterval = 250;
 
 /**
- * Splits the watched resources into those whose changes the feed shows, and the rest above the limit. The resource of
- * the list on the page is first. If namespaces are chosen, cluster-scoped resources are left out, because they have
- * no changes there.
+ * Splits the watched resources into the ones that the feed shows (kinds) and the ones above its limit (rest). The
+ * resource of the list on the page is first. If namespaces are selected, cluster-scoped resources are in neither
+ * part, because they have no objects in a namespace.
  */
 export function splitWatched(
   watched: readonly Kind[],
@@ -27,7 +30,7 @@ export function splitWatched(
 }
 
 export class ActivitySource implements Handler {
-  /** Whether the snapshot of recent changes has arrived. Later changes follow as events. */
+  /** Whether the server has sent the recent changes of the resource. Later changes arrive as events. */
   complete = false;
   state: State | null = null;
   problem: Problem | null = null;
@@ -51,7 +54,7 @@ export class ActivitySource implements Handler {
     } else if (m.type === "change-events") this.changeLog.add(this.kind, m.events);
     else if (m.type === "state") this.state = m;
     else if (m.type === "error") this.problem = m.problem;
-    // After permission is lost, the changes must not stay on the screen.
+    // If the viewer has lost permission, the changes must not stay on the screen.
     if (m.type === "error" || (m.type === "state" && m.state === "forbidden")) {
       this.changeLog.removeResource(this.kind.ref);
       this.complete = false;
@@ -59,7 +62,8 @@ export class ActivitySource implements Handler {
     this.onChange();
   }
 
-  // Called when a new snapshot will arrive. Does nothing: the changes on the screen stay, because they did happen.
+  // Is called before the server sends a new snapshot. The changes on the screen stay until then, because they remain
+  // true.
   restart(): void {}
 
   close(): void {

@@ -1,6 +1,6 @@
-// The activity line below a list. It shows the last change, which it receives from the list. When the user opens it, it
-// becomes the activity feed: a scrolling list of the changes of this list, or of all watched resources. The code of the
-// feed is loaded on demand, and has subscriptions of its own.
+// The activity line below a list shows the last change, which the list reports to it. When the user opens the line,
+// it expands to the activity feed: a scrolling list of the changes in this list, or in all watched resources. The
+// code of the feed is loaded on demand. The feed has its own subscriptions.
 
 import { formatAges, clockTime } from "../text/age.ts";
 import type { ActivityFeed } from "./activity-feed.ts";
@@ -9,8 +9,8 @@ import { h } from "../ui/dom.ts";
 import { preferences } from "../ui/preferences.ts";
 import type { LatestChange } from "../model/latest-change.ts";
 
-const updateInterval = 200; // ms between two updates of the line, because people cannot read faster
-const defaultHeight = 260; // the default height in pixels
+const updateInterval = 200; // ms between two updates of the line; people cannot read faster
+const defaultHeight = 260; // height of the feed in pixels
 const storageKey = "glasshouse-activity";
 
 export class Activity {
@@ -29,7 +29,7 @@ export class Activity {
   );
   private readonly container = h("div", { id: "activity-feed", class: "activity-feed", hidden: true });
   private scope: ListScope | null = null;
-  private since: number | null = null; // ms, the time at which the list became live; null while it is not live
+  private since: number | null = null; // time in ms at which the list became live; null while it is not live
   private newest: LatestChange | null = null;
   private newestAt = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -45,12 +45,13 @@ export class Activity {
     if (stored.open) this.toggle();
   }
 
-  /** Whether the feed is open. A reload of the page would lose the changes that an open feed has received. */
+  /**
+   * Whether the activity feed is open. A reload of the page would lose the changes that an open feed has received.
+   */
   get open(): boolean {
     return this.isOpen;
   }
 
-  /** Shows the activity of another list. */
   showList(scope: ListScope): void {
     this.scope = scope;
     this.newest = this.since = null;
@@ -58,19 +59,19 @@ export class Activity {
     this.feed?.showList(scope);
   }
 
-  /** Reports that the set of watched resources may have changed. */
+  /** Updates the feed after the set of resources that the server watches has changed. */
   watchedChanged(): void {
     this.feed?.updateSources();
   }
 
-  /** Reports that the state of the connection has changed. */
+  /** Updates the feed after the connection has been lost or restored. */
   refresh(): void {
     this.feed?.refresh();
   }
 
   /**
-   * Sets whether the list is live. Only a live list can report that nothing changes. Changes that no column shows are
-   * not reported here.
+   * Sets whether the list is live (current). Only a live list can show "No changes". That text covers only changes
+   * that are visible in a column.
    */
   setLive(isLive: boolean): void {
     if (isLive === (this.since !== null)) return;
@@ -88,14 +89,13 @@ export class Activity {
     );
   }
 
-  /** Shows a change that has just arrived. */
   showChange(change: LatestChange): void {
     this.newest = change;
     this.newestAt = new Date(this.host.now()).toISOString();
     this.timer ??= setTimeout(() => this.draw(), updateInterval);
   }
 
-  /** Discards the last change, because its row may no longer be visible to the viewer. */
+  /** Removes the last change from the line, because the viewer possibly lost permission to see its row. */
   clearChange(): void {
     this.newest = null;
     this.drawIdle();

@@ -1,5 +1,5 @@
-// The changes that the activity list shows: the newest changes of several resources, sorted by time. Changes that
-// arrive while the list is paused are stored separately.
+// The change log contains the newest changes of several resources, sorted by time. The activity feed displays it.
+// While the feed is paused, new changes are collected in a separate list.
 
 import { fieldsOf, type Field, type Value } from "../model/fields.ts";
 import type { Kind } from "../net/kinds.ts";
@@ -7,18 +7,21 @@ import { isObject } from "../model/paths.ts";
 import { changeAuthors, opLabels } from "./timeline.ts";
 import type { ChangeAuthor, Change } from "../net/wire.ts";
 
-/** One change as a line of the activity list. It has shortened texts instead of the changed values. */
+/**
+ * One change, as one line of the activity feed shows it. Changed values are stored only as shortened texts, to save
+ * memory.
+ */
 export interface LogEntry {
-  readonly number: number; // the serial number of the change on this page
-  readonly timeMs: number; // the time of the change, in ms
+  readonly number: number; // serial number of the change, unique on this page
+  readonly timeMs: number; // time of the change in ms since 1970
   readonly kind: Kind;
   readonly op: Change["op"];
   readonly ns: string;
   readonly name: string;
   readonly time: string;
   /**
-   * Short descriptions of an update, one for each relevant field. Each is a list of pieces, because a piece may have
-   * another writing direction than the text around it.
+   * Descriptions of the changed fields of an update, one for each relevant field. Each description is a list of
+   * pieces, because each piece can have its own writing direction.
    */
   readonly fieldTexts: readonly (readonly string[])[];
   readonly isMinor: boolean;
@@ -26,7 +29,8 @@ export interface LogEntry {
   readonly searchText: string;
 }
 
-// A time in two forms. time: as the server sends it, with any number of fractional digits. timeMs: in ms.
+// A point in time in two forms. time is the text that the server sent, with any number of fractional digits. timeMs
+// is the same time in ms since 1970.
 interface Moment {
   readonly time: string;
   readonly timeMs: number;
@@ -36,22 +40,25 @@ const maxEntries = 1000;
 
 export class ChangeLog {
   isPaused = false;
-  // For each resource, by its ref: the time after which all its changes are known.
+  // For each resource ref, the time after which the log contains all changes of that resource.
   private readonly completeSince = new Map<string, Moment>();
-  // the time of the newest change that was removed because there were too many
+  // the time of the newest change that was removed from the log because of its size limit
   private droppedUpTo: Moment | null = null;
-  private entries: LogEntry[] = []; // the changes, oldest first
+  private entries: LogEntry[] = []; // oldest first
   private pending: LogEntry[] = [];
   private nextNumber = 0;
 
-  /** The time after which the list has all changes of all its resources; empty if it has no resource yet. */
+  /**
+   * Returns the time after which the log contains all changes of all its resources. Returns "" if it has no
+   * resources.
+   */
   get since(): string {
     let newest = this.droppedUpTo;
     for (const moment of this.completeSince.values()) newest = latest(newest, moment);
     return newest?.time ?? "";
   }
 
-  /** Adds a resource with its changes after the time since. Earlier changes of the same resource are discarded. */
+  /** Adds a resource with its changes after the time since. It replaces all earlier changes of that resource. */
   addResource(kind: Kind, since: string, changes: readonly Change[]): void {
     this.removeResource(kind.ref);
     this.completeSince.set(kind.ref, { time: since, timeMs: since === "" ? -Infinity : Date.parse(since) });
@@ -62,7 +69,6 @@ export class ChangeLog {
     this.insert(this.isPaused ? this.pending : this.entries, changes.map((c) => this.entryOf(kind, c)));
   }
 
-  /** Removes a resource and all its changes. */
   removeResource(ref: string): void {
     this.completeSince.delete(ref);
     this.entries = this.entries.filter((h) => h.kind.ref !== ref);
@@ -82,12 +88,11 @@ export class ChangeLog {
     this.pending = [];
   }
 
-  /** Returns how many changes that arrived during the pause match the filter. */
+  /** Returns the number of changes that arrived during the pause and match the filter. */
   pendingCount(filter: string, includeMinor: boolean): number {
     return this.pending.filter(matcher(filter, includeMinor)).length;
   }
 
-  /** Returns the changes that match the filter, newest first. */
   visible(filter: string, includeMinor: boolean): LogEntry[] {
     return this.entries.filter(matcher(filter, includeMinor)).reverse();
   }
@@ -96,8 +101,8 @@ export class ChangeLog {
     return this.entries.length;
   }
 
-  // Inserts each change into the list by its time, after those with the same time. The search starts at the end,
-  // because a new change is usually the newest.
+  // Inserts each change into the list, sorted by time. A change follows other changes with the same time. The search
+  // starts at the end, because a new change is usually the newest.
   private insert(list: LogEntry[], added: readonly LogEntry[]): void {
     for (const h of added) {
       let index = list.length;
@@ -158,15 +163,17 @@ function matcher(filter: string, includeMinor: boolean): (h: LogEntry) => boolea
   return (h) => (includeMinor || !h.isMinor) && terms.every((t) => h.searchText.includes(t));
 }
 
-// Ranks the changed fields of an update; the lowest rank is shown first. Fields that changed from one value to another,
-// such as a phase, are first. Added and removed fields follow, then elements of a list or a map, and timestamps last.
+// Returns the position of a changed field in the description of an update; lower values are first. Fields with one
+// value replaced by another, such as a phase, are first. Added and removed fields follow, then elements of lists,
+// then complete maps and lists. Timestamps are last.
 function displayRank(f: Field): number {
   if (/[a-z]Time$/.test(f.pathText)) return 8;
   if (f.after.type === "value" && typeof f.after.value === "object") return 4;
   return (f.pathText.includes("[") ? 2 : 0) + (f.before.type === "value" && f.after.type === "value" ? 0 : 1);
 }
 
-// Describes a changed field. "− path" means that the field was removed; the previous value follows if it is known.
+// Describes a changed field as pieces of text. The form "− path" means that the field was removed; its previous value
+// follows if it is known.
 function describeField({ pathText, before, after }: Field): string[] {
   const [previous, next] = [lineOf(before), lineOf(after)];
   if (after.type === "none") return ["−", pathText, ...(previous === null ? [] : [shorten(previous, 0)])];
@@ -179,17 +186,16 @@ function describeField({ pathText, before, after }: Field): string[] {
 }
 
 const maxTextLength = 48;
-// how many characters before the first difference of two long texts are shown
+// the number of characters shown before the first difference of two long texts
 const contextLength = 12;
 
-// Returns the length of the common prefix of a and b.
 function commonPrefixLength(a: string, b: string): number {
   let i = 0;
   while (i < a.length && a[i] === b[i]) i++;
   return i;
 }
 
-// Returns a value on one line; null if it is not known.
+// Formats a value as one line of text. Returns null if there is no known value.
 function lineOf(v: Value): string | null {
   if (v.type !== "value") return null;
   const { value } = v;
@@ -203,7 +209,7 @@ function lineOf(v: Value): string | null {
   return text.replace(/\s+/g, " ");
 }
 
-// Formats a value inside a map or list. Of a nested map or list, only the size is shown.
+// Formats a value that is inside a map or list. A nested list is shown as its length, and a nested map as {…}.
 const nestedText = (value: unknown): string =>
   (
     Array.isArray(value)
@@ -213,10 +219,11 @@ const nestedText = (value: unknown): string =>
         : String(value)
   );
 
-// Returns a few characters of a line from an offset, without splitting a surrogate pair.
+// Returns at most maxTextLength UTF-16 units of a line, starting at from. It does not split a surrogate pair, and
+// marks omitted text with "…".
 function shorten(line: string, from: number): string {
   if (from === 0 && line.length <= maxTextLength) return line;
   const part = line.slice(from, from + maxTextLength).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
-  // Copy the characters. A slice would keep the complete source string in memory.
+  // Build a new string from single characters. A substring would keep the complete source string in memory.
   return [...(from > 0 ? ["…"] : []), ...part, ...(from + maxTextLength < line.length ? ["…"] : [])].join("");
 }

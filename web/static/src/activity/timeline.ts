@@ -1,5 +1,5 @@
-// Selects and groups the changes that the changes tab shows. Consecutive quiet changes, which have no relevant fields,
-// form one line.
+// Selects and groups the changes that the changes tab of an object shows. Consecutive minor changes form one line. A
+// change is minor if only volatile fields changed, such as timestamps of heartbeats.
 
 import { fieldsOf, type Field } from "../model/fields.ts";
 import type { HistoryStep } from "../model/history.ts";
@@ -8,29 +8,29 @@ import type { ChangeAuthor, Change } from "../net/wire.ts";
 
 export const opLabels = { add: "Created", update: "Changed", delete: "Deleted" } as const;
 
-/** The label of a step that represents missed changes. */
+/** The label of a step that represents changes that the page has missed. */
 export const gapLabel = "Missed";
 
-/** Returns the authors of a change, newest first; empty if they are not known. */
+/** Returns the authors (field managers) of a change, newest first. The result is empty if no author is known. */
 export const changeAuthors = (c: Change): readonly ChangeAuthor[] => c.authors ?? (c.by === undefined ? [] : [c.by]);
 
-/** A step (a change in an object's history) with those of its changed fields that are shown. */
+/** One step (one change in the history of an object), with the changed fields that are shown. */
 export interface ShownStep {
   readonly step: HistoryStep;
   readonly fields: readonly Field[];
-  /** Whether nothing in the step is worth a line of its own. */
+  /** Whether the step changed only volatile fields, such as heartbeat timestamps. */
   readonly isMinor: boolean;
 }
 
-/** Consecutive quiet steps, or one step that is not quiet; newest first. */
+/** One or more consecutive minor steps, or one step that is not minor; newest first. */
 export type StepGroup = readonly [ShownStep, ...ShownStep[]];
 
 export class Timeline {
   private fields = new WeakMap<HistoryStep, readonly Field[]>();
 
   /**
-   * Returns the newest steps that contain every word of the filter, at most maxSteps of them. more: whether there
-   * are others. Of an update, only those fields are shown whose path or author contains the words.
+   * Returns the newest steps that contain every word of the filter, at most maxSteps of them. more reports whether
+   * older steps match too. Of an update, only the fields are returned whose path or author contains the words.
    */
   read(steps: readonly HistoryStep[], filter: string, maxSteps: number): { groups: StepGroup[]; more: boolean } {
     const terms = filter.toLowerCase().split(/\s+/).filter((t) => t !== "");
@@ -66,9 +66,9 @@ export class Timeline {
       : { step, fields: matchingFields, isMinor: matchingFields.every((f) => f.isVolatile) };
   }
 
-  // Returns the step for missed changes; null if it does not match the filter. If a value is masked before and after,
-  // it does not count as changed: the masked text has a count of changes, which restarts with the component that
-  // counts.
+  // Returns the step that represents missed changes, or null if it does not match the filter. A value that is masked
+  // both before and after does not count as changed. Its masked text contains a counter of changes, which restarts
+  // when the server or API component that counts restarts.
   private shownGapOf(step: HistoryStep, matches: (haystack: string) => boolean): ShownStep | null {
     let fields = this.fields.get(step);
     if (fields === undefined)

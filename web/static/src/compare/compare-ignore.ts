@@ -1,4 +1,5 @@
-// The fields that the compare page leaves out of both objects.
+// The fields that the compare page can ignore. "identity" means the fields that identify an object, such as its
+// UID.
 
 import { identityFields } from "../model/volatile-fields.ts";
 import { isObject } from "../model/paths.ts";
@@ -7,8 +8,8 @@ import type { JsonObject } from "../net/wire.ts";
 export type IgnoredFields = "identity" | "status";
 
 /**
- * Parses the URL parameter with the fields to leave out. If it is missing (null), they are the fields that identify an
- * object.
+ * Parses the URL parameter that lists the fields to ignore. If the URL has no such parameter (null), the identity
+ * fields are ignored.
  */
 export function parseIgnored(text: string | null): ReadonlySet<IgnoredFields> {
   if (text === null) return new Set<IgnoredFields>(["identity"]);
@@ -16,13 +17,13 @@ export function parseIgnored(text: string | null): ReadonlySet<IgnoredFields> {
   return new Set((["identity", "status"] as const).filter((w) => words.includes(w)));
 }
 
-/** Formats the URL parameter with the fields to leave out; null for the default. */
+/** Formats the URL parameter that lists the fields to ignore. Returns null for the default, the identity fields. */
 export function formatIgnored(ignored: ReadonlySet<IgnoredFields>): string | null {
   const words = (["identity", "status"] as const).filter((w) => ignored.has(w)).join(",");
   return words === "identity" ? null : words === "" ? "none" : words;
 }
 
-/** Returns an object without the hidden fields. */
+/** Returns a copy of the object without the ignored fields. */
 export function withoutFields(object: JsonObject, ignored: ReadonlySet<IgnoredFields>): JsonObject {
   const paths = [...(ignored.has("identity") ? identityFields : []), ...(ignored.has("status") ? [["status"]] : [])];
   return paths.reduce(removePath, object);

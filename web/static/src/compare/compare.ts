@@ -1,4 +1,5 @@
-// The compare page: two objects side by side, live, with their differences line by line.
+// The compare page shows two objects side by side, with their differences line by line. It follows changes of both
+// objects.
 
 import { countDifferences, pairLinesInSteps } from "../diff/diff-lines.ts";
 import { drawDiffInSteps, saveFocus, type DiffLayout } from "../diff/diff-view.ts";
@@ -18,9 +19,9 @@ import type { JsonObject } from "../net/wire.ts";
 import { formatIgnored, parseIgnored, withoutFields, type IgnoredFields } from "./compare-ignore.ts";
 import { YamlWriter } from "../yaml/writer.ts";
 
-const maxLines = 2000; // how many lines are drawn at first
-const busyDelay = 200; // ms; if a comparison takes longer, the page shows that it is running
-const tones: readonly Status["tone"][] = ["bad", "warn", "busy", "live"]; // the tones, worst first
+const maxLines = 2000; // maximum number of lines that are drawn at first
+const busyDelay = 200; // ms; a comparison that takes longer shows "Comparing…"
+const tones: readonly Status["tone"][] = ["bad", "warn", "busy", "live"]; // status colors, worst first
 
 interface Side {
   readonly ref: string;
@@ -29,7 +30,7 @@ interface Side {
   readonly name: string;
 }
 
-/** The input of one drawing. */
+/** The input of one drawing: the two objects, and the options as one text. */
 interface DrawInput {
   readonly objects: readonly JsonObject[];
   readonly options: string;
@@ -54,9 +55,9 @@ export class ComparePage {
   private pending: DrawInput | null = null;
   private drawn: DrawInput | null = null;
   private busy = false;
-  private startedAt = 0; // ms, when the present drawing started
+  private startedAt = 0; // time in ms at which the current drawing started
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private lastDuration = 0; // ms, the duration of the last drawing
+  private lastDuration = 0; // duration of the last drawing in ms
 
   constructor(
     private readonly live: Live,
@@ -98,7 +99,7 @@ export class ComparePage {
     this.schedule();
   }
 
-  /** Reports that the state of the connection has changed. */
+  /** Updates the page after the connection has been lost or restored. */
   refresh(): void {
     for (const store of this.stores) store.reconnected();
   }
@@ -123,12 +124,12 @@ export class ComparePage {
     return h("label", { title }, box, label);
   }
 
-  // Whether both objects have arrived.
   private get hasBothObjects(): boolean {
     return this.stores.every((x) => x.object !== null);
   }
 
-  // Draws after a delay. It grows with the duration of the last drawing, because large objects may change all the time.
+  // Schedules a drawing. The delay grows with the duration of the last drawing, because large objects can change
+  // often.
   private schedule(): void {
     this.timer ??= setTimeout(() => requestAnimationFrame(() => this.draw()), Math.min(2000, this.lastDuration * 4));
   }
@@ -139,7 +140,7 @@ export class ComparePage {
     this.updateStatus();
     const objects = this.stores.map((x) => x.object).filter((o) => o !== null);
     if (objects.length < this.stores.length) {
-      // After permission is lost, the objects must not stay on the screen.
+      // If the viewer has lost permission, the objects must not stay on the screen.
       if (this.drawn !== null) this.container.replaceChildren();
       if (this.drawn !== null || this.busy) setText(byId("count"), "");
       this.drawn = this.pending = null;
@@ -149,7 +150,8 @@ export class ComparePage {
     if (!this.busy) void this.drawPending();
   }
 
-  // Draws the wanted version, and then the newest of those that arrived in the meantime, until there is no newer one.
+  // Draws the pending input. If newer inputs arrived during the drawing, it then draws the newest of them, until no
+  // input is pending.
   private async drawPending(): Promise<void> {
     this.busy = true;
     try {
@@ -166,7 +168,7 @@ export class ComparePage {
     }
   }
 
-  // Computes a drawing, and replaces the one on the page when it is complete.
+  // Draws one input into a new element. The element replaces the previous drawing only after it is complete.
   private async drawInput(w: DrawInput): Promise<void> {
     const { layout, slices } = this;
     const texts: string[][] = [];

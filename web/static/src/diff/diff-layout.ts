@@ -1,4 +1,4 @@
-// The layout of differences, inline or side by side: a preference that the browser stores.
+// The layout of diffs: inline or side by side. The browser stores the user's choice.
 
 import { h } from "../ui/dom.ts";
 import type { DiffLayout } from "./diff-view.ts";
@@ -11,7 +11,7 @@ export function storedLayout(fallback: DiffLayout): DiffLayout {
   return stored === "split" || stored === "inline" ? stored : fallback;
 }
 
-/** Returns two buttons, one of which is pressed. */
+/** Returns the buttons "Inline" and "Side by side". The button of the current layout is pressed. */
 export function layoutSwitch(now: DiffLayout, onChange: (layout: DiffLayout) => void): HTMLElement {
   const button = (layout: DiffLayout, label: string): HTMLElement => {
     const b = h("button", { type: "button", "data-layout": layout, "aria-pressed": String(layout === now) }, label);

@@ -1,21 +1,24 @@
-// Compares two texts line by line, side by side.
+// Compares two texts line by line, for a side-by-side diff.
 
 import { diffWordsWithSpace } from "diff";
 import { alignLists } from "../text/list-diff.ts";
 import { runToEnd } from "../text/time-slice.ts";
 
-/** One row of a side-by-side diff: a line of each text, or null on the side that has no such line. */
+/**
+ * One row of a side-by-side diff. left and right are the lines of the two texts. A line is null if its text has no
+ * line in this row.
+ */
 export interface Pair {
   readonly left: string | null;
   readonly right: string | null;
-  readonly leftAt: number; // line number from 1; if left is null, the number of the line before
+  readonly leftAt: number; // line number in the left text, from 1; if left is null, the number of the line before
   readonly rightAt: number;
   readonly same: boolean;
 }
 
 /**
- * Pairs the lines of two texts for a side-by-side diff, with replaced lines next to their replacements. It is a
- * generator that yields at each point at which the caller may pause the computation.
+ * Pairs the lines of two texts for a side-by-side diff. A replaced line is paired with its replacement. This
+ * generator yields at each point where the caller is allowed to pause the computation.
  */
 export function* pairLinesInSteps(left: readonly string[], right: readonly string[]): Generator<undefined, Pair[]> {
   const from = yield* matchLines(left, right);
@@ -40,18 +43,19 @@ export function* pairLinesInSteps(left: readonly string[], right: readonly strin
   return pairs;
 }
 
-/** Like pairLinesInSteps, but without pauses. */
+/** Does the same as pairLinesInSteps, but without pauses. */
 export const pairLines = (left: readonly string[], right: readonly string[]): Pair[] =>
   runToEnd(pairLinesInSteps(left, right));
 
-const maxDirectLines = 200; // lines; a part with fewer is compared at once, with a minimal diff
-const maxDepth = 12; // how often a part may be divided into smaller ones
-const yieldInterval = 2048; // lines between two pauses
+const maxDirectLines = 200; // lines; a section with at most this many gets a minimal diff
+const maxDepth = 12; // how many times a section can be divided into smaller sections
+const yieldInterval = 2048; // lines that are processed between two pauses
 
 type Section = readonly [fromA: number, toA: number, fromB: number, toB: number, deep: number];
 
-// Returns, for each line of right, the index of the line of left that it is matched with, or -1. Lines that occur
-// exactly once in both texts divide them into parts. The parts are divided in the same way until they are small.
+// Returns, for each line of the right text, the index of the matching line in the left text, or -1. Lines that occur
+// exactly once in both texts divide the texts into sections. Each section is divided in the same way until it is
+// small enough for a minimal diff.
 function* matchLines(left: readonly string[], right: readonly string[]): Generator<undefined, Int32Array> {
   const numbers = new Map<string, number>();
   const a = yield* lineNumbers(left, numbers);
@@ -97,8 +101,8 @@ function* lineNumbers(lines: readonly string[], numbers: Map<string, number>): G
   return out;
 }
 
-// Returns the positions in a and b of lines that occur exactly once in each part. Of these, it returns the longest
-// sequence that is in the same order in both.
+// Returns the positions of anchors in a section: lines that occur exactly once in the section of a, and once in that
+// of b. The anchors are the longest sequence of such lines that has the same order in a and b.
 function* anchors(
   a: Int32Array,
   b: Int32Array,
@@ -106,8 +110,8 @@ function* anchors(
 ): Generator<undefined, [number, number][]> {
   const inA = yield* uniquePositions(a, fromA, toA);
   const inB = yield* uniquePositions(b, fromB, toB);
-  // Find the longest increasing subsequence. For each length, best has the index in all of the last element of the best
-  // sequence of that length.
+  // Find the longest increasing subsequence. best[n] is the index (in all) of the last element of the best sequence
+  // with n + 1 elements.
   const ends: { readonly at: readonly [number, number]; readonly before: number }[] = [];
   const all: typeof ends = [];
   const best: number[] = [];
@@ -132,7 +136,8 @@ function* anchors(
   return out.reverse();
 }
 
-// Returns the position of each line of a part, keyed by the line's number; -1 for a line that occurs more than once.
+// Maps each distinct line of a section to its position, or to -1 if it occurs more than once. The keys are the
+// numbers that lineNumbers assigned to the lines.
 function* uniquePositions(lines: Int32Array, from: number, to: number): Generator<undefined, Map<number, number>> {
   const out = new Map<number, number>();
   for (let i = from; i < to; i++) {
@@ -143,9 +148,10 @@ function* uniquePositions(lines: Int32Array, from: number, to: number): Generato
   return out;
 }
 
-const maxKeyedLines = 400; // the maximum number of lines that are paired by their YAML keys
+const maxKeyedLines = 400; // maximum number of lines (left and right) that are paired by YAML key
 
-// Splits a block of replaced lines into smaller ones, so that lines with the same YAML key are next to each other.
+// Splits a block of replaced lines into smaller blocks, so that lines with the same YAML key are shown next to each
+// other.
 function pairByKey(
   left: readonly string[],
   right: readonly string[],
@@ -170,17 +176,20 @@ function pairByKey(
   return out;
 }
 
-/** Returns the number of differences: runs of lines that are not equal. */
+/** Returns the number of differences. Consecutive unequal pairs count as one difference. */
 export const countDifferences = (pairs: readonly Pair[]): number =>
   pairs.filter((p, i) => !p.same && (pairs[i - 1]?.same ?? true)).length;
 
 export interface Run {
   readonly pairs: readonly Pair[];
-  /** Whether the run may be collapsed, because its lines are unchanged and not near a change. */
+  /** Whether this run can be collapsed: its lines are unchanged, and no change is near. */
   readonly folded: boolean;
 }
 
-/** Splits pairs into runs that are shown and runs that may be collapsed. A few lines around each change are shown. */
+/**
+ * Splits pairs into runs that are always shown and runs that can be collapsed. around is the number of unchanged
+ * lines that stay visible before and after each change.
+ */
 export function runs(pairs: readonly Pair[], around = 3): Run[] {
   const near = new Uint8Array(pairs.length);
   pairs.forEach((p, i) => {
@@ -190,7 +199,7 @@ export function runs(pairs: readonly Pair[], around = 3): Run[] {
   for (let from = 0; from < pairs.length; ) {
     let to = from + 1;
     while (to < pairs.length && near[to] === near[from]) to++;
-    // Do not collapse one or two lines, because the button to expand them would take as much space.
+    // Do not collapse one or two lines, because the button that expands them would take as much space.
     const folded = near[from] === 0 && to - from > 2;
     const last = out.at(-1);
     if (last !== undefined && !folded && !last.folded)
@@ -206,11 +215,11 @@ export interface MarkedText {
   readonly marked: boolean;
 }
 
-const maxWordDiffLength = 2000; // characters; longer lines are not compared by words
-const maxWordEdits = 200; // words; lines with more added or removed words are not compared by words
+const maxWordDiffLength = 2000; // characters; longer lines are not compared word by word
+const maxWordEdits = 200; // words; lines with more added and removed words are not compared word by word
 
 /**
- * Splits two lines into pieces, and marks the pieces that the other line does not have. If the lines have little in
+ * Splits two lines into pieces, and marks the pieces that occur in only one of the lines. If the lines have little in
  * common, nothing is marked.
  */
 export function markWords(left: string, right: string): readonly [readonly MarkedText[], readonly MarkedText[]] {
@@ -225,14 +234,14 @@ export function markWords(left: string, right: string): readonly [readonly Marke
   return [side("removed", "added"), side("added", "removed")];
 }
 
-// Marks everything between the common prefix and the common suffix of two lines. It is used for lines that are too long
-// or too different to compare words.
+// Marks everything between the common prefix and the common suffix of two lines. It replaces the comparison by words
+// for lines that are too long or too different.
 function markMiddle(left: string, right: string): readonly [readonly MarkedText[], readonly MarkedText[]] {
   const shorter = Math.min(left.length, right.length);
   let [head, tail] = [0, 0];
   while (head < shorter && left[head] === right[head]) head++;
   while (tail < shorter - head && left[left.length - 1 - tail] === right[right.length - 1 - tail]) tail++;
-  // Do not split a surrogate pair.
+  // Do not split a surrogate pair (two UTF-16 units that form one character).
   if (isSurrogateHalf(left, head, 0xd800) || isSurrogateHalf(right, head, 0xd800)) head--;
   if (isSurrogateHalf(left, left.length - tail + 1, 0xdc00) || isSurrogateHalf(right, right.length - tail + 1, 0xdc00))
     tail--;

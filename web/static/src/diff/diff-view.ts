@@ -1,5 +1,5 @@
-// The difference of two texts as an element, inline or side by side. Lines are grouped in blocks, so that the browser
-// can skip the layout of blocks outside the viewport.
+// Draws the diff of two texts as an HTML element, inline or side by side. Lines are grouped in blocks, so that the
+// browser can skip the layout of blocks outside the viewport.
 
 import { h } from "../ui/dom.ts";
 import { formatInteger } from "../text/format.ts";
@@ -11,27 +11,35 @@ export type DiffLayout = "inline" | "split";
 
 export interface DiffOptions {
   readonly layout: DiffLayout;
-  /** Whether to show line numbers. */
   readonly numbers?: boolean;
-  /** How many pairs of lines are drawn at first, and how many each click on "more" adds. */
+  /**
+   * The maximum number of line pairs that are drawn at first. Each click on the "more lines" button adds at least as
+   * many.
+   */
   readonly maxPairs: number;
-  /** How many additional pairs of lines the user requested. A later drawing with these options includes them. */
+  /**
+   * The number of additional line pairs that the user requested. A later drawing with the same options object draws
+   * them too.
+   */
   readonly more?: { pairs: number };
-  /** The collapsed lines that the user expanded. A later drawing with these options expands most of them again. */
+  /** The unchanged lines that the user expanded. A later drawing with the same options object expands them again. */
   readonly expanded?: Set<string>;
 }
 
-const blockSize = 64; // lines in a block
-const maxExpanded = 500; // lines that one click expands
-const maxDrawnLength = 2400; // characters; a text up to this length is drawn completely
-const endLength = 400; // how many characters of a longer text are shown at each end
+const blockSize = 64; // lines in one block
+const maxExpanded = 500; // maximum number of lines that one click expands
+const maxDrawnLength = 2400; // characters; a line up to this length is drawn in full
+const endLength = 400; // characters that are shown at each end of a longer line
 const pieceLength = 2000;
 
-/** Returns the diff element of two texts, without pauses. */
+/** Returns an element with the diff of two texts. It is computed without pauses. */
 export const diffView = (left: readonly string[], right: readonly string[], options: DiffOptions): HTMLElement =>
   runToEnd(drawDiffInSteps(pairLines(left, right), options));
 
-/** Returns the diff element of paired lines. Yields at each point where the caller may pause. */
+/**
+ * Returns an element with the diff of already paired lines. This generator yields at each point where the caller is
+ * allowed to pause.
+ */
 export function* drawDiffInSteps(pairs: readonly Pair[], options: DiffOptions): Generator<undefined, HTMLElement> {
   const view = new DiffDrawing(options);
   yield* view.draw(runs(pairs), options.maxPairs + (options.more?.pairs ?? 0));
@@ -45,7 +53,7 @@ interface Part {
 
 class DiffDrawing {
   readonly element: HTMLElement;
-  // For each button that expands lines: the lines that it hides.
+  // Maps each button that expands lines to the line pairs that it hides.
   private readonly hiddenPairs = new WeakMap<Element, readonly Pair[]>();
   private readonly slices = new TimeSlicer(() => this.element.isConnected);
 
@@ -64,11 +72,11 @@ class DiffDrawing {
     this.element.addEventListener("click", (e) => {
       if (e.target instanceof Element && e.target.classList.contains("more")) showRest(e.target);
     });
-    // The browser's own search found a match in collapsed lines, and is about to reveal it.
+    // The browser's find-in-page found a match in hidden characters of a long line, and is about to reveal them.
     this.element.addEventListener("beforematch", (e) => showRest((e.target as Element).previousElementSibling));
   }
 
-  /** Draws at most maxPairs lines of the parts, and a button that shows the rest. */
+  /** Draws at most maxPairs line pairs. A button below them draws more. */
   *draw(parts: readonly Part[], maxPairs: number): Generator<undefined, void> {
     const remainingParts = [...parts].reverse();
     const nodes: Node[] = [];
@@ -132,7 +140,7 @@ class DiffDrawing {
     return out;
   }
 
-  // Whether the user has expanded most of these lines before, so that they are not collapsed again.
+  // Whether the user has expanded most of these lines before. If so, they are not collapsed again.
   private expanded(pairs: readonly Pair[]): boolean {
     return pairs.filter((p) => this.options.expanded?.has(p.left ?? "")).length * 2 > pairs.length;
   }
@@ -156,8 +164,8 @@ class DiffDrawing {
     return button;
   }
 
-  // Returns the selected text, including collapsed lines. In the side-by-side layout, it is the text of the side where
-  // the selection began. Returns null if nothing is selected, or if the selection extends beyond this element.
+  // Returns the selected text, including collapsed lines. In the side-by-side layout, only the side where the
+  // selection began is included. Returns null if nothing is selected, or if the selection extends beyond this diff.
   private selected(): string | null {
     const selection = getSelection();
     if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -186,7 +194,7 @@ class DiffDrawing {
 const lineOf = (node: Node): Element | null =>
   (node instanceof Element ? node : node.parentElement)?.closest(".line") ?? null;
 
-// Returns the part of an element's text that is within a range.
+// Returns the part of the element's text that the range contains.
 function selectedPart(range: Range, e: Element): string {
   const part = document.createRange();
   part.selectNodeContents(e);
@@ -200,7 +208,8 @@ function showRest(more: Element | null): void {
   if (more !== null) replaceButton(more, "More characters");
 }
 
-// Removes a button after the lines that it hid were inserted behind it. If it had the focus, they receive it.
+// Removes a button whose hidden content has been inserted after it. If the button had the keyboard focus, that
+// content receives it.
 function replaceButton(button: Element, label: string): void {
   const next = button.nextElementSibling;
   const hadFocus = document.activeElement === button;
@@ -219,8 +228,8 @@ function focusElement(e: HTMLElement, label: string): void {
 }
 
 /**
- * Records which line has the keyboard focus. The caller then redraws the diff, and calls the returned function, which
- * moves the focus to the same line or the nearest one.
+ * Records which diff line in the container has the keyboard focus. The caller redraws the diff, and then calls the
+ * returned function. That function moves the focus to the line with the same number, or to the nearest one.
  */
 export function saveFocus(container: HTMLElement): () => void {
   const focused = document.activeElement;
@@ -234,7 +243,7 @@ export function saveFocus(container: HTMLElement): () => void {
     let distance = Infinity;
     for (const e of container.querySelectorAll(".diff [data-at]")) {
       if (sideOf(e) !== side) continue;
-      // Of two lines at the same distance, prefer a button if the focus was on a button.
+      // If the focus was on a button for collapsed lines, prefer such a button to a line at the same distance.
       const candidateDistance = Math.abs(numberOf(e) - at) + (e.matches(".fold") === fold ? 0 : 0.5);
       if (candidateDistance < distance) [found, distance] = [e, candidateDistance];
     }
@@ -271,7 +280,7 @@ function line(tag: "span" | "del" | "ins", text: string | readonly MarkedText[],
   return h(tag, { class: "line", "data-at": String(at) }, ...pieces);
 }
 
-// Shows both ends of a very long text. The middle is shown on request.
+// Returns the nodes for a text. Of a very long text, both ends are shown, and a button reveals the middle.
 function shorten(text: string): (Node | string)[] {
   if (text.length <= maxDrawnLength) return [text];
   const [head, tail] = [safeCut(text, endLength), safeCut(text, text.length - endLength)];

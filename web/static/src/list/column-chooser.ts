@@ -1,4 +1,4 @@
-// The content of the Columns popover: which of the server's columns are shown, and the row density.
+// The content of the "Columns" popover. The user chooses the visible columns and the row density.
 
 import { columnChoices, encodeColumns, type ColumnChoice } from "../model/column-set.ts";
 import { h, setText } from "../ui/dom.ts";
@@ -45,7 +45,7 @@ export class ColumnChooser implements Content {
     });
     for (const e of this.elements) e.addEventListener("keydown", (e) => this.moveFocus(e as KeyboardEvent));
     this.draw();
-    // The columns arrive with the rows, which may still be loading.
+    // The columns arrive together with the rows, which are possibly still loading. Try again until they are known.
     this.timer = setInterval(() => {
       if (this.list.childElementCount === 0) this.draw();
     }, 200);
@@ -63,7 +63,7 @@ export class ColumnChooser implements Content {
   private draw(): void {
     const all = this.choices();
     const oneNamespace = this.page.view.ns.length === 1;
-    // Keep the elements, so that the keyboard focus stays where it is.
+    // Reuse the existing elements, so that the keyboard focus is not lost.
     if (this.list.childElementCount !== all.length) {
       this.list.replaceChildren(
         ...all.map((c) =>

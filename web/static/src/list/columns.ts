@@ -1,5 +1,6 @@
-// The table header and the column widths. The width of a column is the length of its longest cell in characters,
-// because cells use a monospaced font. Widths only grow, so that nothing moves when rows are added or removed.
+// The header and the column widths of the table. A column is as wide as its longest cell, measured in characters,
+// because cells use a monospaced font. Widths never shrink, so that columns do not move when rows are added or
+// removed.
 
 import { h } from "../ui/dom.ts";
 import { type TableShape } from "./row.ts";
@@ -7,19 +8,19 @@ import { cellText } from "../model/row-source.ts";
 import type { Entry } from "../model/row-source.ts";
 import type { Sort } from "../model/sort.ts";
 
-const maxWidth = 56; // characters; a longer text ends in an ellipsis
-const relativeWidth = 9; // characters, as in "11h59m" and "<invalid>"
+const maxWidth = 56; // characters; a longer text ends with an ellipsis
+const relativeWidth = 9; // minimum width in characters of a column with ages, such as "<invalid>"
 
 export interface TableHead {
   readonly thead: HTMLTableSectionElement;
   readonly colgroup: HTMLTableColElement;
   readonly table: HTMLTableElement;
-  drawnColumns?: string; // the columns that the header shows, as JSON
+  drawnColumns?: string; // the columns that the header shows now, as JSON
 }
 
 /**
- * Draws the header for the columns of shape. If it shows the same columns already, its elements stay, so that a header
- * selected by keyboard stays selected.
+ * Draws the table header. If the columns have not changed, the header's elements are kept, so that a column that was
+ * selected with the keyboard stays selected.
  */
 export function drawHead(head: TableHead, shape: TableShape, sort: Sort | null): void {
   const columns = JSON.stringify([shape.namespace, shape.columns]);
@@ -48,7 +49,7 @@ function sortState(column: string, sort: Sort | null): string {
   return sort.descending ? "descending" : "ascending";
 }
 
-/** The column widths that a table needs, from the entries so far. */
+/** The column widths of one table, computed from all entries (rows) that were measured so far. */
 export class ColumnWidths {
   private readonly chars: number[];
 
@@ -57,7 +58,7 @@ export class ColumnWidths {
     if (shape.namespace) this.chars.unshift(11);
   }
 
-  /** Measures the cells of the entries. Returns true if a column has grown. */
+  /** Measures the cells of the entries. Returns true if a column became wider. */
   measure(entries: Iterable<Entry>): boolean {
     const { columns, namespace } = this.shape;
     const offset = namespace ? 1 : 0;
@@ -72,14 +73,14 @@ export class ColumnWidths {
       if (namespace) grow(0, e.ns.length);
       columns.forEach((c, i) => {
         const text = cellText(e.cells[c.index]);
-        // A timestamp has 20 characters, but is shown as an age, which has about 7.
+        // The cell contains a timestamp of 20 characters, but shows it as an age of about 7 characters.
         grow(i + offset, c.relative ? Math.max(relativeWidth, text.length - 13) : text.length);
       });
     }
     return grown;
   }
 
-  /** Sets the widths. The last column gets the remaining space. */
+  /** Sets the widths of the columns. The last column fills the remaining space. */
   apply(head: TableHead): void {
     const cols = head.colgroup.children;
     this.chars.forEach((n, i) => {

@@ -1,4 +1,5 @@
-// The popover of the cluster name: the contexts of the kubeconfig, to choose the active one.
+// The content of the popover that opens from the cluster's name. It lists the contexts of the kubeconfig, and the
+// user chooses the active one.
 
 import { contextText, type Context, type Contexts } from "../net/contexts.ts";
 import { h, setText } from "../ui/dom.ts";
@@ -32,7 +33,7 @@ export class ContextChooser implements Content {
   }
 
   close(): void {
-    // Nothing runs in the background.
+    // There is nothing to stop. The Content interface requires this method.
   }
 
   private draw(): void {

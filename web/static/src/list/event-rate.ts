@@ -1,4 +1,5 @@
-// The event rate: a sparkline of the last 10 seconds, and the mean of the last 5 seconds as a number.
+// Measures the rate of events. The page shows a sparkline of the last 10 seconds, and the average of the last 5
+// seconds.
 
 const sampleCount = 10;
 const blocks = "▁▂▃▄▅▆▇█";
@@ -8,8 +9,8 @@ export class EventRate {
   private previousTotal = 0;
 
   /**
-   * Records the total number of events so far. Call it once a second. A total lower than the previous one counts as no
-   * events.
+   * Records the total number of events so far. It must be called once per second. A total that is lower than the
+   * previous one counts as zero new events.
    */
   tick(total: number): void {
     this.counts.push(Math.max(0, total - this.previousTotal));
@@ -17,9 +18,9 @@ export class EventRate {
     if (this.counts.length > sampleCount) this.counts.shift();
   }
 
-  /** The sparkline, with the newest second last. */
+  /** The sparkline as text, with the newest second at the end. */
   get sparkline(): string {
-    // The minimum of 8 keeps a single change from filling the full height.
+    // Scale to at least 8 events per second, so that a single event does not draw a bar of full height.
     const maxCount = Math.max(8, ...this.counts);
     return this.counts
       .map((n) => (n === 0 ? "▁" : (blocks[Math.ceil((n / maxCount) * (blocks.length - 1))] ?? "█")))
@@ -27,7 +28,7 @@ export class EventRate {
       .padStart(sampleCount, "▁");
   }
 
-  /** Events per second, averaged over the last 5 seconds. */
+  /** The average number of events per second over the last 5 seconds, for example "2.4/s". */
   get text(): string {
     const last = this.counts.slice(-5);
     const mean = last.reduce((a, b) => a + b, 0) / Math.max(1, last.length);

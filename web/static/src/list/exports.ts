@@ -1,5 +1,5 @@
-// The export links: the rows with their columns, filter and order, or the complete objects. exportsOf in
-// internal/web/pages.go is the same in Go.
+// Creates the links that export a list: its visible rows with their columns, filter and order, or the complete
+// objects. exportsOf in internal/web/pages.go creates the same links on the server.
 
 import { withBase } from "../net/base-path.ts";
 import { setText } from "../ui/dom.ts";
@@ -7,7 +7,8 @@ import type { View } from "../model/view.ts";
 import type { Column } from "../net/wire.ts";
 
 /**
- * Returns the export URL of a view. If the columns of the table are known, columns that it does not have are left out.
+ * Returns the URL that exports a view. Requested columns that the table does not have are omitted, if the columns of
+ * the table are known.
  */
 export function exportHref(view: View, columns: readonly Column[], content: string, format: string): string {
   const query = new URLSearchParams();
@@ -26,7 +27,7 @@ export function exportHref(view: View, columns: readonly Column[], content: stri
   return withBase(`/api/v1/snapshot/${view.ref}?${query.toString()}`);
 }
 
-/** Returns the file name: "pods-shop-20261121T1405.csv". */
+/** Returns a file name such as "pods-shop-20261121T1405.csv". */
 export function exportName(view: View, format: string, at: Date): string {
   const pad2 = (n: number): string => String(n).padStart(2, "0");
   const namespacePart = view.ns.length > 3 ? [`${view.ns.length}-namespaces`] : view.ns;
@@ -44,7 +45,7 @@ export function drawExports(menu: HTMLElement, view: View, columns: readonly Col
   }
 }
 
-/** Shows a warning in the menu that the exported data may be out of date; null removes it. */
+/** Shows a warning in the export menu that the data is possibly out of date. null removes the warning. */
 export function warnExports(menu: HTMLElement, staleText: string | null): void {
   const warning = menu.querySelector(".doubt") as HTMLElement;
   warning.hidden = staleText === null;

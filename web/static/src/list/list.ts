@@ -1,4 +1,5 @@
-// The list page of one resource: its view, its subscription, its table and the panel next to it.
+// The list page of one resource. It connects the view (what the URL selects), the subscription, the table and the
+// panel.
 
 import { Activity } from "../activity/activity.ts";
 import { isKiosk } from "../net/base-path.ts";
@@ -50,23 +51,26 @@ import {
 } from "../model/view.ts";
 import type { Column } from "../net/wire.ts";
 
-const connectTimeout = 3000; // ms; if the first connection takes longer, the page reports that it is not live
+const connectTimeout = 3000; // ms; if the first connection takes longer, the page shows "Not live"
 
 export class ListPage implements FeedListener {
   view: View;
   kind: Kind;
-  /** Whether the server has sent data. Until then, the server's HTML stays, and its links and form load new pages. */
+  /**
+   * Whether the server has sent data over the WebSocket. Until then, the server-rendered HTML stays, and its links
+   * and its form load new pages.
+   */
   hasData = false;
-  private isOffline = false; // whether the page shows that it is not live
+  private isOffline = false; // whether the page shows "Not live", because it cannot connect
   private feed: Feed;
-  private namespaceFeed: Feed | null = null; // the list of the cluster's namespaces; null unless the user chose several
-  // whether the server-rendered rows are still shown, because no newer ones have arrived
+  private namespaceFeed: Feed | null = null; // all namespaces of the cluster; null unless the user selected several
+  // whether the rows on the screen are still the ones that the server rendered
   private showsServerRows: boolean;
-  private revealPending = true; // whether to scroll to the open object's row once rows of the new resource arrive
+  private revealPending = true; // whether to scroll to the row of the open object when rows arrive
   private visibleCount = 0;
   private panel: Panel | null = null;
   readonly table: Table;
-  private eventRate = new EventRate(); // the rate of changes of the present list
+  private eventRate = new EventRate();
   readonly activity: Activity;
 
   constructor(
@@ -76,14 +80,16 @@ export class ListPage implements FeedListener {
     private readonly navigate: (view: View, how: "push" | "replace") => void,
     kind: Kind,
     view: View,
-    /** The maximum number of rows that the page keeps. */
+    /** The maximum number of rows that the page loads completely. Longer lists are loaded in parts. */
     private readonly limit: number,
-    /** The scroll position, in rows, to restore once the rows are there; null if there is none to restore. */
+    /**
+     * The scroll position to restore when the rows arrive, in rows from the top. null if there is nothing to restore.
+     */
     private scrollToRestore: number | null,
   ) {
     this.kind = kind;
     this.view = view;
-    // If the user scrolled before the script started, keep that position, and restore none.
+    // If the user scrolled before this script started, keep that scroll position.
     if (byId("rows").scrollTop !== 0) {
       this.scrollToRestore = null;
       this.revealPending = false;
@@ -99,7 +105,7 @@ export class ListPage implements FeedListener {
       },
       (waiting) => showText(byId("pending-changes"), waiting === "" ? null : waiting),
       () => {
-        // After the user has scrolled, the earlier position must not be restored.
+        // Once the user has scrolled, the stored scroll position must not be restored.
         this.scrollToRestore = null;
         this.revealPending = false;
       },
@@ -125,18 +131,18 @@ export class ListPage implements FeedListener {
     this.openPanel();
   }
 
-  /** The scroll position, in rows. Before the rows arrive, it is the position that will be restored. */
+  /** The scroll position, in rows from the top. Until the rows arrive, it is the position that will be restored. */
   get scrollPosition(): number {
     return this.scrollToRestore ?? this.table.top;
   }
 
   /**
-   * Shows another view. The caller has already set the URL. For browser history navigation, position is the scroll
-   * position stored with the history entry.
+   * Shows another view. The caller has already changed the URL. When the user goes back or forward in the browser's
+   * history, position is the scroll position of that history entry.
    */
   show(view: View, kind: Kind, position: number | null = null): void {
     const old = this.view;
-    // If only the tab of the panel differs, the rows stay, and so does a scroll position that is still to be restored.
+    // If only the tab of the panel changes, keep the rows and the scroll position that is still to be restored.
     this.scrollToRestore = formatView({ ...view, tab: old.tab }) === formatView(old) ? this.scrollToRestore : position;
     this.view = view;
     const isOtherKind = view.ref !== old.ref;
@@ -184,13 +190,14 @@ export class ListPage implements FeedListener {
     this.eventRate = new EventRate();
     const { ref, ns, labels, sort, q } = this.view;
     this.activity.showList({ kind: this.kind, ns, labels });
-    // The picker counts all objects of the resource. How many match namespaces or labels is not known.
+    // The picker's count includes all objects of the resource. With selected namespaces or labels, the number of
+    // matching objects is unknown.
     const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
     return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
   }
 
-  // Subscribes to the cluster's namespaces while the user has chosen several, to report chosen ones that do not exist.
-  // For a single namespace, the list itself reports that.
+  // Subscribes to the cluster's namespaces while several are selected. The page can then report selected namespaces
+  // that do not exist. If only one is selected, the server reports that in the state of the list.
   private followNamespaces(): void {
     const hasSeveral = this.view.ns.length > 1 && sharedParts() === null;
     if (hasSeveral === (this.namespaceFeed !== null)) return;
@@ -208,19 +215,18 @@ export class ListPage implements FeedListener {
       : null;
   }
 
-  /** Whether the server refused the request for the rows. A repeated request may succeed. */
+  /** Whether the server refused to send the rows. A retry can succeed. */
   get isRefused(): boolean {
     return this.feed.info().problem !== null;
   }
 
-  /** Subscribes again. */
   retry(): void {
     this.feed.close();
     this.feed = this.subscribe();
     this.updateStatus();
   }
 
-  /** Updates the page after the state of the connection has changed, or after some time. */
+  /** Updates the page after the connection has been lost or restored. */
   refresh(): void {
     this.feed.reconnected();
     this.namespaceFeed?.reconnected();
@@ -234,7 +240,7 @@ export class ListPage implements FeedListener {
     drawSeverityCounts(byId("severity-counts"), this.view, (tone) => (rows.isComplete ? rows.countSeverity(tone) : 0));
   }
 
-  /** Updates ages and status texts. Called every second. */
+  /** Updates ages and status texts. It is called every second. */
   tick(): void {
     if (!this.hasData) this.updateStatus();
     this.updateSeverityCounts();
@@ -259,10 +265,10 @@ export class ListPage implements FeedListener {
     this.showsServerRows = false;
     this.updateSeverityCounts();
     this.restoreScroll();
-    if (this.revealPending) requestAnimationFrame(() => this.revealOpenRow()); // after the rows are drawn
+    if (this.revealPending) requestAnimationFrame(() => this.revealOpenRow()); // wait until the rows are drawn
   }
 
-  // Scrolls to the row of the object that the URL opens.
+  // Scrolls to the row of the object that is open in the panel.
   private revealOpenRow(): void {
     if (!this.revealPending) return;
     this.revealPending = false;
@@ -309,24 +315,25 @@ export class ListPage implements FeedListener {
     return Math.floor(this.table.top);
   }
 
-  // Writes the view into the form and the heading.
+  // Copies the view into the form fields and the heading.
   private fillForm(): void {
     const { view, kind } = this;
     const setInput = (id: string, value: string): void => {
       const box = input(id);
-      // The text may end in a space, which the view removes; do not overwrite it while the user types.
+      // Do not overwrite the field while the user types. The typed text can end with a space, which the view does not
+      // contain.
       if (box !== null && box.value.trim() !== value) box.value = value;
     };
     setInput("q", view.q);
     setInput("ns", view.ns.join(","));
     setInput("labels", view.labels);
     const ns = input("ns");
-    // If the share link includes only one namespace, there is nothing to choose.
+    // If the share link includes only one namespace, there is nothing to select.
     const allowed = sharedNamespaces(kind.ref) ?? [];
     const choice = kind.namespaced && allowed.length !== 1;
     if (ns !== null) ns.hidden = !choice;
     const button = byId("namespace-button");
-    // In kiosk mode, the button shows the chosen namespaces.
+    // In kiosk mode (a wall display), the button only shows the selected namespaces.
     button.hidden = !choice && !(kind.namespaced && isKiosk());
     setText(button, namespacesLabel(isKiosk() && view.ns.length === 0 ? allowed : view.ns));
     button.toggleAttribute("data-chosen", view.ns.length > 0);
@@ -353,7 +360,7 @@ export class ListPage implements FeedListener {
     if (hadFocus) this.panel?.focus();
   }
 
-  // Returns a note with a link to the object's own page. It replaces the panel if the panel cannot show the object.
+  // Returns a note with a link to the object's own page. It replaces the panel while the page is not live.
   private objectPageNote(open: ObjectName): HTMLElement {
     const close = h("a", { href: formatView({ ...this.view, open: null, tab: "" }) }, "Close");
     return h(
@@ -380,18 +387,17 @@ export class ListPage implements FeedListener {
     };
   }
 
-  // Returns the object for the view. If it is open already, the choice of its log stays.
+  // Returns the object to open in the panel. If that object is open already, the selected log stays selected.
   private openedObject({ ns, name }: ObjectName): OpenedObject {
     const { open } = this.view;
     return open !== null && sameObject(open, { ns, name }) ? open : { ns, name };
   }
 
-  /** Opens the object of a row. */
   open(ns: string, name: string): void {
     this.navigate({ ...this.view, open: this.openedObject({ ns, name }) }, "push");
   }
 
-  /** Closes the panel. Returns false if none is open. */
+  /** Closes the panel. Returns false if no panel is open. */
   close(): boolean {
     if (this.view.open === null) return false;
     this.navigate({ ...this.view, open: null, tab: "" }, "push");
@@ -406,12 +412,15 @@ export class ListPage implements FeedListener {
     this.navigate({ ...this.view, sort: next }, "push");
   }
 
-  /** Applies the values of the form to the view. It is called while the user types in the text filter, too. */
+  /** Applies the values of the form to the view. It is also called after each key press in the text filter. */
   applyForm(how: "push" | "replace"): void {
     this.navigate(this.formView(), how);
   }
 
-  /** Whether the page can reload without loss: the URL contains the complete state, and the rows are live. */
+  /**
+   * Whether the page can be reloaded without loss: the URL contains everything that the user has chosen, and the rows
+   * are live.
+   */
   get canReload(): boolean {
     const live = this.hasData && status(this.feed.info(), this.now()).tone === "live";
     return live &&
@@ -431,22 +440,25 @@ export class ListPage implements FeedListener {
     };
   }
 
-  /** The columns that the server sent with the rows; empty before any rows have arrived. */
+  /** The columns that the server sent with the rows. It is empty until the first rows arrive. */
   get columns(): readonly Column[] {
     return this.feed.rows.columns;
   }
 
-  /** All rows, including those that the text filter hides; null if the page has only those near the viewport. */
+  /**
+   * All rows of the list, including rows that do not match the text filter. null if the page loads only the rows near
+   * the viewport.
+   */
   get allRows(): Rows | null {
     return this.feed.rows instanceof Rows ? this.feed.rows : null;
   }
 
-  /** The number of rows in a list of which the page has only a part; null if the page has all rows. */
+  /** The total number of rows if the page loads only the rows near the viewport. null if the page has all rows. */
   get windowTotal(): number | null {
     return this.feed.rows instanceof Rows || !this.feed.rows.isComplete ? null : this.feed.rows.total;
   }
 
-  /** Returns the namespaces of the rows that the page has. */
+  /** Returns the namespaces of all loaded rows. */
   names(): Set<string> {
     const seen = new Set<string>();
     for (const e of this.feed.rows.all()) seen.add(e.ns);
@@ -460,12 +472,15 @@ export class ListPage implements FeedListener {
     this.applyForm("replace");
   }
 
-  /** Changes parts of the view, for the same resource. */
+  /** Changes parts of the view. The resource stays the same. */
   change(part: Partial<View>, how: "push" | "replace" = "push"): void {
     this.navigate({ ...this.view, ...part }, how);
   }
 
-  /** Opens a tab of the open object, or of the object of the active row. */
+  /**
+   * Opens a tab of the panel, for the open object or for the object of the active row. The key is the shortcut of the
+   * tab.
+   */
   openTab(key: string): void {
     const kind = tabsFor(this.kind).find((t) => t.key === key);
     const at = this.view.open ?? this.table.activeEntry;
@@ -473,7 +488,7 @@ export class ListPage implements FeedListener {
     this.change({ open: this.openedObject(at), tab: kind === tabsFor(this.kind)[0] ? "" : kind.id });
   }
 
-  /** Opens the object before or after the one that is open. */
+  /** Opens the object of the next row (by = 1) or of the previous row (by = -1). */
   step(by: 1 | -1): void {
     const { open } = this.view;
     if (open === null) return;
@@ -483,7 +498,7 @@ export class ListPage implements FeedListener {
     });
   }
 
-  // Shows the state of the connection while the server has not sent any data.
+  // Shows the state of the connection until the server has sent data.
   private showConnecting(): void {
     const { connection, since, closeReason } = this.live;
     const isOffline = this.isOffline || connection === "lost" || Date.now() - since > connectTimeout;
@@ -509,15 +524,14 @@ export class ListPage implements FeedListener {
     this.openPanel();
   }
 
-  // Called when the server first sends data. From then on, the page is live.
+  // Switches the page from server-rendered to live when the first data arrive.
   private becomeLive(): void {
     this.hasData = true;
     this.setOffline(false);
-    // Apply what the user typed in the meantime.
+    // Apply what the user typed into the form before the page became live.
     if (formatView(this.formView()) !== formatView(this.view)) this.applyForm("replace");
   }
 
-  // Updates all status texts.
   private updateStatus(): void {
     if (!this.hasData && !this.live.hasAnswered) return this.showConnecting();
     if (!this.hasData) this.becomeLive();
@@ -553,17 +567,18 @@ export class ListPage implements FeedListener {
         plural(this.kind),
         () => this.retry(),
       );
-    // While the server-rendered rows are shown, the texts that the server rendered with them stay, too.
+    // While the server-rendered rows are shown, keep the server-rendered notes about them too.
     if (complete || !this.showsServerRows) showText(byId("coverage-note"), empty ? null : this.asideText(info));
-    // The note about an empty list already reports that the data may be outdated. If rows exist but none match, the
-    // banner reports it.
+    // If the list is empty, the note in its place already reports that data is possibly outdated. If rows exist but
+    // none match the filter, the banner reports it.
     const isStale = complete && this.feed.rows.total > 0 && staleText(info, this.now()) !== null;
     const banner = empty && !isStale ? null : bannerText(info, this.now());
     showText(byId("banner"), banner);
     byId("rows").toggleAttribute("data-stale", complete && current.tone !== "live" && current.tone !== "busy");
   }
 
-  // Returns notes on what the rows lack: namespaces that do not exist or are not covered, and unknown columns.
+  // Returns notes about what the rows do not include: namespaces that do not exist or that the server cannot list,
+  // and unknown columns.
   private asideText(known: SubscriptionInfo): string | null {
     const { ns, sort, cols } = this.view;
     const missing =
@@ -578,7 +593,7 @@ export class ListPage implements FeedListener {
     return words.length === 0 ? null : words.join(" ");
   }
 
-  // For screen readers: how many of the rows match the text filter.
+  // Returns a text for screen readers: how many rows match the text filter.
   private matchCountText(): string {
     const { isComplete: complete, matching, total } = this.feed.rows;
     return complete && this.view.q !== ""

@@ -1,6 +1,6 @@
-// The namespace chooser, in which the user can choose several namespaces. While it is open, it subscribes to the
-// cluster's namespaces. If the user is not permitted to list them, it offers those seen so far, and accepts typed
-// names.
+// The namespace chooser, a popover in which the user selects one or more namespaces. While it is open, it subscribes
+// to the cluster's namespaces. If the user is not permitted to list them, it offers the namespaces seen so far, and
+// accepts typed names.
 
 import { h, setText } from "../ui/dom.ts";
 import { formatInteger } from "../text/format.ts";
@@ -12,11 +12,11 @@ import type { Content } from "../ui/popover.ts";
 import { rememberRecent, storedList } from "../ui/preferences.ts";
 import { namespaces } from "../model/view.ts";
 
-const maxRows = 200; // the maximum number of rows that are drawn
+const maxRows = 200; // maximum number of namespaces that are drawn
 
 /**
- * Returns the namespaces that contain the typed words, or those of one of several names separated by commas. The chosen
- * ones are first, then the recent ones, then the others.
+ * Returns the namespaces that match the typed text. Commas separate alternatives; a namespace matches if its name
+ * contains all words of one alternative. Selected namespaces are first, then recently used ones, then the others.
  */
 export function matchingNamespaces(
   knownNamespaces: Iterable<string>,
@@ -38,7 +38,6 @@ export function matchingNamespaces(
     .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
-/** Whether a text is a valid name for a namespace. */
 export const isNamespaceName = (text: string): boolean => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text);
 
 export class NamespaceChooser implements Content {
@@ -62,8 +61,9 @@ export class NamespaceChooser implements Content {
     ),
     this.note,
   ];
-  private readonly feed: Feed | null; // the cluster's namespaces; null for guests, who see only the shared ones
-  // The list when the chooser opened; a line does not move when the user chooses it.
+  private readonly feed: Feed | null; // the cluster's namespaces; null for guests, who see only those of their link
+  // The recently used namespaces at the time when the chooser opened. This order does not change while it is open, so
+  // that no line moves when the user selects it.
   private readonly recent = storedList("namespaces");
   private readonly initiallyChosen: readonly string[];
   private readonly shared: readonly string[] | null;
@@ -122,7 +122,7 @@ export class NamespaceChooser implements Content {
     setText(this.note, this.statusText(found.length, typed, complete, refused));
   }
 
-  // The names of all namespaces that the viewer can choose; null if they are not known.
+  // The names of all namespaces that the viewer can select. null if they are unknown.
   private get availableNames(): readonly string[] | null {
     if (this.feed === null) return this.shared?.length === 0 ? null : this.shared;
     return this.feed.rows.isComplete ? [...this.feed.rows.all()].map((e) => e.name) : null;
@@ -171,7 +171,8 @@ export class NamespaceChooser implements Content {
     this.choose(on ? [...ns, name] : ns.filter((n) => n !== name));
   }
 
-  // Changes the chosen namespaces. All choices while the chooser is open share one entry in the browser's history.
+  // Changes the selected namespaces. All changes while the chooser is open are stored in one entry of the browser's
+  // history.
   private choose(names: readonly string[]): void {
     for (const name of names) if (!this.page.view.ns.includes(name)) rememberRecent("namespaces", name);
     this.page.change({ ns: [...new Set(names)].sort() }, this.hasChanged ? "replace" : "push");
@@ -197,8 +198,9 @@ export class NamespaceChooser implements Content {
     e.preventDefault();
   }
 
-  // Handles the Enter key in the text box. Chooses the typed namespaces if they exist, or if that is not known and they
-  // are valid names. Otherwise, it chooses the first match.
+  // Handles the Enter key in the text box.
+  // If the typed names are namespaces, they are selected. If the namespaces are unknown, it is enough that the typed
+  // names are valid. Otherwise, the first match is selected.
   private submitText(): void {
     const typed = namespaces(this.focus.value);
     const first = this.list.querySelector("input")?.value;

@@ -1,33 +1,35 @@
-// Decides when the error page for an unserved resource reloads, once the resource is in the list of resources. The
-// reload may show the same error: the server replica that responds may not know the resource yet, or there may be
-// another reason. So each delay is twice the one before. It is stored in the browser's history entry, which survives
-// the reload.
+// Decides when the error page for a resource that is not served reloads itself.
+// The reload happens once the resource is in the list of resources, but it can fail again: another replica of the
+// server can answer, and that replica may not know the resource yet. Therefore, each delay is twice as long as the
+// previous one. The delay is stored in the browser's history entry, which survives the reload.
 
-const minDelay = 5000; // ms; the shortest delay from one reload to the next
+const minDelay = 5000; // ms; the shortest delay between two reloads
 const maxDelay = 300_000;
 
 interface ReloadState {
   readonly at: number;
-  /** The delay from this reload to the next one, in ms. */
+  /** The minimum delay in ms between this reload and the next one. */
   readonly delay: number;
 }
 
 /**
- * Returns the ms to wait before the next reload, and the ms from that reload to the one after it. state is the stored
- * state of the history entry.
+ * Returns the time in ms to wait before the next reload (wait), and the delay in ms after that reload (delay). state
+ * is the state that was stored in the browser's history entry.
  */
 export function nextReload(state: unknown, now: number): { readonly wait: number; readonly delay: number } {
   const last = parseReloadState(state);
   const elapsed = last === null ? NaN : now - last.at;
-  // If the last reload was long ago, this is a new case, which starts with the initial delay.
+  // If the last reload was long ago, start again with the shortest delay.
   if (last === null || !(elapsed >= 0 && elapsed < 2 * last.delay)) return { wait: 0, delay: minDelay };
   return { wait: Math.max(0, last.delay - elapsed), delay: Math.min(maxDelay, 2 * last.delay) };
 }
 
-/** Whether the history entry has the state of earlier reloads. A page that loaded successfully removes it. */
+/**
+ * Reports whether the browser's history entry contains the state of earlier reloads. A page that loaded successfully
+ * removes that state.
+ */
 export const hasReloadState = (state: unknown): boolean => parseReloadState(state) !== null;
 
-/** Returns the state to store in the history entry. */
 export const historyState = (load: ReloadState): unknown => ({ load });
 
 function parseReloadState(state: unknown): ReloadState | null {

@@ -1,7 +1,8 @@
-// The resource picker, the list of resources at the left. It starts with the HTML that the server rendered, and then
-// updates it from the server's list of resources. That list is in display order, and each resource names its section.
-// The element of a resource is reused as long as the resource exists, so that focus and folded groups stay. Pinned
-// resources are listed a second time at the top.
+// The resource picker, the list of resources at the left of the page. It takes over the HTML that the server
+// rendered, and updates it from the server's list of resources.
+// The server's list is in display order, and names the section of each resource. Each resource keeps its HTML element
+// as long as it is listed, so that keyboard focus and collapsed groups are kept. Pinned resources are listed a second
+// time at the top.
 
 import { withBase } from "../net/base-path.ts";
 import { arrangeChildren, h, setText } from "../ui/dom.ts";
@@ -11,19 +12,21 @@ import { matchRank, plural, type Kind, type ListedKind } from "../net/kinds.ts";
 import type { Live } from "../net/live.ts";
 import { storeList, storedList, onListChangedElsewhere, toggleValue } from "../ui/preferences.ts";
 
-const pinned = "Pinned"; // cannot collide with an API group, which is in lower case
+const pinned = "Pinned"; // cannot equal the name of an API group, because those are in lower case
 
 export class Picker implements KindListener {
   private readonly kinds = new Map<string, Kind>();
   private list: readonly ListedKind[] = [];
   private problems: ReadonlyMap<string, string> = new Map();
-  // By ref; null before the server has sent any: use the counts in the markup.
+  // Number of objects by resource ref. null until the server has sent counts; until then, the counts in the
+  // server-rendered HTML are used.
   private counts: ReadonlyMap<string, number> | null = null;
   private readonly feed: KindFeed;
   private selected = "";
-  /** Called when the set of watched resources has changed. */
+  /** Is called when the set of resources that the server watches has changed. */
   onWatched: () => void = () => {};
-  // The count of the selected resource according to the table, which may be newer; null if not known.
+  // The number of objects of the selected resource, as the table shows it. It can be newer than the server's count.
+  // null if unknown.
   private selectedCount: number | null = null;
   private readonly noMatchElement = h("p", { class: "picker-none", role: "status" });
 
@@ -61,41 +64,42 @@ export class Picker implements KindListener {
     groups.addEventListener("click", (e) => this.clicked(e));
   }
 
-  /** Starts to update the list from the server. */
   start(live: Live): void {
     this.feed.start(live);
     void this.feed.poll();
     onListChangedElsewhere("pins", () => this.draw());
   }
 
-  /** Whether the server answers plain HTTP requests; null if not known yet. */
+  /** Whether the server answers plain HTTP requests. null if that is not known yet. */
   get isReachable(): boolean | null {
     return this.feed.isReachable;
   }
 
-  /** Returns how many objects a resource had at the last count; 0 if they were not counted. */
+  /** Returns the number of objects of a resource at the last count, or 0 if they were not counted. */
   countOf(ref: string): number {
     if (this.counts !== null) return this.counts.get(ref) ?? 0;
     const a = this.links().find((l) => l.dataset["ref"] === ref);
     return Number((a?.querySelector(".count")?.textContent ?? "").replaceAll(",", ""));
   }
 
-  /** Returns a resource by its ref, even if it is no longer listed; undefined if it never was. */
+  /** Returns the resource with this ref. Resources that are no longer listed are found too. */
   get(ref: string): Kind | undefined {
     return this.kinds.get(ref);
   }
 
-  /** Returns the resources that are listed now. Watched resources include their counts. */
+  /** Returns the resources that are listed now. Each watched resource includes its number of objects. */
   listedKinds(): ListedKind[] {
     return this.list.map((k) => ({ ...k, count: this.counts?.get(k.ref) ?? null }));
   }
 
-  /** Returns the refs of the pinned resources. */
   pins(): readonly string[] {
     return storedList("pins");
   }
 
-  /** Pins or unpins a resource. The default is the focused resource, or else the one that the page shows. */
+  /**
+   * Pins a resource, or unpins it. By default, it is the resource with the keyboard focus, or otherwise the resource
+   * that the page shows.
+   */
   pin(
     ref = document.activeElement?.closest<HTMLElement>("#picker-groups a[data-ref]")?.dataset["ref"] ?? this.selected,
   ): void {
@@ -103,7 +107,7 @@ export class Picker implements KindListener {
     this.draw();
   }
 
-  /** Returns the resource for the group of an apiVersion and a kind, in any version; undefined if there is none. */
+  /** Returns the resource with this kind and the API group of apiVersion, in any version of the group. */
   kindOf(apiVersion: string, kind: string): Kind | undefined {
     const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "core";
     for (const k of this.kinds.values()) if (k.kind === kind && k.ref.startsWith(`${group}/`)) return k;
@@ -128,13 +132,13 @@ export class Picker implements KindListener {
     }
   }
 
-  /** Sets the count of the selected resource, so that the picker always shows the same number as the table. */
+  /** Sets the count of the selected resource, so that picker and table always show the same number. */
   setCount(count: number | null): void {
     this.selectedCount = count;
     if (count !== null) this.drawCounts(this.selected);
   }
 
-  /** Sets whether the counts are marked as possibly out of date. */
+  /** Sets whether the counts are marked as possibly outdated. */
   setStale(isStale: boolean): void {
     this.groups.toggleAttribute("data-stale", isStale);
   }
@@ -147,13 +151,14 @@ export class Picker implements KindListener {
     return this.links().filter((a) => !a.closest("[hidden]"));
   }
 
-  // Returns the link of the resource that matches the filter text best; of several equally good ones, the first.
+  // Returns the link of the resource that best matches the filter text. If several match equally well, it returns the
+  // first one.
   private bestMatch(): HTMLAnchorElement | undefined {
     const terms = this.terms();
     const rank = (a: HTMLAnchorElement): number => {
       const ref = a.dataset["ref"] ?? "";
       const known = this.list.find((k) => k.ref === ref) ?? this.kinds.get(ref);
-      // In the server's markup, short names such as "po" cannot be distinguished from the other words.
+      // The server-rendered HTML does not mark which words are short names, such as "po". Such resources rank last.
       return known === undefined ? 3 : matchRank({ short: (a.dataset["words"] ?? "").split(" "), ...known }, terms);
     };
     return this.matching()
@@ -169,8 +174,8 @@ export class Picker implements KindListener {
   }
 
   /**
-   * Returns the watched resources, which are those with a count; null if the counts are not known. Pinned resources
-   * are first, the others follow in display order.
+   * Returns the resources that the server watches, which are the resources with a count. Pinned resources are first,
+   * the others in display order. Returns null if the counts are unknown.
    */
   watchedKinds(): readonly Kind[] | null {
     const { counts } = this;
@@ -208,7 +213,7 @@ export class Picker implements KindListener {
   }
 
   private draw(): void {
-    if (this.list.length === 0) return; // Keep the markup from the server.
+    if (this.list.length === 0) return; // keep the server-rendered HTML
     const pins = this.pins();
     const sections = new Map<string, ListedKind[]>();
     const pinnedKinds = pins.map((ref) => this.list.find((k) => k.ref === ref)).filter((k) => k !== undefined);
@@ -269,7 +274,8 @@ export class Picker implements KindListener {
     const li = old ?? h("li", {}, a);
     const name = plural(k);
     setText(a.children[0] as Element, name);
-    // Two API groups may have the same kind, as with Events. Add the group to the label of the one outside "core".
+    // Two API groups can contain the same kind, as with Event. Show the group after the kind, except for the group
+    // "core".
     const isAmbiguous = k.group !== "core" && this.list.some((other) => other !== k && other.kind === k.kind);
     if (isAmbiguous) (a.children[0] as HTMLElement).dataset["of"] = k.group;
     a.dataset["words"] = `${name.toLowerCase()} ${k.searchText}`;
@@ -279,7 +285,7 @@ export class Picker implements KindListener {
     const isHealthy = k.state === "" || k.state === "live" || k.state === "syncing";
     const namespaceText = k.namespaces === 0 ? "" : `, in ${formatInteger(k.namespaces)} of the namespaces`;
     const text = `${name} (${k.ref})${namespaceText}`;
-    // If the resource has a problem, use this page's own tooltip, because that appears on keyboard focus too.
+    // If the resource has a problem, use the tooltip of ui/tooltip.ts, because it also appears on keyboard focus.
     a.title = isHealthy ? text : "";
     const state = k.state === "absent" ? "not available" : k.state;
     if (isHealthy) delete a.dataset["hint"];
@@ -298,7 +304,7 @@ export class Picker implements KindListener {
     if (pinButton !== null) return this.pin(pinButton.closest("li")?.querySelector("a")?.dataset["ref"] ?? "");
     const summary = at.closest("summary");
     const group = summary?.closest("details");
-    // While the filter has a text, groups are opened by the filter, not by the user, so their state is not stored.
+    // While the filter contains text, the filter opens groups, not the user. Do not store that.
     if (group == null || this.filter.value.trim() !== "") return;
     const name = group.dataset["group"] ?? "";
     storeList("folded", [...storedList("folded").filter((n) => n !== name), ...(group.open ? [name] : [])]);

@@ -1,9 +1,12 @@
-// The progress bar of a list. It is shown only if the total is known.
+// The progress bar that a list shows while it loads.
 
 import { setAttr } from "../ui/dom.ts";
 import { countText, type Status } from "../model/status.ts";
 
-/** Draws the bar, or hides it if the count or the total is not known: unknown is not zero. */
+/**
+ * Draws the progress bar. If the loaded count or the total is unknown, the bar is hidden, because unknown is not
+ * zero.
+ */
 export function drawProgress(e: HTMLElement, status: Status, resource: string): void {
   const isKnown = status.count !== null && status.total !== null && status.total > 0;
   e.hidden = !isKnown;

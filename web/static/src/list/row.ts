@@ -1,5 +1,6 @@
-// Creates the HTML elements of a table row, the same as templates/row.templ on the server. Tests compare both with
-// testdata/rows.html. An element is created empty, and filled again whenever it shows another row or version.
+// Creates the HTML elements of table rows. templates/row.templ creates the same HTML on the server, and tests compare
+// both with testdata/rows.html. A row element is created empty. It is filled each time it shows another row or a new
+// version of its row.
 
 import { formatAges } from "../text/age.ts";
 import { h, setText } from "../ui/dom.ts";
@@ -8,17 +9,16 @@ import { severityColumnsOf, cellSeverity, type SeverityColumn } from "../model/s
 import { objectHref } from "../model/view.ts";
 import type { Column } from "../net/wire.ts";
 
-/** The properties that all rows of a table have in common. */
 export interface TableShape {
   readonly ref: string;
-  readonly namespace: boolean; // whether rows have a namespace cell
-  readonly link: number; // the column that links to the object; see linkColumn
+  readonly namespace: boolean; // whether rows have a cell with the namespace
+  readonly link: number; // index of the column whose cells link to the object; same as linkColumn in Go
   readonly columns: readonly ShownColumn[];
-  readonly severityColumns: readonly SeverityColumn[]; // the columns that show a state, whether visible or not
+  readonly severityColumns: readonly SeverityColumn[]; // columns that show a status, including hidden ones
 }
 
 export interface ShownColumn {
-  readonly index: number; // the index in the columns that the server sent
+  readonly index: number; // index among the columns that the server sent
   readonly name: string;
   readonly relative: boolean;
   readonly severityColumn: SeverityColumn | null;
@@ -62,13 +62,13 @@ export function emptyRow(shape: TableShape): HTMLTableRowElement {
   return tr;
 }
 
-/** A cell whose text has changed, and its previous text. */
+/** A cell whose text has changed, with its previous text. */
 export interface ChangedCell {
   readonly cell: Element;
   readonly before: string;
 }
 
-/** Fills a row of the same shape with an entry. Returns the cells that changed. */
+/** Fills the cells of a row element with the data of an entry. Returns the cells that changed. */
 export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, now: number): ChangedCell[] {
   const changedCells: ChangedCell[] = [];
   tr.setAttribute("data-ns", e.ns);

@@ -1,6 +1,6 @@
-// The table. Only rows in or near the viewport have elements. All rows have the same height, and the elements are
-// reused while the user scrolls. Drawing happens at most once per animation frame, from the newest rows. No row moves
-// while the pointer is over the table. A deleted row is struck through and stays visible for a moment.
+// The table of rows. Only rows in or near the viewport have HTML elements. All rows have the same height, and
+// elements are reused while the user scrolls. The table is drawn at most once per animation frame.
+// While the mouse pointer is over the table, no row moves. A deleted row stays visible for a moment, struck through.
 
 import { clockTime } from "../text/age.ts";
 import { drawHead, markSort, ColumnWidths, type TableHead } from "./columns.ts";
@@ -15,8 +15,8 @@ import type { Sort } from "../model/sort.ts";
 import type { ObjectName } from "../model/view.ts";
 
 const overscan = 6;
-const deletedRowDuration = 900; // ms that a deleted row stays visible
-const maxDeletedRows = 20; // rows; if more are deleted at once, they disappear without a delay
+const deletedRowDuration = 900; // ms; a deleted row stays visible for this time
+const maxDeletedRows = 20; // if more rows are deleted at once, they disappear without a delay
 
 interface DrawnRow {
   readonly tr: HTMLTableRowElement;
@@ -28,10 +28,10 @@ export class Table {
   private shape: TableShape | null = null;
   private widths: ColumnWidths | null = null;
   private drawn = new Map<string, DrawnRow>();
-  private order: readonly Entry[] = []; // the entries in the order in which they are drawn
+  private order: readonly Entry[] = []; // the entries (rows) in the order in which they are drawn
   private readonly deletedRows = new Map<string, { readonly entry: Entry; readonly until: number }>();
-  private active: string | null = null; // the key of the active row, which the keyboard moves
-  private activeIndex = -1; // the index of the active row, which is set even if that row is not loaded yet
+  private active: string | null = null; // key of the active row, which the user moves with the keyboard
+  private activeIndex = -1; // index of the active row; set even before that row is loaded; -1 for none
   private openedKey: string | null = null;
   private pendingStep: {
     readonly from: ObjectName;
@@ -43,17 +43,17 @@ export class Table {
   private timer = 0;
   private lastDrawnAt = 0;
   private version = -1;
-  private redrawAll = true; // whether the next drawing replaces everything, so that no changes are highlighted
+  private redrawAll = true; // whether the next drawing redraws every row without highlighting changes
   private readonly head: TableHead;
   private readonly tbody: HTMLTableSectionElement;
   private readonly above = h("tr", { class: "pad", "aria-hidden": "true" }, h("td"));
   private readonly below = h("tr", { class: "pad", "aria-hidden": "true" }, h("td"));
   private rowHeight = 24;
-  private createdRows = 0; // number of rows created, for their ids
-  private pointer: readonly [number, number] | null = null; // the position of the mouse; null for none
-  // The position to scroll to once there are rows, in rows from the top; null if none.
+  private createdRows = 0; // number of row elements created so far; used for their HTML ids
+  private pointer: readonly [number, number] | null = null; // position of the mouse; null if outside the window
+  // The position to scroll to when rows arrive, in rows from the top. null if there is no such position.
   private pendingScroll: number | null = null;
-  private ownScrollTop = 0; // the last scroll position that the table set itself
+  private ownScrollTop = 0; // the last scroll position that this class set itself
 
   constructor(
     private readonly scroller: HTMLElement,
@@ -61,7 +61,7 @@ export class Table {
     private readonly now: () => number,
     private readonly onDraw: (shown: number) => void,
     private readonly onPendingChanges: (waiting: string) => void,
-    /** Called when the user has scrolled, by pointer or keyboard. */
+    /** Is called after the user has scrolled with the pointer or the keyboard. */
     private readonly onScroll: () => void,
   ) {
     const colgroup = h("colgroup");
@@ -78,7 +78,7 @@ export class Table {
     scroller.addEventListener("scroll", scrolled, { passive: true });
     new ResizeObserver(() => this.schedule()).observe(scroller);
     tbody.addEventListener("pointerover", (e) => this.setFrozen(e.pointerType === "mouse"), { passive: true });
-    // Remove the marker of a new row after its animation. Otherwise the row would fade in again when it moves.
+    // Remove the mark of a new row after its animation. Otherwise, the animation would repeat when the row moves.
     tbody.addEventListener("animationend", (e) => (e.target as Element).removeAttribute("data-added"));
     for (const type of ["pointerleave", "pointercancel"] as const)
       tbody.addEventListener(type, () => this.setFrozen(false));
@@ -91,7 +91,10 @@ export class Table {
     });
   }
 
-  /** Shows other rows. shape: their columns. The previous rows, such as those that the server rendered, are removed. */
+  /**
+   * Shows other rows. shape describes their columns. The previous rows are removed, including those that the server
+   * rendered.
+   */
   show(rows: RowSource, shape: TableShape, sort: Sort | null): void {
     this.rows = rows;
     this.shape = shape;
@@ -101,7 +104,7 @@ export class Table {
     this.widths.apply(this.head);
     this.table.classList.add("virtual");
     this.measure();
-    // Reserve the height of all rows at once, so that the scroll position stays.
+    // Reserve the height of all rows immediately, so that the scroll position is kept.
     this.above.style.height = "0";
     this.below.style.height = `${rows.length * this.rowHeight}px`;
     this.tbody.replaceChildren(this.above, this.below);
@@ -110,14 +113,14 @@ export class Table {
     this.version = -1;
   }
 
-  // Freezes the order of the rows (on), or lets changes of the order through again.
+  // Sets whether the order of the rows is frozen. Frozen rows do not move, and changes of the order wait.
   private setFrozen(on: boolean): void {
     if (this.rows === null || this.rows.isFrozen === on || (on && this.rows.length === 0)) return;
     this.rows.setFrozen(on);
     this.schedule();
   }
 
-  /** Unfreezes the order of the rows, which shows the pending changes. */
+  /** Ends the freeze of the row order, and applies the changes that waited. */
   applyPendingChanges(): void {
     this.setFrozen(false);
   }
@@ -128,7 +131,6 @@ export class Table {
     this.deletedRows.clear();
   }
 
-  /** Removes all rows, for example before another resource is shown. */
   clear(): void {
     this.rows = this.shape = this.widths = this.pendingStep = this.pendingScroll = null;
     this.clearDrawn();
@@ -156,8 +158,8 @@ export class Table {
   }
 
   /**
-   * Reports that rows may have changed. Those in the viewport are drawn in the next frame, or under load later
-   * together with further changes.
+   * Is called after rows have possibly changed. It draws the visible rows in the next animation frame. If the table
+   * was drawn a moment ago, it waits and draws several changes together.
    */
   changed(): void {
     const { rows } = this;
@@ -180,28 +182,28 @@ export class Table {
     return this.active === null ? undefined : this.rows?.get(this.active);
   }
 
-  /** Whether there is an active row, even if it is not loaded yet. */
+  /** Whether a row is active, even if that row is not loaded yet. */
   get hasActiveRow(): boolean {
     return this.active !== null || this.activeIndex >= 0;
   }
 
-  /** The scroll position in rows from the top. */
+  /** The scroll position, in rows from the top. */
   get top(): number {
     return this.pendingScroll ?? this.scroller.scrollTop / this.rowHeight;
   }
 
-  /** Scrolls to a position in rows from the top, as soon as there are rows. */
+  /** Scrolls to a position, in rows from the top. It waits until rows are available. */
   scrollToPosition(placeRows: number): void {
     this.pendingScroll = placeRows;
     this.schedule();
   }
 
-  /** Makes another row active: at the distance by in rows, one page away, or the first or last. */
+  /** Moves the active row: by a number of rows, by one page, or to the first or last row. */
   move(by: number | "page-down" | "page-up" | "first" | "last"): void {
     const length = this.rows?.length ?? 0;
     if (length === 0) return;
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 2);
-    // Without an active row, start at the first visible row.
+    // If no row is active, start at the first visible row.
     const top = Math.ceil(this.top);
     const from = this.hasActiveRow ? this.activeIndex : by === 1 || by === "page-down" ? top - 1 : top + 1;
     const to =
@@ -215,8 +217,8 @@ export class Table {
   }
 
   /**
-   * Activates the row at the distance by from the row of the object from; 0 is that row itself. onRow is called with
-   * the row as soon as it is loaded, or with null if there is no row at that distance.
+   * Activates the row that is `by` rows after the row of the object `from`. If `by` is 0, that is the row of the
+   * object itself. `onRow` is called with the activated row when it is loaded, or with null if there is no such row.
    */
   step(from: ObjectName, by: number, onRow: (row: Entry | null) => void): void {
     this.pendingStep = { from, by, onRow, isRequested: false };
@@ -245,7 +247,8 @@ export class Table {
   }
 
   /**
-   * Marks the header of the column at the distance by, for a later command to sort by it. Returns the column's name.
+   * Selects the column that is `by` columns after the selected one. Returns its name. The next "sort" command sorts
+   * by the selected column.
    */
   chooseColumn(by: number): string {
     const buttons = [...this.head.thead.querySelectorAll("[data-sort]")];
@@ -256,7 +259,7 @@ export class Table {
     return to?.getAttribute("data-sort") ?? "";
   }
 
-  /** Calls applyHeight, which changes the row height, and scrolls so that the same rows stay visible. */
+  /** Changes the row height by calling applyHeight. It scrolls so that the same rows stay visible. */
   changeRowHeight(applyHeight: () => void): void {
     const { top } = this;
     applyHeight();
@@ -269,7 +272,7 @@ export class Table {
     this.schedule();
   }
 
-  // Scrolls, and records the position, so that the scroll event is not taken for one of the user.
+  // Scrolls and records the new position, so that the scroll event is not mistaken for scrolling by the user.
   private scrollTo(top: number): void {
     this.scroller.scrollTop = top;
     this.ownScrollTop = this.scroller.scrollTop;
@@ -282,7 +285,6 @@ export class Table {
     else if (top > this.scroller.scrollTop + room) this.scroller.scrollTop = top - room;
   }
 
-  /** Makes the row of an element the active row. */
   activateRow(tr: Element): void {
     for (const [key, d] of this.drawn) if (d.tr === tr) this.active = key;
     this.schedule();
@@ -309,7 +311,7 @@ export class Table {
     }
     const rowHeight = this.rowHeight;
     if (this.pendingScroll !== null && length > 0) {
-      this.below.style.height = `${length * rowHeight}px`; // The scroll range must exist before scrolling.
+      this.below.style.height = `${length * rowHeight}px`; // makes the table high enough to scroll there
       this.scrollTo(this.pendingScroll * rowHeight);
       this.pendingScroll = null;
     }
@@ -319,29 +321,30 @@ export class Table {
       Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / rowHeight) + overscan,
     );
     const positions = rows.slice(first, last);
-    // Leave empty space for rows that are not loaded yet, above or below the loaded rows.
+    // Rows above or below that are not loaded yet are replaced by empty space.
     const before = Math.max(
       0,
       positions.findIndex((e) => e !== undefined),
     );
     const window = positions.filter((e) => e !== undefined);
     if (widths.measure(window)) widths.apply(this.head);
-    // If the active row was activated by index before it was loaded, its key may be known now.
+    // If the active row was set by index before it was loaded, its key is possibly known now.
     if (this.active === null && this.activeIndex >= 0) this.active = positions[this.activeIndex - first]?.key ?? null;
     this.placeRows(this.withDeletedRows(window, rows), first + before, shape, rows);
     this.above.style.height = `${(first + before) * rowHeight}px`;
     this.below.style.height = `${Math.max(0, length - first - before - window.length) * rowHeight}px`;
     this.scroller.toggleAttribute("data-loading", window.length < positions.length);
     this.redrawAll = false;
-    // The browser sends no pointer event when rows move under a pointer at rest, so check its position here. The check
-    // is done after drawing, so that the effect of a user's action is drawn before the order freezes.
+    // The browser sends no pointer event when rows move under a pointer that does not move. Check the pointer
+    // position here. The check follows the drawing, so that the effect of a user action is drawn before the order is
+    // frozen.
     this.setFrozen(this.pointer !== null && this.tbody.contains(document.elementFromPoint(...this.pointer)));
     const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
     if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
   }
 
-  // Returns the rows of the viewport with those that were just deleted, at their last position.
+  // Returns the visible rows together with the rows that were deleted a moment ago, at their last position.
   private withDeletedRows(window: Entry[], rows: RowSource): readonly Entry[] {
     const now = performance.now();
     for (const [key, l] of this.deletedRows)
@@ -374,8 +377,8 @@ export class Table {
       freeRows.push(d.tr);
       this.drawn.delete(key);
     }
-    // If no row stays in view, reuse all row elements in document order. If some rows stay, leave their elements in
-    // place, and move the elements that can be reused to the end.
+    // If no drawn row stays visible, reuse all elements in document order. Otherwise, keep the elements of the rows
+    // that stay, and move the elements that can be reused to the end.
     if (this.drawn.size === 0)
       freeRows.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     else this.below.before(...freeRows);
@@ -406,7 +409,7 @@ export class Table {
   private newRow(shape: TableShape): HTMLTableRowElement {
     const tr = emptyRow(shape);
     tr.id = `row-${this.createdRows++}`;
-    // The keyboard moves between the rows of the grid, so the Tab key must skip the links in them.
+    // The user moves between rows with the arrow keys. The Tab key skips the links inside the rows.
     for (const a of tr.getElementsByTagName("a")) a.tabIndex = -1;
     return tr;
   }
@@ -420,12 +423,12 @@ export class Table {
   }
 }
 
-// Highlights a changed cell once. Its tooltip shows the previous text and the author of the change.
+// Highlights a changed cell once. The cell's tooltip shows the previous text and the author of the change.
 function markChange({ cell, before }: ChangedCell, e: Entry, now: number): void {
   const at = clockTime(e.by?.time || new Date(now).toISOString(), now);
   const authorText =
     e.by === null ? "" : ` by ${isolateText(e.by.manager)}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
-  // Not by setAttr, because it would spell out the isolating characters.
+  // Do not use setAttr, because it would replace the Unicode isolate characters by visible code points.
   cell.setAttribute(
     "title",
     (before === "" ? "" : `${isolateText(before)} → ${isolateText(cell.textContent ?? "")}\n`) +

@@ -1,21 +1,21 @@
-// Which columns are shown, as the URL encodes it: empty for the default columns, "wide" for all, else their names.
+// The visible columns of a table, as the URL encodes them. An empty list means the default columns, and "wide" means
+// all columns. Otherwise, it is a list of column names.
 
 import type { Sort } from "./sort.ts";
 import type { Column } from "../net/wire.ts";
 
-/** A column that the user can show or hide. */
 export interface ColumnChoice {
-  readonly name: string; // the name as in the URL
+  readonly name: string; // column name in lower case, as in the URL
   readonly label: string;
   readonly wide: boolean; // whether kubectl shows the column only with -o wide
   readonly shown: boolean;
-  /** Whether the column is always shown, because it names the object. */
+  /** Whether the user cannot hide the column, because it contains the object's name. */
   readonly fixed: boolean;
 }
 
 const isWide = (cols: readonly string[]): boolean => cols.length === 1 && cols[0] === "wide";
 
-/** Returns the columns of a table, with a namespace column if the resource is namespaced. */
+/** Returns all columns of a table. If the resource is namespaced, the first one is the namespace column. */
 export function columnChoices(
   columns: readonly Column[],
   namespaced: boolean,
@@ -29,7 +29,7 @@ export function columnChoices(
   });
 }
 
-/** Encodes the chosen columns for the URL, in the shortest form. */
+/** Encodes the selected columns for the URL, in the shortest form. */
 export function encodeColumns(all: readonly ColumnChoice[]): string[] {
   if (all.every((c) => c.shown === !c.wide)) return [];
   if (all.every((c) => c.shown)) return ["wide"];
@@ -37,9 +37,9 @@ export function encodeColumns(all: readonly ColumnChoice[]): string[] {
 }
 
 /**
- * Returns a message if the URL names columns that do not exist, to sort by or to show. The message lists the existing
- * columns. Returns null if all exist, or if no columns are known yet. unknownColumnsNote in web/templates/listtext.go
- * is the same in Go.
+ * Returns a message if the URL sorts by or shows columns that do not exist. The message lists the existing columns.
+ * Returns null if all columns exist, or if the columns of the table are not known yet. unknownColumnsNote in
+ * web/templates/listtext.go is the same in Go.
  */
 export function unknownColumnsText(
   columns: readonly Column[],
@@ -61,6 +61,5 @@ export function unknownColumnsText(
     : `No column ${parts.join(", and no column ")}. Available: ${existing.join(", ")}.`;
 }
 
-/** Returns the label of the Columns button. */
 export const columnsLabel = (cols: readonly string[]): string =>
   (cols.length === 0 ? "Columns" : isWide(cols) ? "All columns" : `Columns: ${cols.length}`);

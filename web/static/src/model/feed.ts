@@ -1,5 +1,5 @@
-// A Feed is one subscription to the rows of a list: it has the rows, and the state of the subscription. It draws
-// nothing, and notifies a Watcher of what to draw again.
+// A Feed is one subscription to the rows of a list. It keeps the rows and the state of the subscription. It draws
+// nothing, and calls a FeedListener after each change.
 
 import { digest, hex } from "../net/digest.ts";
 import type { Handler, Live, Subscription } from "../net/live.ts";
@@ -12,50 +12,55 @@ import { WindowRows, windowOffset, windowSize } from "./window.ts";
 import type { Message, Problem, SubscriptionSpec, State } from "../net/wire.ts";
 
 export interface FeedListener {
-  /** Called when a snapshot is complete. columns: whether its columns differ from the previous ones. */
+  /**
+   * Is called when all rows of a snapshot have arrived. columns reports whether its columns differ from the previous
+   * ones.
+   */
   snapshotArrived(columns: boolean): void;
-  /** Called when rows have changed. */
   rowsChanged(): void;
-  /** Called when the rows were discarded: permission was lost, the resource is gone, or the rows were wrong. */
+  /**
+   * Is called when the rows were discarded: the viewer lost permission, the resource is gone, or the rows were wrong.
+   */
   rowsDiscarded(): void;
-  /** Called with the newest change of a row. */
+  /** Is called with the newest visible change of a row. */
   rowChanged?(newest: LatestChange): void;
-  /** Called when all rows are read again, because missed changes could not be replayed. */
+  /** Is called when the server sends all rows again, because it could not replay the changes that the page missed. */
   reset?(): void;
-  /** Called when the status texts may have changed. */
   statusChanged(): void;
-  /** Returns the position of the first visible row. */
+  /** Returns the index of the first row in the viewport. */
   firstVisibleRow?(): number;
 }
 
-/** The minimum time in ms between two messages, and between two redraws. */
+/** The minimum time in ms between two messages of the server, and between two redraws. */
 export const updateInterval = 50;
-// ms that a long computation may block before it pauses; an animation frame has 16 ms.
+// ms after which a long computation pauses, so that it fits into an animation frame of 16 ms.
 const sliceDuration = 8;
-const statusDelay = 300; // ms; if rows in a new order take longer, the status text mentions it
+const statusDelay = 300; // ms; the status text mentions only a longer wait for rows in a new order
 const digestStep = 5000;
 
 export class Feed implements Handler {
   rows: RowSource;
-  /** How many changes have arrived. */
+  /** The number of changes that have arrived. */
   events = 0;
   private state: State | null = null;
-  private stale: string | null = null; // the time since which the data is stale; null if it is not
+  // The time since which the data was stale when the connection was lost. null if it was not stale.
+  private stale: string | null = null;
   private problem: Problem | null = null;
   private windowed: boolean;
-  // Whether the window, a part of the list sorted by the server, is requested in the default order, because the sort
-  // column does not exist. A complete list is in the default order then, too.
+  // Whether the rows are requested in the default order, because the sort column does not exist. This applies to a
+  // window, a part of the list that the server sorts.
   private unsorted = false;
   private snapshotPending = false; // whether a requested snapshot will replace the rows
-  private reorderCount = 0; // the number of the last request for another order
-  private reorderIsRecent = false; // whether the wait for another order is still so short that it needs no status text
-  // Whether the rows are being read again, because data was inconsistent or the server sent a reset.
+  private reorderCount = 0; // number of requests for another order so far
+  private reorderIsRecent = false; // whether another order was requested a moment ago, so no status text yet
+  // Whether the server is sending all rows again, because the page's rows were wrong or could not be updated.
   private isReloading = false;
   private checkGeneration = 0;
   private subscription: Subscription;
 
   /**
-   * limit: the maximum number of rows that the page may have at once. expectedRows: about how many rows will arrive.
+   * limit is the maximum number of rows in the page; of a longer list, the page has only a window. expectedRows is
+   * the approximate number of rows in the list.
    */
   constructor(
     private readonly live: Live,
@@ -83,8 +88,8 @@ export class Feed implements Handler {
     );
   }
 
-  // Switches to a window: the page then has only the rows near the viewport, and the server sorts and filters all. It
-  // is called when there are more rows than the page may have.
+  // Switches to a window, because the list has more rows than the page is allowed to have. The page then has only the
+  // rows near the viewport, and the server sorts and filters the list.
   private toWindow(hasRows: boolean): void {
     this.windowed = true;
     this.checkGeneration++;
@@ -93,8 +98,8 @@ export class Feed implements Handler {
     this.reorder(this.listener.firstVisibleRow?.());
   }
 
-  // Subscribes again, for another order or filter, or to switch to a window. The present rows stay until the new ones
-  // arrive. The status text mentions the wait only if it is longer than statusDelay.
+  // Subscribes again, to get another order, another filter or a window. The current rows stay until the new ones
+  // arrive. The status text mentions the wait only after statusDelay.
   private reorder(position = 0): void {
     this.subscription.close();
     this.snapshotPending = this.reorderIsRecent = true;
@@ -148,13 +153,14 @@ export class Feed implements Handler {
     this.listener.statusChanged();
   }
 
-  /** Whether the rows are those that were requested last, so that no snapshot is about to replace them. */
+  /** Whether the rows are the ones that were requested last. If false, a snapshot is about to replace them. */
   get isCurrent(): boolean {
     return this.rows.isComplete && !this.snapshotPending;
   }
 
   /**
-   * Called when the state of the connection has changed. If it was lost, the server will send the list's state again.
+   * Updates the state after the connection has been lost or restored. After a reconnect, the server sends the state
+   * again.
    */
   reconnected(): void {
     if (this.live.connection === "open") return;
@@ -175,8 +181,8 @@ export class Feed implements Handler {
         if (!(this.rows instanceof Rows) || !this.rows.apply(m))
           return this.resync("an event does not match the cached rows");
         this.problem = null;
-        // A complete list may grow somewhat above the limit before it becomes a window, and further while its order is
-        // frozen under the pointer.
+        // A complete list is allowed to exceed the limit by 20 % before it becomes a window. While the row order is
+        // frozen, because the mouse pointer is over the table, it is allowed to exceed it by 100 %.
         if (
           m.type === "rows"
             ? (m.last ? this.rows.total : this.rows.arriving) > this.limit
@@ -198,7 +204,7 @@ export class Feed implements Handler {
       case "window":
       case "window-events": {
         const { columns } = this.rows;
-        // If the list became too long, its rows stay on the screen until the window arrives.
+        // After a switch to a window, the rows of the complete list stay on the screen until the window arrives.
         const window = this.rows instanceof WindowRows ? this.rows : this.emptyRows();
         if (!(window instanceof WindowRows) || !window.apply(m))
           return this.resync("an event does not match the cached window");
@@ -206,7 +212,7 @@ export class Feed implements Handler {
         this.problem = null;
         this.events += m.changes;
         if (m.newest !== null) this.listener.rowChanged?.(latestChangeFrom(m.newest, this.rows.columns));
-        // The sort column did not exist before, but does now, so request the sort order again.
+        // The sort column did not exist before, but now it does. Request the rows again, sorted by that column.
         if (this.unsorted && this.rows.columns.some((c) => c.name.toLowerCase() === this.order.sort?.column)) {
           this.unsorted = false;
           this.reorder();
@@ -221,7 +227,7 @@ export class Feed implements Handler {
       case "digest":
         return this.check(m);
       case "reset":
-        // If there are no rows, or they are being read again already, there is nothing to report.
+        // There is nothing to report if the page has no rows, or if they are already being reloaded.
         if (this.rows.total === 0 || this.isReloading) break;
         this.isReloading = true;
         this.live.reset(m.reason);
@@ -231,7 +237,7 @@ export class Feed implements Handler {
         this.state = m;
         if (m.total !== null && (this.query.ns ?? []).length === 0 && (this.query.labels ?? "") === "")
           this.expectedRows = m.total;
-        // After permission is lost, or the resource is gone, the rows must not stay on the screen.
+        // If the viewer lost permission, or the resource is gone, the rows must not stay on the screen.
         if (m.state === "forbidden" || m.state === "absent") this.drop();
         break;
       case "error":
@@ -247,8 +253,8 @@ export class Feed implements Handler {
     this.listener.statusChanged();
   }
 
-  // Compares the rows with the server's rows at the same position in the history, by a digest over their keys and
-  // versions. Entries are immutable, so the digest can be computed in slices while newer entries arrive.
+  // Compares the page's rows with the server's rows, using a digest (a hash over the keys and versions of all rows).
+  // Entries are immutable, so the digest can be computed in slices while newer entries arrive.
   private check(m: Extract<Message, { type: "digest" }>): void {
     if (!this.rows.isComplete || this.snapshotPending) return;
     const entries = [...this.rows.all()];
@@ -264,7 +270,7 @@ export class Feed implements Handler {
     expectedDigest: string,
     check: number,
   ): void {
-    // Stop if the rows have been replaced, or a newer check has started.
+    // Stop if the rows have been replaced, or if a newer check has started.
     if (check !== this.checkGeneration) return;
     const end = performance.now() + sliceDuration;
     do {
@@ -277,7 +283,7 @@ export class Feed implements Handler {
     if (hex(sum) !== expectedDigest) this.rejectRows("the digest of the cached rows differs from the server's");
   }
 
-  // Prepares the rows for the text filter before the user types one, in slices that do not block the page.
+  // Prepares the rows for the text filter before the user types. It works in slices that do not block the page.
   private prepareFilter(rows: Rows, entries: readonly Entry[], from: number): void {
     if (rows !== this.rows) return;
     const end = performance.now() + sliceDuration;

@@ -1,20 +1,23 @@
-// Splits a patch into changed fields, with their previous values.
+// Splits a patch into the changed fields, with their previous and new values.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { isVolatile } from "./volatile-fields.ts";
 import { valueAt, isObject, keyOfList, pathText, segments } from "./paths.ts";
 import type { PatchAuthor, ChangeAuthor, PatchOp, JsonObject } from "../net/wire.ts";
 
-/** The content of a field: a value, nothing, or unknown because the server never sent it. */
+/**
+ * The content of a field. Its type is "value", "none" (the field does not exist) or "unknown" (the server did not
+ * send the content).
+ */
 export type Value =
   { readonly type: "value"; readonly value: unknown } | { readonly type: "none" } | { readonly type: "unknown" };
 
 export interface Field {
-  readonly pathText: string; // the path in readable form
+  readonly pathText: string; // path in readable form, such as "spec.containers[web].image"
   readonly before: Value;
   readonly after: Value;
   readonly isVolatile: boolean;
-  readonly by: readonly ChangeAuthor[]; // empty if the author is unknown
+  readonly by: readonly ChangeAuthor[]; // authors of the change, empty if unknown
 }
 
 interface PatchedChange {
@@ -29,9 +32,10 @@ const unknownValue: Value = { type: "unknown" };
 const toValue = (value: unknown): Value => (value === undefined ? noValue : { type: "value", value });
 
 /**
- * Returns the fields that a change's patch changes, in the order of the patch. before: the complete object before the
- * change; null if it is not known. If it is null, a previous value is known only if the server sent it with the patch,
- * or if the field was added. A value that is replaced completely is split into the fields that differ.
+ * Returns the fields that a change modifies, in the order of its patch. A value that is replaced as a whole is split
+ * into the fields that differ.
+ * before is the complete object before the change, or null if unknown. If it is null, a previous value is known only
+ * if the server sent it with the patch, or if the field was added.
  */
 export function fieldsOf(
   before: JsonObject | null,
@@ -63,7 +67,7 @@ export function fieldsOf(
         by: owners,
       });
     splitValue(path, previous, after, addField);
-    // No field differs, because a list has the same elements in another order.
+    // No single field differs, because a list has the same elements in another order. Return the list itself.
     if (fields.length === countBefore) addField(path, previous, after);
     root = next;
   });
@@ -112,7 +116,6 @@ function compareMember(
     splitValue([...path, after === undefined ? keyBefore : keyAfter], toValue(before), toValue(after), addField);
 }
 
-/** Whether two JSON values are equal. */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((e, i) => jsonEqual(e, b[i]));
@@ -121,7 +124,7 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   return names.length === Object.keys(b).length && names.every((n) => Object.hasOwn(b, n) && jsonEqual(a[n], b[n]));
 }
 
-/** Formats a value as JSON. Integers beyond 2^53 (of the type bigint) are written with all digits. */
+/** Formats a value as JSON. A bigint (an integer beyond 2^53) is written with all its digits. */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value, (_key, v: unknown) => (typeof v === "bigint" ? `\u0000${v}\u0000` : v), 2).replace(
     /"\\u0000(-?\d+)\\u0000"/g,

@@ -1,5 +1,5 @@
-// A FrozenOrder keeps the order of rows. While the pointer is over the table, rows stay at their positions, and show
-// their present content. Removed rows are struck through. New and moved rows wait until the order is no longer frozen.
+// A FrozenOrder keeps the order of rows while the mouse pointer is over the table. Rows stay at their positions and
+// show their current content. Deleted rows are struck through. New and moved rows wait until the order is unfrozen.
 
 import type { Entry } from "./row-source.ts";
 
@@ -8,12 +8,12 @@ export class FrozenOrder {
   private readonly moved = new Set<string>();
   private readonly removed = new Set<string>();
 
-  /** entries: the rows in the frozen order. */
+  /** entries are the rows in the frozen order. */
   constructor(readonly entries: readonly Entry[]) {}
 
   /**
-   * Records a change of a row. existed, exists: whether it existed before and exists now. hasMoved: its position has
-   * changed.
+   * Records a change of a row. existed and exists report whether the row was in the list before and after the change.
+   * hasMoved reports whether its position has changed.
    */
   recordChange(key: string, existed: boolean, exists: boolean, hasMoved: boolean): void {
     const returned = exists && this.removed.delete(key);
@@ -26,8 +26,8 @@ export class FrozenOrder {
   }
 
   /**
-   * Describes the changes that wait: how many rows were added, removed or moved; empty for none. totalGrowth: by how
-   * much the total has grown, for a list of which the page does not have all rows.
+   * Describes the waiting changes, such as "2 moved, 1 new", or returns an empty text. `totalGrowth` is the change in
+   * the list's total number of rows, if the page has only a part of the list.
    */
   pendingText(totalGrowth = this.added.size - this.removed.size): string {
     const notLoaded = totalGrowth - this.added.size + this.removed.size;

@@ -1,24 +1,24 @@
-// Functions for guests, the viewers of a share link. The page shows them what the link shares, and offers no navigation
-// beyond it. This is presentation only: the server enforces what a guest may see.
+// Functions for guests, the viewers of a share link. The page shows only what the link shares, and hides all other
+// navigation. This is only presentation: the server enforces what a guest may see.
 
 import { clockTime } from "../text/age.ts";
 import { withBase } from "../net/base-path.ts";
 
-/** One shared resource, with its restrictions. */
+/** One resource that a share link includes, with the restrictions of the link. */
 export interface SharedPart {
-  readonly resource: string; // its ref; "core/v1/pods/log" for logs
-  readonly namespaces: readonly string[]; // the shared namespaces; empty for all
+  readonly resource: string; // resource ref, such as "core/v1/pods"; "core/v1/pods/log" means logs
+  readonly namespaces: readonly string[]; // namespaces that the link includes; empty for all
   readonly labels: string;
-  readonly name: string; // the name of the only shared object; empty for any
+  readonly name: string; // name of the only object that the link includes; empty for all objects
   readonly q: string;
-  readonly about: string; // for events only: the regarded object, as "pod.core/web-1"; empty: any
+  readonly about: string; // only for events: the object that they regard, as "pod.core/web-1"; empty for any
 }
 
-// Returns the html element. It is undefined in tests, which have no document, or only a part of one.
+// Returns the html element. In tests, it can be undefined, because there is no complete document.
 const documentRoot = (): HTMLElement | undefined =>
   (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined));
 
-/** Returns what the link shares with the guest; null for a viewer who is not a guest. */
+/** Returns the resources that the share link includes. Returns null if the viewer is not a guest. */
 export function sharedParts(): readonly SharedPart[] | null {
   const text = documentRoot()?.dataset["shared"];
   if (text === undefined) return null;
@@ -29,7 +29,7 @@ export function sharedParts(): readonly SharedPart[] | null {
   }
 }
 
-/** Decodes a list of shared parts. Invalid ones are left out. */
+/** Decodes the list of resources that a share link includes. Elements that are not objects are skipped. */
 export function readParts(value: unknown): SharedPart[] {
   const text = (v: unknown): string => (typeof v === "string" ? v : "");
   const list = Array.isArray(value) ? (value as unknown[]) : [];
@@ -47,17 +47,23 @@ export function readParts(value: unknown): SharedPart[] {
     }));
 }
 
-/** Whether the viewer is no guest, or the link shares at least some objects of the resource. */
+/**
+ * Reports whether the viewer may see at least some objects of the resource. Always true for viewers who are not
+ * guests.
+ */
 export function isShared(resource: string): boolean {
   const parts = sharedParts();
   return parts === null || parts.some((p) => p.resource === resource);
 }
 
-/** Returns the namespaces in which a resource is shared; empty for all, null for a viewer who is not a guest. */
+/**
+ * Returns the namespaces in which the share link includes a resource. The list is empty for all namespaces. Returns
+ * null if the viewer is not a guest.
+ */
 export const sharedNamespaces = (ref: string): readonly string[] | null =>
   sharedParts()?.find((p) => p.resource === ref)?.namespaces ?? null;
 
-/** Formats a time relative to today: "14:03", "tomorrow 14:03", "2026-11-24 14:03". */
+/** Formats a time relative to today, as "14:03", "tomorrow 14:03" or "2026-11-24 14:03". */
 export function expiryText(at: string, now: number): string {
   const time = clockTime(at, now).replace(/:\d\d$/, "");
   const [day = "", clock = ""] = time.split(" ");
@@ -67,5 +73,5 @@ export function expiryText(at: string, now: number): string {
   return clockTime(at, tomorrow.getTime()).includes("-") ? `${day} ${clock}` : `tomorrow ${clock}`;
 }
 
-/** Leaves for the page that reports the end of the share. This removes the shared data from the screen. */
+/** Opens the page that reports the end of the share. This removes the shared data from the screen. */
 export const endShare = (): void => location.replace(withBase("/share#ended"));

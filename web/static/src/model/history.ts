@@ -1,40 +1,40 @@
-// The history of one object: its oldest known version, and the changes since. Each change is a patch, which is applied
-// to the version before it. So previous values are known exactly, and never guessed.
+// The history of one object: its oldest known version, and all later changes. Each change is a patch, which is
+// applied to the version before it. Therefore, previous values are exact and never guessed.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { valueAt } from "./paths.ts";
 import type { Change, JsonObject } from "../net/wire.ts";
 
 export interface HistoryStep {
-  readonly number: number; // a serial number, higher for newer steps
+  readonly number: number; // serial number, higher for newer steps
   readonly change: Change;
-  /** The object before an update or a delete; null if the server never sent it. */
+  /** The object before an update or a delete. null if the server has not sent it. */
   readonly before: JsonObject | null;
-  /** The object after an update or an add; null if the server never sent it. */
+  /** The object after an add or an update. null if the server has not sent it. */
   readonly after: JsonObject | null;
   /**
-   * Set if this step represents any number of missed changes. before and after are the object before and after them.
-   * The time of the change is when the object became known again.
+   * Set if this step represents changes that the page has missed. before and after are the object before and after
+   * all of these changes. The time of the change is the time when the page received the object again.
    */
   readonly isGap?: true;
 }
 
-const maxSteps = 1000; // the maximum number of steps
-const maxBytes = 8 << 20; // the approximate memory limit for all steps, in bytes; the newest step may exceed it
+const maxSteps = 1000;
+const maxBytes = 8 << 20; // approximate memory limit of all steps in bytes; the newest step is always kept
 
 export class History {
   /** The known changes, oldest first. */
   steps: readonly HistoryStep[] = [];
-  /** The time from which on the steps are complete, except for marked gaps; empty before the first snapshot. */
+  /** The time since which the steps are complete, except for marked gaps. Empty before the first snapshot. */
   since = "";
   private current: JsonObject | null = null;
   private nextNumber = 0;
   private readonly bytes = new WeakMap<HistoryStep, number>();
 
   /**
-   * Applies a new snapshot. object: the object before the changes; null if it did not exist or is not known. Steps
-   * from before the snapshot stay, because a restarted server does not know that time. Returns false if a change does
-   * not match the object.
+   * Applies a new snapshot, which the server sends at the start and after a reconnect. object is the object before
+   * the given changes, or null if it did not exist or is unknown. Earlier steps stay, because a restarted server does
+   * not know them. Returns false if a change cannot be applied to the object.
    */
   applySnapshot(object: JsonObject | null, since: string, changes: readonly Change[]): boolean {
     if (!(Date.parse(since) > Date.parse(this.since))) {
@@ -45,15 +45,14 @@ export class History {
     return this.add(changes);
   }
 
-  /** Discards all steps. */
   clear(): void {
     this.steps = [];
     this.since = "";
     this.current = null;
   }
 
-  // Appends a snapshot to the steps. It first removes the steps that the snapshot repeats. If changes between the
-  // remaining steps and the snapshot were missed, it appends one step that represents all of them.
+  // Appends a snapshot to the existing steps. Steps that the snapshot repeats are removed first. If the page missed
+  // changes between the remaining steps and the snapshot, one gap step represents all of them.
   private join(object: JsonObject | null, since: string, changes: readonly Change[]): void {
     const { steps } = this;
     const indexByVersion = new Map(steps.map((s, i) => [s.change.rv, i]));
@@ -65,8 +64,8 @@ export class History {
     let before = keptSteps.at(-1)?.after ?? (keptSteps.length > 0 ? null : (steps[0]?.before ?? this.current));
     if (object === null ? repeatedIndex !== undefined : before !== null && version(before) === version(object))
       return void (this.steps = keptSteps);
-    // If the last step is a gap already, replace it by one longer gap, unless its end is known and that of the new is
-    // not.
+    // Two consecutive gaps become one longer gap. Exception: the object after the first gap is known, and the object
+    // after the second gap is not.
     const last = keptSteps.at(-1);
     if (last?.isGap && (object !== null || last.after === null)) ({ before } = keptSteps.pop() as HistoryStep);
     const uid = String(metadataField(object ?? before, "uid") ?? "");
@@ -84,7 +83,7 @@ export class History {
     this.steps = [...keptSteps, step];
   }
 
-  /** Appends new changes. Returns false if a change does not match the object. */
+  /** Appends new changes. Returns false if a change cannot be applied to the object. */
   add(changes: readonly Change[]): boolean {
     const steps = [...this.steps];
     for (const change of changes) {
@@ -114,7 +113,7 @@ export class History {
     return true;
   }
 
-  // Returns how many of the newest steps fit within the limits.
+  // Returns how many of the newest steps fit into maxSteps and maxBytes.
   private countWithinLimits(steps: readonly HistoryStep[]): number {
     let [n, bytes] = [0, 0];
     for (; n < Math.min(steps.length, maxSteps); n++) {
@@ -128,7 +127,7 @@ export class History {
 const metadataField = (object: JsonObject | null, name: string): unknown => valueAt(object, ["metadata", name]);
 const version = (object: JsonObject): string => String(metadataField(object, "resourceVersion") ?? "");
 
-// Estimates the memory in bytes of a value, without the parts that it shares with before.
+// Estimates the memory of a value in bytes. Parts that the value shares with before are not counted.
 function estimateBytes(value: unknown, before?: unknown): number {
   if (value === before) return 0;
   if (typeof value === "string") return 16 + value.length;

@@ -1,35 +1,37 @@
-// Follows the list of resources that the cluster serves. The server sends changes over the WebSocket. Without that (no
-// connection, or an older server without the view "resources"), the page polls /api/v1/resources.
+// Follows the list of resources that the cluster serves. The server sends changes over the WebSocket. If the
+// WebSocket is not connected, or the server is too old to send them, the page polls /api/v1/resources.
 
 import { withBase } from "../net/base-path.ts";
 import { readBuild, readKinds, readProblems, type ListedKind } from "../net/kinds.ts";
 import type { Handler, Live } from "../net/live.ts";
 
 const pollInterval = 10_000;
-const maxClockJump = 2000; // ms; if the browser's clock jumps by more, the page requests the server's time again
+const maxClockJump = 2000; // ms; after a larger jump of the browser's clock, the page requests the server's time
 
 export interface KindListener {
-  /** Called with all resources, and with the API groups that could not be read and the reasons. */
+  /** Is called with all resources. problems contains the API groups that could not be read, with the reasons. */
   kindsListed(kinds: readonly ListedKind[], problems: ReadonlyMap<string, string>): void;
-  /** Called with the number of objects of each resource that has one, by ref. */
+  /**
+   * Is called with the number of objects by resource ref. Resources that the server does not watch are not included.
+   */
   kindsCounted(counts: ReadonlyMap<string, number>): void;
 }
 
 export class KindFeed implements Handler {
-  /** Whether the last request was answered; null before the first. */
+  /** Whether the server answered the last HTTP request. null before the first request. */
   isReachable: boolean | null = null;
-  // whether the socket sends the resources, which are newer than those of any HTTP response
+  // whether the WebSocket sends the resources; they are then newer than those of any HTTP response
   private socketSendsKinds = false;
-  private socketSendsCounts = false; // whether the socket sends the counts of objects, too
+  private socketSendsCounts = false; // whether the WebSocket also sends the numbers of objects
   private etag = "";
-  // The difference between the browser's clock and a monotonic clock at the last Date header, in milliseconds.
+  // The value of clockOffsetNow at the last Date header, in ms.
   private clockOffset = 0;
 
   constructor(
     private readonly listener: KindListener,
     private readonly onDate: (header: string | null) => void,
     private readonly onBuild: (build: string) => void,
-    private readonly onLoggedOut: () => void = () => undefined, // called when the user is not logged in any more
+    private readonly onLoggedOut: () => void = () => undefined, // called when the user is no longer logged in
   ) {}
 
   start(live: Live): void {
@@ -39,7 +41,7 @@ export class KindFeed implements Handler {
   message(m: Parameters<Handler["message"]>[0]): void {
     if (m.type === "resources") {
       this.socketSendsKinds = true;
-      this.etag = ""; // the next response must be complete, because the page now shows the data of the socket
+      this.etag = ""; // request a complete response next time, because the page now shows other data
       this.onBuild(m.build);
       this.listener.kindsListed(m.kinds, m.problems);
     } else if (m.type === "counts") {
@@ -54,7 +56,6 @@ export class KindFeed implements Handler {
     this.socketSendsKinds = this.socketSendsCounts = false;
   }
 
-  /** Processes the body of a response of /api/v1/resources. */
   applyResponse(body: unknown): void {
     const kinds = readKinds(body);
     if (!this.socketSendsKinds) {
@@ -66,8 +67,8 @@ export class KindFeed implements Handler {
   }
 
   /**
-   * Sends a request now, which also returns the server's time. Later rounds send one only while the socket does not
-   * send the data, or if the browser's clock has changed.
+   * Sends an HTTP request now, and then checks again every 10 s. Later requests are sent only if the WebSocket does
+   * not send the data, or if the browser's clock has jumped. The response also contains the server's time.
    */
   async poll(first = true): Promise<void> {
     if (
@@ -81,7 +82,7 @@ export class KindFeed implements Handler {
         this.isReachable = true;
       } catch {
         this.isReachable = false;
-        // Ignore the error. The socket reports a lost connection, and the next poll tries again.
+        // Ignore the error. The WebSocket reports a lost connection, and the next poll retries.
       }
     }
     setTimeout(() => void this.poll(false), pollInterval);
@@ -103,6 +104,6 @@ export class KindFeed implements Handler {
   }
 }
 
-// The difference between the browser's clock and a monotonic clock, in ms. It changes if a user sets the clock, or if
-// the machine has slept.
+// Returns the difference in ms between the browser's clock and a monotonic clock. It changes if a user sets the
+// clock, or if the machine has slept.
 const clockOffsetNow = (): number => Date.now() - performance.now();

@@ -1,4 +1,4 @@
-// Summarizes the newest change of a list's rows, for the activity line below the list.
+// Summarizes the newest change in a list, for the activity line below the list.
 
 import { cellText } from "./row-source.ts";
 import { keyOf } from "./row-source.ts";
@@ -9,14 +9,14 @@ export interface LatestChange {
   readonly op: RowEvent["op"];
   readonly ns: string;
   readonly name: string;
-  /** For an update: the cells with their previous and new text. */
+  /** The changed cells of an update, with their previous and new texts. Empty for other operations. */
   readonly cells: readonly { readonly column: string; readonly before: string; readonly after: string }[];
   readonly by: ChangeAuthor | null;
 }
 
 /**
- * Returns the newest of the events that changes a visible cell; null if there is none. It must be called before the
- * events are applied to rows, because it reads the previous cells.
+ * Returns the newest event that changes a cell, or adds or deletes a row. Returns null if there is no such event. It
+ * must be called before the events are applied to rows, because it reads the previous cells from rows.
  */
 export function latestChange(events: readonly RowEvent[], rows: Rows): LatestChange | null {
   for (let i = events.length - 1; i >= 0; i--) {
@@ -36,7 +36,7 @@ export function latestChange(events: readonly RowEvent[], rows: Rows): LatestCha
   return null;
 }
 
-/** Converts the server's summary of the newest change, for a list of which the page does not have all rows. */
+/** Converts the summary of the newest change that the server sends if the page has only a part of the list. */
 export function latestChangeFrom(
   { op, ns, name, before, cells, by }: NewestChange,
   columns: readonly Column[],

@@ -1,17 +1,20 @@
-// Detects masked values. The server replaces the values of a Secret, of a field that a redaction rule names, or of a
-// field that the share link does not include, by a text such as "(masked)".
+// Detects masked values. The server replaces some values by a text such as "(masked)": values in Secrets, fields that
+// a redaction rule names, and fields that a share link does not include.
 
 import { isObject } from "./paths.ts";
 import type { JsonObject } from "../net/wire.ts";
 
-/** Whether a value is masked, or contains a masked value. */
+/** Reports whether a value is masked or contains a masked value. */
 export function isMasked(value: unknown): boolean {
   if (typeof value === "string") return /^\(masked(, changed|, change \d+)?\)$/.test(value);
   if (Array.isArray(value)) return value.some(isMasked);
   return isObject(value) && Object.values(value).some(isMasked);
 }
 
-/** Returns a message about masked values in a comparison; null if at least one of the objects has none. */
+/**
+ * Returns a message about masked values for the compare page. Returns null if at least one of the objects contains no
+ * masked value.
+ */
 export function maskedText(objects: readonly JsonObject[]): string | null {
   if (!objects.every(isMasked)) return null;
   return `${

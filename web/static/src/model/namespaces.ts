@@ -1,9 +1,9 @@
-// The label of the namespace button, and the text about namespaces that do not exist.
+// The label of the namespace button, and the message about namespaces that do not exist.
 
 import { keyOf, type RowSource } from "./row-source.ts";
 import { Rows } from "./rows.ts";
 
-/** Returns "All namespaces", "shop, data" or "5 namespaces". */
+/** Returns a label such as "All namespaces", "shop, data" or "5 namespaces". */
 export function namespacesLabel(ns: readonly string[]): string {
   if (ns.length === 0) return "All namespaces";
   const names = ns.join(", ");
@@ -11,9 +11,9 @@ export function namespacesLabel(ns: readonly string[]): string {
 }
 
 /**
- * Describes which of the namespaces ns do not exist. known: the cluster's namespaces. when: when they were last known
- * to be current; null for now. Returns null if all exist, or if that is not known. Same as missingNamespacesNote in
- * listtext.go.
+ * Returns a message about the namespaces in ns that do not exist. namespaces are the cluster's namespaces. when is
+ * the time at which they were last current, or null for now. Returns null if all of ns exist, or if that is unknown.
+ * missingNamespacesNote in web/templates/listtext.go is the same in Go.
  */
 export function missingNamespacesText(
   ns: readonly string[],

@@ -1,5 +1,5 @@
-// The client side of a subscription to one object: the object, and how current it is. It draws nothing, and calls a
-// function after each change.
+// An ObjectStore subscribes to one object. It keeps the object and knows how current it is. It draws nothing, and
+// calls a function after each change.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { clockTime } from "../text/age.ts";
@@ -11,12 +11,12 @@ import type { ChangeAuthor, Health, Message, ObjectEvent, Problem, State, JsonOb
 /** The last change of the object, as its event describes it. */
 export interface LastChange {
   readonly op: ObjectEvent["op"];
-  readonly at: string; // the time in RFC 3339
-  readonly by: readonly ChangeAuthor[]; // newest first; empty if the author is unknown
-  readonly before: JsonObject | null; // the object before the change
+  readonly at: string; // time in RFC 3339 format
+  readonly by: readonly ChangeAuthor[]; // authors (field managers), newest first; empty if unknown
+  readonly before: JsonObject | null; // object before the change; null if unknown
 }
 
-/** Describes the last change: when, what, and by whom. */
+/** Describes a change, such as "14:03:05 changed by kubelet (status)". */
 export function lastChangeText(last: LastChange, now: number): string {
   const verb = { add: "created", update: "changed", delete: "deleted" }[last.op];
   const names = last.by.map((a) => `${a.manager}${a.subresource === "" ? "" : ` (${a.subresource})`}`);
@@ -24,17 +24,17 @@ export function lastChangeText(last: LastChange, now: number): string {
 }
 
 export class ObjectStore implements Handler {
-  /** The newest version, or the last one before the object was deleted; null if none has arrived. */
+  /** The newest version of the object. After a delete, it is the last version. null until the server has sent one. */
   object: JsonObject | null = null;
-  /** The health of the object; null if the server sends none. */
+  /** The health that the server computed for the object. null if the server sends none. */
   health: Health | null = null;
   last: LastChange | null = null;
-  /** When the object was deleted, empty if the time is unknown; null while it exists. */
+  /** The time at which the object was deleted, or "" if that time is unknown. null while the object exists. */
   deletedAt: string | null = null;
-  /** Describes how much of a long message has arrived; empty if none is arriving. */
+  /** A text such as "3 of 12 KiB received" while a long message is arriving. Otherwise it is empty. */
   progress = "";
   private isLoaded = false;
-  // Whether the object is being read again, because a patch did not match or the server sent a reset.
+  // Whether the server is sending the object again, because the page could not apply its changes.
   private isReloading = false;
   private state: State | null = null;
   private problem: Problem | null = null;
@@ -46,7 +46,10 @@ export class ObjectStore implements Handler {
     ref: string,
     name: ObjectName,
     private readonly onChange: () => void,
-    /** Called when missed changes could not be replayed, so the object is read again. */
+    /**
+     * Is called when the object is loaded again, because the server could not replay the changes that the page
+     * missed.
+     */
     private readonly onReset: () => void,
   ) {
     this.subscription = live.subscribe(
@@ -59,7 +62,7 @@ export class ObjectStore implements Handler {
     this.subscription.close();
   }
 
-  /** Whether the object is known not to exist. */
+  /** Whether the server has reported that the object does not exist. */
   get isMissing(): boolean {
     return this.isLoaded && this.object === null && this.problem === null;
   }
@@ -86,7 +89,10 @@ export class ObjectStore implements Handler {
     this.onChange();
   }
 
-  /** Called when the state of the connection has changed. If it was lost, the server will send the state again. */
+  /**
+   * Updates the state after the connection has been lost or restored. After a reconnect, the server sends the state
+   * again.
+   */
   reconnected(): void {
     if (this.live.connection !== "open") this.state = null;
     this.onChange();
@@ -104,7 +110,7 @@ export class ObjectStore implements Handler {
     else if (m.type === "reset") this.noteReset(m.reason);
     else if (m.type === "state") {
       this.state = m;
-      // After permission is lost, the object must not stay on the screen.
+      // If the viewer lost permission, the object must not stay on the screen.
       if (m.state === "forbidden") this.object = this.last = null;
     } else if (m.type === "error") {
       this.problem = m.problem;
@@ -113,7 +119,7 @@ export class ObjectStore implements Handler {
     this.onChange();
   }
 
-  // Notes once, with the reason, that the object has to be loaded again. Does nothing if no object was shown.
+  // Reports once, with the server's reason, that the object must be loaded again. Does nothing if no object is shown.
   private noteReset(reason: string): void {
     if (this.object === null || this.isReloading) return;
     this.isReloading = true;
@@ -125,7 +131,8 @@ export class ObjectStore implements Handler {
     this.isLoaded = true;
     this.isReloading = false;
     this.problem = null;
-    // If the snapshot has another version, the changes in between are not known, and the last change is not either.
+    // If the snapshot contains another version, the changes in between are unknown, so the last change is unknown
+    // too.
     if (object === null ? this.deletedAt === null : version(object) !== version(this.object)) this.last = null;
     if (object !== null) this.deletedAt = null;
     else if (this.object !== null) this.deletedAt ??= "";
@@ -142,7 +149,7 @@ export class ObjectStore implements Handler {
     }
   }
 
-  // Applies an event. Returns null, or why the event does not match the present object.
+  // Applies an event to the object. Returns null, or the reason why the event cannot be applied.
   private applyEvent(e: ObjectEvent): string | null {
     const at = e.by?.time || new Date(this.now()).toISOString();
     const before = this.object;

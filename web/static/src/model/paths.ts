@@ -1,6 +1,5 @@
-// Paths within an object, and their readable form.
+// Paths of fields within an object, and their readable form.
 
-/** Splits a JSON pointer (RFC 6901) into its unescaped segments. */
 export const segments = (pointer: string): string[] =>
   pointer === ""
     ? []
@@ -9,7 +8,6 @@ export const segments = (pointer: string): string[] =>
         .split("/")
         .map((s) => s.replaceAll("~1", "/").replaceAll("~0", "~"));
 
-/** Returns the value at a path, or undefined if there is none. */
 export function valueAt(root: unknown, path: readonly string[]): unknown {
   let value = root;
   for (const segment of path) {
@@ -23,8 +21,8 @@ export function valueAt(root: unknown, path: readonly string[]): unknown {
 export const isObject = (v: unknown): v is Readonly<Record<string, unknown>> =>
   typeof v === "object" && v !== null && !Array.isArray(v);
 
-// The names of members that identify the elements of lists in Kubernetes objects, the more specific ones first. For
-// example, a volume mount has a name too, but only its mountPath is unique.
+// Fields that identify the elements of lists in Kubernetes objects. More specific names are first: a volume mount
+// has a name too, but only its mountPath is unique.
 const elementKeys = [
   "mountPath",
   "devicePath",
@@ -38,7 +36,7 @@ const elementKeys = [
   "topologyKey",
 ];
 
-/** Returns the first of keys whose values are unique within each of the lists; undefined if there is none. */
+/** Returns the first name in elementKeys whose values are unique within each of the lists, or undefined. */
 export function keyOfList(...lists: readonly (readonly unknown[])[]): string | undefined {
   return elementKeys.find((key) => lists.every((list) => {
     const seen = new Set(
@@ -49,9 +47,9 @@ export function keyOfList(...lists: readonly (readonly unknown[])[]): string | u
 }
 
 /**
- * Formats a path for people: spec.containers[web].image. The segment of a list element is the value of its key in root,
- * or its index if it has no key: spec.containers[0].image. An object key that is not a plain word is in brackets too.
- * The object itself is a dot.
+ * Formats a path for people, such as spec.containers[web].image. A list element is shown by its identifying field in
+ * root, or by its index if it has none: spec.containers[0].image. A key that is not a plain word is in brackets too.
+ * The path of the object itself is a dot.
  */
 export function pathText(path: readonly string[], root: unknown): string {
   let text = "";
@@ -63,7 +61,7 @@ export function pathText(path: readonly string[], root: unknown): string {
       const key = isObject(element) ? keyOfList(list) : undefined;
       text += `[${key === undefined ? segment : String((element as Readonly<Record<string, unknown>>)[key])}]`;
     } else {
-      // Without the object, a list index cannot be distinguished from a numeric key.
+      // If root is not known, an index of a list cannot be distinguished from a numeric key.
       text += /^[A-Za-z_][\w-]*$/.test(segment) ? `${text === "" ? "" : "."}${segment}` : `[${segment}]`;
     }
     value = valueAt(value, [segment]);

@@ -1,22 +1,27 @@
-// The interface of the sorted rows that a table shows. There are two implementations. Rows has all rows of a list and
-// sorts them itself. Window has only the rows near the viewport, and the server sorts them.
+// The interface between a table and its sorted rows. It has two implementations. Rows has all rows of a list, and
+// sorts them in the browser. WindowRows has only the rows near the viewport, and the server sorts them.
 
 import type { Cell, ChangeAuthor, Column, Row } from "../net/wire.ts";
 import type { Rank } from "./sort.ts";
 import type { Severity } from "./severity.ts";
 
-/** A row with what the page derives from it. Its data is immutable: an update of the row creates another Entry. */
+/**
+ * One version of a row, with the data that the page derives from it. Cells are never changed: an update of the row
+ * creates another Entry.
+ */
 export interface Entry extends Row {
   readonly key: string;
-  /** Whether the row arrived in an event, not in a snapshot. */
+  /** Whether the row arrived in an event after the snapshot, so that the table highlights it as new. */
   readonly isAdded: boolean;
-  /** The one author of all changes since the row was last drawn; null if there are several or it is unknown. */
+  /**
+   * The author of the changes since the row was last drawn. null if there were several authors, or if the author is
+   * unknown.
+   */
   readonly by: ChangeAuthor | null;
-  /** Whether the table has drawn the cells of this entry. */
   isDrawn: boolean;
   rank: Rank;
   searchText: string | null;
-  isFailing: boolean | null; // whether the row has an error; null if it is not determined yet
+  isFailing: boolean | null; // whether the row has an error; null if not computed yet
   isWaiting: boolean;
   isDead: boolean;
 }
@@ -43,7 +48,10 @@ export function entryOf({ ns, name, uid, rv, created, cells }: Row, added: boole
   };
 }
 
-/** Returns a copy of the entry's cells with the changed ones replaced; null if an index does not exist. */
+/**
+ * Returns a copy of the entry's cells with some cells replaced. Returns null if there is no cell with one of the
+ * indexes.
+ */
 function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][number]>): Row["cells"] | null {
   const cells = [...e.cells];
   for (const [index, cell] of changed) {
@@ -53,7 +61,10 @@ function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][number]>)
   return cells;
 }
 
-/** Returns the common author of the new change, by by, and those of old not drawn yet; null if there is none. */
+/**
+ * Returns the author to show for a changed row. `old` is the previous version of the row, and `by` is the author of
+ * the new change. If `old` was never drawn and has another author, the result is null.
+ */
 export function commonAuthor(old: Entry | undefined, by: ChangeAuthor | null): ChangeAuthor | null {
   if (old === undefined || old.isDrawn) return by;
   const same =
@@ -61,7 +72,9 @@ export function commonAuthor(old: Entry | undefined, by: ChangeAuthor | null): C
   return same ? by : null;
 }
 
-/** Returns a new entry for a row of which some cells have changed; null if an index does not exist. */
+/**
+ * Returns a new entry for a row whose cells have changed. Returns null if there is no cell with one of the indexes.
+ */
 export function changedEntry(
   old: Entry,
   rv: string,
@@ -70,7 +83,7 @@ export function changedEntry(
 ): Entry | null {
   const cells = withCells(old, changed);
   if (cells === null) return null;
-  // A change that changes no cell does not change the author that the row shows.
+  // A change that affects no visible cell does not change the author that the row shows.
   const quiet = changed.size === 0;
   const e = entryOf({ ...old, rv, cells }, old.isAdded, quiet ? old.by : commonAuthor(old, by));
   e.isDrawn = quiet && old.isDrawn;
@@ -80,45 +93,45 @@ export function changedEntry(
 export interface RowSource {
   readonly columns: readonly Column[];
   /**
-   * Increases when rows are added, removed or moved, and when all rows are replaced. It stays the same when a row
-   * changes in place.
+   * Increases when rows are added, removed or moved, and when all rows are replaced. It does not increase when the
+   * content of a row changes.
    */
   readonly version: number;
   /** Whether all requested rows have arrived. */
   readonly isComplete: boolean;
-  /** How many rows there are, including those that the text filter hides. */
+  /** The number of rows, including those that the text filter hides. */
   readonly total: number;
-  /** How many rows match the text filter. */
+  /** The number of rows that match the text filter. */
   readonly matching: number;
-  /** The number of row positions in the table. It equals matching, except while the order is frozen. */
+  /** The number of row positions in the table. It equals matching, except while the order of the rows is frozen. */
   readonly length: number;
-  /** How many rows of an incomplete snapshot have arrived. */
+  /** The number of rows that have arrived of a snapshot that is not complete yet. */
   readonly arriving: number;
-  /** Whether the order is frozen. */
+  /** Whether the order of the rows is frozen, because the mouse pointer is over the table. */
   readonly isFrozen: boolean;
-  /** Describes the changes that wait until the order is no longer frozen; empty for none. */
+  /** Describes the changes that wait until the row order is unfrozen. Empty if none wait. */
   readonly pendingText: string;
 
-  /** Returns the rows at the positions from (included) to to (excluded). A missing row is requested from the server. */
+  /**
+   * Returns the rows at the positions `from` (inclusive) to `to` (exclusive). A row that is not loaded is undefined,
+   * and is requested from the server.
+   */
   slice(from: number, to: number): readonly (Entry | undefined)[];
-  /** Returns the position of a row; -1 if the page does not have it. */
+  /** Returns the position of a row, or -1 if the row is not loaded. */
   indexOf(key: string): number;
   /**
-   * Requests the rows around an object from the server. Returns false if that is not possible. The version increases
-   * when the rows arrive.
+   * Requests the rows around an object from the server. Returns false if that is not possible. When they arrive,
+   * version increases.
    */
   requestAround(ns: string, name: string): boolean;
-  /** Returns the present version of a row; undefined if the page does not have it. */
   get(key: string): Entry | undefined;
-  /** Returns all rows that the page has, in no particular order. */
+  /** Returns all loaded rows in no particular order. */
   all(): Iterable<Entry>;
-  /** Whether the row was deleted, as opposed to being outside the loaded part of the list. */
+  /** Reports whether the row was deleted. A row outside the loaded part of the list is not deleted. */
   isDeleted(key: string): boolean;
-  /** Returns how many rows have this severity, regardless of the filter. */
+  /** Returns the number of rows with this severity (error or warning). The text filter does not affect it. */
   countSeverity(tone: Severity): number;
-  /** Freezes the present order of the rows (on), or unfreezes it. */
   setFrozen(on: boolean): void;
 }
 
-/** Returns the text of a cell, as kubectl prints it. */
 export const cellText = (cell: Cell | undefined): string => (cell === null || cell === undefined ? "" : String(cell));

@@ -1,9 +1,10 @@
-// The rows of one subscription, filtered and in order.
+// The rows of one subscription, filtered and sorted in the browser.
 //
-// An Entry is one version of a row, and immutable. An update creates a new entry and marks the old one dead. If the row
-// stays at its position, the new entry replaces the old one in place. When rows are added, removed or moved, the dead
-// entries are dropped and the few new ones are merged in. This happens once per animation frame, however many events
-// have arrived. The table compares entries by identity to find the rows that it must draw again.
+// An Entry is one version of a row, and is immutable. An update creates a new entry and marks the old one as dead. If
+// the row keeps its position, the new entry replaces the old one in place.
+// When rows are added, removed or moved, the dead entries are removed from the sorted list, and the few new ones are
+// merged into it. This happens once per animation frame, even if many events have arrived. The table compares entries
+// by identity to find the rows that it must draw again.
 
 import { FrozenOrder } from "./frozen-order.ts";
 import { compareRanks, naturalKey, rank, type Rank, type Sort } from "./sort.ts";
@@ -17,13 +18,12 @@ import {
 } from "./severity.ts";
 import type { Column, Message } from "../net/wire.ts";
 
-// The work that is due before rows are read, in increasing order: nothing; merge new entries into the sorted rows;
-// also filter all rows again; or sort all rows again.
+// The work to do before the rows are read, in increasing order. "no" means none. "merge" merges new entries into the
+// sorted rows. "filter" also filters all rows again. "all" also sorts all rows again.
 const pendingWork = ["no", "merge", "filter", "all"] as const;
 
 export class Rows implements RowSource {
   columns: readonly Column[] = [];
-  /** Whether a complete snapshot has arrived. */
   isComplete = false;
   version = 0;
   private byKey = new Map<string, Entry>();
@@ -31,12 +31,12 @@ export class Rows implements RowSource {
   private sort: Sort | null = null;
   private sortIndex = -1;
   private terms: readonly string[] = [];
-  private sorted: Entry[] = []; // all rows in their sort order
+  private sorted: Entry[] = []; // all rows in sort order
   private filtered: Entry[] = []; // the rows that match the filter; the same array as sorted if there is no filter
   private newEntries: Entry[] = [];
   private pendingWorkLevel: (typeof pendingWork)[number] = "no";
-  private isInDefaultOrder = false; // whether byKey is in the default order, by namespace and name
-  // the same as isInDefaultOrder for the snapshot that is arriving, and the last entry of it so far
+  private isInDefaultOrder = false; // whether byKey is in the default order (namespace, then name)
+  // Whether the snapshot that is arriving is in the default order so far, and its last entry so far.
   private incomingOrder: { isInDefaultOrder: boolean; last: Entry | null } = { isInDefaultOrder: true, last: null };
   private frozenOrder: FrozenOrder | null = null;
   private severityCache: { readonly of: readonly Column[]; readonly list: readonly SeverityColumn[] } = {
@@ -44,24 +44,21 @@ export class Rows implements RowSource {
     list: [],
   };
 
-  /** How many rows there are, including those that the text filter hides. */
   get total(): number {
     return this.byKey.size;
   }
 
-  /** Freezes the visible order (on), or unfreezes it. A new sort order or filter unfreezes it too. */
+  /** Freezes or unfreezes the visible order. A new sort order or a new filter unfreezes it too. */
   setFrozen(on: boolean): void {
     if (on === (this.frozenOrder !== null)) return;
     this.frozenOrder = on ? new FrozenOrder(this.visible()) : null;
-    if (!on) this.version++; // Freezing changes nothing that is visible.
+    if (!on) this.version++; // a freeze changes nothing on the screen
   }
 
-  /** Whether the order is frozen. */
   get isFrozen(): boolean {
     return this.frozenOrder !== null;
   }
 
-  /** Describes the changes that wait until the order is no longer frozen; empty for none. */
   get pendingText(): string {
     return this.frozenOrder?.pendingText() ?? "";
   }
@@ -74,7 +71,10 @@ export class Rows implements RowSource {
     return this.positions().length;
   }
 
-  /** Returns the rows at these positions in their newest versions. A frozen order may still include deleted rows. */
+  /**
+   * Returns the newest versions of the rows at these positions. If the order is frozen, deleted rows can be among
+   * them.
+   */
   slice(from: number, to: number): readonly Entry[] {
     return this.positions()
       .slice(from, to)
@@ -93,7 +93,6 @@ export class Rows implements RowSource {
     return this.frozenOrder?.entries ?? this.visible();
   }
 
-  /** How many rows of an incomplete snapshot have arrived. */
   get arriving(): number {
     return this.incoming?.size ?? 0;
   }
@@ -116,7 +115,7 @@ export class Rows implements RowSource {
     this.recomputeRanks();
   }
 
-  /** Filters the rows: those match whose namespace, name or cells contain every word of q. */
+  /** Sets the filter. A row matches if its namespace, name and cells together contain every word of q. */
   setFilter(q: string): void {
     this.frozenOrder = null;
     this.terms = q
@@ -126,7 +125,7 @@ export class Rows implements RowSource {
     this.markStale("filter");
   }
 
-  /** Returns the rows that match the filter, in order. The caller must not change the array. */
+  /** Returns the rows that match the filter, in sort order. The caller must not modify the array. */
   visible(): readonly Entry[] {
     if (this.pendingWorkLevel === "no") return this.filtered;
     const hasFilter = this.terms.length > 0;
@@ -149,12 +148,15 @@ export class Rows implements RowSource {
     return this.isInDefaultOrder && this.sort === null ? all : all.sort(this.compare);
   }
 
-  /** Discards a snapshot that did not arrive completely. */
+  /** Discards the rows of an incomplete snapshot. */
   restart(): void {
     this.incoming = null;
   }
 
-  /** Applies a message. Returns false if it contradicts the present rows, so that a new snapshot is needed. */
+  /**
+   * Applies a message of the server. Returns false if the message does not match the page's rows; the caller then
+   * requests a new snapshot.
+   */
   apply(m: Extract<Message, { type: "rows" | "row-events" }>): boolean {
     return m.type === "rows" ? this.applySnapshot(m) : this.applyEvents(m);
   }
@@ -203,7 +205,7 @@ export class Rows implements RowSource {
         }
         case "delete": {
           const old = this.byKey.get(keyOf(e.ns, e.name));
-          if (old === undefined) break; // The row is already deleted.
+          if (old === undefined) break; // the row is already deleted
           old.isDead = true;
           this.byKey.delete(old.key);
           this.recordChange(old, undefined);
@@ -218,7 +220,7 @@ export class Rows implements RowSource {
     const old = this.byKey.get(e.key);
     this.byKey.set(e.key, e);
     if (old === undefined)
-      this.isInDefaultOrder = false; // A map appends a new key at the end.
+      this.isInDefaultOrder = false; // because a Map appends new keys at the end
     else old.isDead = true;
     this.recordChange(old, e);
     if (
@@ -230,11 +232,12 @@ export class Rows implements RowSource {
       return;
     if (this.pendingWorkLevel === "all") return void this.version++;
     this.newEntries.push(e);
-    // New entries pile up if nothing reads the rows, as in a hidden tab. Then sorting all is cheaper than merging.
+    // If nothing reads the rows, as in a hidden tab, new entries pile up. Sorting all rows is then cheaper than
+    // merging.
     this.markStale(this.newEntries.length > this.byKey.size ? "all" : "merge");
   }
 
-  // Records a change of a row while the order is frozen. old is undefined for a new row, e for a deleted one.
+  // Records a change of a row while the order is frozen. old is undefined for a new row, and e for a deleted row.
   private recordChange(old: Entry | undefined, e: Entry | undefined): void {
     const key = (e ?? old)?.key;
     if (this.frozenOrder === null || key === undefined) return;
@@ -260,7 +263,7 @@ export class Rows implements RowSource {
   private merge(sorted: readonly Entry[], newEntries: readonly Entry[]): Entry[] {
     const remaining = sorted.filter((e) => !e.isDead);
     if (newEntries.length === 0) return remaining;
-    // Find the position of each new entry by binary search, and copy the kept entries before it.
+    // Find the position of each new entry by binary search, and copy the old entries before it.
     const parts: Entry[][] = [];
     let from = 0;
     for (const f of newEntries) {
@@ -272,7 +275,7 @@ export class Rows implements RowSource {
     return parts.flat();
   }
 
-  // Returns the index of the first entry, from the index from on, that does not sort before e.
+  // Returns the index of the first entry at or after from that does not sort before e.
   private insertionIndex(entries: readonly Entry[], e: Entry, from: number): number {
     let [low, high] = [from, entries.length];
     while (low < high) {
@@ -301,7 +304,7 @@ export class Rows implements RowSource {
     return this.sort?.column === "namespace" ? naturalKey(e.ns) : null;
   }
 
-  // The present sort order, as a comparison function: negative if a sorts before b.
+  // Compares two entries by the current sort order. The result is negative if a sorts before b.
   private readonly compare = (a: Entry, b: Entry): number =>
     compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || byName(a, b);
 
@@ -314,7 +317,7 @@ export class Rows implements RowSource {
     });
   }
 
-  /** Computes and caches the text of a row that is searched, so that the first filter is as fast as later ones. */
+  /** Computes the searchable text of a row and caches it. The first filter is then as fast as later ones. */
   cacheSearchText(e: Entry): void {
     this.searchTextOf(e);
   }
@@ -352,6 +355,7 @@ export class Rows implements RowSource {
   }
 }
 
-// The default order, by namespace and name. It also orders rows that are equal in the sort column.
+// Compares two rows by namespace and name. This is the default order. It also orders rows that are equal in the sort
+// column.
 const byName = (a: Entry, b: Entry): number =>
   a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0;

@@ -1,5 +1,5 @@
-// The severity of cells that show a state, derived from the words in them. It is the same as OfRow in
-// internal/watch/severity. Tests compare both with testdata/severities.json there.
+// The severity of cells that show a status, derived from the words in the cell. OfRow in internal/watch/severity does
+// the same in Go. Tests compare both with testdata/severities.json in that package.
 
 import type { Cell } from "../net/wire.ts";
 
@@ -45,19 +45,21 @@ const warningWords = [
 ];
 const completedStates = ["Completed", "Succeeded", "Complete"];
 
-/** Returns the severity that a word of the text filter selects; null for any other word. */
+/**
+ * Returns the severity that a word of the text filter selects, such as "is:failing". Returns null for any other word.
+ */
 export const severityOfFilterWord = (word: string): Severity | null =>
   word === "is:failing" ? "bad" : word === "is:waiting" ? "warn" : null;
 
-/** A column of which the cells have a severity: it shows a state, or how many of something are ready. */
+/** A column whose cells have a severity. It shows a status, or a number of ready replicas. */
 export interface SeverityColumn {
   readonly index: number;
   readonly isReadyColumn: boolean;
-  /** For a ready column: the index of the column with the desired number; -1 for none. */
+  /** If this is a Ready column, the index of the Desired column, or -1 if the table has no such column. */
   readonly desired: number;
 }
 
-/** Finds the columns of which the cells have a severity, by the names of all columns. */
+/** Finds the columns whose cells have a severity, by the names of all columns. */
 export function severityColumnsOf(names: readonly string[]): SeverityColumn[] {
   const lower = names.map((name) => name.toLowerCase());
   const desired = lower.indexOf("desired");
@@ -67,7 +69,7 @@ export function severityColumnsOf(names: readonly string[]): SeverityColumn[] {
     .map(({ index, name }) => ({ index, isReadyColumn: name === "ready", desired }));
 }
 
-/** Returns the severity of a cell in one of these columns. */
+/** Returns the severity of a cell in a column that shows a status or a number of ready replicas. */
 export function cellSeverity(
   severityColumns: readonly SeverityColumn[],
   cells: readonly Cell[],
@@ -75,7 +77,7 @@ export function cellSeverity(
 ): Severity | null {
   const text = textIn(cells, index);
   const severity = ready ? readySeverity(text, textIn(cells, desired)) : stateSeverity(text);
-  // A completed object is no longer ready, and need not be.
+  // A completed object is not ready, and does not need to be.
   return ready &&
     severity === "warn" &&
     severityColumns.some((t) => !t.isReadyColumn && completedStates.includes(textIn(cells, t.index)))
@@ -85,7 +87,7 @@ export function cellSeverity(
 
 const textIn = (cells: readonly Cell[], index: number): string => String(cells[index] ?? "");
 
-// A cache of the severity by text. In a long list, most texts occur many times.
+// Caches the severity by text. In a long list, most texts occur many times.
 const severityCache = new Map<string, Severity | null>();
 const maxCached = 5000;
 
@@ -104,12 +106,12 @@ function parseState(text: string): Severity | null {
   return containsAny(warningWords) ? "warn" : null;
 }
 
-// Returns the severity of a cell in a ready column. The text is "1/2" (ready out of desired), the status of a
-// condition, or a number, which is compared with desired, the text of another column.
+// Returns the severity of a cell in a Ready column. The cell contains "1/2" (ready of desired), the status of a
+// condition, or a number. A number is compared with desired, the text of the Desired column.
 function readySeverity(text: string, desired: string): Severity | null {
   if (text === "False") return "bad";
   if (text === "Unknown") return "warn";
-  if (text === "1/1") return null; // Handle the most common value first.
+  if (text === "1/1") return null; // the most common value first, for speed
   const found = /^(\d+)\/(\d+)$/.exec(text.includes("/") ? text : `${text}/${desired}`);
   return found !== null && BigInt(found[1] ?? 0) < BigInt(found[2] ?? 0) ? "warn" : null;
 }

@@ -1,10 +1,10 @@
-// Sorts rows by the meaning of their cells. Numbers, quantities, times and fractions are sorted by size, and text in
-// natural order (node-2 before node-10).
+// Sorts rows by the meaning of their cells. Numbers, quantities, times and fractions are sorted by size. Text is
+// sorted in natural order (node-2 before node-10).
 
 import { firstTimestamp } from "../text/age.ts";
 import type { Cell, Column } from "../net/wire.ts";
 
-/** The sort key of a cell. null means that the value is unknown, which is sorted last in both directions. */
+/** The sort key of a cell. null means an unknown value, which is sorted last in both directions. */
 export type Rank = number | string | null;
 
 export interface Sort {
@@ -25,7 +25,7 @@ const duration = /^(?:\d+[smhdy])+$/;
 const fraction = /^(\d+)\/(\d+)$/;
 const leading = /^(\d+(?:\.\d+)?)(?:%|[\s(])/;
 
-// A cache of the sort keys by text. In a long list, most texts occur many times.
+// Caches the sort keys by text. In a long list, most texts occur many times.
 const rankCache = new Map<string, Rank>();
 const maxCachedRanks = 5000;
 
@@ -47,11 +47,11 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   if (unknown.has(text.toLowerCase())) return null;
   if (column.relative && /^\d{4}-/.test(text)) {
     const at = firstTimestamp(text);
-    // Ages are sorted in the reverse order of timestamps: the newest object has the lowest age.
+    // The column shows an age, so the newest timestamp is sorted first.
     return Number.isNaN(at) ? null : -at;
   }
-  // Columns that the server did not mark as ages may contain durations: 90m is longer than 1h. "5m" could also be the
-  // quantity 0.005, but tables print minutes.
+  // A column can contain durations even if the server did not mark it as a column of ages. 90m is longer than 1h.
+  // "5m" could also be the quantity 0.005, but tables print minutes.
   if (duration.test(text))
     return [...text.matchAll(/(\d+)([smhdy])/g)].reduce(
       (sum, [, n, unit]) => sum + Number(n) * (seconds[unit ?? ""] ?? 0),
@@ -66,12 +66,14 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   return naturalKey(text);
 }
 
-/** Returns a text whose order by code units is the natural order. */
+/** Returns a text that can be compared as a plain string to get the natural order. */
 export function naturalKey(text: string): string {
   return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0"));
 }
 
-/** Compares two keys: numbers before text, and unknown values last, even in descending order. */
+/**
+ * Compares two sort keys. Numbers are sorted before text. Unknown values are sorted last, even in descending order.
+ */
 export function compareRanks(a: Rank, b: Rank, descending: boolean): number {
   if (a === b) return 0;
   if (a === null) return 1;

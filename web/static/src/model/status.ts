@@ -1,4 +1,4 @@
-// The status of a subscription as text. The text is "Live" only while the data is known to be current.
+// Describes the status of a subscription. The text is "Live" only while the data is known to be current.
 
 import { clockTime } from "../text/age.ts";
 import { formatInteger } from "../text/format.ts";
@@ -6,28 +6,28 @@ import { sharedParts } from "./guest.ts";
 import type { Connection } from "../net/live.ts";
 import type { Problem, State } from "../net/wire.ts";
 
-/** What is known about a subscription: everything that the status texts depend on. */
+/** Everything that is known about a subscription. All status texts are computed from it. */
 export interface SubscriptionInfo {
   readonly connection: Connection;
-  readonly since: number; // when the connection changed to its present state, in milliseconds
-  readonly closeReason: string; // the reason that the server gave when it closed the connection; empty if it gave none
-  readonly state: State | null; // the last state received over this connection; null if none was
-  // If the data was already stale when the previous connection was lost: the time since which it was stale, or empty if
-  // that is unknown. It is null if the data was not stale, or if new data has arrived since.
+  readonly since: number; // time in ms at which the connection changed to its current state
+  readonly closeReason: string; // reason that the server gave when it closed the connection; empty for none
+  readonly state: State | null; // last state that the server sent over this connection; null for none
+  // The time since which the data was already stale when the previous connection was lost, or "" if that time is
+  // unknown. null if the data was not stale, or if new data has arrived.
   readonly stale: string | null;
-  readonly isComplete: boolean; // whether a complete snapshot is present, and no newer one is expected
-  readonly arriving: number; // how many rows of an incomplete snapshot have arrived
-  readonly expected: number; // about how many rows the snapshot will have; 0 if that is not known
+  readonly isComplete: boolean; // whether a complete snapshot has arrived, and no newer one is expected
+  readonly arriving: number; // number of rows that have arrived of an incomplete snapshot
+  readonly expected: number; // approximate number of rows in the snapshot; 0 if unknown
   readonly problem: Problem | null;
-  // whether a new snapshot is expected, because the present data or a message was invalid
+  // whether a new snapshot is expected, because the page's data or a message was wrong
   readonly isReloading: boolean;
 }
 
 export interface Status {
-  /** The class of the state, by which the style sheet selects a color. */
+  /** The class of the status, which selects a color in the style sheet. */
   readonly tone: "live" | "busy" | "warn" | "bad";
   readonly text: string;
-  /** The objects received so far, apart from words because it changes often; null if not known. */
+  /** The number of objects received so far, or null if unknown. It is not part of text, because it changes often. */
   readonly count: number | null;
   readonly total: number | null;
 }
@@ -70,12 +70,15 @@ export function status(info: SubscriptionInfo, now: number): Status {
   }
 }
 
-/** Whether the number of rows is the number of objects. If a list could not be read, zero rows do not mean that. */
+/**
+ * Reports whether the number of rows equals the number of objects. If the list could not be read, the page has no
+ * rows, but objects can exist.
+ */
 export function isCounted(info: SubscriptionInfo): boolean {
   return info.problem === null && !["forbidden", "absent", "failed"].includes(info.state?.state ?? "");
 }
 
-/** Formats the progress of a status, as in "20 of 100"; empty if the count is not known. */
+/** Formats progress, such as "20 of 100". Returns an empty text if the count is unknown. */
 export function countText({ count, total }: Pick<Status, "count" | "total">): string {
   return count === null
     ? ""
@@ -84,17 +87,20 @@ export function countText({ count, total }: Pick<Status, "count" | "total">): st
       : `${formatInteger(count)} of ${formatInteger(total)}`;
 }
 
-/** Describes the progress of a long message, of which received of of bytes have arrived. */
+/** Describes the progress of a long message: `received` bytes of its `of` bytes have arrived. */
 export function receivedText(received: number, of: number): string {
   return `${formatInteger(received >> 10)} of ${formatInteger(Math.ceil(of / 1024))} KiB received`;
 }
 
-/** Describes how often data was read again since the page was opened; null for never. */
+/** Describes how many times data was reloaded since the page was opened. Returns null for 0. */
 export function reloadsText(times: number): string | null {
   return times === 0 ? null : times === 1 ? "reloaded once" : `reloaded ${formatInteger(times)} times`;
 }
 
-/** Describes which of the requested namespaces the rows cover, and why not the others; null if they cover all. */
+/**
+ * Describes which namespaces the rows include, if they do not include all requested ones, and the reason. Otherwise
+ * it returns null.
+ */
 export function coverageText(info: SubscriptionInfo): string | null {
   const covered = info.state?.namespaces ?? [];
   const why =
@@ -103,7 +109,7 @@ export function coverageText(info: SubscriptionInfo): string | null {
   return covered.length === 0 ? null : `Showing ${which} only${why}`;
 }
 
-/** Describes since when the data may be out of date; null while updates arrive. */
+/** Describes since when the data is possibly out of date. Returns null while updates arrive. */
 export function staleText(info: Pick<SubscriptionInfo, "connection" | "since" | "state">, now: number): string | null {
   if (info.connection === "lost") return `Connection lost at ${clockTime(new Date(info.since).toISOString(), now)}`;
   if (info.state?.state === "stale")
@@ -111,19 +117,19 @@ export function staleText(info: Pick<SubscriptionInfo, "connection" | "since" | 
   return null;
 }
 
-/** Describes when the data was last known to be current; null if it is current now. */
+/** Describes when the data was last known to be current. Returns null if it is current now. */
 export function lastCurrentText(info: SubscriptionInfo, now: number): string | null {
   if (status(info, now).tone === "live") return null;
-  // If the data was already stale before the connection was lost, the earlier time counts.
+  // If the data was already stale before the connection was lost, use that earlier time.
   const stale = info.state?.state === "stale" ? info.state.since : info.stale;
   const since = stale ?? (info.connection === "lost" ? new Date(info.since).toISOString() : "");
   return since === "" ? "at the last update" : `at ${clockTime(since, now)}`;
 }
 
 /**
- * Explains why a page is not live, and how old its data is. closeReason: the server's reason for closing the
- * connection. isReachable: whether the server answers plain HTTP requests; null if that is not known. at: the time of
- * the data.
+ * Explains why a page is not live, and how old its data is. closeReason is the server's reason for closing the
+ * connection. isReachable reports whether the server answers plain HTTP requests, or is null if unknown. at is the
+ * time of the data.
  */
 export function offlineText(closeReason: string, isReachable: boolean | null, at: string, now: number): string {
   const closed = "the WebSocket connection could not be opened (a proxy may block it)";
@@ -139,7 +145,7 @@ export function offlineText(closeReason: string, isReachable: boolean | null, at
     "Live updates start automatically as soon as possible.";
 }
 
-/** A note that the table shows if it has no rows. next: what the user can do. */
+/** A note that replaces the rows of an empty table. next describes what the user can do. */
 export interface Note {
   readonly title: string;
   readonly detail: string;
@@ -148,8 +154,9 @@ export interface Note {
 }
 
 /**
- * Returns the note for a table that shows no rows, or null if none is needed. hasChosenNamespaces: the user chose the
- * namespaces. namespaced: the resource is namespaced. guest: the viewer is a guest, who has no permissions to request.
+ * Returns the note for a table without visible rows. Returns null if no note is needed. hasChosenNamespaces reports
+ * whether the user selected namespaces. isGuest reports whether the viewer uses a share link and therefore cannot
+ * request access.
  */
 export function noteFor(
   info: SubscriptionInfo,
@@ -177,8 +184,8 @@ export function noteFor(
   switch (info.state?.state) {
     case "forbidden": {
       const title = `Forbidden: you can't list ${resource}`;
-      // Without chosen namespaces the server shows those that the user can read. Forbidden then means that there are
-      // none.
+      // If the user selects no namespaces, the server shows all namespaces that the user can read. "forbidden" then
+      // means that there are none.
       if (hasChosenNamespaces)
         return make(
           title,
@@ -209,7 +216,7 @@ export function noteFor(
   const staleNote = staleText(info, now);
   const current = status(info, now);
   const filterText = isFiltered ? " matching these namespaces and labels" : "";
-  // The note does not repeat that the data may be out of date, because the banner above the table does.
+  // This note does not repeat the banner above the table, which reports that data is possibly out of date.
   if (info.isComplete && total > 0)
     return make(
       `No ${resource} match the filter`,
@@ -233,7 +240,7 @@ export function noteFor(
       : "Retrying automatically. Missed changes are shown after that.";
     return make(staleNote, reason === "" ? emptyText : `${emptyText} ${reason}`, next);
   }
-  // The data may be out of date, for example because the new connection has not delivered any yet.
+  // The data is possibly out of date, for example because the new connection has not delivered data yet.
   if (info.isComplete && lastCurrent !== null) return make(current.text, emptyText, "");
   if (info.isComplete && isFiltered)
     return make(
@@ -263,13 +270,13 @@ export function noteFor(
   return make(`Loading ${resource}…`, progress, "");
 }
 
-/** Returns the note for a resource that the viewer may not read; null if the state is another one. */
+/** Returns the note for a resource that the viewer is not permitted to read. Returns null in all other states. */
 export const forbiddenNote = (info: SubscriptionInfo, resource: string): Note | null =>
   info.state?.state === "forbidden" ? noteFor(info, resource, 0, false, 0) : null;
 
 /**
- * Returns the text above rows that may be out of date, or in place of an object; null if none is needed. isGuest: the
- * viewer is a guest.
+ * Returns the text above rows that are possibly out of date, or in place of an object. Returns null if no text is
+ * needed. isGuest reports whether the viewer uses a share link.
  */
 export function bannerText(info: SubscriptionInfo, now: number, isGuest = sharedParts() !== null): string | null {
   if (info.connection === "lost")

@@ -1,4 +1,4 @@
-// Converts between a View, the complete state of a list page, and the URL of the page.
+// Converts between a View (everything that the user has chosen on a list page) and the URL of the page.
 
 import { isKiosk, withBase } from "../net/base-path.ts";
 import { escapeInvisible } from "../text/invisible-chars.ts";
@@ -9,34 +9,34 @@ export interface ObjectName {
   readonly name: string;
 }
 
-/** Identifies one of a pod's logs, which have the same pod but different containers. */
+/** Selects one of a pod's logs. */
 export interface LogSelection {
-  readonly container: string; // the container of a log; empty for the default container
-  readonly previous: boolean; // the log of the previous container instance
+  readonly container: string; // container name; empty for the default container
+  readonly previous: boolean; // whether to show the log of the previous instance of the container
 }
 
-/** The log that is shown if the URL selects none. */
 export const defaultLog: LogSelection = { container: "", previous: false };
 
-/** An open object, and the log that its logs tab shows. */
+/** The object that is open in the panel, with the log that its logs tab shows. */
 export interface OpenedObject extends ObjectName {
   readonly log?: LogSelection;
 }
 
 export interface View {
-  readonly ref: string; // the resource, such as "core/v1/pods"
+  readonly ref: string; // resource ref, such as "core/v1/pods"
   readonly ns: readonly string[];
   readonly q: string;
   readonly labels: string;
   readonly sort: Sort | null;
-  /** The columns to show, in lower case. Empty: the default columns. "wide" alone: all columns. */
+  /**
+   * The visible columns, in lower case. An empty list means the default columns, and "wide" alone means all columns.
+   */
   readonly cols: readonly string[];
   readonly open: OpenedObject | null;
-  /** The tab of the open object that is shown; empty: the first tab. */
+  /** The visible tab of the open object. Empty for the first tab. */
   readonly tab: string;
 }
 
-/** Returns the default view of a resource. */
 export const defaultView = (ref: string): View => ({
   ref,
   ns: [],
@@ -48,7 +48,7 @@ export const defaultView = (ref: string): View => ({
   tab: "",
 });
 
-/** Parses the URL of a list page. ref: the resource if the path names none, as in "/". */
+/** Parses the URL of a list page. ref is the resource to use if the path contains none, as in "/". */
 export function parseView(pathname: string, search: string, ref: string): View {
   const path = /\/r\/([^/]+\/[^/]+\/[^/]+)\/?$/.exec(pathname);
   const query = new URLSearchParams(search);
@@ -67,7 +67,7 @@ export function parseView(pathname: string, search: string, ref: string): View {
   };
 }
 
-/** Returns the URL of a view. Equal views have equal URLs, so that URLs can be compared instead. */
+/** Returns the URL of a view. Equal views have equal URLs, so views can be compared by their URLs. */
 export function formatView(v: View): string {
   const query = new URLSearchParams();
   for (const ns of v.ns) query.append("ns", ns);
@@ -80,32 +80,31 @@ export function formatView(v: View): string {
   return withBase(`/r/${v.ref}${queryText(query)}`);
 }
 
-// Formats the query string of a URL. In kiosk mode (for wall displays), links contain the kiosk parameter too.
+// Formats the query string of a URL. In kiosk mode (for wall displays), links keep the kiosk parameter.
 function queryText(query: URLSearchParams): string {
   if (isKiosk()) query.set("kiosk", "1");
-  // Slashes, commas and equals signs are valid in a query, and are easier to read unescaped.
+  // Slashes, commas and equals signs are allowed in a query string, and are easier to read unescaped.
   const search = query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3D", "=");
   return search === "" ? "" : `?${search}`;
 }
 
-/** Adds the parameters for a tab to a URL query. For the logs tab, they include the log that it shows. */
+/** Adds the parameters for a tab to a URL query. For the logs tab, they include the selected log. */
 export function setTabParams(query: URLSearchParams, tab: string, log = defaultLog): void {
   query.set("tab", tab);
   if (tab === "logs" && log.container !== "") query.set("container", log.container);
   if (tab === "logs" && log.previous) query.set("previous", "true");
 }
 
-/** Parses the log that a URL query selects. */
 export const parseLog = (query: URLSearchParams): LogSelection => ({
   container: query.get("container")?.trim() ?? "",
   previous: query.get("previous") === "true",
 });
 
-/** Whether a and b identify the same object, or are both null. */
+/** Reports whether a and b identify the same object, or are both null. */
 export const sameObject = (a: ObjectName | null, b: ObjectName | null): boolean =>
   a?.ns === b?.ns && a?.name === b?.name;
 
-/** Returns the URL of the list of a resource with an object of it open in the panel next to the table. */
+/** Returns the URL of a resource's list with one object open in the panel next to the table. */
 export const panelHref = (ref: string, o: ObjectName): string =>
   formatView({ ...defaultView(ref), ns: o.ns === "" ? [] : [o.ns], open: o });
 
@@ -118,20 +117,22 @@ export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogSelect
   );
 }
 
-/** Returns the URL to open a view in a page of its own: the page of the open object, or else the list. */
+/** Returns the URL that opens a view without the panel: the page of the open object, or the list if none is open. */
 export const pageHref = (v: View): string => (v.open === null ? formatView(v) : objectHref(v.ref, v.open, v.tab));
 
-/** Returns the URL of the page that compares object o with another object, which the user chooses there. */
+/** Returns the URL of the compare page with object o selected. The user selects the second object on that page. */
 export const compareHref = (ref: string, o: ObjectName): string =>
   withBase(`/compare${queryText(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
 
-/** Returns the title of a page. kinds: the plural of the kind. o: the open object; null for none. */
+/** Returns the title of a page. kinds is the plural of the kind. o is the open object, or null. */
 export function titleOf(kinds: string, o: ObjectName | null): string {
   const object = o === null ? "" : `${o.ns === "" ? "" : `${o.ns}/`}${o.name} - `;
   return `${escapeInvisible(object)}${kinds} - Glasshouse`;
 }
 
-/** Parses typed text such as "a, b" into namespaces, without duplicates and sorted. */
+/**
+ * Parses a list of namespaces that the user typed, such as "b, a". Duplicates are removed, and the result is sorted.
+ */
 export function namespaces(text: string): string[] {
   return [...new Set(text.split(/[\s,]+/).filter((ns) => ns !== ""))].sort();
 }

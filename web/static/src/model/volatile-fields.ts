@@ -1,15 +1,15 @@
-// Classifies fields that change all the time without meaning to people: heartbeats, and counters of the API server.
+// Classifies fields that change often without meaning to people, such as heartbeats and counters of the API server.
 
 import type { PatchOp } from "../net/wire.ts";
 
 const heartbeats = new Set(["lastProbeTime", "lastHeartbeatTime", "lastUpdateTime", "renewTime", "observedGeneration"]);
 const counters = new Set(["metadata.resourceVersion", "metadata.generation"]);
 
-/** Whether a change of only the field at this path is so irrelevant that it gets no line of its own. */
+/** Reports whether a change of only the field at this path is minor, so that it gets no line of its own. */
 export const isVolatile = (path: readonly string[]): boolean =>
   heartbeats.has(path.at(-1) ?? "") || counters.has(path.join("."));
 
-/** The fields that identify an object. Two objects never have them in common. */
+/** The fields that identify an object. They always differ between two objects. */
 export const identityFields: readonly (readonly string[])[] = [
   ["metadata", "uid"],
   ["metadata", "resourceVersion"],
@@ -20,7 +20,7 @@ export const identityFields: readonly (readonly string[])[] = [
   ["status", "observedGeneration"],
 ];
 
-// Fields that only the API server sets. It rejects or ignores other values.
+// Fields that only the API server sets. It rejects or ignores values from clients.
 const serverSetFields = new Set([
   "uid",
   "resourceVersion",
@@ -33,7 +33,8 @@ const serverSetFields = new Set([
 ]);
 
 /**
- * Returns the operations of a patch that can be applied again, without those on fields that only the API server sets.
+ * Returns the operations of a patch that a client is able to apply. Operations on fields that only the API
+ * server sets are left out.
  */
 export const applicableOps = (patch: readonly PatchOp[]): PatchOp[] =>
   patch.filter(({ path }) => {

@@ -1,16 +1,16 @@
-// The rows of a window, the loaded part of a list that is too long for the page. The server sorts and filters all rows.
-// It sends the rows of the window, and their changes.
+// The rows of a window: the loaded part of a list that is too long for the page. The server sorts and filters the
+// list. It sends the rows of the window, and their changes.
 
 import { FrozenOrder } from "./frozen-order.ts";
 import { changedEntry, entryOf, keyOf, commonAuthor, type Entry, type RowSource } from "./row-source.ts";
 import type { Severity } from "./severity.ts";
 import type { Column, Message, WindowEvent } from "../net/wire.ts";
 
-/** The number of rows in a window. It is several screens, so that the rows are loaded already for short scrolls. */
+/** The number of rows in a window. It covers several screens, so that short scrolls need no new rows. */
 export const windowSize = 400;
 
 /**
- * Returns the offset of the window to request for a scroll position place: half of its rows are before that position,
+ * Returns the offset of the window (its first row) for a scroll position. Half of the window is before that position,
  * and half after it.
  */
 export const windowOffset = (position: number): number => Math.max(0, position - windowSize / 2);
@@ -19,12 +19,13 @@ type WindowMessage = Extract<Message, { type: "window" }>;
 type WindowEventsMessage = Extract<Message, { type: "window-events" }>;
 type RemovalReason = Extract<WindowEvent, { op: "remove" }>["why"];
 
-// The state of the rows while their order is frozen: the loaded rows, and the total count when it froze.
+// The state of the rows while their order is frozen: the rows at the time of the freeze, and the number of matching
+// rows at that time.
 interface FrozenState {
   readonly order: FrozenOrder;
   readonly keys: ReadonlySet<string>;
   readonly matching: number;
-  readonly departed: Map<string, Entry>; // rows that have since left the window, in their version at that time
+  readonly departed: Map<string, Entry>; // rows that have left the window since, in their last known version
 }
 
 export class WindowRows implements RowSource {
@@ -37,15 +38,15 @@ export class WindowRows implements RowSource {
   private offset = 0;
   private entries: Entry[] = [];
   private byKey = new Map<string, Entry>();
-  private readonly deletedKeys = new Set<string>(); // keys of the rows that were deleted most recently
+  private readonly deletedKeys = new Set<string>(); // keys of the most recently deleted rows
   private severityCounts = { bad: 0, warn: 0 };
   private frozen: FrozenState | null = null;
-  private requestedOffset = 0; // the offset that was requested last
+  private requestedOffset = 0; // offset of the last requested window
   private neededRange: readonly [number, number] = [0, 0];
-  private isRequestPending = false; // whether a request is pending
-  private isLocatePending = false; // whether the pending request is for the position of an object
+  private isRequestPending = false; // whether a request has not been answered yet
+  private isLocatePending = false; // whether the pending request asks for the window around an object
 
-  /** requestRows: requests the rows from an offset on, or the rows around an object, from the server. */
+  /** requestRows requests a window from the server, by its offset or around an object. */
   constructor(private readonly requestRows: (offset: number, around?: { ns: string; name: string }) => void) {}
 
   get length(): number {
@@ -112,10 +113,13 @@ export class WindowRows implements RowSource {
           departed: new Map(),
         }
       : null;
-    if (!on) this.version++; // Freezing changes nothing that is visible.
+    if (!on) this.version++; // a freeze changes nothing on the screen
   }
 
-  /** Requests the rows from from to to if they are not loaded. Only one request is sent at a time. */
+  /**
+   * Requests a window that contains the rows `from` (inclusive) to `to` (exclusive), if they are not loaded. Only one
+   * request is sent at a time.
+   */
   private requestIfNeeded(from: number, to: number): void {
     this.neededRange = [from, to];
     const end = Math.min(to, this.matching);
@@ -129,11 +133,14 @@ export class WindowRows implements RowSource {
     if (offset === this.requestedOffset) return;
     this.requestedOffset = offset;
     this.isRequestPending = true;
-    this.frozen = null; // Unfreeze the order, because the user has scrolled to another part of the list.
+    this.frozen = null; // the user has scrolled to another part of the list
     this.requestRows(offset);
   }
 
-  /** Applies a message. Returns false if it contradicts the present rows, so that all must be requested again. */
+  /**
+   * Applies a message of the server. Returns false if it does not match the page's rows; the caller then requests all
+   * rows again.
+   */
   apply(m: WindowMessage | WindowEventsMessage): boolean {
     this.version++;
     return m.type === "window" ? this.applyWindow(m) : this.applyEvents(m);
@@ -148,14 +155,14 @@ export class WindowRows implements RowSource {
       const before = old.get(e.key);
       return before !== undefined && before.uid === e.uid && before.rv === e.rv ? before : e;
     });
-    // Unfreeze the order if this is another window. It stays if the server sends all rows of the same window again,
-    // because most have changed.
+    // Unfreeze the order if this is another window. Keep it frozen if the server only sends the same window again,
+    // which happens when most rows have changed.
     if (m.columns !== null || m.offset !== this.offset) this.frozen = null;
     this.offset = this.requestedOffset = m.offset;
     this.updateCounts(m);
     this.isRequestPending = false;
     this.isComplete = true;
-    // This may be the answer to seek, the request for an object's position. Then the table requests what it still
+    // After a request for the rows around an object, the table first scrolls to the object, and then requests what it
     // needs.
     if (!this.isLocatePending) this.requestIfNeeded(...this.neededRange);
     this.isLocatePending = false;
@@ -172,7 +179,8 @@ export class WindowRows implements RowSource {
           if (e.at > this.entries.length) return false;
           const next = entryOf(e.row, true, commonAuthor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
-          // If there is no filter, an inserted row that has an author was changed, and so moved here from elsewhere.
+          // If there is no filter, an inserted row that has an author is not new: it has changed and moved here from
+          // elsewhere.
           this.frozen?.order.recordChange(
             next.key,
             true,
@@ -217,8 +225,8 @@ export class WindowRows implements RowSource {
   private recordRemoval(key: string, why: RemovalReason): void {
     if (why === "gone") this.deletedKeys.add(key);
     for (const oldest of this.deletedKeys) if (this.deletedKeys.size > windowSize) this.deletedKeys.delete(oldest);
-    // Count a removed row as a pending change, unless other rows only pushed it out of the window. A row that was added
-    // after the order was frozen is counted already.
+    // Count a removed row as a waiting change, unless other rows only pushed it out of the window. Do not count a row
+    // that was added after the freeze, because it was counted as added.
     if (why !== undefined && (why === "moved" || this.frozen?.keys.has(key) === true))
       this.frozen?.order.recordChange(key, true, why === "moved", true);
   }

@@ -1,14 +1,14 @@
-// The path prefix of all routes, from --base-path. The page's HTML contains it. Every route name passes through this
-// file.
+// Adds the path prefix of --base-path to the URLs of routes. The server writes the prefix into the HTML of the page.
+// Every URL of a route must be created by withBase.
 
-// Tests have no document, or only a part of one.
+// Returns the html element. In tests, it can be undefined, because there is no complete document.
 const documentRoot = (): HTMLElement | undefined =>
   (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined));
 
-/** Whether the page is in kiosk mode, for a screen on a wall. */
+/** Reports whether the page is in kiosk mode (for wall displays). */
 export const isKiosk = (): boolean => documentRoot()?.dataset["kiosk"] !== undefined;
 
-/** Returns the URL path of a route. */
+/** Returns the URL path of a route, including the prefix of --base-path. */
 export function withBase(route: string): string {
   return `${documentRoot()?.dataset["base"] ?? ""}${route}`;
 }

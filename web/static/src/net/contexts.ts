@@ -1,5 +1,5 @@
 // Reads and switches the contexts of the server's kubeconfig. The server shows the cluster of one context at a time,
-// the same to all viewers. The list is read again each time a viewer opens it.
+// and all viewers see that cluster. The list of contexts is read again each time a viewer opens it.
 
 import { withBase } from "./base-path.ts";
 import { problemOf } from "./problem.ts";
@@ -8,24 +8,24 @@ export interface Context {
   readonly name: string;
   readonly cluster: string;
   readonly user: string;
-  readonly namespace: string; // the default namespace of the context; empty for none
+  readonly namespace: string; // default namespace of the context; empty for none
 }
 
 export class Contexts {
   present = "";
   all: readonly Context[] = [];
-  /** Why the contexts are not known, or why the last chosen one is not active; empty if all is well. */
+  /**
+   * Why the contexts could not be read, or why the server could not switch to the chosen one. Empty after a success.
+   */
   error = "";
-  /** The name of the context that the server is switching to; empty for none. */
+  /** The name of the context that the server is switching to now. Empty if it is not switching. */
   switchingTo = "";
 
   constructor(
-    /** Called when another cluster is active. */
     private readonly onSwitched: () => void,
     private readonly get: typeof fetch = (...a) => fetch(...a),
   ) {}
 
-  /** Requests the contexts from the server. */
   async read(): Promise<void> {
     try {
       const response = await this.get(withBase("/api/v1/contexts"), {
@@ -43,7 +43,10 @@ export class Contexts {
     }
   }
 
-  /** Makes another context active for all viewers. Returns whether that succeeded; if not, error has the reason. */
+  /**
+   * Makes another context active for all viewers. Returns true if the server has switched. Otherwise, error contains
+   * the reason.
+   */
   async choose(name: string): Promise<boolean> {
     this.switchingTo = name;
     try {
@@ -62,7 +65,7 @@ export class Contexts {
   }
 }
 
-/** Parses a response, and leaves out what it cannot parse. */
+/** Decodes the list of contexts. Invalid elements are skipped. */
 export function readContexts(body: unknown): { present: string; all: readonly Context[] } {
   const fields = (value: unknown): Readonly<Record<string, unknown>> =>
     (typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {});
@@ -82,6 +85,8 @@ export function readContexts(body: unknown): { present: string; all: readonly Co
   };
 }
 
-/** Returns the description of a context, like contextText in web/templates/format.go. */
+/**
+ * Describes a context by its cluster, user and namespace. contextText in web/templates/format.go does the same in Go.
+ */
 export const contextText = (c: Context): string =>
   `cluster ${c.cluster}, user ${c.user}${c.namespace === "" ? "" : `, namespace ${c.namespace}`}`;

@@ -1,5 +1,5 @@
-// Decodes and checks server messages. Only this file must expect invalid messages. All other code relies on the types
-// in wire.ts.
+// Decodes and checks the messages of the server. All other code relies on the types in wire.ts, and does not handle
+// invalid messages.
 
 import { readBuild, readCounts, readKinds, readProblems } from "./kinds.ts";
 import {
@@ -25,7 +25,7 @@ import {
   type WindowEvent,
 } from "./wire.ts";
 
-/** A message that could not be decoded, with the id of its subscription if that is known. */
+/** A message that could not be decoded. id is the id of its subscription, or null if unknown. */
 export interface DecodeFault {
   readonly id: number | null;
   readonly message: string;
@@ -39,9 +39,9 @@ export interface Decoded {
 class MalformedError extends Error {}
 
 /**
- * Decodes the text of one message, or of an array of messages. viewOf returns the view of a subscription. It returns
- * null if there is no such subscription (any more); messages for that one are dropped without a check. Messages of an
- * unknown type are dropped, because the protocol may gain types and fields.
+ * Decodes one message, or an array of messages. viewOf returns the view of a subscription, or null if there is no
+ * such subscription. Messages for unknown subscriptions are dropped without a check. Messages of an unknown type are
+ * dropped, because a newer server can send more types.
  */
 export function decode(text: string, viewOf: (id: number) => SubscriptionSpec["view"] | null): Decoded {
   let frame: unknown;
@@ -67,8 +67,9 @@ export function decode(text: string, viewOf: (id: number) => SubscriptionSpec["v
   return { messages, faults };
 }
 
-// JSON integers beyond 2^53 would lose digits. If the browser provides the source text, they become bigint. The regular
-// expression avoids the slow reviver for messages without such integers.
+// Matches JSON integers of 16 or more digits, which can lose digits as JavaScript numbers. If the browser provides
+// the source text of a number, such integers are decoded as bigint. Other messages are decoded without a reviver
+// function, which is slow.
 const longInteger = /[:[,]\s*-?\d{16,}\s*[,}\]]/;
 
 export function parse(text: string): unknown {
@@ -222,7 +223,7 @@ function tableEvent(v: unknown): RowEvent {
     case "delete":
       return { op: "delete", ns: optional(e["ns"], "ns"), name: string(e["name"], "name") };
     default:
-      // An unknown op is an error, because the event may have changed anything.
+      // An unknown op is an error, because the page does not know what the event has changed.
       throw new MalformedError("an event's op is unknown");
   }
 }
@@ -256,7 +257,7 @@ function windowEvent(v: unknown): WindowEvent {
   }
 }
 
-// Decodes why a row was removed. An unknown reason counts as no reason.
+// Decodes the reason why a row was removed from a window. An unknown reason is ignored.
 function decodeRemovalReason(v: unknown): { why?: "gone" | "filtered" | "moved" } {
   const known = (["gone", "filtered", "moved"] as const).find((w) => w === v);
   return known === undefined ? {} : { why: known };
@@ -314,7 +315,7 @@ function objectEvent(v: unknown): ObjectEvent {
   }
 }
 
-// Decodes a health. An unknown status becomes "Unknown".
+// Decodes the health of an object. An unknown status becomes "Unknown".
 function health(v: unknown): { health?: Health } {
   if (isAbsent(v)) return {};
   const h = tree(v, "health");
@@ -353,7 +354,6 @@ function decodePreviousValues(v: unknown): { was?: ReadonlyMap<number, unknown> 
     : { was: new Map(Object.entries(tree(v, "the previous values")).map(([index, value]) => [Number(index), value])) };
 }
 
-// Decodes the patch of an event, and the authors of the patch operations.
 function decodePatch(e: JsonObject): { patch: PatchOp[]; authors?: PatchAuthor[] } {
   const patch = list(e["patch"], "patch").map(patchOp);
   if (isAbsent(e["authors"])) return { patch };
@@ -399,8 +399,8 @@ function column(v: unknown): Column {
   };
 }
 
-// Decodes rows that are sent column by column. If a column of cells equals the names or creation times of the rows, the
-// server sends only the string "name" or "created" for it.
+// Decodes rows that the server sends column by column. The server sends the string "name" or "created" instead of a
+// column whose cells equal the names or the creation times of the rows.
 function table(v: unknown): Row[] {
   const t = tree(v, "table");
   const names = list(t["name"], "name");
@@ -449,7 +449,8 @@ function cells(v: unknown): Map<number, Cell> {
 function cell(v: unknown): Cell {
   if (v === null || typeof v === "string" || typeof v === "number" || typeof v === "boolean") return v;
   if (v === undefined) return null;
-  // Convert other cells to text: Tables of aggregated APIs contain arrays, objects and integers beyond 2^53.
+  // Convert other values to text. Tables of aggregated API servers can contain arrays, objects and integers beyond
+  // 2^53.
   return typeof v === "bigint"
     ? v.toString()
     : JSON.stringify(v, (_k, x: unknown) => (typeof x === "bigint" ? x.toString() : x));
@@ -460,7 +461,7 @@ function decodeAuthor(v: unknown): { by?: ChangeAuthor } {
   return { by: decodeFieldManager(tree(v, "by")) };
 }
 
-// In the view table, an author is an array without member names.
+// Decodes the author of a change in the view "table", where an author is an array without field names.
 function decodeTableAuthor(v: unknown): { by?: ChangeAuthor } {
   if (isAbsent(v)) return {};
   const [manager, operation, subresource, time] = list(v, "by");

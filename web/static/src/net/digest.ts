@@ -1,6 +1,7 @@
-// The digest of a set of rows. The server computes it in the same way; test/digest.json checks both. It is the sum
-// modulo 2^32 of one hash for each row. The hash is the 32-bit FNV-1a of the UTF-8 text
-// "namespace/name/resourceVersion", with the final mix of MurmurHash3. The order of the rows does not matter.
+// Computes the digest of a set of rows, by which the page verifies that it has the same rows as the server. The
+// server computes the same digest; test/digest.json tests both. The digest is the sum of one hash per row, modulo
+// 2^32. Each hash is the 32-bit FNV-1a of the UTF-8 text "namespace/name/resourceVersion", finished with the mix
+// function of MurmurHash3. The order of the rows does not matter.
 
 const basis = 0x811c9dc5;
 const prime = 0x01000193;
@@ -13,7 +14,7 @@ export interface DigestRow {
   readonly rv: string;
 }
 
-/** Returns the sum of the hashes of entries[from] up to, but not including, entries[to]. */
+/** Returns the sum of the hashes of the entries `from` (inclusive) to `to` (exclusive). */
 export function digest(entries: readonly DigestRow[], from = 0, to = entries.length): number {
   let sum = 0;
   for (let i = from; i < to; i++) {
@@ -27,10 +28,11 @@ export function digest(entries: readonly DigestRow[], from = 0, to = entries.len
   return sum;
 }
 
-/** Formats a digest as in the server's messages: 8 hex digits. */
+/** Formats a digest as 8 hex digits, as in the messages of the server. */
 export const hex = (sum: number): string => (sum >>> 0).toString(16).padStart(8, "0");
 
-// Mixes the bits of a row's hash. Otherwise, differences between similar rows could cancel each other out in the sum.
+// Mixes the bits of a row's hash. Without it, the differences between similar rows could cancel each other out in the
+// sum.
 function mix(hash: number): number {
   let h = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);

@@ -1,7 +1,7 @@
-// Decodes and checks responses of /api/v1/resources, the list of resources.
+// Decodes and checks the list of resources, which /api/v1/resources returns.
 
 export interface Kind {
-  readonly ref: string; // the resource, such as "core/v1/pods"
+  readonly ref: string; // resource ref, such as "core/v1/pods"
   readonly kind: string;
   readonly resource: string;
   readonly namespaced: boolean;
@@ -12,17 +12,18 @@ export interface ListedKind extends Kind {
   readonly short: readonly string[];
   readonly categories: readonly string[];
   readonly section: string;
-  /** The text that the picker's filter searches, in lower case. */
+  /** The text that the filter of the resource picker searches, in lower case. */
   readonly searchText: string;
-  readonly state: string; // the state of the watch; empty: not watched
+  readonly state: string; // state of the watch, such as "live"; empty if the server does not watch the resource
   readonly reason: string;
   readonly count: number | null;
-  /** How many namespaces are watched; 0 for all. */
+  /** The number of namespaces that the server watches. 0 for all namespaces. */
   readonly namespaces: number;
 }
 
 /**
- * Returns the plural name of a kind, for headings, like Plural in web/templates/format.go: "Pods", "NetworkPolicies".
+ * Returns the plural of a kind for headings, such as "Pods" or "NetworkPolicies". Plural in web/templates/format.go
+ * does the same in Go.
  */
 export function plural({ kind, resource }: Kind): string {
   for (const [cut, put] of [["", "s"], ["", "es"], ["y", "ies"], ["", ""]] as const) {
@@ -33,8 +34,8 @@ export function plural({ kind, resource }: Kind): string {
 }
 
 /**
- * Ranks how well search terms match the names of a resource: 0 for its short name, 1 for its full name, 2 for a prefix
- * of a name, 3 for none of these.
+ * Ranks how well search terms match a resource; 0 is the best. 0: a term is a short name. 1: a term is the kind or
+ * the plural name. 2: a term is a prefix of a name. 3: no term is any of these.
  */
 export function matchRank(
   { kind, resource, short }: Pick<ListedKind, "kind" | "resource" | "short">,
@@ -48,7 +49,7 @@ export function matchRank(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Decodes the resources that can be listed, in their preferred version. Invalid ones are left out. */
+/** Decodes the resources that support the verb list, in their preferred API version. Invalid elements are skipped. */
 export function readKinds(body: unknown): ListedKind[] {
   const out: ListedKind[] = [];
   for (const r of fields(body, "resources")) {
@@ -79,19 +80,19 @@ export function readKinds(body: unknown): ListedKind[] {
   return out;
 }
 
-/** Decodes the build (version of the page) that the server serves; empty if it reports none. */
+/** Decodes the build id of the page that the server serves. Returns "" if the server sends none. */
 export function readBuild(body: unknown): string {
   return typeof body === "object" && body !== null ? text((body as Fields)["build"]) : "";
 }
 
-/** Decodes the number of objects of each resource, by its ref. Invalid values are left out. */
+/** Decodes the number of objects by resource ref. Invalid values are skipped. */
 export function readCounts(body: unknown): Map<string, number> {
   const counts = typeof body === "object" && body !== null ? (body as Fields)["counts"] : undefined;
   const entries = typeof counts === "object" && counts !== null ? Object.entries(counts) : [];
   return new Map(entries.filter((e): e is [string, number] => typeof e[1] === "number"));
 }
 
-/** Returns the API groups that discovery could not read, with the reasons. */
+/** Decodes the API groups that discovery could not read, with the reasons. */
 export function readProblems(body: unknown): Map<string, string> {
   return new Map(
     fields(body, "problems")

@@ -1,25 +1,28 @@
-// Measures the round-trip time to the server by pings over the WebSocket, at long intervals.
+// Measures the round-trip time to the server. It sends a ping over the WebSocket every 10 s.
 
 import { clockTime } from "../text/age.ts";
 import type { Live } from "./live.ts";
 
 const pingInterval = 10_000;
-const firstPingDelay = 1000; // ms from the opening of the connection to the first ping, so that the rows load first
+const firstPingDelay = 1000; // ms between the opening of the connection and the first ping, so that rows load first
 
-/** The functions of the browser that Latency calls. clock returns ms, with fractions. */
+/**
+ * The browser functions that Latency calls. clock returns a monotonic time in ms, with fractions. Tests replace these
+ * functions.
+ */
 export interface LatencyHost {
   clock(): number;
   now(): number;
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
-  /** Whether the page is hidden. A hidden page measures nothing. */
+  /** Reports whether the page is hidden. A hidden page sends no pings. */
   hidden(): boolean;
 }
 
 export class Latency {
-  /** ms, the newest measurement; null if there is none, or if the last ping is unanswered. */
+  /** The last measurement in ms. null if there is none, or if the last ping was not answered in time. */
   ms: number | null = null;
-  /** When ms was measured. */
+  /** The time of the last measurement, in ms since 1970. */
   at = 0;
   private lastPingId = 0;
   private sentAt: number | null = null;
@@ -33,7 +36,10 @@ export class Latency {
     live.onPong = (id) => this.pong(id);
   }
 
-  /** Called when the state of the connection has changed. Discards the measurement of the previous connection. */
+  /**
+   * Starts again after the connection has been lost or restored. The measurement of the previous connection is
+   * discarded.
+   */
   reconnected(): void {
     this.host.cancel(this.timer);
     this.sentAt = null;
@@ -43,7 +49,7 @@ export class Latency {
 
   private sendPing(): void {
     this.timer = this.host.after(pingInterval, () => this.sendPing());
-    // If the previous ping has not been answered yet, the round-trip time is not known any more.
+    // If the previous ping has not been answered, the round-trip time is unknown.
     if (this.sentAt !== null) this.setLatency(null);
     if (this.sentAt !== null || this.host.hidden()) return;
     this.sentAt = this.host.clock();
@@ -65,7 +71,7 @@ export class Latency {
   }
 }
 
-/** Formats a round-trip time of ms, measured at at. title: the tooltip. */
+/** Formats a round-trip time ms that was measured at the time at. title is the text of the tooltip. */
 export function latencyText(ms: number, at: number, now: number): { text: string; title: string } {
   const text = ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
   return {

@@ -1,10 +1,11 @@
-// One WebSocket for the tab, with any number of subscriptions on it.
+// The one WebSocket of the browser tab, which carries all its subscriptions.
 //
-// A subscription's handler receives its messages in order. After a lost connection, each subscription resumes from its
-// last cursor, its position in the server's history. It then receives the missed changes, or a reset and a snapshot.
-// Handler.restart() reports that an incomplete snapshot will not be finished. If the server gives a reason and a delay
-// when it closes the connection, the page shows the reason and waits. There is no retry after three close codes: the
-// user is logged out, the share link has ended, or the server shows another cluster.
+// A subscription's handler receives its messages in order. After a lost connection, each subscription resumes from
+// its last cursor, which is its position in the server's history. The server then sends the missed changes, or a
+// reset and a new snapshot. Handler.restart() is called if an incomplete snapshot will not be completed.
+// If the server gives a reason and a delay when it closes the connection, the page shows the reason and waits for the
+// delay. Three close codes prevent a retry: the user is logged out, the share link has ended, or the server now shows
+// another cluster.
 
 import { decode, type DecodeFault } from "./decode.ts";
 import type { Message, SubscriptionSpec } from "./wire.ts";
@@ -14,21 +15,24 @@ export type Connection = "connecting" | "open" | "lost";
 export interface Handler {
   message(m: Exclude<Message, { type: "heartbeat" | "pong" | "part" }>): void;
   restart(): void;
-  /** Reports the progress of a long message: receivedBytes of totalBytes have arrived. */
+  /** Reports the progress of a long message: receivedBytes of its totalBytes have arrived. */
   part?(receivedBytes: number, totalBytes: number): void;
 }
 
 export interface Subscription {
-  /** Discards the present data and requests a new snapshot. */
+  /** Discards the current data and requests a new snapshot. why is the reason that the page shows. */
   resync(why: string): void;
-  /** Requests the rows from another offset, or around an object. Only for the view window, a part of a sorted list. */
+  /**
+   * Requests the rows at another offset, or around an object. It is only for the view "window", a part of a sorted
+   * list.
+   */
   move(offset: number, around?: { readonly ns: string; readonly name: string }): void;
-  /** Retries at once, if a retry is waiting. */
+  /** Ends the wait for a retry, and retries immediately. */
   retryNow(): void;
   close(): void;
 }
 
-/** The functions of the browser and the page that Live calls. Tests replace them. */
+/** The functions of the browser and of the page that Live calls. Tests replace them. */
 export interface LiveHost {
   open(url: string, protocol: string): WebSocket;
   now(): number;
@@ -37,45 +41,44 @@ export interface LiveHost {
   cancel(timer: unknown): void;
   report(what: string): void;
   /**
-   * Called when the server reports that the user is logged out, or that the share link has ended. If the viewer is
-   * still logged in after all, the implementation calls again() to reconnect.
+   * Is called when the server reports that the user is logged out, or that the share link has ended. If the viewer
+   * still has access, the implementation calls again() to reconnect.
    */
   accessEnded(again: () => void): void;
-  /** Called when the server reports that it now shows another cluster than the page. */
   clusterSwitched(): void;
 }
 
-const [loggedOut, shareEnded, otherCluster] = [4401, 4403, 4409]; // close codes
-const maxSilence = 35_000; // ms; the server sends something every 15 s
+const [loggedOut, shareEnded, otherCluster] = [4401, 4403, 4409]; // WebSocket close codes
+const maxSilence = 35_000; // ms without a message after which the connection counts as lost
 const minRetryDelay = 500;
 const maxRetryDelay = 20_000;
-const maxRequestedDelay = 60_000; // ms, the longest delay that the server may request
+const maxRequestedDelay = 60_000; // ms; the longest retry delay that the server is allowed to request
 
 interface SubscriptionState {
   spec: SubscriptionSpec;
   readonly handler: Handler;
   id: number;
-  cursor: string | null; // null: no complete snapshot has arrived yet
-  isSent: boolean; // whether it was sent to the server on this connection
-  partialMessage: string; // the parts of a long message that have arrived
-  ended: boolean; // whether the server ended or refused the subscription
-  resyncs: number; // the number of consecutive resyncs
+  cursor: string | null; // null until a complete snapshot has arrived
+  isSent: boolean; // whether the server knows this subscription on the current connection
+  partialMessage: string; // the received chunks of an incomplete long message
+  ended: boolean; // whether the server has ended or refused the subscription
+  resyncs: number; // number of consecutive resyncs (new requests for all data)
   timer: unknown;
 }
 
 export class Live {
   connection: Connection = "connecting";
-  /** ms, when the connection changed to its present state. */
+  /** The time in ms at which the connection changed to its current state. */
   since: number;
-  /** The server's reason for closing the connection; empty if it gave none. */
+  /** The reason that the server gave when it closed the connection. Empty if it gave none. */
   closeReason = "";
-  /** Whether the server has ever sent a message, which proves that connections are possible. */
+  /** Whether the server has ever sent a message. If so, nothing blocks WebSocket connections. */
   hasAnswered = false;
-  /** How often data had to be read again, because it was inconsistent or missed changes could not be replayed. */
+  /** How many times data was reloaded, because it was inconsistent or missed changes could not be replayed. */
   reloadCount = 0;
-  /** Why data was last read again, for the status page; empty if it never was. */
+  /** The reason of the last reload, as a text for the status page. Empty if data was never reloaded. */
   reloadReason = "";
-  /** Called with the id of each ping that is answered. */
+  /** Is called with the id of each ping that the server has answered. */
   onPong: (id: number) => void = () => {};
   private socket: WebSocket | null = null;
   private readonly subs = new Map<number, SubscriptionState>();
@@ -83,7 +86,7 @@ export class Live {
   private retryCount = 0;
   private lastReceivedAt = 0;
   private retry: unknown = null;
-  private waitsForServerDelay = false; // whether the pending retry waits for the delay that the server requested
+  private waitsForServerDelay = false; // whether the next retry waits for the delay that the server requested
   private watchdog: unknown = null;
 
   constructor(
@@ -117,8 +120,8 @@ export class Live {
   }
 
   /**
-   * Retries at once, for example when the network is back or the tab becomes visible. It does not retry before the
-   * delay that the server requested.
+   * Retries immediately, for example when the network is back or the tab becomes visible. A delay that the server
+   * requested is never shortened.
    */
   retryNow(): void {
     if (this.waitsForServerDelay) return;
@@ -163,19 +166,18 @@ export class Live {
     };
   }
 
-  /** Records that a subscriber had to read its data again because the server could not replay missed changes. */
+  /** Records that data was reloaded, because the server could not replay the changes that a subscription missed. */
   reset(reason: string): void {
     this.reloadCount++;
     const why = reason === "" ? "" : `: ${reason}`;
     this.reloadReason = `Missed changes could not be replayed, so the data was reloaded${why}.`;
   }
 
-  /** Sends a ping with this id. The server answers with a pong that has the same id. */
   ping(id: number): void {
     if (this.connection === "open") this.sendMessage({ op: "ping", id });
   }
 
-  // Each subscribe request uses a new id, so that messages still in flight for the old one are ignored.
+  // Each subscribe request uses a new id, so that late messages for the previous id are ignored.
   private send(sub: SubscriptionState): void {
     this.forget(sub);
     sub.id = this.nextId++;
@@ -222,7 +224,7 @@ export class Live {
   }
 
   private deliver(m: Message): void {
-    // Any message except an error shows that the server works.
+    // Any message except an error proves that the server works, so the next retry delay is short again.
     if (m.type !== "error") this.retryCount = 0;
     if (m.id === null) {
       if (m.type === "error") this.host.report(`the server rejected a message: ${m.problem.title} ${m.problem.detail}`);
@@ -231,7 +233,7 @@ export class Live {
     if (m.type === "pong") return this.onPong(m.id);
     const sub = this.subs.get(m.id);
     if (sub === undefined) return;
-    // Another message means that the rest of an incomplete long message will not arrive.
+    // If another message arrives, the rest of an incomplete long message will not follow.
     if (m.type !== "part") sub.partialMessage = "";
     switch (m.type) {
       case "part": {
@@ -243,7 +245,8 @@ export class Live {
       }
       case "heartbeat":
       case "digest":
-        // A message was lost, so the page is behind the server. Resuming from its own cursor brings the missed changes.
+        // The page missed a message, because its cursor differs from the server's. Subscribe again from its own
+        // cursor to get the missed changes.
         if (sub.cursor !== null && m.cursor !== "" && m.cursor !== sub.cursor) {
           this.host.report(`behind the server: ${sub.spec.resource}`);
           this.send(sub);
@@ -262,7 +265,7 @@ export class Live {
         sub.resyncs = 0;
         break;
       case "log":
-        if (!m.waiting) sub.resyncs = 0; // while waiting, the API server may still refuse the log
+        if (!m.waiting) sub.resyncs = 0; // while waiting is true, the API server can still refuse the log
         break;
       case "log-end":
         sub.ended = true;
@@ -283,7 +286,7 @@ export class Live {
       case "error":
         sub.ended = true;
         sub.isSent = false;
-        // A temporary error. Retry until the subscription is closed.
+        // Status 503 is a temporary error. Retry until the subscription is closed.
         if (m.problem.status === 503) {
           sub.cursor = null;
           const maxDelay = Math.min(maxRetryDelay, minRetryDelay * 4 * 2 ** sub.resyncs++);
@@ -306,19 +309,19 @@ export class Live {
   private resync(sub: SubscriptionState, why: string): void {
     if (sub.timer !== null || this.subs.get(sub.id) !== sub) return;
     this.host.report(`reloading ${sub.spec.resource || sub.spec.view}: ${why}`);
-    // A log is not counted as read again, because it resumes after the lines that the page has.
+    // Do not count a log as reloaded, because it resumes after the lines that the page has.
     if (sub.spec.view !== "log") {
       this.reloadCount++;
       this.reloadReason = `The cached data was inconsistent, so it was reloaded: ${why}.`;
     }
     sub.cursor = null;
     this.forget(sub);
-    // Register the subscription under a new id before it is sent, so that a reconnect in the meantime finds it.
+    // Register the subscription under a new id before it is sent, so that a reconnect in the meantime sends it too.
     sub.id = this.nextId++;
     this.subs.set(sub.id, sub);
     const wait = Math.min(maxRetryDelay, sub.resyncs++ === 0 ? 0 : minRetryDelay * 2 ** sub.resyncs);
     sub.timer = this.host.after(wait, () => this.send(sub));
-    sub.handler.restart(); // this may close the subscription
+    sub.handler.restart(); // the handler is allowed to close the subscription
   }
 
   private connectionLost(
@@ -331,7 +334,7 @@ export class Live {
     socket.close();
     this.host.cancel(this.watchdog);
     const { words, wait } = parseCloseReason(closed);
-    if (words !== "") this.closeReason = words; // the text stays until a message arrives
+    if (words !== "") this.closeReason = words; // the text stays until the next connection opens
     this.waitsForServerDelay = wait !== null;
     this.setConnection("lost");
     for (const sub of this.subs.values()) {
@@ -357,9 +360,10 @@ export class Live {
     });
   }
 
-  // Detects a dead connection. After a laptop has slept, or on a network that drops packets, no close event fires.
+  // Detects a dead connection. After a laptop has slept, or on a network that drops packets, the browser fires no
+  // close event.
   private check(): void {
-    // The view resources sends nothing while nothing changes.
+    // Do not rely on heartbeats for the view "resources", because older servers send none.
     const waiting =
       this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended && s.spec.view !== "resources");
     if (this.socket !== null && waiting && this.host.now() - this.lastReceivedAt > maxSilence)
@@ -374,8 +378,8 @@ export class Live {
   }
 }
 
-// Parses the close reason that a stopping or overloaded server sends: a delay and a message. The delay differs for each
-// client, so that not all clients return at the same time.
+// Parses the close reason of a server that is stopping or overloaded: a delay and a message. The server chooses a
+// different delay for each client, so that they do not all reconnect at the same time.
 function parseCloseReason({ code, reason }: Pick<CloseEvent, "code" | "reason">): {
   words: string;
   wait: number | null;

@@ -1,11 +1,11 @@
-// The user may be logged out. The server then responds to every page with a login page, which leads back to it. So a
-// reload is enough to log in.
+// Lets the user log in again. A server without a valid login answers every page with a login page, which then leads
+// back to the requested page. Therefore, a reload is enough.
 
 import { withBase } from "./base-path.ts";
 
 export const reloadToLogIn = (): void => location.reload();
 
-/** Checks whether the user is still logged in, for example after a login in another tab. */
+/** Checks whether the user is still logged in, for example because of a login in another tab. */
 export async function checkLogin(
   onLoggedIn: () => void,
   onLoggedOut: () => void,
@@ -18,7 +18,7 @@ export async function checkLogin(
     });
     if (response.ok) return onLoggedIn();
   } catch {
-    // A proxy that redirects this request redirects a page load as well.
+    // The request failed, probably because a login proxy redirected it. A page load will be redirected too.
   }
   onLoggedOut();
 }

@@ -1,8 +1,10 @@
-// The problem document of a response (RFC 9457).
+// Reads the error document of an HTTP response (problem details, RFC 9457).
 
 import type { Problem } from "./wire.ts";
 
-/** Returns the problem that a response reports. A body that is not a problem document results in a general problem. */
+/**
+ * Returns the problem that a response reports. If its body is not a problem document, a general problem is returned.
+ */
 export async function problemOf(response: Response): Promise<Problem> {
   const body: unknown = await response.json().catch(() => null);
   const fields = typeof body === "object" && body !== null ? (body as Readonly<Record<string, unknown>>) : {};

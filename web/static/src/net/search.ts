@@ -1,5 +1,5 @@
-// Searches for objects across all watched resources on the server. Typing is debounced, and a request whose result is
-// no longer needed is canceled.
+// Searches for objects in all resources that the server watches. The request is sent after a pause in typing. A
+// request whose result is no longer needed is canceled.
 
 import { withBase } from "./base-path.ts";
 
@@ -10,7 +10,7 @@ export interface SearchResult {
   readonly name: string;
 }
 
-/** A resource that the server searched. */
+/** A resource whose objects the server has searched. */
 export interface SearchedResource {
   readonly ref: string;
   readonly state: string;
@@ -20,7 +20,7 @@ export interface SearchedResource {
 export interface SearchResponse {
   readonly results: readonly SearchResult[];
   readonly searched: readonly SearchedResource[];
-  /** Why the search returned nothing; empty if it was executed. */
+  /** The reason why the search failed. Empty if it succeeded. */
   readonly trouble: string;
 }
 
@@ -37,7 +37,7 @@ export class Search {
     private readonly get: typeof fetch = (...a) => fetch(...a),
   ) {}
 
-  /** Sends a search after a short pause, unless a new search or stop replaces it. */
+  /** Sends a search after a short pause. A later call of request or stop cancels it. */
   request(q: string): void {
     this.stop();
     if (q.length < 2) return;
@@ -76,7 +76,7 @@ export class Search {
 
 const unsupportedText = "This server cannot search other resources.";
 
-/** Decodes a search response. Entries that cannot be read are dropped. */
+/** Decodes a search response. Invalid elements are skipped. */
 export function readSearchResponse(body: unknown): SearchResponse {
   const list = (name: string): Readonly<Record<string, unknown>>[] => {
     const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;

@@ -1,4 +1,4 @@
-// The messages of /api/v1/live, after decode.ts has checked them.
+// The types of the messages on the WebSocket /api/v1/live, after decode.ts has checked them.
 
 import type { ListedKind } from "./kinds.ts";
 
@@ -16,13 +16,13 @@ export interface Column {
 export interface Row {
   readonly ns: string;
   readonly name: string;
-  readonly uid: string; // Empty in the view table, which does not send it.
+  readonly uid: string; // empty in the view "table", where the server does not send it
   readonly rv: string;
   readonly created: string;
   readonly cells: readonly Cell[];
 }
 
-/** The author of a change: a field manager with its operation. */
+/** The author of a change: the field manager, its operation (Apply or Update), the subresource and the time. */
 export interface ChangeAuthor {
   readonly manager: string;
   readonly operation: string;
@@ -30,7 +30,7 @@ export interface ChangeAuthor {
   readonly time: string;
 }
 
-/** One of several authors of a change. ops: the indices of its operations in the patch. */
+/** One of several authors of a change. ops contains the indexes of the patch operations that this author made. */
 export interface PatchAuthor extends ChangeAuthor {
   readonly ops: readonly number[];
 }
@@ -40,7 +40,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const healthStatuses = ["Current", "InProgress", "Failed", "Terminating", "Unknown"] as const;
 export type HealthStatus = (typeof healthStatuses)[number];
 
-/** The health of an object, with the reason. Sentences end without a period. */
+/** The health of an object, with the reason. The texts do not end with a period. */
 export interface Health {
   readonly status: HealthStatus;
   readonly summary: string;
@@ -64,7 +64,10 @@ export type RowEvent =
     }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: ChangeAuthor };
 
-/** A change of the rows in a window, the loaded part of a sorted list. A position is valid after all earlier events. */
+/**
+ * A change of the rows in a window, which is the loaded part of a sorted list. at is the index of the row in the
+ * window, after all earlier events have been applied.
+ */
 export type WindowEvent =
   | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: ChangeAuthor }
   | {
@@ -76,8 +79,8 @@ export type WindowEvent =
       readonly by?: ChangeAuthor;
     }
   /**
-   * why: what happened to the row itself. Without why, other rows pushed it out of the window. now: the changed data
-   * of a row that still exists outside the window.
+   * `why` is the reason for which the row itself left the window. Without it, other rows pushed the row out of the
+   * window. `now` contains the changed data of a row that still exists outside the window.
    */
   | {
       readonly op: "remove";
@@ -87,8 +90,8 @@ export type WindowEvent =
     };
 
 /**
- * Numbers of rows. total: all in the requested namespaces with the requested labels. matching: those that match the
- * text filter q. failing, waiting: those with severity error or warning.
+ * Numbers of rows. total counts all rows with the requested namespaces and labels. matching counts the rows that
+ * match the text filter q. failing and waiting count the rows with the severity error and warning.
  */
 export interface Counts {
   readonly total: number;
@@ -97,13 +100,15 @@ export interface Counts {
   readonly waiting: number;
 }
 
-/** A summary of the changes since the last message, in all rows of the list. */
+/** A summary of the changes in all rows of the list since the last message. */
 export interface ChangeSummary {
   readonly changes: number;
   readonly newest: NewestChange | null;
 }
 
-/** The newest change of a row that the viewer may see. For an update, it has the old and new text of changed cells. */
+/**
+ * The newest change of a row that the viewer may see. For an update, before and cells contain the old and new cells.
+ */
 export interface NewestChange {
   readonly op: "add" | "update" | "delete";
   readonly ns: string;
@@ -115,7 +120,7 @@ export interface NewestChange {
 
 export type ObjectEvent =
   | { readonly op: "add"; readonly object: JsonObject; readonly health?: Health; readonly by?: ChangeAuthor }
-  /** If health is omitted, it is unchanged. */
+  /** If health is missing, it has not changed. */
   | {
       readonly op: "update";
       readonly uid: string;
@@ -127,7 +132,7 @@ export type ObjectEvent =
     }
   | { readonly op: "delete"; readonly uid: string; readonly by?: ChangeAuthor };
 
-/** A change of one object, in the view changes. */
+/** A change of one object, in the view "changes". */
 export interface Change {
   readonly op: "add" | "update" | "delete";
   readonly ns: string;
@@ -135,16 +140,16 @@ export interface Change {
   readonly uid: string;
   readonly rv: string;
   readonly time: string;
-  /** The operations of an update; empty for other changes. */
+  /** The patch operations of an update. Empty for other changes. */
   readonly patch: readonly PatchOp[];
   /** The complete added object. It is only sent for an add, and only if the query names one object. */
   readonly object?: JsonObject;
   readonly by?: ChangeAuthor;
-  /** All authors of the change; omitted if the author in by made the entire change. */
+  /** All authors of the change. Omitted if one author, by, made the entire change. */
   readonly authors?: readonly PatchAuthor[];
   /**
-   * The previous values that the patch replaced or removed. The key is the index of the operation in the patch. Long
-   * values are omitted.
+   * The previous values that the patch replaced or removed, by the index of the patch operation. Long values are
+   * missing.
    */
   readonly was?: ReadonlyMap<number, unknown>;
 }
@@ -156,10 +161,15 @@ export interface State {
   readonly state: StateName;
   readonly since: string;
   readonly reason: string;
-  /** While the list is loading: how many objects have arrived, and about how many there are; null if not known. */
+  /**
+   * While the list is loading, the number of objects that have arrived (count) and the approximate number of all
+   * objects (total). null if unknown.
+   */
   readonly count: number | null;
   readonly total: number | null;
-  /** The covered namespaces, if the viewer may not list all requested ones; otherwise empty. */
+  /**
+   * The namespaces that the rows include, if the viewer is not permitted to list all requested ones. Otherwise empty.
+   */
   readonly namespaces: readonly string[];
 }
 
@@ -235,43 +245,49 @@ export type Message =
     }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
-  /** A chunk of a long message. told: the bytes sent so far, including this chunk. of: the bytes of the message. */
+  /**
+   * A chunk of a long message. told: number of bytes sent so far, including this chunk. of: number of bytes in the
+   * complete message.
+   */
   | { readonly id: number; readonly type: "part"; readonly told: number; readonly of: number; readonly text: string }
-  /** A chunk of a log. It may end within a line. waiting: the API server has not responded yet. */
+  /** A chunk of a log, which can end within a line. waiting reports that the API server has not responded yet. */
   | { readonly id: number; readonly type: "log"; readonly text: string; readonly waiting: boolean }
   | { readonly id: number; readonly type: "log-end" }
   | { readonly id: number; readonly type: "heartbeat"; readonly cursor: string }
   | { readonly id: number; readonly type: "pong" }
   | { readonly id: number | null; readonly type: "error"; readonly problem: Problem };
 
-/** The parameters of a subscription. The view determines which messages the server sends. */
+/** The parameters of a subscription. view selects which messages the server sends. */
 export interface SubscriptionSpec {
-  /** Empty for the view resources, which covers all resources. */
+  /** The ref of a resource. Empty for the view "resources", which covers all resources. */
   readonly resource: string;
   readonly ns?: readonly string[];
   readonly labels?: string;
-  /** A field selector. It costs the server a separate watch. */
+  /** A field selector. The server starts a separate watch for it. */
   readonly fields?: string;
   readonly name?: string;
-  /** The minimum time between batches of changes, in milliseconds. A change after a pause is sent at once. */
+  /** The minimum time in ms between two messages with changes. The first change after a pause is sent immediately. */
   readonly every?: number;
   readonly view: "table" | "object" | "changes" | "resources" | "window" | "log";
-  /** Receive data only while the server watches the resource for another reason. This request starts no watch. */
+  /** If true, the server sends data only while it watches the resource for another reason, and starts no watch. */
   readonly watched?: boolean;
-  /** For the view window only: the filter text, the sort order, and the range of rows. */
+  /** The text filter, the sort order and the range of rows. Only for the view "window". */
   readonly q?: string;
   readonly sort?: string;
   readonly offset?: number;
   readonly count?: number;
-  /** For the view log only. It is read again at each subscribe, because a log resumes after the last received line. */
+  /**
+   * Only for the view "log". It is read again for each subscribe request, because a log resumes after the last
+   * received line.
+   */
   readonly log?: LogSpec;
 }
 
-/** Selects the part of a log. */
+/** Selects one log of a pod and the part of it to read. */
 export interface LogSpec {
   readonly container: string;
   readonly tail: number;
-  /** The start of the log: a duration before now, such as 10m, or a time; empty: no limit. */
+  /** The start of the log: a duration before now, such as 10m, or a time. Empty for no limit. */
   readonly since: string;
   readonly previous: boolean;
   readonly timestamps: boolean;

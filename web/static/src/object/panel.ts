@@ -1,5 +1,5 @@
-// The panel shows the details of one object, live: a title, a status line and tabs. It is next to the table, or fills a
-// page of its own.
+// The panel shows the details of one object and keeps them current. It consists of a title, a status line and tabs.
+// It is either next to the table, or fills a page of its own.
 
 import { clockTime } from "../text/age.ts";
 import { withBase } from "../net/base-path.ts";
@@ -13,13 +13,13 @@ import { tabsFor } from "./tabs.ts";
 import { type TabHost, type Tab, type TabDefinition } from "./tab.ts";
 import { compareHref, objectHref } from "../model/view.ts";
 
-const slowLoadDelay = 2000; // milliseconds after which a slow load is shown
+const slowLoadDelay = 2000; // ms; a tab whose code loads longer shows a message
 
 /** The functions of the page that the panel calls when the user operates it. */
 export interface PanelActions {
-  /** Navigates to another tab. id: the tab; empty for the first one. */
+  /** Opens another tab. id is the id of the tab, or "" for the first tab. */
   tab(id: string): void;
-  /** Closes the panel; null if the panel fills a page of its own. */
+  /** Closes the panel. null if the panel fills a page of its own, and therefore cannot be closed. */
   readonly close: (() => void) | null;
 }
 
@@ -28,19 +28,20 @@ export class Panel {
   private readonly kinds: readonly TabDefinition[];
   private readonly tabStrip = h("div", { class: "tabs", role: "tablist", "aria-label": "Object details" });
   private readonly body = h("div", { class: "tab", role: "tabpanel", id: "tab" });
-  private readonly statusElement: HTMLElement; // on a page of its own: the status element of the page
+  private readonly statusElement: HTMLElement; // the page's status element, if the panel fills a page of its own
   private readonly lastChangeElement = h("span", { class: "change" });
-  // How often data was read again. It is used only on a page of its own, because the list page has such a text already.
+  // Shows how many times data was reloaded. It is used only on a page of its own, because the list page shows the
+  // same text elsewhere.
   private readonly reloads = h("span", { class: "asof", hidden: true });
   private readonly banner = h("p", { class: "banner", role: "status", hidden: true });
   private readonly timer: ReturnType<typeof setInterval>;
   private tab: Tab | null = null;
   private selected = "";
-  // Counts how often a tab was opened; a tab is dropped if another one was opened while its code loaded.
+  // The number of tabs opened so far. If it changes while the code of a tab loads, that tab is discarded.
   private openCount = 0;
   private frame = 0;
-  private failure = ""; // why the tab cannot be shown; empty if it can
-  private slowLoadTimer: ReturnType<typeof setTimeout> | undefined; // reports that a tab takes long to load
+  private failure = ""; // message that replaces the tab if it could not be loaded; empty otherwise
+  private slowLoadTimer: ReturnType<typeof setTimeout> | undefined; // shows that a tab is still loading
 
   constructor(
     private readonly root: HTMLElement,
@@ -112,7 +113,10 @@ export class Panel {
     this.root.replaceChildren();
   }
 
-  /** Opens the tab with this id, or the first one if there is no such tab. If it is open, it reads the URL again. */
+  /**
+   * Opens the tab with this id, or the first tab if there is no such tab. If that tab is already open, it reads the
+   * URL again.
+   */
   show(id: string): void {
     const kind = this.kinds.find((t) => t.id === id) ?? this.kinds[0];
     if (kind === undefined) return;
@@ -141,7 +145,7 @@ export class Panel {
         this.failure = "";
         this.schedule();
       })
-      // Loading fails, for example, if the server was upgraded and has other script files now.
+      // Loading can fail after an upgrade of the server, because the new version has other script files.
       .catch(
         () =>
           openNumber === this.openCount &&
@@ -152,27 +156,26 @@ export class Panel {
   private showFailure(reason: string): void {
     clearTimeout(this.slowLoadTimer);
     this.failure = reason;
-    this.body.replaceChildren(); // Remove the content of the previous tab.
+    this.body.replaceChildren(); // remove the content of the previous tab
     this.schedule();
   }
 
-  /** Moves the keyboard focus to the open tab. */
+  /** Moves the keyboard focus to the button of the open tab. */
   focus(): void {
     document.getElementById(`tab-${this.selected}`)?.focus({ preventScroll: true });
   }
 
-  /** Opens the tab that belongs to this key. */
   openByKey(key: string): void {
     const kind = this.kinds.find((t) => t.key === key);
     if (kind !== undefined) this.actions.tab(kind === this.kinds[0] ? "" : kind.id);
   }
 
-  /** Whether the server refused the subscription. A new attempt may succeed. */
+  /** Whether the server refused the subscription. A retry can succeed. */
   get isRefused(): boolean {
     return this.store.info().problem !== null;
   }
 
-  /** Reconnects the subscription after a new connection or some time, and loads a failed tab again. */
+  /** Updates the panel after the connection has been lost or restored. A tab that failed to load is loaded again. */
   refresh(): void {
     this.store.reconnected();
     if (this.failure !== "") this.show(this.selected);
@@ -210,7 +213,7 @@ export class Panel {
     this.root.toggleAttribute("data-gone", isDeleted);
     this.root.toggleAttribute("data-stale", s.tone !== "live");
     if (this.tab === null || (store.object === null && !this.body.isConnected)) return;
-    // On a page of its own, the text rendered by the server stays until newer data has arrived.
+    // If the panel fills a page of its own, the server-rendered text stays until newer data has arrived.
     if (!this.body.isConnected) {
       this.root.querySelector(":scope > pre.yaml, :scope > .note")?.remove();
       this.attachBody();
@@ -219,13 +222,12 @@ export class Panel {
     this.tab.show({ object: store.object, health: store.health, last: store.last, isDeleted, info });
   }
 
-  // Returns the banner text; known is the text about the connection and the data. A tab that failed to load has
-  // priority, except while the connection is down.
+  // Returns the text of the banner. known is the text about the connection and the data. While the connection is
+  // open, a tab that failed to load has priority over it.
   private bannerTextFor(known: string | null): string | null {
     return this.host.live.connection === "open" ? this.failure || known : (known ?? (this.failure || null));
   }
 
-  // Adds the element that contains the open tab to the page.
   private attachBody(): void {
     this.root.append(this.body);
     for (const b of this.tabStrip.children) b.setAttribute("aria-controls", this.body.id);
@@ -244,7 +246,7 @@ export class Panel {
 
 let styleLoaded: Promise<void> | undefined;
 
-// Loads the style sheet of the tabs. Pages without an object do not need it.
+// Loads the style sheet of the tabs once. It is loaded on demand, because pages without an object do not need it.
 function loadStyle(): Promise<void> {
   return (styleLoaded ??= new Promise((resolve, reject) => {
     const link = h("link", { rel: "stylesheet", href: withBase("/static/tabs.css") });

@@ -1,4 +1,4 @@
-// The interface between the panel, which shows one object, and its tabs.
+// The interface between the panel, which shows one object, and the tabs of the panel.
 
 import type { SubscriptionInfo } from "../model/status.ts";
 import type { Kind } from "../net/kinds.ts";
@@ -7,57 +7,61 @@ import type { Live } from "../net/live.ts";
 import type { LogSelection, ObjectName } from "../model/view.ts";
 import type { Health, JsonObject } from "../net/wire.ts";
 
-/** The data and functions that the panel passes to each tab on creation. */
+/** The data and functions that the panel passes to each tab when it creates it. */
 export interface TabHost {
   readonly live: Live;
   readonly now: () => number;
   readonly kind: Kind;
   readonly name: ObjectName;
   /**
-   * Returns the resource for an apiVersion and a kind. Returns undefined if the cluster does not serve the resource,
-   * or if the list of resources has not arrived yet.
+   * Returns the resource for an apiVersion and a kind. Returns undefined if the cluster does not serve it, or if the
+   * list of resources has not arrived yet.
    */
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
-  /** Returns the resource with a ref (group/version/plural); undefined if it is not served or not known yet. */
+  /**
+   * Returns the resource with a ref (group/version/plural). Returns undefined if the cluster does not serve it, or if
+   * the list of resources has not arrived yet.
+   */
   readonly kindOfRef: (ref: string) => Kind | undefined;
-  /** Returns the container log that the page's URL selects. */
+  /** Returns the container log that the URL of the page selects. */
   readonly log: () => LogSelection;
-  /** Changes the page's URL to select another container log. */
+  /** Selects another container log by changing the URL of the page. */
   readonly selectLog: (log: LogSelection) => void;
 }
 
-/** The data that a tab shows. */
 export interface TabData {
-  /** The newest version of the object, or the last one before it was deleted; null if none is known. */
+  /** The newest version of the object. After a delete, it is the last version. null if no version is known. */
   readonly object: JsonObject | null;
   readonly health: Health | null;
   readonly last: LastChange | null;
-  /** Whether the object is deleted. object is its last version then. */
   readonly isDeleted: boolean;
   readonly info: SubscriptionInfo;
 }
 
 export interface Tab {
   readonly element: HTMLElement;
-  /** Called when the data has changed, at most once per frame. */
+  /** Is called after the data has changed, at most once per animation frame. */
   show(shown: TabData): void;
-  /** Called when the URL may select other content within this tab, such as another container's log. */
+  /**
+   * Is called after the URL has changed. The new URL can select other content within this tab, such as the log of
+   * another container.
+   */
   urlChanged?(): void;
-  /** Called every second, to update ages. */
+  /** Is called every second, to update ages. */
   tick?(): void;
   close(): void;
 }
 
 export interface TabDefinition {
-  readonly id: string; // the value of the URL's tab parameter
+  readonly id: string; // value of the URL parameter "tab"
   readonly label: string;
-  /** The key that opens the tab. */
+  /** The keyboard shortcut that opens the tab. */
   readonly key?: string;
-  /** Whether objects of this resource have the tab. */
+  /** Reports whether the panel shows this tab for objects of a resource. */
   readonly appliesTo: (kind: Kind) => boolean;
   /**
-   * Loads the code and returns the class of the tab. The caller creates the tab only if it is still wanted, because a
-   * tab registers listeners when it is created.
+   * Loads the code of the tab and returns its class. The caller creates the tab only if the user has not left it
+   * meanwhile, because the constructor registers listeners.
    */
   readonly load: () => Promise<new (host: TabHost) => Tab>;
 }

@@ -1,5 +1,5 @@
-// The tabs of the panel, which shows the details of one object. The code of each tab is loaded when the tab is first
-// opened. An open tab is updated when the object changes.
+// The list of tabs in the panel, which shows the details of one object. The code of each tab is loaded when the tab
+// is first opened.
 
 import { isShared, sharedParts } from "../model/guest.ts";
 import type { Kind } from "../net/kinds.ts";
@@ -7,7 +7,7 @@ import type { TabDefinition } from "./tab.ts";
 
 const always = (): boolean => true;
 
-/** All tabs. The first is the default. */
+/** All tabs in display order. The first one is the default. */
 export const tabs: readonly TabDefinition[] = [
   {
     id: "overview",
@@ -53,5 +53,4 @@ export const tabs: readonly TabDefinition[] = [
   },
 ];
 
-/** Returns the tabs for objects of a resource. */
 export const tabsFor = (kind: Kind): readonly TabDefinition[] => tabs.filter((t) => t.appliesTo(kind));

@@ -1,17 +1,16 @@
-// Parses commands in the palette that start with a colon, as in k9s and vim: a resource and a namespace, or a word with
-// a special meaning.
+// Parses palette commands that start with a colon, as in k9s and vim. A command is a resource with a namespace and
+// filters, such as ":po shop", or a special word, such as ":help".
 
 export interface ColonCommand {
-  /** The resource name, or the special word. */
+  /** The name of a resource, or a special word. */
   readonly word: string;
-  /** Whether the word is complete, so that what follows is its argument. */
+  /** Whether a space follows the word, so that the user has finished typing it. */
   readonly hasArguments: boolean;
   readonly ns: string;
-  readonly labels: string; // the label selector, such as "app=web"
-  readonly filter: string; // the text filter, such as "/web"
+  readonly labels: string; // label selector, such as "app=web"
+  readonly filter: string; // text filter, without the slash that precedes it
 }
 
-/** Parses the text after the colon. */
 export function parseColon(text: string): ColonCommand {
   const words = text.trimStart().split(/\s+/);
   const rest = words.slice(1);
@@ -26,7 +25,7 @@ export function parseColon(text: string): ColonCommand {
   };
 }
 
-/** Returns a hint for a k9s or vim command that does not exist here; undefined for other words. */
+/** Returns a hint for a k9s or vim command that does not exist here. Returns undefined for other words. */
 export function unsupportedHint(word: string): string | undefined {
   const hints: Readonly<Record<string, string>> = {
     ctx:
@@ -66,6 +65,6 @@ export function unsupportedHint(word: string): string | undefined {
   return hints[isContextCommand(word) ? "ctx" : (aliases[word] ?? word)];
 }
 
-/** Whether a word requests another cluster. */
+/** Reports whether a word is a command to switch to another cluster. */
 export const isContextCommand = (word: string): boolean =>
   ["ctx", "context", "contexts", "cluster", "clusters"].includes(word);

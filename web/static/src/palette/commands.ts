@@ -1,48 +1,47 @@
-// Defines commands, the actions that a key or the palette starts. The keyboard, the palette and the help use the same
-// list of commands, so that they cannot disagree.
+// Defines commands, the actions that a key or the palette starts. Keyboard handling, palette and help use the same
+// list of commands, so that they are always consistent.
 
 import { isCharacterKey } from "../ui/single-key.ts";
 
 export type KeyScope =
-  /** The key works everywhere, except while the user types. */
+  /** The key works everywhere, except in text fields. */
   | "page"
-  /** The key works while the rows have the focus. Letters and punctuation also work elsewhere, as with "page". */
+  /** The key works while the rows have the focus. Letters and punctuation work everywhere, except in text fields. */
   | "rows"
-  /** The key works in the filter box of the rows. */
+  /** The key works in the filter field above the rows. */
   | "filter"
-  /** The key works in any text box of the page. */
+  /** The key works in any text field. */
   | "box"
-  /** The key works everywhere, also while the user types. */
+  /** The key works everywhere, including in text fields. */
   | "ever";
 
 export interface Command {
   readonly label: string;
   readonly group: string;
-  /** The names of KeyboardEvent.key; "Mod+" means Ctrl or Cmd. */
+  /** The keys that start the command, as in KeyboardEvent.key. "Mod+" means Ctrl or Cmd. */
   readonly keys: readonly string[];
   readonly scope: KeyScope;
-  /** Whether the command repeats while the key is pressed. */
+  /** Whether the command runs repeatedly while the key is pressed. */
   readonly repeats?: boolean;
-  /** Whether the palette offers the command. */
   readonly inPalette?: boolean;
-  /** Whether the command applies at present. */
+  /** Whether the command can be used now. */
   readonly isEnabled?: () => boolean;
   readonly run: (key: string) => void;
 }
 
-/** Where the keyboard focus is. */
+/** The part of the page that has the keyboard focus. */
 export type FocusArea = "rows" | "filter" | "box" | "control" | "page";
 
 export interface KeyPress {
   readonly key: string;
-  readonly ctrlOrCmd: boolean; // Ctrl or Cmd, without any other modifier
-  readonly plain: boolean; // no modifier, or only Shift
+  readonly ctrlOrCmd: boolean; // Ctrl or Cmd is pressed, and no other modifier key
+  readonly plain: boolean; // no modifier key is pressed, except Shift
   readonly repeat: boolean;
-  readonly singleKeys: boolean; // whether the user allows shortcuts of a single letter
+  readonly singleKeys: boolean; // whether the user has enabled shortcuts of a single character
   readonly focus: FocusArea;
 }
 
-/** Returns the command for a key press; undefined if there is none. */
+/** Returns the command that a key press starts, or undefined. */
 export function findCommand(commands: readonly Command[], press: KeyPress): Command | undefined {
   if (!press.ctrlOrCmd && (!press.plain || (isCharacterKey(press.key) && !press.singleKeys))) return undefined;
   const key = press.ctrlOrCmd ? `Mod+${press.key.toLowerCase()}` : press.key;
@@ -57,7 +56,7 @@ export function findCommand(commands: readonly Command[], press: KeyPress): Comm
 
 function matchesScope(scope: KeyScope, { key, ctrlOrCmd: mod, focus: spot }: KeyPress): boolean {
   const typing = spot === "filter" || spot === "box";
-  // A focused control handles Enter and the arrow keys itself, but has no use for letters.
+  // A focused control (such as a button) handles Enter and the arrow keys itself, but not letters.
   const isCharacter = key.length === 1 && key !== " ";
   switch (scope) {
     case "ever":
@@ -83,7 +82,7 @@ const keyLabels: Readonly<Record<string, string>> = {
   PageDown: "PgDn",
 };
 
-/** Returns the label of a key, as printed on a keyboard. */
+/** Returns the label of a key as printed on a keyboard. */
 export function keyLabel(key: string, isApple: boolean): string {
   if (key.startsWith("Mod+")) return (isApple ? "⌘ " : "Ctrl ") + key.slice(4).toUpperCase();
   return keyLabels[key] ?? key;

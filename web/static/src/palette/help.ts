@@ -1,4 +1,4 @@
-// The help dialog: the keys of this page, from the table of commands.
+// The help dialog, which lists the keyboard shortcuts of the current page.
 
 import { isApple } from "./keys.ts";
 import { withBase } from "../net/base-path.ts";

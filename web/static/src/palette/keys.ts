@@ -1,4 +1,4 @@
-// Runs commands on key presses.
+// Runs commands when the user presses their keys.
 
 import { findCommand, type Command, type FocusArea } from "./commands.ts";
 import { singleKeysEnabled } from "../ui/single-key.ts";
@@ -8,9 +8,9 @@ export const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 export function listenToKeys(commands: () => readonly Command[]): void {
   document.addEventListener("keydown", (e) => {
     if (e.defaultPrevented || e.isComposing) return;
-    // An open dialog or popover has the keyboard to itself.
+    // While a dialog or popover is open, it handles all keys itself, except those of commands with the scope "ever".
     const dialogIsOpen = document.querySelector("dialog[open], :popover-open:not([popover=manual])") !== null;
-    const isAltGraph = e.getModifierState("AltGraph"); // some keyboards type [ and ] with it
+    const isAltGraph = e.getModifierState("AltGraph"); // some keyboards need AltGr to type [ and ]
     const plain = isAltGraph || (!e.ctrlKey && !e.metaKey && !e.altKey);
     const ctrlOrCmd = !plain && e.ctrlKey !== e.metaKey && !e.altKey && !e.shiftKey;
     const command = findCommand(commands(), {
@@ -28,7 +28,7 @@ export function listenToKeys(commands: () => readonly Command[]): void {
 }
 
 function focusAreaOf(target: EventTarget | null): FocusArea {
-  // An element that has just been closed keeps the focus for one frame.
+  // An element that was closed a moment ago keeps the focus for one animation frame.
   const at = target instanceof HTMLElement && target.checkVisibility() ? target : document.body;
   if (at.id === "q") return "filter";
   const isTextInput = at instanceof HTMLInputElement && !["checkbox", "radio", "button", "submit"].includes(at.type);

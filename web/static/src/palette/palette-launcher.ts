@@ -1,12 +1,12 @@
-// Opens the palette. The palette is loaded when the user is likely to need it soon. Text that is typed until it is
-// loaded is not lost.
+// Opens the command palette. Its code is loaded on demand: when the pointer enters its button, or when the user
+// presses Ctrl or Cmd. Text that the user types while it loads is kept.
 
 import type { PaletteHost, Palette } from "./palette.ts";
 import { showToast } from "../ui/toast.ts";
 
 export class PaletteLauncher {
   private palette: Promise<Palette> | null = null;
-  private typed: string | null = null; // text typed while the palette is loading; null otherwise
+  private typed: string | null = null; // text that the user typed while the palette loads; null if it is not loading
 
   constructor(
     button: HTMLElement,
@@ -18,7 +18,8 @@ export class PaletteLauncher {
     document.addEventListener(
       "keydown",
       (e) => {
-        if (e.key === "Control" || e.key === "Meta") void this.load().catch(() => undefined); // K may follow.
+        // Ctrl or Cmd is probably the start of Ctrl+K, so load the palette already.
+        if (e.key === "Control" || e.key === "Meta") void this.load().catch(() => undefined);
         if (this.typed === null || e.ctrlKey || e.metaKey || e.altKey) return;
         if (e.key.length === 1) this.typed += e.key;
         else if (e.key !== "Backspace") return;

@@ -1,4 +1,5 @@
-// Computes the palette's results for a text: resources, namespaces, objects and commands, each with its target.
+// Computes the results that the palette shows for a typed text: resources, namespaces, contexts, objects and
+// commands.
 
 import { unsupportedHint, isContextCommand, parseColon } from "./colon-command.ts";
 import type { Command } from "./commands.ts";
@@ -14,38 +15,38 @@ import { formatView, objectHref, defaultView, type ObjectName, type View } from 
 export interface PaletteItem {
   readonly section: string;
   readonly label: string;
-  /** The matching ranges of the label: from, to, from, to. */
+  /** The ranges of the label that match the text, as pairs of start and end indexes. */
   readonly ranges: readonly number[];
   readonly detail: string;
   readonly keys: readonly string[];
-  /** The URL of the result, to open it in another browser tab; null for an action on this page. */
+  /** The URL of the result, which can be opened in another browser tab. null for an action on this page. */
   readonly href: string | null;
-  /** The text that the Tab key puts into the search box; empty if the Tab key does nothing. */
+  /** The text that the Tab key puts into the search box. If it is empty, the Tab key uses the label. */
   readonly fill: string;
   readonly act:
     { readonly view: View } | { readonly object: ObjectName; readonly ref: string } | { readonly command: Command };
 }
 
-/** The data that the palette searches. */
+/** The data of the page that the palette searches. */
 export interface SearchContext {
   readonly kinds: readonly ListedKind[];
   readonly pins: readonly string[];
   readonly recent: readonly string[];
   readonly namespaces: readonly string[];
   readonly commands: readonly Command[];
-  /** The kubeconfig contexts that the user can switch to; null if the server offers only one cluster. */
+  /** The kubeconfig contexts to which the user can switch. null if the server offers only one. */
   readonly contexts: readonly (Context & { readonly choose: () => void })[] | null;
-  /** The view of the page; null if the page is not a list. */
+  /** The view of the list page. null on other pages. */
   readonly view: View | null;
-  /** The rows of the list page; null if the page does not have all of them. */
+  /** All rows of the list page. null if the page has only some of them, or is not a list page. */
   readonly rows: Rows | null;
-  /** The number of rows in a list of which the page has only a part; otherwise null. */
+  /** The total number of rows if the page has only some of them. Otherwise null. */
   readonly windowTotal: number | null;
 }
 
 export interface PaletteResults {
   readonly items: readonly PaletteItem[];
-  /** A message below the items, or in place of them. */
+  /** A message above the results, or in place of them. */
   readonly words: string;
 }
 
@@ -56,7 +57,7 @@ export class PaletteSearch {
   find(typed: string, context: SearchContext, response: SearchResponse): PaletteResults {
     const text = typed.trim();
     if (text.startsWith(":")) return this.colon(typed.slice(typed.indexOf(":") + 1), context);
-    // Leave out the resource that the page shows, so that the first recent one is the previous one, and Enter opens it.
+    // Omit the resource that the page shows. The first recent resource is then the previous one, and Enter opens it.
     const withoutCurrent = { ...context, recent: context.recent.filter((ref) => ref !== context.view?.ref) };
     if (text === "")
       return {
@@ -79,8 +80,8 @@ export class PaletteSearch {
       ...this.contexts(text, context).slice(0, 4),
       ...onThisPage.items,
       ...elsewhere.map((r): PaletteItem => objectItem(r.ref, r, "Other resources", [], r.kind)),
-      // Resources that match only fuzzily are last. For example, "store" matches CustomResources with one letter
-      // between, but the user more likely means an object such as "storefront".
+      // Resources that match only approximately are last. For example, "store" matches CustomResources with one
+      // letter in between, but the user more likely means an object such as "storefront".
       ...kindItems(
         ranked.filter((k) => !exactMatches.includes(k)),
         context,
@@ -230,15 +231,15 @@ export class PaletteSearch {
   }
 }
 
-// Whether the list on the page includes an object that the server's search found. If the page does not have all rows,
-// and the view has a label selector, this is unknown, because the search does not return labels.
+// Reports whether the list on the page includes an object that the server's search found. If the page has only some
+// rows and the list has a label selector, it returns false, because search results contain no labels.
 function isOnPage(r: SearchResult, { view, rows, windowTotal }: SearchContext): boolean {
   if (view?.ref !== r.ref) return false;
   if (rows !== null) return rows.get(keyOf(r.ns, r.name)) !== undefined;
   return windowTotal !== null && view.labels === "" && (view.ns.length === 0 || view.ns.includes(r.ns));
 }
 
-/** Ranks the resources that a text matches: exact names first, then prefixes, then other matches. */
+/** Ranks the resources that match a text: exact names first, then prefixes of names, then other matches. */
 export function rankKinds(
   context: Pick<SearchContext, "kinds" | "pins" | "recent">,
   text: string,
@@ -266,7 +267,7 @@ export function rankKinds(
     .map((f) => f.kind);
 }
 
-// Returns all names of a resource by which the search finds it, in one string.
+// Returns all names by which the search finds a resource, as one string.
 const searchNames = (k: ListedKind): string => [plural(k), k.kind, ...k.short, k.group, ...k.categories].join(" ");
 
 function kindItems(kinds: readonly ListedKind[], context: SearchContext, sorted = false, typed = ""): PaletteItem[] {
@@ -292,7 +293,7 @@ function kindItems(kinds: readonly ListedKind[], context: SearchContext, sorted 
   });
 }
 
-// Returns the range of the match in the label, to highlight it. A resource may match by another name than its label.
+// Returns the range of the label to highlight. It is empty if the text matches another name of the resource.
 function matchRange(label: string, typed: string): number[] {
   const at = typed === "" ? -1 : label.toLowerCase().indexOf(typed.toLowerCase());
   return at < 0 ? [] : [at, at + typed.length];
@@ -352,7 +353,7 @@ const nameOf = (key: string): ObjectName => {
   return { ns: slash < 0 ? "" : key.slice(0, slash), name: key.slice(slash + 1) };
 };
 
-/** Returns a sentence about which data the search covered. */
+/** Returns a sentence about what was searched: in the page and on the server. */
 export function searchCoverage(context: SearchContext, response: SearchResponse): string {
   const searchedHere = [
     `${formatInteger(context.kinds.length)} resource ${context.kinds.length === 1 ? "type" : "types"}`,

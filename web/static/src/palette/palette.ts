@@ -1,4 +1,4 @@
-// The palette: a search box and the list of its results.
+// The command palette, a dialog with a search box and a list of results.
 
 import { isApple } from "./keys.ts";
 import { keyLabel, type Command } from "./commands.ts";
@@ -11,13 +11,13 @@ import type { Live } from "../net/live.ts";
 import { emptyResponse, Search, type SearchResponse } from "../net/search.ts";
 import type { ObjectName, View } from "../model/view.ts";
 
-/** The parts of the page that the palette uses. */
+/** The data and functions of the page that the palette uses. */
 export interface PaletteHost {
   readonly live: Live;
   context(): Omit<SearchContext, "namespaces"> & { rowNamespaces(): Iterable<string> };
   go(view: View): void;
   open(ref: string, object: ObjectName): void;
-  /** Called when the palette was opened. The page calls then() whenever it has more data, such as new resources. */
+  /** Is called after the palette was opened. The page calls then() when it has more data, such as contexts. */
   opened(then: () => void): void;
 }
 
@@ -86,7 +86,8 @@ export class Palette {
       const item = this.itemAt(e.target);
       if (item !== undefined) this.runItem(item, e.ctrlKey || e.metaKey);
     });
-    // Use pointermove, not mouseover, so that a result that scrolls under a pointer at rest is not selected.
+    // Use pointermove instead of mouseover. Otherwise, a result that scrolls under a pointer that does not move would
+    // be selected.
     this.list.addEventListener("pointermove", (e) => {
       const item = this.itemAt(e.target);
       if (item !== undefined) this.select(this.items.indexOf(item), false);
@@ -94,14 +95,14 @@ export class Palette {
   }
 
   open(text: string): void {
-    if (this.dialog.open && text === "") return this.dialog.close(); // A second Ctrl+K closes the palette.
+    if (this.dialog.open && text === "") return this.dialog.close(); // a second Ctrl+K closes the palette
     if (!this.dialog.open) {
       this.dialog.showModal();
       this.host.opened(() => {
         if (this.dialog.open) this.schedule();
       });
       const draw = (): void => this.schedule();
-      // Subscribe to the namespaces, except for guests, who may not list them.
+      // Subscribe to the namespaces. Guests (viewers of a share link) are not permitted to list them.
       if (sharedParts() === null)
         this.namespaceFeed = new Feed(
           this.host.live,
@@ -171,7 +172,7 @@ export class Palette {
     this.list.replaceChildren(...groups.values());
     this.list.hidden = this.items.length === 0;
     this.input.setAttribute("aria-expanded", String(this.items.length > 0));
-    // The selected item stays selected when more results arrive.
+    // Keep the same item selected when more results arrive.
     const sameIndex =
       this.selectedIndex === 0 || previouslySelected === undefined
         ? 0
@@ -237,7 +238,7 @@ export class Palette {
   }
 }
 
-// Runs the command in a microtask, after the closing dialog has returned the focus.
+// Runs the command in a microtask. By then, the closed dialog has returned the focus.
 function run(command: Command): void {
   queueMicrotask(() => command.run(command.keys[0] ?? ""));
 }

@@ -1,11 +1,11 @@
-// A QR code as an SVG: one path of the dark modules on white, because cameras need the contrast.
+// Draws QR codes as SVG. The code is black on white in all themes, because cameras need the contrast.
 
 import { encode } from "uqr";
 import { svg } from "../ui/dom.ts";
 
-const margin = 4; // modules of margin around the code, from ISO/IEC 18004
+const margin = 4; // empty modules (squares) around the code, as required by ISO/IEC 18004
 
-/** Returns the outline of the dark modules of a text's code, and the number of modules on each side. */
+/** Returns the SVG path of the dark modules of a QR code, and the number of modules on each side. */
 export function qrOutline(text: string): { d: string; size: number } {
   const { data, size } = encode(text, { ecc: "M", border: margin });
   const runs: string[] = [];
@@ -20,7 +20,7 @@ export function qrOutline(text: string): { d: string; size: number } {
   return { d: runs.join(""), size };
 }
 
-/** Draws the code of a text. label is the label for screen readers. */
+/** Returns an SVG element with the QR code of a text. label is the text for screen readers. */
 export function drawQrCode(text: string, label: string): SVGElement {
   const { d, size } = qrOutline(text);
   return svg(

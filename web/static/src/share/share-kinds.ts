@@ -1,4 +1,4 @@
-// The part of the share dialog in which the user chooses resources and namespaces, by two lists of checkboxes.
+// The part of the share dialog in which the user selects resources and namespaces, in two lists of checkboxes.
 
 import { h, syncChildren, setAttr, setText } from "../ui/dom.ts";
 import { Feed } from "../model/feed.ts";
@@ -7,7 +7,7 @@ import type { Live } from "../net/live.ts";
 import type { ShareChoice } from "./share-text.ts";
 import { isNamespaceName } from "../list/namespace-chooser.ts";
 
-const maxRows = 200; // the maximum number of rows that are drawn
+const maxRows = 200; // maximum number of lines that are drawn in a list
 
 interface CheckboxLine {
   readonly key: string;
@@ -15,7 +15,7 @@ interface CheckboxLine {
   readonly detail: string;
 }
 
-/** Returns the chosen lines, followed by the others that contain all typed words. */
+/** Returns the selected lines, followed by all other lines that contain every typed word. */
 export function matchingLines(
   lines: readonly CheckboxLine[],
   chosen: ReadonlySet<string>,
@@ -30,7 +30,7 @@ export function matchingLines(
   return [...lines.filter((l) => chosen.has(l.key)), ...lines.filter((l) => !chosen.has(l.key) && matches(l))];
 }
 
-// A list of checkboxes with a filter above it.
+// A list of checkboxes, with a filter above it.
 class CheckboxList {
   readonly chosen: Set<string>;
   readonly filter: HTMLInputElement;
@@ -38,7 +38,8 @@ class CheckboxList {
   private readonly statusText = h("p", { class: "pop-note", role: "status" });
   readonly element: HTMLElement;
   lines: readonly CheckboxLine[] = [];
-  // The initially chosen lines, which are first; a line does not move when the user chooses it.
+  // The keys of the lines that were selected at the start, which are first. This list does not change, so that no
+  // line moves when the user selects it.
   first: readonly string[];
 
   constructor(
@@ -66,7 +67,7 @@ class CheckboxList {
     this.filter.addEventListener("input", () => this.draw());
     this.filter.addEventListener("keydown", (e) => {
       if (e.key !== "Enter") return;
-      e.preventDefault(); // Enter must not submit the form.
+      e.preventDefault(); // do not submit the form
       const first = this.list.querySelector<HTMLInputElement>("input:not(:checked)");
       if (this.filter.value.trim() !== "") first?.click();
     });
@@ -84,7 +85,7 @@ class CheckboxList {
     return [...this.list.querySelectorAll("input")];
   }
 
-  // Makes one checkbox the only one that the Tab key reaches. The arrow keys move between the checkboxes.
+  // Makes the Tab key reach only one of the checkboxes. The arrow keys move between them.
   private setTabStop(at: Element | null): void {
     const { boxes } = this;
     const tabStop = boxes.find((b) => b === at) ?? boxes[0];
@@ -197,9 +198,9 @@ export class ShareKindsChooser {
     this.feed.close();
   }
 
-  /** The current choice; null if it is incomplete. */
+  /** The user's current selection. null while it is incomplete. */
   get choice(): ShareChoice | null {
-    // The resources are in the order of selection, because the link opens the first one.
+    // Keep the order in which the user selected the resources, because the link opens the first one.
     const kinds = [...this.kinds.chosen]
       .map((ref) => this.listedKinds.find((k) => k.ref === ref))
       .filter((k) => k !== undefined);
@@ -208,7 +209,7 @@ export class ShareKindsChooser {
     return kinds.length === 0 || !hasNamespaces ? null : { what: "kinds", kinds, ns };
   }
 
-  // If namespaces may not be listed, a typed name is accepted.
+  // Draws the list of namespaces. If the user is not permitted to list namespaces, a typed name is offered too.
   private draw(): void {
     const { rows } = this.feed;
     const typed = this.namespaceList.filter.value.trim();

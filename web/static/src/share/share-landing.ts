@@ -1,5 +1,5 @@
-// The landing page of a share link. The token is in the fragment of the URL. This script first removes it from the URL
-// and from the history.
+// The script of the page that opens a share link. The secret token is in the fragment (the part after "#") of the
+// URL. The script first removes the token from the URL and from the browser's history.
 
 const token = location.hash.slice(1);
 history.replaceState(null, "", location.pathname + location.search);
@@ -14,7 +14,7 @@ function showState(state: "opening" | "over" | "ended" | "failed", why = ""): vo
 
 async function open(): Promise<void> {
   showState("opening");
-  if (token === "ended") return showState("over"); // a guest's page leads here after the share has ended
+  if (token === "ended") return showState("over"); // endShare opens this page after a share has ended
   if (token === "") return showState("ended");
   const response = await fetch(`${base}/share`, {
     method: "POST",
@@ -35,7 +35,7 @@ async function open(): Promise<void> {
   location.replace(withKiosk(base + to));
 }
 
-// Returns the URL in kiosk mode, if the link is for a wall display.
+// Adds the parameter for kiosk mode to the URL, if the share link is for a wall display.
 function withKiosk(to: string): string {
   const url = new URL(to, location.origin);
   if (new URLSearchParams(location.search).has("kiosk")) url.searchParams.set("kiosk", "1");
@@ -45,8 +45,8 @@ function withKiosk(to: string): string {
 const start = (): void =>
   void open().catch(() => showState("failed", "Glasshouse cannot be reached from this browser."));
 elementOf("again").addEventListener("click", start);
-// Another share link in the same browser tab differs only in the fragment, so the browser would not load the page
-// again.
+// If the user opens another share link in this browser tab, only the fragment of the URL changes. The browser then
+// loads no page, so reload it.
 addEventListener("hashchange", () => location.reload());
 document.documentElement.dataset["started"] = "";
 start();

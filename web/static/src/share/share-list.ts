@@ -1,4 +1,5 @@
-// The list of existing share links, fetched from the server every few seconds. Each link can be revoked.
+// The list of existing share links in the share dialog. It is read from the server every 3 s. The user can revoke
+// each link.
 
 import { clockTime } from "../text/age.ts";
 import { withBase } from "../net/base-path.ts";
@@ -6,9 +7,9 @@ import { h, syncChildren, setText } from "../ui/dom.ts";
 import { problemOf } from "../net/problem.ts";
 import { linkText, partsText, readLinks, type Link } from "./share-text.ts";
 
-const pollInterval = 3000; // milliseconds between two requests
+const pollInterval = 3000; // ms between two requests
 
-/** Explains that links end when the program restarts. */
+/** Returns a note that share links expire when Glasshouse restarts. */
 export const restartNote = (): (Node | string)[] => [
   "Links expire when Glasshouse restarts, because it runs without ",
   h("code", {}, "--data-dir"),
@@ -21,8 +22,8 @@ export class ShareLinkList {
   private readonly footer = h("p", { class: "share-restart-note" });
   readonly element = h("div", { class: "share-all" }, this.words, this.list, this.footer);
   private links: readonly Link[] = [];
-  private lastSuccess: string | null = null; // the time of the last successful response
-  private readonly confirming = new Set<string>(); // links that wait for a confirmation before they are revoked
+  private lastSuccess: string | null = null; // time of the last successful response
+  private readonly confirming = new Set<string>(); // ids of links that wait for a confirmation
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly ticker: ReturnType<typeof setInterval>;
   private open = true;
@@ -56,7 +57,7 @@ export class ShareLinkList {
         error = `${title}. ${detail}`;
       }
     } catch {
-      // The error is reported below.
+      // The error is shown below.
     }
     if (!this.open || ownRequest !== this.requestNumber) return;
     if (listing !== null) {
@@ -111,7 +112,7 @@ export class ShareLinkList {
     return line;
   }
 
-  // Draws the button, or the confirmation after it was pressed.
+  // Draws the revoke button. After a click on it, the buttons for the confirmation are drawn instead.
   private drawRevokeControls(controls: HTMLElement, id: string): void {
     const isConfirming = this.confirming.has(id);
     const hadFocus = controls.contains(document.activeElement);
@@ -158,7 +159,7 @@ export class ShareLinkList {
       this.links = this.links.filter((l) => l.id !== id);
       this.draw();
       setText(this.words, "Link revoked. No viewers have it open.");
-      // Move the focus to the next link, or to the tab.
+      // Move the keyboard focus to the next link, or to the tab if there is no link left.
       (
         this.list.children[Math.min(index, this.list.childElementCount - 1)]?.querySelector("button") ??
         document.getElementById("share-tab-links")

@@ -1,11 +1,12 @@
-// The choices for a share link (a read-only URL for guests): what to share and for how long, and texts about them.
+// Defines what a share link can include and how long it is valid, and creates texts about links. A share link is a
+// read-only URL for guests.
 
 import { humanDuration } from "../text/age.ts";
 import { readParts, type SharedPart } from "../model/guest.ts";
 import type { Kind } from "../net/kinds.ts";
 import { formatView, objectHref, defaultView, type ObjectName, type View } from "../model/view.ts";
 
-/** What a user wants to share. */
+/** What a user has selected to share. */
 export type ShareChoice =
   | {
       readonly what: "view";
@@ -28,10 +29,10 @@ export const pods = "core/v1/pods";
 const logs = `${pods}/log`;
 const events = "core/v1/events";
 
-/** The namespace of the events of cluster-scoped objects. */
+/** The namespace in which Kubernetes stores the events of cluster-scoped objects. */
 export const clusterEventsNamespace = "default";
 
-/** The lifetimes of a link that the user can choose from. The second is the default. */
+/** The lifetimes that the user can select for a link. The second one is the default. */
 export const linkLifetimes = [
   { seconds: 3600, words: "1 hour" },
   { seconds: 86_400, words: "24 hours" },
@@ -39,7 +40,7 @@ export const linkLifetimes = [
   { seconds: 30 * 86_400, words: "30 days" },
 ] as const;
 
-/** The maximum length of the note on a link, in characters. */
+/** The maximum number of characters in the note of a link. */
 export const maxNoteLength = 200;
 
 const sharedPart = (resource: string, more: Partial<SharedPart> = {}): SharedPart => ({
@@ -52,7 +53,7 @@ const sharedPart = (resource: string, more: Partial<SharedPart> = {}): SharedPar
   ...more,
 });
 
-/** Returns the parts of the cluster that a link with this choice shares. */
+/** Returns the resources that a link for this choice includes, each with its restrictions. */
 export function partsOf(c: ShareChoice): SharedPart[] {
   switch (c.what) {
     case "kinds":
@@ -89,7 +90,7 @@ export function partsOf(c: ShareChoice): SharedPart[] {
 export const hasLogs = (kind: Kind): boolean => kind.ref === pods;
 export const hasEvents = (kind: Kind): boolean => kind.resource !== "events";
 
-/** Returns the URL path that a link with this choice opens, relative to the server's base path. */
+/** Returns the URL path that a link for this choice opens. The path does not include the prefix of --base-path. */
 export function targetPath(c: ShareChoice, base: string): string {
   const withoutBase = (href: string): string => href.slice(base.length).replace(/[?&]kiosk=1$/, "");
   switch (c.what) {
@@ -106,7 +107,6 @@ export function targetPath(c: ShareChoice, base: string): string {
   }
 }
 
-/** Returns the body of the API request that creates a link. */
 export const requestBody = (
   c: ShareChoice,
   base: string,
@@ -119,7 +119,7 @@ export const requestBody = (
   note: note.trim(),
 });
 
-/** Describes one shared part: "pods in shop with app=web that match “err”". */
+/** Describes one shared resource, such as "pods in shop with app=web that match “err”". */
 export function partText(p: SharedPart): string {
   const [, , resource = p.resource, sub] = p.resource.split("/");
   const logPrefix = sub === "log" ? "logs of " : "";
@@ -135,7 +135,7 @@ export function partText(p: SharedPart): string {
   return `${logPrefix}${all}${resource}${namespaceText}${labels}${q}${about}`;
 }
 
-/** Describes several shared parts in one text. Parts in the same namespaces are grouped. */
+/** Describes all shared resources in one text. Resources with the same namespaces are grouped. */
 export function partsText(parts: readonly SharedPart[]): string {
   const [first, ...rest] = parts;
   if (first !== undefined && rest.length > 0 && rest.every((p) => companionText(first, p) !== null))
@@ -152,7 +152,7 @@ export function partsText(parts: readonly SharedPart[]): string {
     `${namespaces.length === 0 ? "" : ` in ${joinList(namespaces)}`}`;
 }
 
-/** Describes what guests of a link with these parts see. open: whether the server requires no login. */
+/** Describes what the guests of a link see. open reports whether the server requires no login. */
 export function visibilityText(parts: readonly SharedPart[], open: boolean): string {
   if (parts.length === 0) return "Select at least one resource and its namespaces.";
   const description = partsText(parts);
@@ -161,7 +161,7 @@ export function visibilityText(parts: readonly SharedPart[], open: boolean): str
     : `Viewers see ${description}, and nothing else.`;
 }
 
-// Describes p if it only accompanies the part of, as a pod's log accompanies the pod; otherwise returns null.
+// Describes p if it only complements main, such as the log of a shared pod. Otherwise it returns null.
 function companionText(main: SharedPart, p: SharedPart): string | null {
   const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...main, resource: "" });
   if (p.resource === logs && same) return main.name === "" ? "their logs" : "its log";
@@ -177,7 +177,10 @@ function joinList(items: readonly string[]): string {
   return items.length < 2 ? (items[0] ?? "") : `${items.slice(0, -1).join(", ")} and ${items[items.length - 1]}`;
 }
 
-/** Names the content that guests see without masking of sensitive values; null if everything is masked. */
+/**
+ * Names the content that guests see unmasked, although it can contain sensitive values. Returns null if there is
+ * none.
+ */
 export function unmaskedText(parts: readonly SharedPart[]): string | null {
   const log = parts.some((p) => p.resource === logs);
   const event = parts.some((p) => /\/events$/.test(p.resource));
@@ -190,16 +193,16 @@ export function unmaskedText(parts: readonly SharedPart[]): string | null {
 export interface Link {
   readonly id: string;
   readonly to: string;
-  readonly expires: string; // RFC 3339, as created and lastUsed
+  readonly expires: string; // time in RFC 3339 format, as created and lastUsed
   readonly created: string;
-  readonly lastUsed: string; // the time of the last use; empty if the link was never used
+  readonly lastUsed: string; // time of the last use; empty if the link was never used
   readonly note: string;
   readonly creator: string; // empty if the server requires no login
   readonly viewers: number;
   readonly parts: readonly SharedPart[];
 }
 
-/** Decodes the response to GET /api/v1/shares; null if it is invalid. */
+/** Decodes the response to GET /api/v1/shares. Returns null if it is invalid. */
 export function readLinks(body: unknown): { links: Link[]; persistent: boolean } | null {
   const all = fieldsOf(body);
   if (!Array.isArray(all["shares"])) return null;
@@ -209,7 +212,7 @@ export function readLinks(body: unknown): { links: Link[]; persistent: boolean }
   };
 }
 
-/** Decodes the response to POST /api/v1/shares; null if it is invalid. */
+/** Decodes the response to POST /api/v1/shares. Returns null if it is invalid. */
 export function readCreated(body: unknown): { url: string; persistent: boolean; link: Link } | null {
   const created = fieldsOf(body);
   const url = text(created["url"]);
@@ -235,7 +238,7 @@ const text = (v: unknown): string => (typeof v === "string" ? v : "");
 const fieldsOf = (v: unknown): Readonly<Record<string, unknown>> =>
   typeof v === "object" && v !== null ? (v as Readonly<Record<string, unknown>>) : {};
 
-/** Describes a link: its creator, its expiry, the number of viewers and the time of the last use. */
+/** Describes a link: its creator, its expiry, the number of viewers and its last use. */
 export function linkText(l: Link, now: number): string {
   const remaining = Date.parse(l.expires) - now;
   return [
@@ -252,11 +255,13 @@ export function linkText(l: Link, now: number): string {
     .join(" · ");
 }
 
-/** Whether a host name is a loopback address. */
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
 
-/** Returns the URL of a link that opens in kiosk mode (for wall displays). The secret after "#" stays at the end. */
+/**
+ * Returns the URL that opens a link in kiosk mode (for wall displays). The parameter is inserted before the "#",
+ * because the secret token follows it.
+ */
 export function kioskUrl(url: string): string {
   const at = url.indexOf("#");
   return at < 0 ? url : `${url.slice(0, at)}?kiosk=1${url.slice(at)}`;

@@ -1,4 +1,4 @@
-// The share dialog: what to share, for how long, the new link, and the list of existing links.
+// The share dialog. The user selects what to share and for how long, gets the new link, and manages existing links.
 
 import { withBase } from "../net/base-path.ts";
 import { copyText } from "../ui/clipboard.ts";
@@ -27,18 +27,18 @@ import {
 } from "./share-text.ts";
 import type { ObjectName, View } from "../model/view.ts";
 
-/** What the page shows now, if it can be shared. */
+/** What the page shows now, which the dialog offers to share. */
 export interface PageContent {
   readonly kind: Kind;
-  /** The view of a list; null on an object's own page. */
+  /** The view of a list page. null on an object's own page. */
   readonly view: View | null;
-  /** The open object; null for none. */
+  /** The open object, or null. */
   readonly object: ObjectName | null;
-  /** The open tab; empty for the first. */
+  /** The open tab. Empty for the first tab. */
   readonly tab: string;
 }
 
-/** The parts of the page that the dialog uses. */
+/** The data and functions of the page that the dialog uses. */
 export interface ShareHost {
   readonly live: Live;
   readonly now: () => number;
@@ -60,7 +60,7 @@ export class ShareDialog {
   readonly dialog = h("dialog", { id: "sharing", class: "sharing", "aria-labelledby": "sharing-title" });
   private list: ShareLinkList | null = null;
   private kinds: ShareKindsChooser | null = null;
-  private choiceChanged = (): void => {}; // called when the choice may have changed
+  private choiceChanged = (): void => {}; // called when the selection has possibly changed
 
   constructor(private readonly host: ShareHost) {
     const close = h("button", { type: "button", class: "icon", "aria-label": "Close", title: "Close (Esc)" }, "×");
@@ -120,7 +120,6 @@ export class ShareDialog {
     this.body.replaceChildren(this.list.element);
   }
 
-  // Shows the form: what to share, and for how long.
   private showForm(): void {
     const content = this.host.pageContent();
     const viewNamespaces = content?.view?.ns ?? [];
@@ -292,7 +291,7 @@ export class ShareDialog {
     if (this.dialog.open) this.showLink(created);
   }
 
-  // Shows the new link. It is shown only this once.
+  // Shows the new link. The URL cannot be shown again later.
   private showLink({
     url,
     persistent,

@@ -1,5 +1,5 @@
-// The status page. It polls the watch status (what the server watches) every 2 s. The elements of a row are reused as
-// long as its watched scope exists, so that the focus stays.
+// The status page. Every 2 s, it reads the watch status: what the server watches, and how current it is. A row keeps
+// its HTML element as long as its watch exists, so that the keyboard focus is kept.
 
 import { formatAges, clockTime } from "../text/age.ts";
 import { withBase } from "../net/base-path.ts";
@@ -13,7 +13,7 @@ const pollInterval = 2000;
 export class StatusPage {
   private readonly rows = new Map<string, HTMLTableRowElement>();
   private readonly body = byId("scopes");
-  private failingSince: number | null = null; // time of the first failed request; null while requests succeed
+  private failingSince: number | null = null; // time in ms of the first failed request; null while requests succeed
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -38,7 +38,7 @@ export class StatusPage {
       }
       this.updateStatus();
     }
-    clearTimeout(this.timer); // Another poll may have started in the meantime.
+    clearTimeout(this.timer); // another poll possibly started meanwhile
     this.timer = setTimeout(() => void this.poll(), pollInterval);
   }
 
@@ -55,7 +55,7 @@ export class StatusPage {
   }
 
   private draw(watchStatus: WatchStatus): void {
-    // Guests do not see the memory use.
+    // Guests (viewers of a share link) do not see the memory use.
     if (sharedParts() === null) setText(byId("memory-use"), watchStatus.memoryText);
     byId("note").hidden = watchStatus.scopes.length > 0;
     const rows = watchStatus.scopes.map((s) => {
@@ -68,8 +68,8 @@ export class StatusPage {
     arrangeChildren(this.body, rows);
   }
 
-  // Updates the status text. While requests succeed, it does not change, because screen readers would announce it
-  // again.
+  // Updates the status text. The text stays the same while requests succeed, because screen readers would announce a
+  // change.
   private updateStatus(): void {
     const status = byId("status");
     const since = this.failingSince === null ? "" : clockTime(new Date(this.failingSince).toISOString(), this.now());
@@ -84,7 +84,7 @@ export class StatusPage {
   }
 }
 
-/** Creates the row of a scope, without its texts. */
+/** Creates the row of a watch, without its texts. */
 export function createScopeRow(s: WatchScope): HTMLTableRowElement {
   const th = h("th", { scope: "row" }, h("a"), h("span", { class: "group" }));
   return h(
@@ -97,7 +97,6 @@ export function createScopeRow(s: WatchScope): HTMLTableRowElement {
   );
 }
 
-/** Fills the row of a scope. */
 export function fillScopeRow(tr: Element, s: WatchScope, now: number): void {
   const [th, where, state, ...cells] = [...tr.children] as [Element, Element, Element, ...Element[]];
   const [a, group] = [...th.children] as [Element, Element];

@@ -1,10 +1,10 @@
-// Decodes the watch status from /api/v1/status, and formats it. The server renders the same texts
-// (internal/web/watchstatus.go); tests compare both with internal/web/testdata/ledger.json. A timestamp in a text
-// represents the time that has passed since then.
+// Decodes and formats the watch status (what the server watches), which /api/v1/status returns.
+// internal/web/watchstatus.go creates the same texts on the server. Tests compare both with
+// internal/web/testdata/ledger.json. The page shows a timestamp in these texts as an age.
 
 import { formatInteger } from "../text/format.ts";
 
-/** One row of the table. */
+/** One row of the status page, which describes one watch of the server. */
 export interface WatchScope {
   readonly key: string;
   readonly href: string;
@@ -24,7 +24,7 @@ export interface WatchStatus {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Parses the body of a response; null if it is not a watch status. */
+/** Decodes the body of a response. Returns null if it is not a watch status. */
 export function readWatchStatus(body: unknown): WatchStatus | null {
   if (!isFields(body) || !Array.isArray(body["resources"])) return null;
   const scopes = body["resources"].filter(isFields).map(readScope);
@@ -55,15 +55,15 @@ function readScope(c: Fields): WatchScope {
   };
 }
 
-// The text for an unknown value, for which 0 would be wrong.
+// The text for an unknown value, because 0 would be wrong.
 const unknownText = "–";
 
-// Returns the texts of the columns after the state.
+// Returns the texts of the columns after the state column.
 function cells(c: Fields): string[] {
   const listed = c["state"] === "live" || c["state"] === "stale";
   const [objects, cache, lists] = [number(c["objects"]), number(c["cacheBytes"]), number(c["lists"])];
   const last = timestampText(c["lastEvent"]);
-  // before the first list, nothing is counted
+  // Before the first list, nothing has been counted.
   const since = (n: number): string => (lists > 0 ? formatInteger(n) : unknownText);
   return [
     listed ? formatInteger(objects) : unknownText,
@@ -114,7 +114,7 @@ function memoryUseText(usedBytes: number, limit: number, scopes: number): string
   return limit > 0 ? `${amount}, limit ${bytesText(limit)}` : `${amount}, no limit`;
 }
 
-// Formats bytes with two or three digits.
+// Formats a number of bytes with a unit, such as "1.5 MiB".
 function bytesText(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   const units = ["KiB", "MiB", "GiB", "TiB"];
@@ -126,7 +126,7 @@ function bytesText(bytes: number): string {
   } ${units[0] as string}`;
 }
 
-// Formats a fixed duration.
+// Formats a duration in seconds, such as "9.5 s" or "3 min".
 function durationText(seconds: number): string {
   const tenths = Math.floor(seconds * 10);
   if (tenths < 100) return `${Math.floor(tenths / 10)}.${tenths % 10} s`;
@@ -134,7 +134,7 @@ function durationText(seconds: number): string {
   return tenths < 72_000 ? `${Math.floor(tenths / 600)} min` : `${formatInteger(Math.floor(tenths / 36_000))} h`;
 }
 
-// Formats a time to the second; empty for none.
+// Formats a time without fractions of a second. Returns "" if the value is not a time.
 function timestampText(v: unknown): string {
   const at = new Date(text(v));
   return Number.isNaN(at.getTime()) ? "" : at.toISOString().replace(/\.\d+/, "");

@@ -1,15 +1,15 @@
-// Times in the format of kubectl.
+// Formats durations and ages in the same way as kubectl.
 
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
 /**
- * Formats a duration in ms like HumanDuration of k8s.io/apimachinery/pkg/util/duration: two or three digits, coarser as
- * it grows.
+ * Formats a duration in ms with two or three digits and a unit that depends on its length. HumanDuration in
+ * k8s.io/apimachinery/pkg/util/duration does the same.
  */
 export function humanDuration(ms: number): string {
-  // Clocks differ, so a time up to two seconds in the future counts as now.
+  // Clocks differ, so a time that is less than two seconds in the future counts as now.
   const seconds = Math.trunc(ms / second);
   if (seconds < -1) return "<invalid>";
   if (seconds < 0) return "0s";
@@ -35,7 +35,7 @@ function twoUnits(a: number, unitA: string, b: number, unitB: string): string {
 const agoPattern = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) ago/g;
 const timestamp = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 
-/** Formats a relative cell: replaces each timestamp in it by the time passed since then. */
+/** Replaces each timestamp in a text by its age. */
 export function formatAges(wire: string, now: number): string {
   return wire.replace(timestamp, (at) => {
     const ms = Date.parse(at);
@@ -43,7 +43,10 @@ export function formatAges(wire: string, now: number): string {
   });
 }
 
-/** Formats a relative cell like ages, but for a sentence: a future "TIME ago" becomes "in 5m". */
+/**
+ * Replaces each timestamp in a sentence by its age. If the timestamp is in the future, the result is "in 5m" instead
+ * of "5m ago".
+ */
 export function formatAgesInSentence(wire: string, now: number): string {
   const future = wire.replace(agoPattern, (match: string, at: string) => {
     const ms = Date.parse(at) - now;
@@ -52,14 +55,14 @@ export function formatAgesInSentence(wire: string, now: number): string {
   return formatAges(future, now);
 }
 
-/** Returns the first timestamp in a relative cell, in ms; NaN if there is none. */
+/** Returns the first timestamp in a text, in ms since 1970. Returns NaN if there is none. */
 export function firstTimestamp(wire: string): number {
   timestamp.lastIndex = 0;
   const found = timestamp.exec(wire);
   return found === null ? NaN : Date.parse(found[0]);
 }
 
-/** Formats the local time of day as 14:03:22, with the date before it if it is not today. */
+/** Formats a time as local time, such as 14:03:22. If it is not today, the date precedes it. */
 export function clockTime(rfc3339: string, now: number): string {
   const at = new Date(rfc3339);
   if (Number.isNaN(at.getTime())) return "";

@@ -1,4 +1,2 @@
-// Formats numbers for people.
-
-/** Formats an integer with commas: 10,020. */
+/** Formats an integer with commas, such as 10,020. */
 export const formatInteger = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, ",");

@@ -1,11 +1,13 @@
-// Fuzzy search: terms separated by a space or a hyphen, in any order. Each term may have one extra character between
-// two of its letters.
+// Searches texts approximately. A search consists of terms, separated by spaces or hyphens, in any order. Between two
+// letters of a term, the text can contain one additional character.
 
 import uFuzzy from "@leeoniya/ufuzzy";
 
 export interface Hit {
   readonly index: number; // index in the searched list
-  /** The matching ranges: from, to, from, to. Empty if there are too many matches to rank. */
+  /**
+   * The ranges of the text that match, as pairs of start and end indexes. Empty if there are too many hits to rank.
+   */
   readonly ranges: readonly number[];
 }
 
@@ -14,7 +16,7 @@ export interface Hits {
   readonly best: readonly Hit[];
 }
 
-const maxRanked = 2000; // with more matches than this, they keep their order and are not ranked
+const maxRanked = 2000; // hits; if there are more, they are not ranked and keep their order
 
 export class Fuzzy {
   private readonly fuzzy = new uFuzzy({ intraIns: 1, intraChars: "[a-z\\d._/:-]" });

@@ -1,6 +1,7 @@
-// Invisible characters, and characters that change the direction of the text after them, could make a text resemble
-// another one, or overwrite its neighbors. They stay in the text, so that copy and search work. Each run of them is
-// isolated from the rest, and its code points are shown. web/templates/invisible.go does the same in Go.
+// Makes invisible characters visible, and characters that change the writing direction. Such characters could make a
+// text resemble another one, or overwrite the text next to it. The characters stay in the text, so that copying and
+// searching work. Each run of them is isolated from the text around it, and its code points are shown.
+// web/templates/invisible.go does the same in Go.
 
 const invisible = new RegExp(
   "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e" +
@@ -9,21 +10,24 @@ const invisible = new RegExp(
 );
 const invisibleGlobal = new RegExp(invisible, "gu");
 const invisibleSplit = new RegExp(`(${invisible.source})`, "u");
-const maxRuns = 32; // how many runs of such characters are shown one by one, and how many characters of each
+const maxRuns = 32; // maximum number of runs whose code points are shown, and of characters in each run
 
-/** Whether a text contains invisible characters, or characters that change the writing direction. */
+/** Reports whether a text contains invisible characters, or characters that change the writing direction. */
 export const hasInvisible = (text: string): boolean => invisible.test(text);
 
 /**
- * A part of a text. codePoints: the code points of its invisible characters, to show in place of the part; null to show
- * the part as it is; "" to show it as it is but isolated, because it has too many such characters to show each.
+ * A part of a text. codePoints is the text to show instead of the part, because the part consists of invisible
+ * characters. It is null if the part is shown unchanged. It is "" if the part is shown unchanged but isolated,
+ * because it contains too many runs of invisible characters.
  */
 export interface TextPart {
   readonly text: string;
   readonly codePoints: string | null;
 }
 
-/** Splits a text into runs of odd characters and the parts between. All parts joined are the text. */
+/**
+ * Splits a text into runs of invisible characters and the parts between them. The concatenated parts equal the text.
+ */
 export function splitInvisible(text: string): TextPart[] {
   const parts = text.split(invisibleSplit).filter((p) => p !== "");
   const shownParts = parts
@@ -34,13 +38,15 @@ export function splitInvisible(text: string): TextPart[] {
     : [...shownParts, { text: parts.slice(2 * maxRuns).join(""), codePoints: "" }];
 }
 
-/** Replaces odd characters by their code points, for places that allow only plain text, such as a tooltip. */
+/**
+ * Replaces invisible characters by their code points. It is for places that allow only plain text, such as tooltips.
+ */
 export const escapeInvisible = (text: string): string =>
   (hasInvisible(text) ? text.replace(invisibleGlobal, (run) => `[${codePointsOf(run)}]`) : text);
 
 /**
- * Like escapeInvisible, for a text inside another one. Right-to-left letters in it are isolated from the text around
- * it.
+ * Escapes a text that is inserted into another one. It works as escapeInvisible, but also isolates right-to-left
+ * letters from the text around them.
  */
 export const isolateText = (text: string): string =>
   (/[\u0590-\u{10ffff}]/u.test(text) ? `\u2068${escapeInvisible(text)}\u2069` : escapeInvisible(text));

@@ -1,10 +1,10 @@
-// Computes which entries of a list are the same as in an earlier version of the list.
+// Finds the entries of a list that are unchanged since an earlier version of the list.
 
-const maxEdits = 600; // the cost of Myers' algorithm grows with the square of the number of edits
+const maxEdits = 600; // maximum number of edits; the cost of Myers' algorithm grows with its square
 
 /**
- * Returns, for each entry of next, the index of the same entry in before, or -1 if it is new or changed. If the lists
- * differ in too many entries, it compares only the entries at the same index.
+ * Returns, for each entry of next, the index of the same entry in before. The index is -1 if the entry is new or has
+ * changed. If the lists differ in too many entries, only entries with equal indexes are compared.
  */
 export function alignLists<T>(
   before: ArrayLike<T>,
@@ -25,8 +25,9 @@ export function alignLists<T>(
   const m = endB - head;
   if (n === 0 || m === 0) return out;
 
-  // The algorithm of E. Myers, "An O(ND) Difference Algorithm and Its Variations". furthest has, for each diagonal k,
-  // the furthest index in before that is reached with d edits. trace has a copy of furthest for each d.
+  // This is the algorithm of E. Myers, "An O(ND) Difference Algorithm and Its Variations". For each diagonal k,
+  // furthest contains the highest index in before that d edits can reach. trace contains a copy of furthest for each
+  // d.
   const limit = Math.min(n + m, maxEdits);
   const furthest = new Int32Array(2 * limit + 3);
   const trace: Int32Array[] = [];
@@ -46,12 +47,12 @@ export function alignLists<T>(
   return out;
 }
 
-// Follows the path that the algorithm found back from the end, and records the matching indices in out.
+// Follows the path of Myers' algorithm from its end to its start. It stores the matching indexes in out.
 function backtrack(out: Int32Array, trace: readonly Int32Array[], head: number, n: number, m: number): Int32Array {
   let x = n;
   let y = m;
   for (let d = trace.length - 1; d >= 0; d--) {
-    const v = trace[d] as Int32Array; // the first element is diagonal -d-1
+    const v = trace[d] as Int32Array; // v[0] is the value of the diagonal -d-1
     const get = (k: number): number => v[k + d + 1] ?? 0;
     const k = x - y;
     const from = k === -d || (k !== d && get(k - 1) < get(k + 1)) ? k + 1 : k - 1;

@@ -1,23 +1,25 @@
-// Runs long work in slices of a few milliseconds, so that the page stays responsive.
+// Divides long computations into slices of a few milliseconds, so that the page stays responsive.
 
-const sliceDuration = 8; // milliseconds; an animation frame has 16
+const sliceDuration = 8; // ms; an animation frame has 16 ms
 
 export class TimeSlicer {
   private since = 0; // start of the current slice
 
-  /** isWanted: called after each pause, returns whether the work is still wanted. */
+  /** isWanted is called after each pause. It reports whether the work must continue. */
   constructor(
     private readonly isWanted: () => boolean,
     private readonly clock: () => number = () => performance.now(),
     private readonly pause: () => Promise<void> = yieldToPage,
   ) {}
 
-  /** Starts the first slice. */
   begin(): void {
     this.since = this.clock();
   }
 
-  /** Pauses if the current slice is over. Callers await it between parts of the work, and stop if it returns false. */
+  /**
+   * Pauses if the current slice is over. Callers await it between parts of their work, and stop if the result is
+   * false.
+   */
   readonly pauseIfDue = (): true | Promise<boolean> => {
     if (this.clock() - this.since < sliceDuration) return true;
     return this.pause().then(() => {
@@ -26,7 +28,7 @@ export class TimeSlicer {
     });
   };
 
-  /** Runs a generator that yields at every point where it may pause. Returns null if the work is no longer wanted. */
+  /** Runs a generator that yields at each point where a pause is possible. Returns null if the work was stopped. */
   async run<T>(work: Generator<undefined, T>): Promise<T | null> {
     for (;;) {
       const step = work.next();
@@ -49,6 +51,6 @@ interface Scheduler {
   yield?: () => Promise<void>;
 }
 
-// Lets the browser do other work. A timer is only the fallback, because browsers delay timers of hidden pages.
+// Lets the browser do other work. The timer is only a fallback, because browsers delay timers of hidden pages.
 const yieldToPage = (): Promise<void> =>
   (globalThis as { scheduler?: Scheduler }).scheduler?.yield?.() ?? new Promise((done) => setTimeout(done));

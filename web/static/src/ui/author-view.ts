@@ -1,4 +1,4 @@
-// Elements for the time and the author of a change.
+// Creates HTML elements for the time and the author of a change.
 
 import { formatAges, clockTime } from "../text/age.ts";
 import { h } from "./dom.ts";
@@ -9,7 +9,7 @@ export function timeView(at: string, now: number): HTMLElement {
   return h("time", { datetime: at, "data-wire": at, title: clockTime(at, now) }, formatAges(at, now));
 }
 
-/** Returns an element with the field manager of a change, followed by the operation and the subresource. */
+/** Returns an element with the author of a change: the field manager, the operation and the subresource. */
 export function authorView(author: ChangeAuthor): HTMLElement {
   const operationText = [author.operation, author.subresource].filter((w) => w !== "").join(" ");
   return h(

@@ -1,42 +1,48 @@
-// Detects that the server serves another build of the page, as after an upgrade. The page then shows a notice and keeps
-// working; the user reloads it at a convenient time. A page that has been hidden for a while, and has no state in
-// addition to its URL, reloads itself. It does so only if the server responds with the other build, and once for each
-// build. The reload may still return an old page, for example from a caching proxy.
+// Detects that the server now serves another build of this page, for example after an upgrade.
+// The page then shows a notice and keeps working, and the user reloads it at a convenient time. A page reloads itself
+// if it has been hidden for a while and would lose nothing. It reloads only if the server already serves the other
+// build, and only once for each build. The limit is necessary, because a caching proxy could return the old page
+// again.
 
 import { withBase } from "../net/base-path.ts";
 import { h, setText } from "./dom.ts";
 
-// ms that the page must be hidden before it reloads. A random delay of up to the same length is added, so that many
-// pages do not reload at once.
+// The time in ms that the page must be hidden before it reloads itself. A random delay of up to the same length is
+// added, so that not all pages reload at the same time.
 const hiddenDelay = 60_000;
-const requestTimeout = 30_000; // ms, the timeout of the request for the page of the other build
+const requestTimeout = 30_000; // ms; timeout of the request that checks for the other build
 
-/** The functions of the browser and the page that Build calls. Tests replace them. */
+/** The functions of the browser and the page that BuildMonitor calls. Tests replace them. */
 export interface BuildHost {
   hidden(): boolean;
-  /** Whether the page can reload without loss, because it is live and its URL contains its complete state. */
+  /**
+   * Reports whether the page can be reloaded without loss: it is live, and its URL contains everything that the user
+   * has chosen.
+   */
   canReload(): boolean;
-  /** Whether the server responds to the page's URL with a page of that build. */
+  /** Reports whether the server would answer a request for this page with the given build. */
   isServed(build: string): Promise<boolean>;
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
   random(): number;
-  /** Records that the browser tab reloads for a build. Returns false if it has before, or if recording fails. */
+  /**
+   * Records that this browser tab reloads for a build. Returns false if it was already recorded, or if it cannot be
+   * recorded.
+   */
   recordReload(build: string): boolean;
   reload(): void;
-  /** Reports whether the server has another build than the page. */
   updateChanged(other: boolean): void;
 }
 
 export class BuildMonitor {
-  private otherBuild = ""; // the server's build if it differs from the page's, else empty
+  private otherBuild = ""; // build of the server if it differs from the page's build; otherwise empty
   private timer: unknown = null;
   private generation = 0;
 
-  /** pageBuild is the page's build, empty if not known. */
+  /** pageBuild is the build of this page. It is empty if unknown. */
   constructor(private readonly pageBuild: string, private readonly host: BuildHost) {}
 
-  /** Takes the build that the server reports; empty if it reports none. */
+  /** Sets the build that the server reports. It is empty if the server reports none. */
   setServerBuild(build: string): void {
     const reported = this.pageBuild === "" || build === this.pageBuild ? "" : build;
     if (reported === this.otherBuild) return;
@@ -45,7 +51,6 @@ export class BuildMonitor {
     this.visibilityChanged();
   }
 
-  /** Called when the page has become visible or hidden. */
   visibilityChanged(): void {
     this.generation++;
     this.host.cancel(this.timer);
@@ -56,14 +61,14 @@ export class BuildMonitor {
   private async reloadIfPossible(): Promise<void> {
     const { generation } = this;
     const isServed = this.host.canReload() && await this.host.isServed(this.otherBuild);
-    // Stop, because the visibility or the build has changed in the meantime.
+    // Stop if the visibility of the page or the server's build has changed meanwhile.
     if (generation !== this.generation) return;
     if (!isServed || !this.host.canReload()) this.visibilityChanged();
     else if (this.host.recordReload(this.otherBuild)) this.host.reload();
   }
 }
 
-/** Implements Host.served: whether the server serves the page of that build. */
+/** Implements BuildHost.isServed by a request for the current URL. */
 export async function isBuildServed(build: string): Promise<boolean> {
   try {
     const response = await fetch(location.href, {
@@ -71,7 +76,7 @@ export async function isBuildServed(build: string): Promise<boolean> {
       headers: { accept: "text/html" },
       signal: AbortSignal.timeout(requestTimeout),
     });
-    // Only the page's script tag can match. Text from the cluster cannot, because its quotes are escaped.
+    // Only the script tag of the page can match. Text from the cluster cannot match, because its quotes are escaped.
     return response.ok && (await response.text()).includes(`src="${withBase(`/static/app.js?v=${build}`)}"`);
   } catch {
     return false;
@@ -80,7 +85,7 @@ export async function isBuildServed(build: string): Promise<boolean> {
 
 const storageKey = "glasshouse.builds";
 
-/** Implements Host.first: stores a build in the session storage. */
+/** Implements BuildHost.recordReload. It stores the build in the session storage of the browser tab. */
 export function recordReloadFor(build: string): boolean {
   try {
     const recorded = (sessionStorage.getItem(storageKey) ?? "").split(" ");
@@ -92,7 +97,7 @@ export function recordReloadFor(build: string): boolean {
   }
 }
 
-/** Shows a notice below the header if the server has another build, or removes it. */
+/** Shows a notice below the page header if the server has another build. Otherwise, it removes the notice. */
 export function showUpdateNotice(other: boolean, reload: () => void): void {
   document.getElementById("build")?.remove();
   if (!other) return;

@@ -1,13 +1,12 @@
-// Highlights elements that have just changed. All highlights fade in the same few steps, because a fade in every frame
-// would keep a busy page drawing all the time.
+// Highlights elements that have changed a moment ago. All highlights fade in the same few steps. A smooth fade would
+// make a busy page draw all the time.
 
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
-const fadeInterval = 250; // milliseconds between two steps
-const fadeSteps = 4; // the first one still shows the full color
-const stepOfElement = new Map<Element, number>(); // the step of each element
+const fadeInterval = 250; // ms between two steps
+const fadeSteps = 4; // the first step still shows the full color
+const stepOfElement = new Map<Element, number>(); // current step of each highlighted element
 let timer = 0;
 
-/** Highlights an element. */
 export function highlight(e: Element): void {
   e.setAttribute("data-changed", "");
   e.removeAttribute("data-fading");
@@ -15,7 +14,6 @@ export function highlight(e: Element): void {
   if (timer === 0) timer = setInterval(fade, fadeInterval);
 }
 
-/** Ends a highlight at once. */
 export function endHighlight(e: Element): void {
   stepOfElement.delete(e);
   e.removeAttribute("data-changed");
@@ -29,7 +27,7 @@ function fade(): void {
       continue;
     }
     stepOfElement.set(e, step + 1);
-    // With reduced motion, the highlight stays for a moment and ends without a fade.
+    // If the user prefers reduced motion, the highlight is removed after a moment without fading.
     if (step > 0 && !reduced.matches) e.setAttribute("data-fading", String(step));
   }
   if (stepOfElement.size > 0) return;

@@ -1,12 +1,10 @@
-// Writing to the clipboard, if the browser allows it.
-
 /** Copies a text to the clipboard. Returns false if the browser refuses. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // If the clipboard API is not available, a copy command during a user action may still work.
+    // If the clipboard API is not available, the old "copy" command can still work during a user action.
     const onCopy = (e: ClipboardEvent): void => {
       e.clipboardData?.setData("text/plain", text);
       e.preventDefault();

@@ -1,10 +1,10 @@
-// The only place that creates elements. Text is inserted as text, never as HTML.
+// All HTML elements are created in this file. Text is inserted as text and never as HTML.
 
 import { hasInvisible, splitInvisible, escapeInvisible } from "../text/invisible-chars.ts";
 
 export type Attributes = Readonly<Record<string, string | true | null | undefined>>;
 
-/** Creates an element with attributes and children. Attributes that are null or undefined are left out. */
+/** Creates an HTML element with attributes and children. Attributes that are null or undefined are omitted. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -18,7 +18,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return e;
 }
 
-/** Returns a text as nodes, with its invisible characters made visible. */
+/** Converts a text to nodes. Invisible characters in it are made visible. */
 export const textNodes = (text: string): (Node | string)[] =>
   hasInvisible(text)
     ? splitInvisible(text).map((p) => (p.codePoints === null ? p.text : invisibleSpan(p.text, p.codePoints)))
@@ -32,12 +32,12 @@ function invisibleSpan(text: string, codePoints: string): HTMLElement {
   return e;
 }
 
-// Returns the value to set for an attribute. Values of title and aria-label cannot contain elements, so invisible
-// characters are spelled out.
+// Returns the value to set for an attribute. Invisible characters in title and aria-label are replaced by their code
+// points, because these attributes cannot contain elements.
 const attributeText = (name: string, value: string): string =>
   (name === "title" || name === "aria-label" ? escapeInvisible(value) : value);
 
-/** Like h, but creates an SVG element. */
+/** Does the same as h, but creates an SVG element. */
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -51,7 +51,9 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return e;
 }
 
-/** Returns the element with this id, which the templates contain. Throws if it is missing. */
+/**
+ * Returns the element with this id. Throws an error if it is missing, because the server's templates must contain it.
+ */
 export function byId(id: string): HTMLElement {
   const e = document.getElementById(id);
   if (e === null) throw new Error(`the page has no #${id}`);
@@ -77,7 +79,7 @@ export function setAttr(e: Element, name: string, value: string | null): void {
   else e.setAttribute(name, to);
 }
 
-/** Makes children the only children of parent, in this order, with as few moves as possible. */
+/** Makes children the only children of parent, in this order. It moves as few elements as possible. */
 export function arrangeChildren(parent: Element, children: readonly Element[]): void {
   let next = parent.firstElementChild;
   for (const child of children) {
@@ -92,8 +94,8 @@ export function arrangeChildren(parent: Element, children: readonly Element[]): 
 }
 
 /**
- * Synchronizes the children of parent with a list of values. A child is created when a key first occurs, updated on
- * every call, and removed when its key is no longer in the list.
+ * Makes the children of parent match a list of values. A child is created when its key first occurs, updated by every
+ * call, and removed when its key is no longer in the list.
  */
 export function syncChildren<T extends { readonly key: string }>(
   parent: Element,

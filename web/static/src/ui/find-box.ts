@@ -1,13 +1,14 @@
-// The search within a displayed text: the box, the number of matches, and buttons for the next and the previous match.
+// A search box for a displayed text. It shows the number of matches, and has buttons for the next and the previous
+// match.
 
 import { h, setText } from "./dom.ts";
 import { formatInteger } from "../text/format.ts";
 
-/** Receives the user's actions in the search box. */
+/** The functions that the search box calls when the user operates it. */
 export interface FindActions {
   setQuery(text: string): void;
   step(by: 1 | -1): void;
-  focusText(): void; // moves the focus from the search box to the text
+  focusText(): void; // moves the keyboard focus from the search box to the text
 }
 
 export class FindBox {
@@ -25,7 +26,7 @@ export class FindBox {
   );
   readonly element: HTMLElement;
 
-  /** label names the text that is searched. */
+  /** label is the accessible name of the search box. */
   constructor(
     private readonly actions: FindActions,
     label: string,
@@ -47,7 +48,7 @@ export class FindBox {
     this.showCount(0, 0);
   }
 
-  /** Shows the number of the selected match, counted from 1, of count matches. number is 0 if none is selected. */
+  /** Shows which match is selected, such as "3 of 20". number is 0 if no match is selected. */
   showCount(number: number, count: number): void {
     const text =
       count === 0

@@ -1,10 +1,10 @@
-// A handle that changes the height of a part of the page, by pointer or arrow keys.
+// A handle that changes the height of a part of the page with the pointer or the arrow keys.
 
 import { h } from "./dom.ts";
 
-const minHeight = 120; // the minimum height in pixels
+const minHeight = 120; // minimum height in pixels
 
-/** Sets the height of an element, and returns a handle for its upper edge. */
+/** Sets the height of an element. Returns a handle for the upper edge of the element. */
 export function heightResizer(
   element: HTMLElement,
   label: string,

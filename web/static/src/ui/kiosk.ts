@@ -1,20 +1,20 @@
-// Kiosk mode, for a wall display without a user. It keeps the screen awake, and repeats refused requests, because no
-// user would.
+// Kiosk mode is for a wall display without a user. It keeps the screen on, and retries refused requests
+// automatically.
 
-// Ms; the actual interval is up to twice as long, so that many screens do not send requests at the same time.
+// The time in ms between two checks. Each wait is extended by a random time of up to the same length, so that not all
+// displays send requests at the same time.
 const checkInterval = 60_000;
 
-/** The part of a page that kiosk mode checks. */
+/** The part of a page that kiosk mode checks and retries. */
 export interface Retryable {
-  /** Whether the server refused a request that the page does not repeat by itself. */
+  /** Whether the server refused a request that the page does not retry automatically. */
   readonly isRefused: boolean;
   retry(): void;
 }
 
-/** Starts kiosk mode, which lasts as long as the page is open. */
 export function startKiosk(page: () => Retryable | null): void {
   void keepAwake();
-  // The browser releases the wake lock when the page is hidden, so request it again.
+  // The browser releases the wake lock when the page is hidden. Request it again when the page is visible.
   document.addEventListener("visibilitychange", () => void keepAwake());
   const check = (): void => {
     const shown = page();
@@ -26,7 +26,7 @@ export function startKiosk(page: () => Retryable | null): void {
 
 let lock: WakeLockSentinel | null = null;
 
-// Keeps the screen awake by a wake lock. If the browser or its policy refuses the lock, the screen sleeps as usual.
+// Keeps the screen on with a wake lock. If the browser refuses the wake lock, the screen sleeps as usual.
 async function keepAwake(): Promise<void> {
   if (document.hidden || lock?.released === false || !("wakeLock" in navigator)) return;
   lock = await navigator.wakeLock.request("screen").catch(() => null);

@@ -1,6 +1,6 @@
-// The behavior of a menu, in addition to opening, which it does without script.
+// Adds keyboard support to a menu. The menu is a details element, which opens without JavaScript.
 
-/** Adds arrow keys to a menu. Esc and a click elsewhere close it. */
+/** Adds arrow keys to a menu. Esc and a click outside the menu close it. */
 export function addMenuKeys(menu: HTMLElement): void {
   const details = menu as HTMLDetailsElement;
   const summary = menu.querySelector("summary") as HTMLElement;
@@ -32,5 +32,5 @@ export function addMenuKeys(menu: HTMLElement): void {
     if (details.open && menu.contains(document.activeElement)) links()[0]?.focus();
   };
   menu.addEventListener("toggle", focusFirstLink);
-  focusFirstLink(); // it may be open already
+  focusFirstLink(); // the menu is possibly open already
 }

@@ -1,12 +1,11 @@
-// A popover that a button of the page opens below itself. Its content is created on opening and removed on closing. Esc
-// and a click outside close it.
+// A popover that opens below a button. Its content is created when it opens, and removed when it closes. Esc and a
+// click outside close it.
 
 import { h } from "./dom.ts";
 
-/** The content of a popover. */
 export interface Content {
   readonly elements: readonly Node[];
-  /** The element that receives the focus first. */
+  /** The element that receives the keyboard focus when the popover opens. */
   readonly focus: HTMLElement;
   close(): void;
 }

@@ -1,12 +1,12 @@
-// Preferences in the storage of the browser: short lists, such as pins and recently used values, and single settings.
-// They are not part of a URL.
+// Stores preferences of the user in the browser: short lists, such as pinned resources, and single settings. They are
+// not part of the URL.
 
-// Replaces the browser's storage for values that it does not store, because storage is forbidden or full. They are lost
-// when the page is closed.
+// Contains the values that the browser refuses to store. They are lost when the page is closed.
 const memoryFallback = new Map<string, string>();
 
 /**
- * Access to the browser's storage. It never throws: even reading the name localStorage throws if cookies are blocked.
+ * Reads and writes the browser's storage without throwing errors. If cookies are blocked, even reading the variable
+ * localStorage throws an error.
  */
 export const preferences = {
   get(key: string): string | null {
@@ -29,10 +29,10 @@ export const preferences = {
     try {
       localStorage.removeItem(key);
     } catch {
-      // The storage is not available, so nothing was stored.
+      // The storage is not available, so it contains nothing to remove.
     }
   },
-  /** Stores a flag, or removes it. */
+  /** Stores a flag that is true, and removes a flag that is false. */
   setFlag(key: string, on: boolean): void {
     if (on) preferences.set(key, "");
     else preferences.remove(key);
@@ -41,7 +41,7 @@ export const preferences = {
 
 const prefix = "glasshouse.";
 
-/** Returns the list of this name; empty if there is none, or if storage is not available. */
+/** Returns the list with this name. It is empty if there is no such list, or if the storage is not available. */
 export function storedList(name: string): readonly string[] {
   try {
     const value: unknown = JSON.parse(preferences.get(prefix + name) ?? "[]");
@@ -56,21 +56,21 @@ export function storeList(name: string, list: readonly string[]): void {
   else preferences.set(prefix + name, JSON.stringify(list));
 }
 
-/** Calls changed when another tab has changed the list of this name, or has cleared the storage. */
+/** Calls changed after another browser tab has changed the list with this name, or has cleared the storage. */
 export function onListChangedElsewhere(name: string, changed: () => void): void {
   addEventListener("storage", (e) => {
     if (e.key === null || e.key === prefix + name) changed();
   });
 }
 
-/** Returns the list with value moved or added to its front, and cut to at most most values. */
+/** Returns the list with value at the front. The result contains at most most values. */
 export const moveToFront = (list: readonly string[], value: string, most: number): string[] =>
   [value, ...list.filter((v) => v !== value)].slice(0, most);
 
-/** Returns the list without value if it contains value, otherwise with value appended. */
+/** Returns the list without value if it contains value. Otherwise, it returns the list with value at the end. */
 export const toggleValue = (list: readonly string[], value: string): string[] =>
   list.includes(value) ? list.filter((v) => v !== value) : [...list, value];
 
-/** Records a value as the most recently used one. */
+/** Moves a value to the front of a list of recently used values. The list has at most 8 values. */
 export const rememberRecent = (name: string, value: string): void =>
   storeList(name, moveToFront(storedList(name), value, 8));

@@ -1,9 +1,7 @@
-// The expiry of the share link in the header of a guest's page.
-
 import { setText } from "./dom.ts";
 import { expiryText } from "../model/guest.ts";
 
-/** Shows the expiry of the link, in the viewer's local time. */
+/** On a guest's page, shows in the header when the share link expires, in the viewer's local time. */
 export function showExpiry(now: () => number): void {
   const time = document.getElementById("until");
   const at = time?.getAttribute("datetime") ?? "";
@@ -12,5 +10,5 @@ export function showExpiry(now: () => number): void {
   };
   if (time !== null) time.title = new Date(at).toString();
   update();
-  setInterval(update, 60_000); // the day may have changed
+  setInterval(update, 60_000); // the text depends on the current date
 }

@@ -1,5 +1,5 @@
-// Whether single-key shortcuts are enabled: a preference that the browser stores. Users of speech input may disable
-// them, because spoken words arrive as letters.
+// Stores whether single-key shortcuts are enabled. Users of speech input should be able to disable them, because
+// spoken words arrive as letters.
 
 import { preferences } from "./preferences.ts";
 
@@ -9,5 +9,4 @@ export const singleKeysEnabled = (): boolean => preferences.get(storageKey) === 
 
 export const setSingleKeysEnabled = (on: boolean): void => preferences.setFlag(storageKey, !on);
 
-/** Whether a key is a single character. */
 export const isCharacterKey = (key: string): boolean => key.length === 1;

@@ -1,24 +1,23 @@
-// Draws the status of a list. The texts are in status.ts.
+// Draws the status of a list. The texts are in model/status.ts.
 
 import { h, setText } from "./dom.ts";
 import { formatInteger } from "../text/format.ts";
 import { countText, type Note, type Status } from "../model/status.ts";
 import { formatView, defaultView, type View } from "../model/view.ts";
 
-/** Shows a text in an element, and hides the element if there is none. */
+/** Shows a text in an element. If the text is null, the element is hidden. */
 export function showText(e: HTMLElement, text: string | null): void {
   e.hidden = text === null;
   setText(e, text ?? "");
 }
 
-/** Draws the status of the page. */
 export function drawStatus(e: HTMLElement, s: Status): void {
   e.dataset["state"] = s.tone;
   let label = e.querySelector(".words");
   let number = e.querySelector(".number");
   if (label === null || number === null) {
     label = h("span", { class: "words" });
-    // Hide the number from screen readers, because they would announce each of its changes.
+    // Hide the number from screen readers, because they would announce each change of it.
     number = h("span", { class: "number", "aria-hidden": "true" });
     e.replaceChildren(label, number);
   }
@@ -26,7 +25,7 @@ export function drawStatus(e: HTMLElement, s: Status): void {
   setText(number, countText(s));
 }
 
-/** Draws the note of a table without rows, or removes it. */
+/** Draws the note that replaces the rows of an empty table. null removes the note. */
 export function drawNote(element: HTMLElement, n: Note | null, ref: string, resource: string, retry: () => void): void {
   if (n === null) return element.replaceChildren();
   const text = JSON.stringify(n);
@@ -51,7 +50,9 @@ export function drawNote(element: HTMLElement, n: Note | null, ref: string, reso
   element.replaceChildren(...parts);
 }
 
-/** Draws how many rows have a warning or an error, each as a link to these rows. */
+/**
+ * Draws the numbers of rows with errors and with warnings. Each number is a link that filters the list by these rows.
+ */
 export function drawSeverityCounts(element: HTMLElement, view: View, count: (tone: "bad" | "warn") => number): void {
   const words = (["bad", "warn"] as const).map((tone) => {
     const n = count(tone);

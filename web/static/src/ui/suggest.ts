@@ -1,12 +1,15 @@
-// Suggests object names for an input while the user types.
+// Suggests names of objects while the user types in a text box.
 
 import { withBase } from "../net/base-path.ts";
 import { h } from "./dom.ts";
 
 const maxSuggestions = 20;
-const debounceDelay = 150; // ms after the last key
+const debounceDelay = 150; // ms after the last key press
 
-/** Offers names of objects in the datalist of an input. The resource is the typed ref, or else ref(). */
+/**
+ * Fills the datalist of a text box with names of objects. If the typed text starts with a resource ref, objects of
+ * that resource are suggested, otherwise objects of the resource ref().
+ */
 export function suggestNames(input: HTMLInputElement, list: HTMLElement, ref: () => string): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let requestNumber = 0;
@@ -36,15 +39,15 @@ export function suggestNames(input: HTMLInputElement, list: HTMLElement, ref: ()
   };
   const scheduleRequest = (): void => {
     clearTimeout(timer);
-    // Without suggestions, the user can still type a name.
+    // Ignore errors. The user can still type a name without suggestions.
     timer = setTimeout(() => void request().catch(() => undefined), debounceDelay);
   };
   input.addEventListener("input", scheduleRequest);
   input.addEventListener("focus", scheduleRequest);
-  if (document.activeElement === input) scheduleRequest(); // The input had the focus before the script ran.
+  if (document.activeElement === input) scheduleRequest(); // the text box got the focus before this script ran
 }
 
-// Returns the namespaces and names of a snapshot's rows; empty if the body is not a snapshot.
+// Returns the namespaces and names of the rows in a snapshot. Returns an empty list if the body is not a snapshot.
 function namesOf(body: unknown): [string, string][] {
   const rows: unknown = typeof body === "object" && body !== null ? (body as { rows?: unknown }).rows : null;
   if (!Array.isArray(rows)) return [];

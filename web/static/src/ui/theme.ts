@@ -1,4 +1,4 @@
-// The user's theme and density. The server reads the cookie, so that the first paint has them.
+// The user's theme and row density. They are stored in a cookie, so that the server can render the page with them.
 
 import { withBase } from "../net/base-path.ts";
 
@@ -10,13 +10,12 @@ const documentRoot = document.documentElement;
 export const theme = (): string => documentRoot.dataset["theme"] ?? "";
 export const density = (): string => documentRoot.dataset["density"] ?? "";
 
-/** Sets the theme: light or dark; empty for the system's. */
+/** Sets the theme to "light" or "dark". An empty text selects the theme of the operating system. */
 export const setTheme = (to: string): void => savePreference("theme", themes.includes(to) ? to : "");
 
-/** Sets the row density; empty is between compact and roomy. */
+/** Sets the row density to "compact" or "roomy". An empty text selects the normal density. */
 export const setDensity = (to: string): void => savePreference("density", densities.includes(to) ? to : "");
 
-/** Switches between light and dark. */
 export function toggleTheme(): void {
   const dark = theme() === "" ? matchMedia("(prefers-color-scheme: dark)").matches : theme() === "dark";
   setTheme(dark ? "light" : "dark");

@@ -1,5 +1,5 @@
-// Toasts: short messages about actions that have no other visible result. They appear at the bottom of the page for a
-// moment, and screen readers announce them.
+// Toasts are short messages about actions that have no other visible result. A toast is shown at the bottom of the
+// page for 4 s, and screen readers announce it.
 
 import { h, setText } from "./dom.ts";
 
@@ -13,13 +13,15 @@ export function showToast(text: string): void {
   }, 4000);
 }
 
-/** Reports that data was reset because the stream could not be resumed. */
+/**
+ * Shows a toast that data is being reloaded, because the server could not replay the changes that the page missed.
+ */
 export const showReloadToast = (): void => showToast("Missed changes could not be replayed. Reloading…");
 
-const typingPause = 1000; // ms after the last key
+const typingPause = 1000; // ms after the last key press
 let typingTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Shows a toast when typing has paused. If words returns an empty text then, no toast is shown. */
+/** Shows a toast after the user has stopped typing. No toast is shown if text() then returns an empty text. */
 export function showToastAfterTyping(text: () => string): void {
   clearTimeout(typingTimer);
   typingTimer = setTimeout(() => {

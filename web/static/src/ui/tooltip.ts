@@ -1,9 +1,9 @@
-// A tooltip for the element under the pointer or with the focus: the text of data-hint. It stays while the pointer is
-// on it. Escape closes it.
+// A tooltip for the element under the pointer or with the keyboard focus. Its text is the element's attribute
+// data-hint. It stays open while the pointer is on it, and Esc closes it.
 
 import { h, setText } from "./dom.ts";
 
-const hideDelay = 200; // ms that the pointer may take from the element to the tooltip
+const hideDelay = 200; // ms in which the pointer must move from the element to the tooltip
 
 export class Tooltip {
   private readonly element = h("div", { id: "hint", class: "tooltip", role: "tooltip", popover: "manual" });

@@ -1,13 +1,16 @@
-// The separator between two parts of the page. It changes the width of one part by pointer and by the arrow keys. The
-// width is stored.
+// The separator between the table and the panel. The user changes the width of the panel with the pointer or the
+// arrow keys. The browser stores the width.
 
 import { preferences } from "./preferences.ts";
 
 const minPanelWidth = 320;
-const minTableWidth = 360; // the minimum width of the other part
+const minTableWidth = 360; // minimum width of the table in pixels
 const keyStep = 24;
 
-/** Makes a separator set the width of the part at its right, as the property --panel-width of the root element. */
+/**
+ * Makes a separator change the width of the part at its right. The width is stored in the CSS property --panel-width
+ * of the root element.
+ */
 export function makeWidthResizable(separator: HTMLElement, part: HTMLElement): void {
   const set = (width: number): void => {
     const clamped = Math.round(Math.max(minPanelWidth, Math.min(innerWidth - minTableWidth, width)));

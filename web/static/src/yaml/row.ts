@@ -1,6 +1,7 @@
-// A Row is one line of the YAML text with its element. All lines are in the document, so that the browser can search
-// and select them. Lines are grouped into blocks, and the browser skips the layout of blocks that are not visible. Only
-// the start of a very long line is laid out. The rest follows on request, or when it contains a match.
+// A Row is one line of a YAML text, with its HTML element.
+// All lines have elements, so that the browser's own search finds them and the user can select them. Lines are
+// grouped into blocks, and the browser skips the layout of blocks that are not visible. A very long line is laid out
+// only up to a limit. The rest of it is laid out when the user requests it, or when it contains a match.
 
 import { h } from "../ui/dom.ts";
 import { formatInteger } from "../text/format.ts";
@@ -9,24 +10,24 @@ import type { Line } from "./writer.ts";
 export interface Row {
   line: Line;
   readonly element: HTMLElement;
-  block: Block | null; // null before the row is in a block
-  index: number; // the position in the present text; -1 if the row is not in it
+  block: Block | null; // null until the row is added to a block
+  index: number; // index in the current text; -1 if the text does not contain the row
   folded: boolean;
-  hidden: boolean; // whether a fold hides the row
-  found: readonly number[] | null; // start and end of each match; null before the search
+  hidden: boolean; // whether the row is hidden, because a parent row is folded
+  found: readonly number[] | null; // start and end of each match of the search; null before the search
 }
 
 export interface Block {
   readonly element: HTMLElement;
   rows: Row[];
-  shown: number; // how many rows of the block are not hidden by a fold
+  shown: number; // number of rows in the block that are not hidden
 }
 
-export const blockSize = 64; // lines in a block
-const initialLength = 1000; // characters; of a longer line, only this many are laid out at first
+export const blockSize = 64; // lines in one block
+const initialLength = 1000; // characters of a longer line that are laid out at first
 const pieceLength = 2000;
 
-/** Creates the row for a line. It is not in a block yet. */
+/** Creates the row for a line, without adding it to a block. */
 export function newRow(line: Line): Row {
   const { text } = line;
   const element = textElement(
@@ -38,8 +39,8 @@ export function newRow(line: Line): Row {
   return { line, element, block: null, index: -1, folded: false, hidden: false, found: null };
 }
 
-// Creates an element with a single text node, so that positions in the text can be counted. Invisible characters need
-// no treatment, because the YAML writer has already escaped them.
+// Creates an element with a single text node, so that characters can be counted. Invisible characters need no
+// treatment here, because the YAML writer has already escaped them.
 function textElement(name: string, text: string): HTMLElement {
   const element = h("div", { class: name });
   element.textContent = text;
@@ -48,18 +49,17 @@ function textElement(name: string, text: string): HTMLElement {
 
 export const newBlock = (): Block => ({ element: h("div", { class: "block" }), rows: [], shown: -1 });
 
-/** Returns an upper bound of the width of a line, in columns of the monospaced font. */
+/** Returns the maximum width of a line, in columns of the monospaced font. */
 export const maxColumns = ({ text, isWide: wide }: Line): number =>
   Math.min(text.length, initialLength + 200) * (wide ? 2 : 1);
 
-/** Shows the rest of a long line. */
 export function showRest(row: Row): void {
   row.element.classList.add("open");
   row.element.querySelector(":scope > .rest")?.removeAttribute("hidden");
   row.element.querySelector(":scope > .more")?.remove();
 }
 
-/** Returns the text node that contains a character of a row, and the offset in that node. */
+/** Returns the text node that contains a character of a row, and the character's offset in that node. */
 export function textPosition(row: Row, column: number): [Text, number] | null {
   let remaining = column;
   for (const text of textNodes(row.element)) {
@@ -69,7 +69,7 @@ export function textPosition(row: Row, column: number): [Text, number] | null {
   return null;
 }
 
-/** Converts a DOM position, an offset in a text node, into the index of a character of the row. */
+/** Converts an offset in a text node of a row to the index of a character in the line. */
 export function columnOf(row: Row, node: Text, offset: number): number {
   let before = 0;
   for (const text of textNodes(row.element)) {
@@ -100,7 +100,7 @@ function restElement(text: string, from: number): HTMLElement {
   return element;
 }
 
-/** Returns where to cut a text: at this position, or after the second half of a surrogate pair. */
+/** Returns the position at which to cut a text. It is at, or at + 1 if the cut would split a surrogate pair. */
 export function safeCut(text: string, at: number): number {
   const code = text.charCodeAt(at - 1);
   return code >= 0xd800 && code < 0xdc00 ? at + 1 : Math.min(at, text.length);

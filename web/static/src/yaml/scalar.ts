@@ -1,20 +1,21 @@
-// Formats keys and scalars as YAML. js-yaml decides whether a string needs quotes, and which. Its dump schema quotes
-// every string that a YAML 1.1 or 1.2 parser would parse as something other than a string.
+// Formats keys and scalars as YAML. js-yaml decides whether and how to quote a string. It quotes every string that a
+// YAML 1.1 or YAML 1.2 parser would not parse as a string.
 
 import { hasInvisible } from "../text/invisible-chars.ts";
 import { defineScalarTag, dump, DUMP_SCHEMA, NOT_RESOLVED, type Schema } from "js-yaml";
 
-/** The type of a value, for its color. */
+/** The type of a value, which selects its color. */
 export type ScalarType = "string" | "number" | "word";
 
 export interface Scalar {
-  readonly first: string; // the text after the key or the dash
-  readonly rest: readonly string[]; // the lines of a block scalar, indented by two
+  readonly first: string; // text after the key or the dash
+  readonly rest: readonly string[]; // lines of a block scalar, indented by two spaces
   readonly type: ScalarType;
 }
 
-// Returns the dump schema of js-yaml with two extensions. It accepts integers beyond 2^53, which decode.ts decodes as
-// bigint. It also quotes strings that kubectl, unlike js-yaml, parses as a number or a document end.
+// Returns the js-yaml schema with two extensions. First, it accepts bigint values, which decode.ts uses for integers
+// beyond 2^53. Second, it quotes strings that kubectl, in contrast to js-yaml, parses as a number or as the end of a
+// document.
 function schema(): Schema {
   const ambiguous = defineScalarTag("misread", {
     implicit: true,
@@ -36,14 +37,13 @@ function schema(): Schema {
 
 const options = { schema: schema(), lineWidth: -1, noRefs: true, seqNoIndent: true, quoteStyle: "double" } as const;
 
-// Matches strings that need no quotes unless they are one of reservedWords. Most strings in an object are such, and
-// calling the library for each would take most of the time.
+// Matches strings that need no quotes, except reservedWords. Most strings in objects match. Calling js-yaml for each
+// of them would take most of the time.
 const plainPattern = /^[A-Za-z][\w./+=@,;():-]*$/;
 const reservedWords = new Set(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]);
 const isPlain = (text: string): boolean =>
   plainPattern.test(text) && !text.endsWith(":") && (text.length > 5 || !reservedWords.has(text.toLowerCase()));
 
-/** Formats a scalar, or an empty map or list. */
 export function scalar(value: unknown): Scalar {
   const type: ScalarType =
     typeof value === "string" ? "string" : typeof value === "number" || typeof value === "bigint" ? "number" : "word";
@@ -55,9 +55,9 @@ export function scalar(value: unknown): Scalar {
   return { first, rest, type };
 }
 
-// Strings with invisible characters, or with characters that change the writing direction, are quoted and those
-// characters escaped. A string of several lines is quoted only for characters that change the direction, because those
-// can overwrite neighboring text.
+// Matches characters that change the writing direction. A string with such characters is quoted and the characters
+// are escaped, because they could overwrite the text next to it. In strings of one line, other invisible characters
+// are escaped too.
 const directional = /[\u202a-\u202e\u2066-\u2069]/;
 const needsEscapes = (text: string): boolean => directional.test(text) || (!text.includes("\n") && hasInvisible(text));
 const quote = (text: string): string => JSON.stringify(text).replace(/[^\n\x20-\x7e\xa0-\xac\xae-\u0600]/gu, (c) => {
@@ -66,8 +66,8 @@ const quote = (text: string): string => JSON.stringify(text).replace(/[^\n\x20-\
   return n > 0xffff ? `\\U${n.toString(16).padStart(8, "0")}` : `\\u${n.toString(16).padStart(4, "0")}`;
 });
 
-// Matches strings of several lines without special characters and leading space, which are written as a block scalar.
-// For a string of a megabyte, this test is faster than the library.
+// Matches strings of several lines without special characters and without leading spaces. They are written as a block
+// scalar. For a string of 1 MB, this test is faster than js-yaml.
 const blockPattern = /^(?=\S)(?=[^]*\n)[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
 
 function blockScalar(text: string): Scalar {
@@ -82,7 +82,7 @@ function blockScalar(text: string): Scalar {
 const plainText = (value: unknown): string =>
   typeof value !== "object" || value === null ? String(value) : Array.isArray(value) ? "[]" : "{}";
 
-/** Formats a map key, without the colon; null if it needs YAML's explicit form, "? key". */
+/** Formats a map key without the colon. Returns null if the key needs the explicit form "? key" of YAML. */
 export function keyText(key: string): string | null {
   if (key.length < 128 && isPlain(key)) return key;
   if (hasInvisible(key) && key.length < 128) return quote(key);
@@ -90,7 +90,10 @@ export function keyText(key: string): string | null {
   return text.endsWith(": 0\n") && !text.startsWith("? ") ? text.slice(0, -4) : null;
 }
 
-/** Formats a map key for which keyText returns null. The caller appends ": " and the value after the last line. */
+/**
+ * Formats a map key in the explicit form of YAML ("? key"). The caller appends ": " and the value after the last
+ * line.
+ */
 export const keyLines = (key: string): string[] =>
   needsEscapes(key)
     ? [`? ${quote(key)}`]
@@ -98,9 +101,9 @@ export const keyLines = (key: string): string[] =>
         .slice(0, -1)
         .map((l, i) => (i === 0 ? l : l.slice(2)));
 
-// Formats a value by js-yaml, as an item of a list: the first line is the text after the dash. Strings with JSON are in
-// single quotes, which are easier to read, and which kubectl accepts too. A second item follows the value, because
-// js-yaml adds an end marker to a document that ends in empty lines.
+// Formats a value with js-yaml as an element of a list. The first line is the text after the dash.
+// Strings that contain double quotes, such as JSON, are in single quotes, which are easier to read. A second element
+// follows the value, because js-yaml adds an end marker to a document that ends with empty lines.
 const dumpValue = (value: unknown): string[] =>
   dump([value, 0], {
     ...options,
@@ -114,7 +117,10 @@ const isLetter = (c: number): boolean =>
   c < 128 ? (c | 32) >= 97 && (c | 32) <= 122 : /\p{L}/u.test(String.fromCharCode(c));
 const isDigit = (c: number): boolean => c >= 48 && c <= 57;
 
-/** Compares keys in the order that kubectl prints them: letters last, and numbers by value. */
+/**
+ * Compares map keys in the order in which kubectl prints them. Letters are sorted after other characters, and numbers
+ * by value.
+ */
 export function compareKeys(a: string, b: string): number {
   let at = 0;
   while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
@@ -126,7 +132,8 @@ export function compareKeys(a: string, b: string): number {
   if (letters === 2) return x - y;
   const m = digitsEnd(a, at);
   const n = digitsEnd(b, at);
-  // A 0 after a nonzero digit is part of a number, not a leading zero. Then the number with more digits is larger.
+  // A 0 after a nonzero digit is part of a number, not a leading zero. In this case, the number with more digits is
+  // larger.
   const isWithinNumber = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
   const difference = isWithinNumber || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
   return difference || m - n || x - y;

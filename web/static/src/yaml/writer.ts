@@ -1,30 +1,30 @@
-// Formats an object as lines of YAML in the style of kubectl: keys sorted, lists not indented. The lines of each part
-// of an object are cached by the identity of the part, which stays if a patch does not change it. So the cost of an
-// update depends only on the size of the change.
+// Formats an object as lines of YAML in the same way as kubectl: keys are sorted, and lists are not indented. The
+// lines of each map and list are cached. Maps and lists that a patch does not change keep their identity, so an
+// update formats only the changed parts.
 
 import { compareKeys, keyLines, keyText, scalar, type ScalarType } from "./scalar.ts";
 import type { JsonObject } from "../net/wire.ts";
 
 export interface Line {
   readonly text: string;
-  /** The start and end of the key in the line; both are 0 in a line without a key. */
+  /** The start and the end of the key in the line. Both are 0 in a line without a key. */
   readonly from: number;
   readonly to: number;
-  /** The type of the value after the key; null for none. */
+  /** The type of the value in the line. null if the line contains no value. */
   readonly type: ScalarType | null;
-  /** The number of lines after this one that are nested in it, and are hidden when it is folded. */
+  /** The number of following lines that are nested in this line. They are hidden when this line is folded. */
   readonly nestedCount: number;
-  /** Whether the line contains characters that are wider than others. */
+  /** Whether the line contains characters that are wider than one column of a monospaced font. */
   readonly isWide: boolean;
 }
 
-type Part = readonly unknown[] | JsonObject | string; // a part worth caching: a nonempty map or list, or a long text
+type Part = readonly unknown[] | JsonObject | string; // a nonempty map or list, or a long text; its lines are cached
 interface CachedLines {
   readonly indent: number;
   readonly lines: readonly Line[];
 }
 
-const minCachedLength = 2000; // minimum length in characters of a cached text
+const minCachedLength = 2000; // characters; shorter texts are not cached
 const maxCachedLength = 4_000_000;
 const widePattern = /[\u1100-\uffff]/;
 const line = (text: string, from = 0, to = 0, type: ScalarType | null = null, inner = 0): Line => ({
@@ -39,12 +39,12 @@ const line = (text: string, from = 0, to = 0, type: ScalarType | null = null, in
 export class YamlWriter {
   private readonly trees = new WeakMap<object, CachedLines>();
   private readonly texts = new Map<string, CachedLines>();
-  private cachedLength = 0; // total characters of cached texts
+  private cachedLength = 0; // total number of characters of the cached texts
   private readonly keys = new Map<string, string | null>();
 
   /**
-   * Returns all lines of an object. Between parts of the work, it awaits pauseIfDue. If that returns false, it stops
-   * and returns null.
+   * Returns all lines of an object. It awaits pauseIfDue between parts of the work. If pauseIfDue returns false, it
+   * stops and returns null.
    */
   async write(object: JsonObject, pauseIfDue: () => Promise<boolean> | true): Promise<readonly Line[] | null> {
     for (const [part, indent] of this.uncachedParts(object, 0, [])) {
@@ -56,12 +56,12 @@ export class YamlWriter {
     return isTree(object) ? this.lines(object, 0) : [line("{}", 0, 0, "word")];
   }
 
-  /** Returns all lines of a value at once, without pauses in the work. */
+  /** Returns all lines of a value. It does not pause during the work. */
   writeNow(value: unknown): readonly Line[] {
     return isTree(value) ? this.lines(value, 0) : createLines(value, 2);
   }
 
-  // Returns the parts of the value of which the lines are not cached yet, nested parts before those that contain them.
+  // Returns the parts of the value whose lines are not cached yet. A nested part precedes the parts that contain it.
   private uncachedParts(value: unknown, indent: number, out: [Part, number][]): [Part, number][] {
     if (typeof value === "string" && value.length >= minCachedLength) out.push([value, indent]);
     if (!isTree(value)) return out;
@@ -119,7 +119,8 @@ export class YamlWriter {
     append(out, rest);
   }
 
-  // Returns the lines of a scalar. The first is only the text after a key or a dash; the others are complete lines.
+  // Returns the lines of a scalar. The first line contains only the text after a key or a dash. All other lines are
+  // complete.
   private scalar(value: unknown, indent: number): readonly Line[] {
     if (typeof value === "string" && value.length >= minCachedLength) return this.text(value, indent);
     return createLines(value, indent);
@@ -149,7 +150,7 @@ export class YamlWriter {
   }
 }
 
-/** Returns the lines of a value without caching. */
+/** Returns the lines of a value, without pauses. */
 export const yamlLines = (value: unknown): string[] => new YamlWriter().writeNow(value).map((l) => l.text);
 
 function isTree(v: unknown): v is readonly unknown[] | JsonObject {
@@ -166,7 +167,7 @@ function createLines(value: unknown, indent: number): readonly Line[] {
 
 const withIndent = (pad: string, text: string): string => (text === "" ? "" : pad + text);
 
-// Appends lines to out. A single push(...lines) with a hundred thousand lines would exceed the argument limit.
+// Appends lines to out. A single push(...lines) with 100,000 lines would exceed the maximum number of arguments.
 function append(out: Line[], lines: readonly Line[]): void {
   for (const l of lines) out.push(l);
 }

@@ -1,4 +1,4 @@
-// Facts of objects with members of the wrong type.
+// Values that replace fields of an object, to test that wrong types cause no errors.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -27,7 +27,7 @@ const wrong: readonly unknown[] = [
 ];
 const isTree = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null && !Array.isArray(v);
 
-// Returns all variants of a value with one member replaced by a wrong one.
+// Returns all variants of a value in which one field or element is replaced by a value of a wrong type.
 function* spoilt(v: unknown): Generator<unknown> {
   if (Array.isArray(v))
     for (const [i, inner] of v.entries()) for (const w of [...spoilt(inner), ...wrong]) yield v.with(i, w);

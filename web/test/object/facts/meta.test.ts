@@ -26,7 +26,7 @@ for (const [type, status, reason, want] of [
   ["Degraded", "False", "", "good"],
   ["PodReadyToStartContainers", "True", "", "good"],
   ["DisruptionTarget", "True", "", "bad"],
-  // Conditions that only their controller can interpret stay neutral.
+  // These conditions are neutral, because only their controllers know which status is good.
   ["Issuing", "True", "", "quiet"],
   ["Suspended", "True", "", "quiet"],
   ["ScalingLimited", "False", "", "quiet"],
@@ -96,7 +96,7 @@ void test("metadata facts show the generation and the observed generation", () =
     facts({ metadata: { generation: 4 }, status: { observedGeneration: 4 } })["Generation"],
     "4 | observed [good]",
   );
-  // If a controller reports no observed generation, the object is not shown as outdated.
+  // If the status contains no observed generation, the object is not shown as outdated.
   assert.equal(facts({ metadata: { generation: 4 }, status: {} })["Generation"], "4");
 });
 

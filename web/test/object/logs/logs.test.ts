@@ -56,7 +56,8 @@ void test("a log that is read again continues after the last line", () => {
   );
   assert.equal(overlap.since, at(2, ".5"));
   overlap.restart();
-  // The server resumes at the start of the second: both lines of the last moment arrive again, with a new one.
+  // The server resumes at the start of a full second, so it sends both lines of the last time again, and then a new
+  // line.
   const got = overlap.newLines([
     line("older", at(2, ".12")),
     line("b", at(2, ".5")),
@@ -113,12 +114,12 @@ void test("matches are counted, stepped through, and dropped with their lines", 
     return p === null ? "none" : `${p.line}.${p.indexInLine} ${search.number}`;
   };
   assert.deepEqual([walk(1), walk(1), walk(1), walk(1), walk(-1)], ["2.0 3", "0.0 1", "0.1 2", "2.0 3", "0.1 2"]);
-  buffer.append([line("error again"), line("calm")]); // the first line was dropped
+  buffer.append([line("error again"), line("calm")]); // drops the first line, because the buffer is full
   search.update();
   assert.equal(search.count, 2);
   assert.equal(search.current, null);
   assert.equal(walk(-1), "4.0 2");
-  search.setQuery("a.b"); // a literal text, not a pattern
+  search.setQuery("a.b"); // special characters are matched literally
   assert.equal(search.count, 1);
   assert.deepEqual(search.spans(3), [{ start: 0, end: 3 }]);
   search.setQuery("");

@@ -103,7 +103,8 @@ void test("references are loaded on request", async () => {
   assert.equal(list(), "");
   assert.match(e.textContent, /Forbidden\. no more/);
 
-  // A request while the last answer is recent is delayed. Here the object is deleted before it is sent.
+  // A request is delayed if the last read was a moment ago. In this test, the object is deleted during the delay, so
+  // the request is not sent.
   answer = graph([], []);
   await click();
   const before = requests.length;

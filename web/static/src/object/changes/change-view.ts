@@ -1,4 +1,4 @@
-// One change of an object as an element: its time, its authors, and each field with its previous value.
+// Draws one change of an object: its time, its authors, and each changed field with its previous and new value.
 
 import { clockTime } from "../../text/age.ts";
 import { diffView, type DiffLayout } from "../../diff/diff-view.ts";
@@ -13,10 +13,10 @@ import { valueLines } from "./values.ts";
 import { authorView, timeView } from "../../ui/author-view.ts";
 import type { Change, JsonObject } from "../../net/wire.ts";
 
-const maxLines = 24; // lines of a value that are shown at first
-const maxBriefLength = 64; // characters of both values together that fit into one line
+const maxLines = 24; // maximum number of lines of a value that are shown at first
+const maxBriefLength = 64; // maximum number of characters in both values of a one-line change
 
-/** Returns the element of a change with the given fields. */
+/** Returns an HTML element for a step of the history. Only the given fields are shown. */
 export function changeView(step: HistoryStep, fields: readonly Field[], layout: DiffLayout, now: number): HTMLElement {
   const { change } = step;
   const authors = changeAuthors(change);
@@ -55,7 +55,7 @@ export function changeView(step: HistoryStep, fields: readonly Field[], layout: 
   return item;
 }
 
-// Returns the words for changes that were missed, for example while the server was down.
+// Describes changes that the page has missed, for example because the server was not running.
 function missedText({ before, after }: HistoryStep): string {
   const prefix = "Earlier changes were missed";
   if (before === null || after === null) return prefix;
@@ -78,7 +78,7 @@ function minorFieldsButton(fields: number, open: () => void): HTMLElement {
   return button;
 }
 
-/** Returns a collapsed section that builds its content when it is first opened. */
+/** Returns a collapsed section. Its content is built when the user first opens it. */
 export function lazyDetails(label: string, buildContent: () => HTMLElement[]): HTMLDetailsElement {
   const details = h("details", { class: "minor-changes" }, h("summary", {}, label));
   details.addEventListener("toggle", () => {
@@ -102,7 +102,7 @@ function fieldView(f: Field, layout: DiffLayout, showAuthors: boolean): HTMLElem
   return h("div", { class: "field" }, ...parts);
 }
 
-// Returns a one-line form for a short replacement; null if the field needs lines of its own.
+// Returns a one-line view for a short change. Returns null if the values need more than one line.
 function briefView(f: Field, layout: DiffLayout): HTMLElement | null {
   const [before, after] = [valueLines(f.before), valueLines(f.after)];
   const fits =

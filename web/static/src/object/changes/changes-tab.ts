@@ -1,4 +1,4 @@
-// The tab with the changes of an object, newest first, as far back as the server's history reaches.
+// The tab with the changes of an object, newest first. The server's history limits how far they go back.
 
 import { clockTime } from "../../text/age.ts";
 import { changeView, lazyDetails } from "./change-view.ts";
@@ -15,7 +15,7 @@ import { Timeline, type StepGroup } from "../../activity/timeline.ts";
 import { timeView } from "../../ui/author-view.ts";
 import type { Problem, State } from "../../net/wire.ts";
 
-const pageSize = 200; // changes drawn initially, and added by each click
+const pageSize = 200; // changes that are drawn at first, and that each click on "Show older" adds
 
 interface Drawn {
   readonly element: HTMLElement;
@@ -43,12 +43,13 @@ export class ChangesTab implements Tab, Handler {
   private readonly history = new History();
   private readonly timeline = new Timeline();
   private readonly subscription: Subscription;
-  // By the number of the group's oldest step, which stays the same while newer steps are added.
+  // The drawn groups of changes, by the number of their oldest step. That number stays the same while newer steps are
+  // added.
   private drawn = new Map<number, Drawn>();
   private layout: DiffLayout = storedLayout("inline");
   private limit = pageSize;
   private complete = false;
-  private progress = ""; // describes how much of a long message has arrived; empty if none is arriving
+  private progress = ""; // how much of a long message has arrived; empty if none is arriving
   private state: State | null = null;
   private problem: Problem | null = null;
   private frame = 0;
@@ -112,18 +113,19 @@ export class ChangesTab implements Tab, Handler {
     this.schedule();
   }
 
-  // Called when a new snapshot will arrive. The changes on the screen stay until then, because they are still correct.
+  // Is called before the server sends a new snapshot. The changes on the screen stay until then, because they remain
+  // true.
   restart(): void {
     this.progress = "";
   }
 
-  // Removes all changes from the screen after permission is lost.
+  // Removes all changes from the screen, because the viewer lost permission.
   private clear(): void {
     this.history.clear();
     this.complete = false;
   }
 
-  // Does nothing, because the tab has its own subscription, and does not need the object.
+  // Does nothing. The tab has its own subscription, and does not need the panel's object.
   show(): void {}
 
   tick(): void {

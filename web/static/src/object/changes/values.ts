@@ -1,14 +1,14 @@
-// Field values as lines of text.
+// Formats values of fields as lines of text.
 
 import type { Value } from "../../model/fields.ts";
 import type { JsonObject } from "../../net/wire.ts";
 import { yamlLines } from "../../yaml/writer.ts";
 
-const maxLineLength = 2000; // characters; longer lines are cut, but a copied patch is complete
+const maxLineLength = 2000; // characters; longer lines are truncated on the screen
 
 /**
- * Returns the lines of a value, or none if there is no value. A text of several lines is split, and anything else is
- * formatted as YAML.
+ * Returns a value as lines of text. A string with line breaks is split, and any other value is formatted as YAML. If
+ * there is no known value, the result is empty.
  */
 export function valueLines(v: Value): string[] {
   if (v.type !== "value") return [];

@@ -1,4 +1,5 @@
-// The tab with the Kubernetes events of an object, newest first, live. They are watched only while the tab is open.
+// The tab with the Kubernetes events of an object, newest first. The server watches the events only while the tab is
+// open.
 
 import { formatAgesInSentence } from "../../text/age.ts";
 import { h, syncChildren, setAttr, setText } from "../../ui/dom.ts";
@@ -11,7 +12,7 @@ import { bannerText, noteFor, status, type Note } from "../../model/status.ts";
 import { preferences } from "../../ui/preferences.ts";
 import type { TabHost, TabData, Tab } from "../tab.ts";
 
-const maxEvents = 200; // the maximum number of events that are drawn
+const maxEvents = 200; // maximum number of events that are drawn
 const warningsFirstKey = "glasshouse-warnings-first";
 
 export class EventsTab implements Tab, FeedListener {
@@ -40,7 +41,7 @@ export class EventsTab implements Tab, FeedListener {
   );
   private readonly factView: FactView;
   private feed: Feed | null = null;
-  private fieldSelector = ""; // the field selector of the subscription
+  private fieldSelector = "";
   private frame = 0;
 
   constructor(private readonly host: TabHost) {
@@ -67,7 +68,7 @@ export class EventsTab implements Tab, FeedListener {
 
   tick(): void {
     this.factView.tick(this.list);
-    this.schedule(); // The status text may contain an age.
+    this.schedule(); // the status text can contain an age
   }
 
   close(): void {
@@ -93,7 +94,7 @@ export class EventsTab implements Tab, FeedListener {
     this.feed?.close();
     this.factView.isFirstRender = true;
     const { live, name } = this.host;
-    // Sort by ascending age, so that the newest event is first.
+    // Sort by ascending age, which puts the newest event first.
     this.feed = new Feed(
       live,
       { resource: "core/v1/events", ns: name.ns === "" ? [] : [name.ns], fields: this.fieldSelector },
@@ -121,7 +122,7 @@ export class EventsTab implements Tab, FeedListener {
       this.warningsFirst.checked,
     );
     const s = status(known, host.now());
-    // The panel shows the status of the object already, so show that of the events only if it is not "Live".
+    // The panel already shows "Live" for the object. Show the status of the events only if it is different.
     setText(this.state, s.tone === "live" ? "" : s.text);
     this.state.dataset["state"] = s.tone;
     const warnings = all.filter((e) => e.warning).length;

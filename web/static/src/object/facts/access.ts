@@ -1,4 +1,4 @@
-// Facts of Roles and bindings: which subjects may do what.
+// Facts of Roles, ClusterRoles and their bindings: the permissions, and the subjects that have them.
 
 import { fact, firstPieces, link, absentPiece, piece, section, type Fact, type Piece, type Section } from "./fact.ts";
 import { valueAt, list, scalar, text, texts, trees } from "./read.ts";
@@ -53,7 +53,8 @@ export function binding(o: unknown): (Section | null)[] {
   ];
 }
 
-// A rule is named after its resources, with their API group, or after its non-resource URLs.
+// Returns the fact for a policy rule. Its name consists of the resources or the non-resource URLs, and its value
+// lists the verbs.
 function rule(r: unknown): Fact | null {
   const groups = list(valueAt(r, "apiGroups")).map((g) => text(g) || "core").join(", ");
   const names = texts(valueAt(r, "resourceNames"));

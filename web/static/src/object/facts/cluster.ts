@@ -1,5 +1,3 @@
-// Facts of Namespaces, CustomResourceDefinitions and HorizontalPodAutoscalers.
-
 import { fact, firstPieces, item, link, absentPiece, piece, section, since, type Fact, type Section } from "./fact.ts";
 import { valueAt, number, scalar, text, texts, time, trees } from "./read.ts";
 import { shareFact } from "./workload.ts";
@@ -70,7 +68,7 @@ export function autoscaler(o: unknown): (Section | null)[] {
           `${kind} ${name}`.trim(),
         ),
       ),
-      // desiredReplicas is 0 until the autoscaler first computes it, so 0 counts as unknown.
+      // desiredReplicas is 0 until the autoscaler first computes it, so 0 means unknown.
       shareFact(
         "Replicas",
         number(valueAt(status, "currentReplicas")),
@@ -89,7 +87,8 @@ export function autoscaler(o: unknown): (Section | null)[] {
   ];
 }
 
-// The values of a metric are in a member that is named after its type.
+// Returns the fact for a metric. The Kubernetes API stores the values of a metric in a field whose name is the
+// metric's type, such as "resource".
 function metric(m: unknown, current: readonly unknown[]): Fact | null {
   const type = text(valueAt(m, "type"));
   const member = type.charAt(0).toLowerCase() + type.slice(1);

@@ -1,4 +1,4 @@
-// The conditions of an object, and the meaning of each.
+// Reads the conditions of an object, and decides whether each one is good or bad.
 
 import type { FactTone } from "./fact.ts";
 import { valueAt, scalar, text, time, trees } from "./read.ts";
@@ -8,30 +8,30 @@ export interface Condition {
   readonly type: string;
   readonly status: string; // "True", "False" or "Unknown"
   readonly tone: FactTone;
-  /** The meaning of the status, in words. */
+  /** The judgment about the condition in words, such as "Problem". */
   readonly meaning: string;
   readonly reason: string;
   readonly message: string;
-  /** When the status last changed; empty if not known. */
+  /** The time at which the status last changed. Empty if unknown. */
   readonly since: string;
 }
 
 const maxConditions = 50;
 
-// Matches the types of conditions for which the status True is good.
+// Matches condition types such as "Ready", for which the status True is good.
 const goodWhenTrue = new RegExp(
   "(^|[a-z])(Ready|Available|Healthy|Succeeded|Completed?|Established|Accepted|Initialized|Scheduled|Progressing" +
     "|Synced|Reconciled|Valid|Validated|Approved|Resolved|ResolvedRefs|Programmed|Bound|Active|Conformant|Installed" +
     "|Deployed|Provisioned|Attached|AbleToScale|DisruptionAllowed|PodReadyToStartContainers)$",
 );
-// Matches the types of conditions for which the status True is bad.
+// Matches condition types such as "MemoryPressure", for which the status True is bad.
 const badWhenTrue = new RegExp(
   "pressure$|unavailable$|fail(ed|ure|ing)?$|error(s|ed)?$|stalled$|degraded$|deadlock|readonly|violation" +
     "|conflict(s|ed)?$|nonstructural|frequent|corrupt|disruptiontarget|dangling|outdated$|exceeded$|remaining$" +
     "|unhealthy$|invalid$|^evicted$",
   "i",
 );
-// Reasons with which the status False of a good condition is not a problem.
+// Reasons for which a status that usually means a problem is harmless.
 const harmlessReasons = new Set(["PodCompleted", "ScaledToZero", "Completed"]);
 
 export function conditionsOf(object: unknown): Condition[] {
@@ -62,7 +62,7 @@ export function conditionsOf(object: unknown): Condition[] {
 function evaluate(type: string, status: string, reason: string): { tone: FactTone; meaning: string } {
   if (status !== "True" && status !== "False") return { tone: "warn", meaning: "Unknown" };
   const goodStatus = badWhenTrue.test(type) ? "False" : goodWhenTrue.test(type) ? "True" : "";
-  // If the type matches neither expression, only its controller knows which status is good.
+  // If the type matches neither expression, only the controller of the object knows which status is good.
   if (goodStatus === "") return { tone: "quiet", meaning: "Neither good nor bad" };
   if (status === goodStatus) return { tone: "good", meaning: "Expected" };
   return harmlessReasons.has(reason)

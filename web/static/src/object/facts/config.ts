@@ -1,11 +1,11 @@
-// Facts of ConfigMaps and Secrets: their content, by key.
+// Facts of ConfigMaps and Secrets: their data, by key.
 
 import { formatInteger } from "../../text/format.ts";
 import { fact, absentPiece, piece, section, type Fact, type Section } from "./fact.ts";
 import { bytes, sizeOf } from "./quantity.ts";
 import { valueAt, members, text } from "./read.ts";
 
-const maxInlineLength = 80; // the longest value, in characters, that is shown completely
+const maxInlineLength = 80; // characters; longer values are shown only as a size
 
 export function configMap(o: unknown): (Section | null)[] {
   const textEntries = members(valueAt(o, "data")).map(([key, v]): Fact | null =>
@@ -17,7 +17,7 @@ export function configMap(o: unknown): (Section | null)[] {
   return [immutableSection(o), dataSection([...textEntries, ...binaryEntries])];
 }
 
-/** The values of a Secret arrive masked. Their length is not revealed. */
+/** The server masks the values of a Secret, so that not even their length is revealed. */
 export function secret(o: unknown): (Section | null)[] {
   const keys = members(valueAt(o, "data")).map(([key, v]) =>
     fact(key, piece(text(v), { tone: "quiet" }) ?? absentPiece("(masked)")),

@@ -1,10 +1,9 @@
-// The details of each container of a pod in the overview: its state, image and resources.
+// Facts of the containers of a pod: state, image and resources.
 
 import { fact, item, absentPiece, piece, since, type Fact, type Item, type Piece, type FactTone } from "./fact.ts";
 import { amountPiece } from "./quantity.ts";
 import { valueAt, isTree, list, members, number, scalar, text, time, trees } from "./read.ts";
 
-/** Returns all containers, init containers first. */
 export function containers(pod: unknown): Item[] {
   return [
     ...containersIn(pod, "initContainers", "initContainerStatuses", "init"),
@@ -13,7 +12,7 @@ export function containers(pod: unknown): Item[] {
   ];
 }
 
-/** Returns the images of a pod template, with the container names as tooltips. */
+/** Returns a fact with the images of a pod template. The tooltip of each image is the container's name. */
 export const images = (spec: unknown): Fact | null =>
   fact(
     "Images",
@@ -47,7 +46,8 @@ function containersIn(pod: unknown, specField: string, statusField: string, role
   });
 }
 
-// The state of a container. A pod that has not started has no status, which differs from zero restarts.
+// Returns the state of a container. status is undefined if the pod has not started. Zero restarts are shown only for
+// a container that has a status.
 function headPieces(status: unknown, runsToCompletion: boolean): (Piece | null)[] {
   if (status === undefined) return [absentPiece("not started")];
   const ready = valueAt(status, "ready");

@@ -1,4 +1,4 @@
-// The events of an object, from rows of the resource events.
+// Converts the rows of the resource "events" to the events of one object.
 
 import type { Entry } from "../../model/row-source.ts";
 import type { Cell, Column } from "../../net/wire.ts";
@@ -9,22 +9,21 @@ export interface EventRow {
   readonly type: string;
   readonly reason: string;
   readonly message: string;
-  // The part of the object that the event is about, such as a container; empty: the entire object.
+  // The part of the object that the event regards, such as a container. Empty for the entire object.
   readonly part: string;
   readonly source: string;
-  /** How often it occurred; null if not known. */
+  /** The number of times that the event occurred. null if unknown. */
   readonly count: number | null;
-  readonly last: string; // a time, or the text that the server printed
+  readonly last: string; // a time, or another text that the server sent
   readonly first: string;
 }
 
-/** Returns the field selector for the events of an object. */
 export function eventSelector(kind: string, name: string, uid: string): string {
-  // In events about nodes, kubelets set the field uid to the node's name, so select nodes by name.
+  // For events about nodes, kubelets set the field uid to the node's name, so these events are selected by name.
   return kind === "Node" ? `involvedObject.kind=Node,involvedObject.name=${name}` : `involvedObject.uid=${uid}`;
 }
 
-/** Converts rows to events, in their order. If warningsFirst is set, all other events follow the warnings. */
+/** Converts rows to events in the same order. If warningsFirst is true, warnings precede all other events. */
 export function eventsFrom(columns: readonly Column[], rows: readonly Entry[], warningsFirst: boolean): EventRow[] {
   const columnIndex = new Map(columns.map((c, i) => [c.name.toLowerCase(), i]));
   const all = rows.map((r): EventRow => {

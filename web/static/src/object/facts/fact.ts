@@ -1,43 +1,43 @@
-// A fact is a named value of an object for the overview, as text with its meaning, such as a link or a severity. All
-// functions that create facts are pure, and accept objects of any shape.
+// Defines facts, the named values in the overview of an object. A fact has a text and its meaning, such as a link or
+// a color. All functions that create facts are pure, and accept objects of any shape.
 
-/** good is healthy, warn is not yet healthy, bad is failed. quiet is absent or disabled by intent. */
+/** The color of a fact. good: healthy. warn: not healthy yet. bad: failed. quiet: absent or disabled on purpose. */
 export type FactTone = "good" | "warn" | "bad" | "quiet";
 
-/** A reference to another object, which may not exist. */
+/** A reference to another object. That object possibly does not exist. */
 export interface Target {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly ns: string; // ignored for a cluster-scoped kind
+  readonly ns: string; // ignored for cluster-scoped kinds
   readonly name: string;
 }
 
-/** A part of a fact's value. */
+/** One part of the value of a fact. */
 export interface Piece {
   readonly text: string;
   /** The tooltip: the raw value, or more details. */
   readonly title?: string | undefined;
   readonly tone?: FactTone | undefined;
-  /** Set if timestamps in the text are shown as the time that has passed since. */
+  /** Set if the timestamps in text are shown as ages. */
   readonly isRelative?: true;
   readonly target?: Target;
 }
 
-/** A count and the wanted count, shown as a bar. */
+/** A bar that shows a count in relation to the desired count. */
 export interface Bar {
   readonly actual: number;
   readonly desired: number;
 }
 
 export interface Fact {
-  /** Identifies the fact within its list. It is the same in other versions of the object. */
+  /** Identifies the fact within its list. It is the same for all versions of the object. */
   readonly key: string;
   readonly name: string;
   readonly pieces: readonly Piece[];
   readonly bar?: Bar;
 }
 
-/** One of several parts of an object, such as a container. */
+/** A repeated part of an object, such as a container. */
 export interface Item {
   readonly key: string;
   readonly title: string;
@@ -52,27 +52,26 @@ export interface Section {
   readonly items: readonly Item[];
 }
 
-const maxFacts = 200; // the maximum number of facts in a section
+const maxFacts = 200;
 const maxItems = 100;
 
 type Optional<T> = T | null | undefined;
 
-/** Returns a piece with this text; null if the text is empty, because then the value is unknown. */
+/** Returns a piece with this text. Returns null if the text is empty, because the value is then unknown. */
 export const piece = (text: string, more: Omit<Piece, "text"> = {}): Piece | null =>
   (text === "" ? null : { text, ...more });
 
-/** Returns the piece which shows that a value is not set or not wanted. */
+/** Returns a piece for a value that is absent on purpose. */
 export const absentPiece = (text = "none"): Piece => ({ text, tone: "quiet" });
 
-/** Returns a piece that shows how long ago time is, with time itself as the tooltip. */
+/** Returns a piece that shows a time as an age, such as "5m ago". The tooltip is the time itself. */
 export const since = (time: string, before = "", after = " ago"): Piece | null =>
   (time === "" ? null : { text: `${before}${time}${after}`, title: time, isRelative: true });
 
-/** Returns a link to another object. */
 export const link = (apiVersion: string, kind: string, ns: string, name: string, text = name): Piece | null =>
   (name === "" ? null : { text, title: `${kind} ${name}`, target: { apiVersion, kind, ns, name } });
 
-/** Returns a fact; null if it has no pieces. */
+/** Returns a fact with the given pieces. Returns null if there are none. */
 export function fact(name: string, ...pieces: readonly Optional<Piece | string>[]): Fact | null {
   const present = pieces
     .map((p) => (typeof p === "string" ? piece(p) : p))
@@ -80,7 +79,7 @@ export function fact(name: string, ...pieces: readonly Optional<Piece | string>[
   return present.length === 0 ? null : { key: name, name, pieces: present };
 }
 
-/** Returns the first pieces of a long list, and how many more there are. */
+/** Returns the first limit pieces, followed by the number of the others, such as "and 5 more". */
 export function firstPieces(pieces: readonly Optional<Piece | string>[], limit = 20): Optional<Piece | string>[] {
   return pieces.length <= limit
     ? [...pieces]
@@ -97,7 +96,7 @@ export const item = (title: string, head: readonly Optional<Piece>[], list: read
   facts: facts(list),
 });
 
-/** Returns a section of limited length; null if it would be empty. */
+/** Returns a section with at most limit facts. Returns null if it would be empty. */
 export function section(
   title: string,
   list: readonly Optional<Fact>[],
@@ -118,7 +117,8 @@ export function section(
   };
 }
 
-// Makes the keys in a list unique. An object may have two parts with the same name; the later one gets another key.
+// Makes the keys in a list unique. If two parts of an object have the same name, the later one gets a key such as
+// "name#2".
 function unique<T extends { readonly key: string }>(list: readonly T[]): T[] {
   const seen = new Map<string, number>();
   return list.map((t) => {

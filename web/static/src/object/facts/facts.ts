@@ -1,4 +1,4 @@
-// The facts of an object, by its kind.
+// Selects the facts of an object by its kind.
 
 import { binding, role } from "./access.ts";
 import { cronJob, job } from "./job.ts";
@@ -15,8 +15,8 @@ import { daemonSet, deployment, replicaSet, statefulSet } from "./workload.ts";
 
 type FactExtractor = (object: unknown) => (Section | null)[];
 
-// The functions that return the facts, by API group and kind. The group is needed because a Service of another group,
-// for example, is another kind.
+// The functions that return the facts, by API group and kind. The group is necessary, because another group can use
+// the same kind name, such as Service.
 const kinds: Readonly<Record<string, FactExtractor>> = {
   "/Pod": pod,
   "/Service": service,
@@ -43,7 +43,7 @@ const kinds: Readonly<Record<string, FactExtractor>> = {
   "apiextensions.k8s.io/CustomResourceDefinition": definition,
 };
 
-/** Returns the sections of an object, the key facts first. */
+/** Returns the sections of an object's overview. The first section contains the most important facts. */
 export function factsOf(object: unknown): Section[] {
   const version = text(valueAt(object, "apiVersion"));
   const group = version.includes("/") ? version.slice(0, version.indexOf("/")) : "";
@@ -51,6 +51,6 @@ export function factsOf(object: unknown): Section[] {
   const extract = (Object.hasOwn(kinds, name) ? kinds[name] : undefined) ?? genericFacts;
   const all = extract(object).filter((s) => s !== null);
   const seen = new Set<string>();
-  // A section for a member of the object may have the same key as a predefined one, so make the keys unique.
+  // Two sections can have the same key, because some are named after fields of the object. Make the keys unique.
   return all.map((s, i) => (seen.size === seen.add(s.key).size ? { ...s, key: `${s.key}#${i}` } : s));
 }

@@ -1,10 +1,10 @@
-// Facts of the kinds without facts of their own: all scalar values in readable form, the status first.
+// Facts for kinds that have no specific facts. It shows all scalar values of the object, the status before the spec.
 
 import { fact, absentPiece, piece, section, since, type Fact, type Piece, type Section } from "./fact.ts";
 import { valueAt, isScalar, isTree, list, members, scalar, time } from "./read.ts";
 
-const maxFacts = 40; // the maximum number of facts in a section
-const maxTextLength = 300; // the maximum length of a value in characters
+const maxFacts = 40;
+const maxTextLength = 300; // characters; longer values are truncated
 const handledMembers = new Set(["apiVersion", "kind", "metadata", "status", "spec"]);
 const shownElsewhere = new Set(["conditions", "observedGeneration"]);
 
@@ -45,7 +45,7 @@ export function genericFacts(o: unknown): (Section | null)[] {
   ];
 }
 
-// Returns the facts of a member. Each nested scalar has its path as a name, down to two levels.
+// Returns the facts of a field. The scalars in a nested object get their path as a name, down to two levels.
 function flatFacts(name: string, v: unknown, depth = 0): Fact[] {
   if (isTree(v) && depth < 2)
     return Object.keys(v).length === 0
@@ -78,7 +78,7 @@ const truncatedPiece = (text: string): Piece | null =>
       : { text: `${text.slice(0, maxTextLength)}…`, title: `${text.length} characters; see the YAML tab` }
   );
 
-/** Formats an object or a list on one line. */
+/** Formats an object or a list in one line. */
 export function inlineText(v: unknown, depth = 0): string {
   if (isScalar(v)) return v === "" ? '""' : scalar(v).slice(0, maxTextLength);
   if (v === null || v === undefined) return "";

@@ -1,9 +1,8 @@
-// Facts from the metadata of an object: labels, annotations, owners and dates.
+// Facts from the metadata of an object: labels, annotations, owners and times.
 
 import { fact, facts, link, piece, since, type Fact } from "./fact.ts";
 import { valueAt, members, number, scalar, text, texts, time, trees } from "./read.ts";
 
-/** Returns the facts of an object's metadata. */
 export function metaFacts(o: unknown): Fact[] {
   const m = valueAt(o, "metadata");
   const deleted = time(valueAt(m, "deletionTimestamp"));
@@ -57,7 +56,7 @@ export interface Owner {
   readonly uid: string;
 }
 
-/** Returns the owners of an object, its controller first. */
+/** Returns the owner references of an object. Its controller is first. */
 export function ownersOf(o: unknown): Owner[] {
   const all = trees(valueAt(o, "metadata", "ownerReferences")).filter(
     (r) => text(r["name"]) !== "" && text(r["kind"]) !== "",

@@ -50,7 +50,8 @@ export function node(o: unknown): (Section | null)[] {
   ];
 }
 
-// Returns the allocatable amount of each resource, with the capacity as the tooltip. The kubelet reserves the rest.
+// Returns the allocatable amount and the capacity of each resource on a node. The difference is reserved for the
+// system.
 function resources(status: unknown): Section | null {
   const capacity = valueAt(status, "capacity");
   const names = [...new Set([...members(capacity), ...members(valueAt(status, "allocatable"))].map(([k]) => k))];
@@ -61,7 +62,7 @@ function resources(status: unknown): Section | null {
     firstPieces(names, 30).map((name) => {
       if (typeof name !== "string") return null;
       const [all, allocatable] = [valueAt(capacity, name), valueAt(status, "allocatable", name)];
-      // Leave out huge page sizes of which the node has no pages.
+      // Omit sizes of huge pages that the node does not have.
       if (name.startsWith("hugepages-") && quantity(all) === 0) return null;
       const title = `allocatable ${scalar(allocatable) || "unknown"}, capacity ${scalar(all) || "unknown"}`;
       return fact(

@@ -45,8 +45,8 @@ export function pod(o: unknown): (Section | null)[] {
   ];
 }
 
-// Returns the objects that the pod's volumes, the environment of its containers and its pull secrets refer to, each
-// once.
+// Returns links to the objects that a pod uses: in its volumes, in the environment of its containers, and as image
+// pull secrets. Each object is returned once.
 function usedObjects(spec: unknown, ns: string): Piece[] {
   const found = new Map<string, Piece>();
   const add = (kind: string, name: string, text: string): void => {
@@ -60,7 +60,7 @@ function usedObjects(spec: unknown, ns: string): Piece[] {
   for (const v of trees(valueAt(spec, "volumes"))) {
     add("PersistentVolumeClaim", text(valueAt(v, "persistentVolumeClaim", "claimName")), "PersistentVolumeClaim");
     addConfig(v);
-    // Every pod has the root certificate, so it is left out.
+    // Omit this ConfigMap, because every pod uses it. It contains the root certificate of the cluster.
     for (const s of trees(valueAt(v, "projected", "sources")))
       if (valueAt(s, "configMap", "name") !== "kube-root-ca.crt") addConfig(s);
   }

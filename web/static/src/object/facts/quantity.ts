@@ -1,4 +1,4 @@
-// Formats Kubernetes quantities, such as 1500m or 2Gi, in readable form, with the raw value as the tooltip.
+// Formats Kubernetes quantities, such as 1500m or 2Gi, in readable form. The tooltip shows the raw value.
 
 import { piece, type Piece } from "./fact.ts";
 import { scalar } from "./read.ts";
@@ -10,7 +10,7 @@ const scale: Readonly<Record<string, number>> = {
 const quantityPattern = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,3}))?$/;
 const byteUnits = ["B", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
-/** Returns the value of a quantity; null if it cannot be parsed. */
+/** Returns a Kubernetes quantity as a number. Returns null if it cannot be parsed. */
 export function quantity(v: unknown): number | null {
   const found = quantityPattern.exec(scalar(v).trim());
   if (found === null) return null;
@@ -18,20 +18,23 @@ export function quantity(v: unknown): number | null {
   return Number.isFinite(n) ? n : null;
 }
 
-/** Formats bytes: 1536 as "1.5 Ki", with at most three digits if the number is not an integer. */
+/** Formats a number of bytes, such as 1536 as "1.5 Ki". Numbers below 100 are rounded to three digits. */
 export function bytes(n: number): string {
   let step = 0;
   for (; Math.abs(n) >= 1024 && step < byteUnits.length - 1; step++) n /= 1024;
   return `${formatNumber(n)} ${byteUnits[step] ?? ""}`;
 }
 
-/** Formats a number with three digits, or all integer digits if there are more, without trailing zeros. */
+/**
+ * Formats a number with three significant digits, without trailing zeros. Numbers of 100 or more are rounded to
+ * integers.
+ */
 const formatNumber = (n: number): string =>
   Math.abs(n) >= 100 ? String(Math.round(n)) : String(Number(n.toPrecision(3)));
 
 const isInBytes = (resource: string): boolean => /(^|[.-])(memory|storage)$|^hugepages-/.test(resource);
 
-/** Formats an amount of a resource: cores, bytes, or a number. */
+/** Formats an amount of a resource in cores, in bytes or as a number. */
 export function amount(resource: string, v: unknown): string {
   const n = quantity(v);
   if (n === null) return scalar(v);
@@ -39,9 +42,8 @@ export function amount(resource: string, v: unknown): string {
   return isInBytes(resource) ? bytes(n) : formatNumber(n);
 }
 
-/** Returns the amount of a resource as a piece, after a name if one is given. */
+/** Returns a piece with an amount of a resource, such as "memory 2 Gi". name is the text before the amount. */
 export const amountPiece = (resource: string, v: unknown, name = ""): Piece | null =>
   piece(`${name === "" ? "" : `${name} `}${amount(resource, v)}`, { title: `${resource}: ${scalar(v)}` });
 
-/** Returns the size of a text in UTF-8 bytes. */
 export const sizeOf = (text: string): number => new TextEncoder().encode(text).length;

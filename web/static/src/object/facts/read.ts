@@ -1,9 +1,8 @@
-// Functions to read objects of any shape. They never throw. A value of another type than the requested one counts as
-// absent.
+// Functions that read objects of any shape. They never throw an error. A value of an unexpected type counts as
+// missing.
 
 import type { JsonObject } from "../../net/wire.ts";
 
-/** Returns the value at a path, undefined if there is none. */
 export function valueAt(v: unknown, ...path: readonly string[]): unknown {
   for (const name of path) {
     if (!isTree(v) || !Object.hasOwn(v, name)) return undefined;
@@ -16,28 +15,27 @@ export const isTree = (v: unknown): v is JsonObject => typeof v === "object" && 
 
 export const list = (v: unknown): readonly unknown[] => (Array.isArray(v) ? v : []);
 
-/** Returns the elements of a list that are objects. */
+/** Returns the elements of a list that are JSON objects. */
 export const trees = (v: unknown): JsonObject[] => list(v).filter(isTree);
 
-/** Returns the members of an object. */
 export const members = (v: unknown): [string, unknown][] => (isTree(v) ? Object.entries(v) : []);
 
-/** Returns a string; empty if the value is not one. */
+/** Returns the value if it is a string, otherwise "". */
 export const text = (v: unknown): string => (typeof v === "string" ? v : "");
 
-/** Returns the nonempty strings of a list. */
+/** Returns the elements of a list that are nonempty strings. */
 export const texts = (v: unknown): string[] => list(v).map(text).filter((t) => t !== "");
 
 export const isScalar = (v: unknown): v is string | number | bigint | boolean =>
   ["string", "number", "bigint", "boolean"].includes(typeof v);
 
-/** Returns a string, number or boolean as text; empty for other values. */
+/** Returns a string, number or boolean as text, and "" for other values. */
 export const scalar = (v: unknown): string => (isScalar(v) ? String(v) : "");
 
-/** Returns a number; null if the value is not one. */
+/** Returns the value if it is a number, otherwise null. */
 export const number = (v: unknown): number | null =>
   (typeof v === "number" ? v : typeof v === "bigint" ? Number(v) : null);
 
-/** Returns an RFC 3339 time; empty if the value is not one. */
+/** Returns the value if it is an RFC 3339 time, otherwise "". */
 export const time = (v: unknown): string =>
   (typeof v === "string" && /^\d{4}-\d\d-\d\dT/.test(v) && !Number.isNaN(Date.parse(v)) ? v : "");

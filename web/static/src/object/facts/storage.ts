@@ -44,7 +44,8 @@ export function volume(o: unknown): (Section | null)[] {
   ];
 }
 
-// Returns the section about the volume source, the member of the spec that is named after a storage type.
+// Returns a section about the source of a volume. The source is the field of spec whose name is a storage type, such
+// as "nfs".
 function source(spec: unknown): (Section | null)[] {
   const excludedMembers = new Set(["capacity", "claimRef", "nodeAffinity"]);
   return members(spec)

@@ -1,4 +1,4 @@
-// Facts of workloads: Deployments and similar kinds.
+// Facts of workloads: Deployments, StatefulSets, DaemonSets and ReplicaSets.
 
 import { images } from "./container.ts";
 import {
@@ -110,7 +110,10 @@ export function daemonSet(o: unknown): (Section | null)[] {
   ];
 }
 
-/** Facts of ReplicaSets, and of ReplicationControllers, whose selector is a plain map. */
+/**
+ * Returns the facts of a ReplicaSet or a ReplicationController. The selector of a ReplicationController is a plain
+ * map.
+ */
 export function replicaSet(o: unknown): (Section | null)[] {
   return [section("", [
     ...replicaFacts(o, [["Current", "replicas"], ["Ready", "readyReplicas"], ["Available", "availableReplicas"]]),
@@ -120,7 +123,10 @@ export function replicaSet(o: unknown): (Section | null)[] {
   ])];
 }
 
-/** Formats a label selector like kubectl. Whether an empty one selects all or nothing depends on the kind with it. */
+/**
+ * Formats a label selector in the same way as kubectl. An empty selector is not explained, because each kind decides
+ * whether it selects everything or nothing.
+ */
 export function selectorPieces(v: unknown): (Piece | null)[] {
   if (!isTree(v)) return [];
   if (!("matchLabels" in v) && !("matchExpressions" in v))
@@ -139,7 +145,10 @@ export function selectorPieces(v: unknown): (Piece | null)[] {
 
 export const templateImages = (o: unknown): Fact | null => images(valueAt(o, "spec", "template", "spec"));
 
-/** Whether the controller has written the status. Only then does a missing count mean 0; otherwise it is unknown. */
+/**
+ * Whether a controller has written the status. If it has, a missing count means 0. Otherwise, a missing count is
+ * unknown.
+ */
 const hasStatus = (o: unknown): boolean =>
   number(valueAt(o, "status", "observedGeneration")) !== null || number(valueAt(o, "status", "replicas")) !== null;
 
@@ -147,8 +156,8 @@ const statusCount = (o: unknown, member: string): number | null =>
   number(valueAt(o, "status", member)) ?? (hasStatus(o) && valueAt(o, "status", member) === undefined ? 0 : null);
 
 function replicaFacts(o: unknown, counts: readonly (readonly [string, string])[]): (Fact | null)[] {
-  // The API server sets the default 1. If there is no value even so, as in an object that is not a workload, the
-  // desired count is unknown.
+  // The API server sets the default 1. If the field is missing nevertheless, the desired count is unknown, for
+  // example because the object is incomplete.
   const desired = number(valueAt(o, "spec", "replicas"));
   return [
     fact("Desired", desired === null ? absentPiece("unknown") : String(desired)),
@@ -156,7 +165,7 @@ function replicaFacts(o: unknown, counts: readonly (readonly [string, string])[]
   ];
 }
 
-/** Returns the fact "actual of desired". It has a bar only if both counts are known and desired is not 0. */
+/** Returns a fact such as "2 of 3". It has a bar if both counts are known and desired is greater than 0. */
 export function shareFact(name: string, actual: number | null, desired: number | null): Fact {
   if (actual === null) return { key: name, name, pieces: [absentPiece("unknown")] };
   if (desired === null) return { key: name, name, pieces: [{ text: String(actual) }] };

@@ -1,4 +1,4 @@
-// The bar above a log: the choice of the log, its display options, and the search.
+// The bar above a log, with controls to select the log, to change how it is displayed, and to search it.
 
 import { h, setText } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
@@ -7,7 +7,7 @@ import { preferences } from "../../ui/preferences.ts";
 import type { LogSelection } from "../../model/view.ts";
 import type { Container } from "./containers.ts";
 
-/** Selects the part of the log to read. */
+/** The user's selection: which container's log to read, and which part of the log. */
 export interface LogChoice {
   readonly container: string;
   readonly tail: number;
@@ -16,10 +16,10 @@ export interface LogChoice {
   readonly follow: boolean;
 }
 
-/** The functions of the tab that the bar calls when the user operates it. */
+/** The functions of the logs tab that the bar calls when the user operates it. */
 export interface LogBarActions extends FindActions {
   logSelected(): void;
-  displayChanged(): void; // called when the user has switched timestamps or line wrapping
+  displayChanged(): void; // called after the user has switched timestamps or line wrapping
   copy(): Promise<boolean>;
   download(): void;
 }
@@ -53,8 +53,8 @@ export class Bar {
   private readonly times = toggle("Timestamps", "Show timestamps");
   private readonly wrap = toggle("Wrap", "Wrap lines");
   readonly find: FindBox;
-  // Announces the number of matches to screen readers. It changes only after an action of the user, because new lines
-  // arrive all the time.
+  // Announces the number of matches to screen readers. It is updated only after an action of the user, because new
+  // lines, and therefore new matches, arrive all the time.
   private readonly announcement = h("span", { class: "announcement", role: "status" });
   private readonly copy = h("button", { type: "button", title: "Copy the loaded lines" }, "Copy");
   private readonly download = h("button", { type: "button", title: "Download the loaded lines as a file" }, "Download");
@@ -113,7 +113,7 @@ export class Bar {
     return pressed(this.wrap);
   }
 
-  /** Shows the containers of the pod, and which log is open. */
+  /** Shows the containers of the pod as options, and marks the selected log. */
   showContainers(all: readonly Container[], selected: LogSelection): void {
     const labels = all.map(
       (c) => `${c.name}${c.role === "" ? "" : ` (${c.role})`}${c.state === "" ? "" : ` – ${c.state}`}`,
@@ -131,7 +131,6 @@ export class Bar {
     this.follow.disabled = pressed(this.previous);
   }
 
-  /** Announces the position of the search to screen readers. */
   announceMatches(): void {
     setText(this.announcement, this.find.matchCount.textContent ?? "");
   }

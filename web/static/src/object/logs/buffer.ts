@@ -1,15 +1,15 @@
-// The newest lines of a log, up to a limit. A line keeps its number while older lines are dropped. The first line ever
-// received has number 0.
+// Stores the newest lines of a log, up to a limit. The first received line has number 0. A line keeps its number when
+// older lines are dropped.
 
 import type { Line } from "./lines.ts";
 
-const lineOverhead = 48; // bytes; about how much memory a line needs in addition to its text
+const lineOverhead = 48; // approximate bytes of memory for a line, in addition to its text
 
 export class LogBuffer {
   private lines: Line[] = [];
-  private head = 0; // the index in lines of the oldest line in the buffer; those before it have been dropped
+  private head = 0; // index in lines of the oldest stored line; lines before it are dropped
   private bytes = 0;
-  /** The number of the oldest line in the buffer, which is also how many lines have been dropped. */
+  /** The number of the oldest stored line. It equals the number of dropped lines. */
   first = 0;
 
   constructor(
@@ -17,7 +17,7 @@ export class LogBuffer {
     private readonly maxBytes = 8 << 20,
   ) {}
 
-  /** The number that the next added line will have. */
+  /** The number that the next line will get. */
   get end(): number {
     return this.first + this.size;
   }
@@ -36,14 +36,14 @@ export class LogBuffer {
         this.first++;
       }
     }
-    // Compact the array only now and then, because that copies it.
+    // Remove the dropped lines from the array only now and then, because that copies the array.
     if (this.head > 4096 || this.head > this.size) {
       this.lines = this.lines.slice(this.head);
       this.head = 0;
     }
   }
 
-  /** Returns the line with this number, or undefined if it is not in the buffer. */
+  /** Returns the line with this number. Returns undefined if the line is not stored. */
   at(number: number): Line | undefined {
     return number < this.first ? undefined : this.lines[this.head + number - this.first];
   }
@@ -53,7 +53,7 @@ export class LogBuffer {
     this.head = this.first = this.bytes = 0;
   }
 
-  /** Returns all lines in the buffer as text. */
+  /** Returns all stored lines as one text. times selects whether each line starts with its timestamp. */
   text(times: boolean): string {
     let out = "";
     for (let n = this.first; n < this.end; n++) {
@@ -64,5 +64,5 @@ export class LogBuffer {
   }
 }
 
-// Estimates the memory of a line in bytes. A character may take two.
+// Estimates the memory of a line in bytes, at two bytes per character.
 const lineBytes = (line: Line): number => 2 * (line.text.length + line.at.length) + lineOverhead;

@@ -1,16 +1,16 @@
-// The containers of a pod, read from its spec and status.
+// Reads the containers of a pod from its spec and status.
 
 import type { JsonObject } from "../../net/wire.ts";
 
 export interface Container {
   readonly name: string;
   readonly role: "" | "init" | "ephemeral";
-  /** The state in a few words; empty if the status does not contain the container. */
+  /** The state of the container in a few words. Empty if the pod's status does not contain the container. */
   readonly state: string;
   readonly phase: "running" | "waiting" | "ended" | "";
   /**
-   * Identifies one run of the container: it differs after each restart. It ends with the restart count, and consists
-   * only of that until the runtime has assigned a container ID.
+   * Identifies one run of the container, and differs after each restart. It consists of the container ID and the
+   * restart count. Until the runtime has assigned a container ID, the ID part is empty.
    */
   readonly id: string;
   readonly restarts: number;
@@ -22,7 +22,6 @@ const containerFields = [
   ["ephemeralContainers", "ephemeralContainerStatuses", "ephemeral"],
 ] as const;
 
-/** Returns all containers: regular containers first, then init and ephemeral containers. */
 export function containersOf(pod: JsonObject | null): Container[] {
   const spec = tree(pod?.["spec"]);
   const status = tree(pod?.["status"]);
@@ -36,13 +35,15 @@ export function containersOf(pod: JsonObject | null): Container[] {
   );
 }
 
-/** Returns the default container, as kubectl does: the one named by the annotation, or else the first. */
+/**
+ * Returns the name of the default container, as kubectl does: the container in the annotation, or otherwise the first
+ * one.
+ */
 export function defaultContainer(pod: JsonObject | null, all: readonly Container[]): string {
   const annotated = text(tree(tree(pod?.["metadata"])["annotations"])["kubectl.kubernetes.io/default-container"]);
   return (all.find((c) => c.name === annotated) ?? all[0])?.name ?? "";
 }
 
-/** Whether the pod is assigned to a node. */
 export const isScheduled = (pod: JsonObject | null): boolean => text(tree(pod?.["spec"])["nodeName"]) !== "";
 
 function stateOf(s: JsonObject): Omit<Container, "name" | "role"> {

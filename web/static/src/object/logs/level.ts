@@ -1,4 +1,4 @@
-// Finds the level in a log line, in the forms that programs commonly write.
+// Finds the log level (error or warning) in a log line, in the forms that programs commonly write.
 
 import type { Severity } from "../../model/severity.ts";
 import type { Span } from "./search.ts";
@@ -7,10 +7,10 @@ export interface Level extends Span {
   readonly severity: Severity;
 }
 
-const maxPrefix = 400; // characters; a match further into the line is not the level, but part of the message
+const maxPrefix = 400; // characters at the start of a line that can contain the level; the rest is the message
 const errorWords = "error|err|fatal|panic|critical|crit|severe|alert|emergency";
 const warningWords = "warning|warn";
-// The recognized forms: level=error, "level":"error", [ERROR], ERROR, and klog's E1121 12:00:00.
+// The recognized forms are level=error, "level":"error", [error], ERROR, and klog's E1121 12:00:00.
 const levelField = new RegExp(
   `(?:^|[\\s{,"])(?:level|lvl|severity|log\\.level)"?\\s*[=:]\\s*"?(${errorWords}|${warningWords})\\b`,
   "i",
@@ -20,10 +20,10 @@ const bracketedLevel = new RegExp(`\\[(${errorWords}|${warningWords})\\]`, "i");
 const klogPrefix = /^([EFW])\d{4} \d\d:\d\d:\d\d/;
 const anyLevelField = /(?:^|[\s{,"])(?:level|lvl|severity|log\.level)"?\s*[=:]\s*"?\w/i;
 
-/** Returns the level of a line; null for a line without a level, and for one below warning. */
+/** Returns the level of a line. Returns null for lines without a level, and for levels below warning. */
 export function levelOf(text: string): Level | null {
   const part = text.length > maxPrefix ? text.slice(0, maxPrefix) : text;
-  // A line with a level field has that level, whatever its message contains.
+  // If the line has a level field, that field decides, even if the message contains a word such as ERROR.
   const found =
     klogPrefix.exec(part) ??
     levelField.exec(part) ??

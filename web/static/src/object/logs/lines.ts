@@ -1,21 +1,23 @@
-// Splits text that arrives in chunks into lines. A chunk may end within a line.
+// Splits a log that arrives in chunks into lines. A chunk can end within a line.
 
 export interface Line {
-  /** The time of the line, RFC 3339 with nanoseconds; empty if it is not known. */
+  /** The time of the line in RFC 3339 format with nanoseconds. Empty if unknown. */
   readonly at: string;
   readonly text: string;
-  /** Set for a note of the page about the log, as opposed to a line of the log. */
+  /** Set if this is not a line of the log, but a note of the page between the lines. */
   readonly note?: true;
 }
 
-const maxLineLength = 1 << 20; // characters; the rest of a longer line is dropped, so that memory is limited
+const maxLineLength = 1 << 20; // characters; the rest of a longer line is dropped, to limit memory
 const timestampPrefix = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) /;
 
 export class LineReader {
   private pendingText = "";
-  private lineEmitted = false; // whether push has already returned the current line, because it reached the limit
+  private lineEmitted = false; // whether the current line was returned already, because it is too long
 
-  /** Adds a chunk of text. Returns the lines that are now complete, or have reached the maximum length. */
+  /**
+   * Adds a chunk of text. Returns the lines that are complete now, and lines that have reached the maximum length.
+   */
   push(text: string): Line[] {
     const lines: Line[] = [];
     for (const [n, part] of text.split("\n").entries()) {
@@ -32,7 +34,7 @@ export class LineReader {
     return lines;
   }
 
-  /** Ends the text. Returns the last line if it has no line break; otherwise nothing. */
+  /** Ends the text. Returns the last line if it did not end with a line break, otherwise no line. */
   end(): Line[] {
     const last = this.pendingText === "" ? [] : [lineOf(this.pendingText)];
     this.startLine();
@@ -51,27 +53,27 @@ function lineOf(raw: string): Line {
 }
 
 /**
- * Removes duplicate lines after a log was interrupted and is read again. The second read starts at a full second, so
- * that the last lines of the first one arrive again.
+ * Removes duplicate lines when an interrupted log is read again. The API server then sends the last lines again,
+ * because it reads from the start of a full second.
  */
 export class Overlap {
   private last = "";
-  private equalCount = 0; // how many lines had exactly the time last
+  private equalCount = 0; // number of lines whose time equals last
   private skipCount = 0;
   private isChecking = false;
 
-  /** The time from which on to read the log again, which is that of the last line; empty if there was none. */
+  /** The time from which the log must be read again: the time of the last line. Empty if no line has arrived. */
   get since(): string {
     return this.last;
   }
 
-  /** The caller calls this when it starts to read the log again from the time since. */
+  /** Is called before the log is read again from the time since. */
   restart(): void {
     this.skipCount = this.equalCount;
     this.isChecking = this.last !== "";
   }
 
-  /** Returns those lines that are new. gap: whether lines between the earlier and the new ones may be missing. */
+  /** Returns the lines that have not arrived before. gap reports whether lines before them are possibly missing. */
   newLines(lines: readonly Line[]): { readonly lines: readonly Line[]; readonly gap: boolean } {
     const before = this.last;
     let gap = false;
@@ -103,7 +105,7 @@ export class Overlap {
   }
 }
 
-// Compares RFC 3339 times whose fractions may differ in length: "…06.9Z" is after "…06.12Z".
+// Compares two RFC 3339 times. Their fractions can have different lengths: "…06.9Z" is later than "…06.12Z".
 function compareTimes(a: string, b: string): number {
   const seconds = Date.parse(a.replace(/\.\d+/, "")) - Date.parse(b.replace(/\.\d+/, ""));
   if (seconds !== 0) return seconds;

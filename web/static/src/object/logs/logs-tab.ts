@@ -1,4 +1,4 @@
-// The tab with the log of one container of a pod, live.
+// The tab with the log of one container of a pod. New lines are added as they arrive.
 
 import { plural } from "../../net/kinds.ts";
 import { clockTime } from "../../text/age.ts";
@@ -35,9 +35,9 @@ export class LogsTab implements Tab, Reader {
   private logState: LogState | null = null;
   private tabData: TabData | null = null;
   private containers: readonly Container[] = [];
-  private openedKey = ""; // the parameters of the open log, so that it is requested once
+  private openedKey = ""; // the parameters of the open log, to open it only once
   private isFollowing = false;
-  private containerId = ""; // the id of the container when the log was opened
+  private containerId = ""; // the id of the container's run when the log was opened
 
   constructor(private readonly host: TabHost) {
     const { buffer, search } = this;
@@ -94,7 +94,8 @@ export class LogsTab implements Tab, Reader {
     this.updateStatus();
   }
 
-  // The log to show: the one that the URL selects, or that of the default container if there is no such container.
+  // The log that the tab shows. If the URL selects a container that does not exist, it is the log of the default
+  // container.
   private get selectedLog(): LogSelection {
     const log = this.host.log();
     return this.containers.some((c) => c.name === log.container)
@@ -128,11 +129,11 @@ export class LogsTab implements Tab, Reader {
 
   stateChanged(state: LogState): void {
     this.logState = state;
-    // After permission is lost, the lines must not stay on the screen.
+    // If the viewer lost permission, the lines must not stay on the screen.
     if (state.at === "refused" && state.problem.status === 403) this.clear();
-    // After an interruption, the log may belong to the next container instance.
+    // After an interruption, the log can be that of the next run of the container.
     if (state.at === "reading") this.containerId = this.selectedContainer()?.id ?? this.containerId;
-    // If the container was restarted in the meantime, its new instance has a log of its own.
+    // If the container was restarted meanwhile, the new run has its own log. Open it.
     if (state.at === "ended") this.open(false);
     this.updateStatus();
   }
@@ -141,7 +142,7 @@ export class LogsTab implements Tab, Reader {
     return this.containers.find((c) => c.name === this.bar.choice.container);
   }
 
-  // Opens the log that the user has chosen. If it is open already, it is opened again only if reopen is set.
+  // Opens the log that the user selected. If that log is already open, it is opened again only if reopen is true.
   private open(reopen: boolean): void {
     const { kind, name } = this.host;
     const { choice } = this.bar;
@@ -154,11 +155,11 @@ export class LogsTab implements Tab, Reader {
       return this.stream?.follow(follow);
     }
     if (requestKey === this.openedKey && !reopen) {
-      // The log may start before the pod's status contains the container ID.
+      // The log can start before the pod's status contains the container ID. Store the ID when it is known.
       if (this.logState?.at === "reading" && container.id.endsWith(this.containerId)) this.containerId = container.id;
       if (container.id === this.containerId || choice.previous || container.phase !== "running") return;
       if (this.logState?.at === "refused" && this.logState.again) {
-        this.containerId = container.id; // the stream retries by itself, and then reads the new instance
+        this.containerId = container.id; // the stream retries by itself, and then reads the log of the new run
         return this.stream?.retryNow();
       }
       if (this.logState?.at !== "ended" && this.logState?.at !== "refused") return;
@@ -183,7 +184,7 @@ export class LogsTab implements Tab, Reader {
     return this.tabData === null ? null : forbiddenNote(this.tabData.info, plural(this.host.kind));
   }
 
-  // Closes and removes the log after permission is lost.
+  // Closes the log and removes its lines, because the viewer lost permission.
   private closeLog(): void {
     if (this.openedKey === "") return;
     this.stream?.close();
@@ -217,7 +218,7 @@ export class LogsTab implements Tab, Reader {
     this.bar.announceMatches();
   }
 
-  // Called after each frame in which the screen was drawn.
+  // Is called after each drawing of the viewport.
   private viewportDrawn(): void {
     this.bar.find.showCount(this.search.number, this.search.count);
     const n = this.screen.unseenCount;
@@ -261,13 +262,13 @@ export class LogsTab implements Tab, Reader {
     return at?.at === "refused" ? at.again : at?.at === "asking" && this.disconnectedSince !== null;
   }
 
-  // Whether a retry is pointless, because the pod is deleted.
+  // Whether a retry cannot succeed, because the pod was deleted.
   private get retryIsPointless(): boolean {
     return this.tabData?.isDeleted === true && this.willRetry;
   }
 
   private updateStatus(): void {
-    // stop reports the new state, which calls updateStatus again.
+    // stop() reports the new state, which calls updateStatus again.
     if (this.retryIsPointless && this.stream !== null) return this.stream.stop();
     const s = this.situation();
     const { tone, words } = logFooter(s, this.host.now());
@@ -301,7 +302,7 @@ export class LogsTab implements Tab, Reader {
     const find =
       (e.key === "f" && (e.ctrlKey || e.metaKey)) || (e.key === "/" && !(e.target instanceof HTMLInputElement));
     if (find) {
-      // A second Ctrl+F opens the browser's own search.
+      // If the search box already has the focus, let Ctrl+F open the browser's own search.
       if (document.activeElement === this.bar.find.input) return;
       this.bar.find.input.focus();
       this.bar.find.input.select();

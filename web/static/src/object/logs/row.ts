@@ -1,4 +1,4 @@
-// The element of a log line: its time, its level, and the search matches.
+// Creates the HTML element of a log line, with its time, its level and the matches of the search.
 
 import { h, textNodes } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
@@ -6,10 +6,12 @@ import { levelOf } from "./level.ts";
 import type { Line } from "./lines.ts";
 import type { Span } from "./search.ts";
 
-/** The maximum number of characters of a log line that are drawn. */
 export const maxDrawnLength = 4000;
 
-/** Creates the element of a line. current is the index of the selected match. */
+/**
+ * Creates the element of a line. found contains the matches of the search in the line. current is the index of the
+ * selected match, or -1.
+ */
 export function createLineElement(line: Line, times: boolean, found: readonly Span[], current: number): HTMLElement {
   if (line.note === true) return h("div", { class: "log-note" }, line.text);
   const level = levelOf(line.text);
@@ -42,7 +44,7 @@ export function createLineElement(line: Line, times: boolean, found: readonly Sp
   return row;
 }
 
-/** Formats a time to the millisecond, in the time zone of the browser: 14:03:22.945. */
+/** Formats a time with milliseconds in the browser's time zone, such as 14:03:22.945. */
 function shortTime(at: string): string {
   const d = new Date(at);
   if (Number.isNaN(d.getTime())) return at;

@@ -1,4 +1,4 @@
-// The case-insensitive search in a log. An update searches only new lines.
+// Searches a log without regard to case. After an update of the log, only the new lines are searched.
 
 import type { LogBuffer } from "./buffer.ts";
 
@@ -7,18 +7,18 @@ export interface Span {
   readonly end: number;
 }
 
-/** A match of the search text in the log. */
+/** Identifies one match of the search text in the log. */
 export interface MatchPosition {
   readonly line: number;
-  /** The index of the match in its line. */
+  /** The index of the match among all matches in its line. */
   readonly indexInLine: number;
 }
 
 export class Search {
   private pattern: RegExp | null = null;
-  private matchingLines: number[] = []; // lines with matches, in order
-  private matchCounts: number[] = []; // for each line in lines, the number of matches in it
-  private searchedTo = 0; // lines before this number have been searched
+  private matchingLines: number[] = []; // numbers of the lines that contain matches, in ascending order
+  private matchCounts: number[] = []; // number of matches in each line of matchingLines
+  private searchedTo = 0; // lines with lower numbers have been searched
   count = 0;
   current: MatchPosition | null = null;
 
@@ -30,7 +30,7 @@ export class Search {
     this.reset();
   }
 
-  /** Discards the matches, for example because another log is shown. */
+  /** Discards all matches and searches again, for example because another log is shown. */
   reset(): void {
     this.matchingLines = [];
     this.matchCounts = [];
@@ -39,7 +39,10 @@ export class Search {
     this.update();
   }
 
-  /** Updates the matches after the buffer has changed: searches new lines, and removes matches in dropped lines. */
+  /**
+   * Updates the matches after the buffer has changed. It searches the new lines, and removes the matches in dropped
+   * lines.
+   */
   update(): void {
     const { buffer } = this;
     let droppedCount = 0;
@@ -60,7 +63,6 @@ export class Search {
     this.searchedTo = buffer.end;
   }
 
-  /** Returns the positions of the matches in a line. */
   spans(line: number): Span[] {
     const { pattern } = this;
     const bufferedLine = this.buffer.at(line);
@@ -68,14 +70,18 @@ export class Search {
     return [...bufferedLine.text.matchAll(pattern)].map((m) => ({ start: m.index, end: m.index + m[0].length }));
   }
 
-  /** Selects the next or previous match, with wrap-around. from is the line to start at if no match is selected. */
+  /**
+   * Selects the next match (by = 1) or the previous one (by = -1). After the last match, it continues at the first.
+   * from is the line to start at if no match is selected.
+   */
   step(by: 1 | -1, from: number): MatchPosition | null {
     if (this.matchingLines.length === 0) return (this.current = null);
     const { current } = this;
     let at = this.matchingLines.findIndex((l) => l >= (current?.line ?? from));
     let indexInLine = (current?.indexInLine ?? -1) + by;
     if (current === null) {
-      // Without a selected match, step down to the first match from that line on, or up to the last match before it.
+      // If no match is selected, the next match is the first one at or after the line from. The previous match is the
+      // last one before that line.
       if (by < 0) at = (at < 0 ? this.matchingLines.length : at) - 1;
       else if (at < 0) at = 0;
       at = (at + this.matchingLines.length) % this.matchingLines.length;
@@ -87,7 +93,7 @@ export class Search {
     return (this.current = { line: this.matchingLines[at] as number, indexInLine });
   }
 
-  /** The number of the selected match among all matches, counted from 1; 0 if no match is selected. */
+  /** The position of the selected match among all matches, starting at 1. 0 if no match is selected. */
   get number(): number {
     const { current } = this;
     if (current === null) return 0;

@@ -1,4 +1,4 @@
-// The texts about the state of a log.
+// Texts about the state of a log: the line below it, and the note in place of an empty log.
 
 import { clockTime } from "../../text/age.ts";
 import { formatInteger } from "../../text/format.ts";
@@ -8,27 +8,27 @@ import type { Container } from "./containers.ts";
 import type { LogState } from "./stream.ts";
 
 export interface LogSituation {
-  readonly state: LogState | null; // null: no log has been requested yet
-  readonly disconnectedSince: number | null; // when the connection to Glasshouse was lost; null if it is open
+  readonly state: LogState | null; // null if no log has been requested yet
+  readonly disconnectedSince: number | null; // time in ms at which the connection was lost; null if open
   readonly container: Container | undefined;
   readonly follow: boolean;
   readonly previous: boolean;
-  readonly isScheduled: boolean; // whether the pod is assigned to a node
+  readonly isScheduled: boolean;
   readonly isDeleted: boolean;
-  readonly podIsKnown: boolean; // whether the page has received the pod
-  readonly forbidden: Note | null; // the note if the pod may no longer be read
+  readonly podIsKnown: boolean; // whether the server has sent the pod
+  readonly forbidden: Note | null; // note to show if the viewer is no longer permitted to read the pod
   readonly lines: number;
   readonly dropped: number;
   readonly ns: string;
 }
 
 export interface LogFooter {
-  /** The state for the style sheet: live, busy, warn, bad or ended. */
+  /** The class of the state, which selects a color in the style sheet. */
   readonly tone: "live" | "busy" | "warn" | "bad" | "ended";
   readonly words: string;
 }
 
-/** Returns the status line below a log. */
+/** Returns the text and the color of the status line below a log. */
 export function logFooter(situation: LogSituation, now: number): LogFooter {
   const { state } = situation;
   const make = (tone: LogFooter["tone"], text: string): LogFooter => ({ tone, words: text });
@@ -73,18 +73,18 @@ export function logFooter(situation: LogSituation, now: number): LogFooter {
 
 const formatClock = (at: number, now: number): string => clockTime(new Date(at).toISOString(), now);
 
-// Describes a log that was not read to its end, without claiming that it has ended.
+// Describes a log that was not read to its end. The text does not claim that the log has ended.
 function unreadText(situation: LogSituation, since: string): string {
   if (!situation.isDeleted && !situation.follow) return `Not following since ${since}`;
   return `${situation.isDeleted ? "Pod deleted" : "Ended"}; ` +
     `${situation.lines === 0 ? "no log was read" : `no output read after ${since}`}`;
 }
 
-// Returns the title of a problem. If the log was interrupted, it names the API server as the cause, so that users do
-// not blame Glasshouse.
+// Returns the title of a problem. If the log was interrupted, the title names the API server, so that users do not
+// blame Glasshouse.
 const titleOf = ({ title }: Problem): string => (title === "Log is cut" ? "The API server interrupted the log" : title);
 
-/** Describes how many lines are in the buffer. */
+/** Describes how many lines are shown, and how many older ones were dropped. */
 export function lineCountText(lines: number, dropped: number): string {
   if (lines === 0) return "";
   const all = `${formatInteger(lines)} ${lines === 1 ? "line" : "lines"}`;
@@ -98,7 +98,9 @@ export interface EmptyNote {
   readonly again: boolean;
 }
 
-/** Returns the note to show while the log has no lines; null if it has some. */
+/**
+ * Returns the note that is shown while the log has no lines. Returns null if it has lines, or if no note is needed.
+ */
 export function emptyNote(situation: LogSituation): EmptyNote | null {
   if (situation.lines > 0) return null;
   const make = (title: string, detail: string, next = "", canRetry = false): EmptyNote => ({

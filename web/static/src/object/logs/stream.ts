@@ -1,34 +1,36 @@
-// Reads one log from the server, from its start to its end, and resumes it after a lost connection. It stores no lines,
-// but passes them to a Reader.
+// Reads one log from the server. After a lost connection, it resumes the log where it was interrupted. It passes the
+// lines to a Reader, and does not store them.
 
 import { LineReader, Overlap, type Line } from "./lines.ts";
 import type { Handler, Live, Subscription } from "../../net/live.ts";
 import type { LogSpec, Problem } from "../../net/wire.ts";
 
-/** The parameters of a log. */
+/** Selects one log of a pod and the part of it to read. */
 export interface LogRequest {
   readonly ns: string;
   readonly pod: string;
   readonly container: string;
   readonly tail: number;
-  /** A duration such as 10m; empty for no limit. */
+  /** A duration before now at which the log starts, such as 10m. Empty for no limit. */
   readonly since: string;
   readonly previous: boolean;
   readonly follow: boolean;
 }
 
-/** The state of the stream. */
 export type LogState =
   /**
-   * The log was requested, and nothing has arrived yet. isSlow: whether the API server has not responded for a while.
-   * since: when the log was interrupted, if this request is to resume it; otherwise null.
+   * The log was requested, but nothing has arrived. isSlow reports that the API server has not responded for some
+   * time. since is the time at which the log was interrupted, or null if this request does not resume a log.
    */
   | { readonly at: "asking"; readonly isSlow: boolean; readonly since: number | null }
   /** The API server has responded. Lines arrive as the container writes them. */
   | { readonly at: "reading" }
-  /** The log has ended (since is null), or reading was stopped at the time since, and there may be more lines. */
+  /** The log has ended (since is null), or reading stopped at the time since and the log possibly continues. */
   | { readonly at: "ended"; readonly since: number | null }
-  /** The log cannot be read, or was interrupted at the time since. again: the stream retries by itself. */
+  /**
+   * The log cannot be read, or was interrupted at the time since. again reports that the stream retries
+   * automatically.
+   */
   | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean; readonly since: number };
 
 export interface Reader {
@@ -40,7 +42,7 @@ export class LogStream implements Handler {
   private readonly overlap = new Overlap();
   private lineReader = new LineReader();
   private hasResponded = false; // whether the API server has responded to the current request
-  private since: number | null = null; // when the log was interrupted; null if it was not
+  private since: number | null = null; // time in ms at which the log was interrupted; null if it was not
   private subscription: Subscription | null = null;
 
   constructor(
@@ -57,7 +59,7 @@ export class LogStream implements Handler {
     this.subscription = null;
   }
 
-  /** Sets whether to follow the log. If on, it resumes after the last received line; otherwise it stops. */
+  /** Starts or stops following the log. When started, it resumes after the last received line. */
   follow(on: boolean): void {
     this.request = { ...this.request, follow: on };
     if (!on) return this.stop();
@@ -65,14 +67,14 @@ export class LogStream implements Handler {
     this.run();
   }
 
-  /** Stops reading, or waiting for a retry. */
+  /** Stops reading the log, or stops waiting for a retry. */
   stop(): void {
     if (this.subscription === null) return;
     this.since ??= this.now();
     this.end(this.since);
   }
 
-  /** If a retry is pending, retries at once. */
+  /** If a retry is pending, retries immediately. */
   retryNow(): void {
     this.live.retryNow();
     this.subscription?.retryNow();
@@ -92,7 +94,7 @@ export class LogStream implements Handler {
     }
   }
 
-  /** Called when the connection was lost or a message was invalid. Live then requests the log again. */
+  /** Is called after the connection was lost, or after an invalid message. Live then requests the log again. */
   restart(): void {
     this.startResponse();
     this.since ??= this.now();
@@ -118,7 +120,8 @@ export class LogStream implements Handler {
     );
   }
 
-  // Timestamps are always requested. They allow an interrupted log to resume at the same line.
+  // Returns the parameters of the request. Timestamps are always requested, because an interrupted log resumes after
+  // the time of the last line.
   private spec(): LogSpec {
     const { container, tail, since, previous, follow } = this.request;
     const from = this.overlap.since;
@@ -132,7 +135,8 @@ export class LogStream implements Handler {
     };
   }
 
-  // Discards an incomplete line, because the next response starts with a complete one.
+  // Prepares for a new response. An incomplete line is discarded, because the new response starts with a complete
+  // line.
   private startResponse(): void {
     this.hasResponded = false;
     this.lineReader = new LineReader();
@@ -150,7 +154,7 @@ export class LogStream implements Handler {
     if (fresh.lines.length > 0) this.reader.lines(fresh.lines, fresh.gap);
   }
 
-  // Reports that the log could not be read. Live retries by itself for a temporary problem (503) only.
+  // Reports that the log could not be read. Only after a temporary problem (status 503), Live retries automatically.
   private reportRefused(problem: Problem): void {
     const retries = problem.status === 503;
     this.startResponse();

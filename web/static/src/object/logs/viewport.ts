@@ -1,5 +1,5 @@
-// The viewport of a log. Only the visible lines and a few around them have elements. At the end of the log, the
-// viewport follows new lines. Elsewhere it keeps its position.
+// The scrollable view of a log. Only lines in or near the visible part have HTML elements. While it shows the end of
+// the log, it scrolls to new lines. Otherwise it keeps its scroll position.
 
 import { h } from "../../ui/dom.ts";
 import type { LogBuffer } from "./buffer.ts";
@@ -9,8 +9,8 @@ import { maxDrawnLength, createLineElement } from "./row.ts";
 import type { Search } from "./search.ts";
 
 const lineHeight = 18;
-const overscanLines = 20; // how many lines above and below the visible ones are drawn too
-const endTolerance = 4; // pixels; a scroll position this near the end counts as the end
+const overscanLines = 20; // lines that are drawn above and below the visible ones
+const endTolerance = 4; // pixels; a scroll position this close to the end counts as the end
 
 export class LogViewport {
   private readonly rows = h("div", { class: "log-rows" });
@@ -20,11 +20,11 @@ export class LogViewport {
   private readonly drawn = new Map<number, HTMLElement>();
   private readonly sizes: ResizeObserver;
   private frame = 0;
-  private maxLineLength = 0; // the length of the longest line in characters
+  private maxLineLength = 0; // length of the longest line in characters
   private column = 7.2; // width of a character in pixels
-  private firstUnseen = 0; // the number of the first line that has not been visible yet
+  private firstUnseen = 0; // number of the first line that was never visible
   private followsEnd = true;
-  private lastScrollTop = 0; // the previous scroll position
+  private lastScrollTop = 0; // previous scroll position in pixels
   wrap = false;
   times = false;
 
@@ -43,7 +43,7 @@ export class LogViewport {
     cancelAnimationFrame(this.frame);
   }
 
-  /** How many lines at the end of the log have not been visible yet. */
+  /** The number of lines at the end of the log that were never visible. */
   get unseenCount(): number {
     return this.followsEnd ? 0 : Math.max(0, this.buffer.end - this.firstUnseen);
   }
@@ -62,7 +62,6 @@ export class LogViewport {
     this.schedule();
   }
 
-  /** Scrolls to a line. */
   scrollToLine(line: number): void {
     const { element, heights } = this;
     const y = heights.heightAbove(line);
@@ -73,7 +72,7 @@ export class LogViewport {
     this.redraw();
   }
 
-  /** Discards all heights and elements. The caller calls this before it shows another log. */
+  /** Discards all heights and elements, before another log is shown. */
   clear(): void {
     this.heights.clear();
     this.maxLineLength = this.firstUnseen = 0;
@@ -81,14 +80,14 @@ export class LogViewport {
     this.redraw();
   }
 
-  /** Redraws all lines, because the matches or the timestamps have changed. */
+  /** Redraws all lines, because the search matches or the timestamps have changed. */
   redraw(): void {
     for (const row of this.drawn.values()) row.remove();
     this.drawn.clear();
     this.schedule();
   }
 
-  /** Measures all lines again, because wrapping or the width has changed. */
+  /** Measures all lines again, because the line wrapping or the width has changed. */
   remeasure(): void {
     const top = this.top;
     const offsetInLine = this.element.scrollTop - this.heights.heightAbove(top);
@@ -102,7 +101,7 @@ export class LogViewport {
       this.updateSize();
       this.element.scrollTop = this.heights.heightAbove(top) + offsetInLine;
     }
-    this.draw(); // Draw now, because the browser would paint once before a scheduled drawing, and show empty space.
+    this.draw(); // draw immediately, because otherwise the browser would paint empty space first
   }
 
   schedule(): void {
@@ -112,7 +111,7 @@ export class LogViewport {
   private scrolled(): void {
     const { scrollTop, clientHeight, scrollHeight } = this.element;
     const rest = scrollHeight - clientHeight - scrollTop;
-    // Stop following the end as soon as the user scrolls up, even by the first pixel or two of smooth scrolling.
+    // Stop following the end as soon as the user scrolls up, even by one or two pixels.
     const followsEnd =
       scrollTop < this.lastScrollTop && rest > 1 ? false : this.followsEnd ? true : rest <= endTolerance;
     this.lastScrollTop = scrollTop;
@@ -123,14 +122,15 @@ export class LogViewport {
     this.schedule();
   }
 
-  // Whether text in the log is selected. Then the viewport does not follow new lines, so that the selection stays.
+  // Reports whether text in the log is selected. While it is, the viewport does not scroll to new lines, so that the
+  // selection is kept.
   private hasSelection(): boolean {
     const selection = getSelection();
     return selection !== null && !selection.isCollapsed && this.rows.contains(selection.anchorNode);
   }
 
-  // Updates the heights after lines were added to or dropped from the buffer. If the viewport does not follow the end
-  // of the log, it corrects the scroll position for dropped lines, so that the visible lines do not move.
+  // Updates the heights after lines were added or dropped. If the viewport does not follow the end, the scroll
+  // position is corrected for dropped lines, so that the visible lines do not move.
   private syncHeights(): void {
     const { buffer, heights } = this;
     const droppedHeight = heights.dropBefore(buffer.first);
@@ -166,7 +166,7 @@ export class LogViewport {
     this.updateSize();
     if (this.followsEnd) element.scrollTop = heights.total;
     this.placeRows();
-    // The measured heights of wrapped lines may change which lines are visible. One more drawing is enough.
+    // The measured heights of wrapped lines can change which lines are visible. One more drawing is enough.
     if (this.wrap && this.measure()) {
       this.updateSize();
       if (this.followsEnd) element.scrollTop = heights.total;
@@ -190,7 +190,8 @@ export class LogViewport {
       row.remove();
       this.drawn.delete(n);
     }
-    // Insert new rows in order, and never move an existing row, because that would clear a selection in it.
+    // Insert new elements in order. An existing element is never moved, because that would clear a text selection in
+    // it.
     let next = this.rows.firstElementChild;
     for (let n = from; n < to; n++) {
       let row = this.drawn.get(n);

@@ -1,4 +1,4 @@
-// The conditions of an object as a table.
+// Shows the conditions of an object as a table.
 
 import { formatAgesInSentence } from "../../text/age.ts";
 import { h, syncChildren, setAttr, setText } from "../../ui/dom.ts";

@@ -1,5 +1,5 @@
-// Renders facts, the named values in the overview of an object, and updates them. A changed value is written again and
-// highlighted. All other elements stay as they are.
+// Renders facts, the named values in the overview of an object, and updates them. A changed value is rewritten and
+// highlighted. All other elements stay unchanged.
 
 import { formatAgesInSentence } from "../../text/age.ts";
 import { h, syncChildren, setAttr, setText } from "../../ui/dom.ts";
@@ -9,15 +9,15 @@ import { panelHref } from "../../model/view.ts";
 import type { TabHost } from "../tab.ts";
 
 export class FactView {
-  /** Whether this is the first rendering of an object, in which nothing is highlighted. */
+  /** Whether this is the first rendering of an object, which highlights nothing. */
   isFirstRender = true;
-  /** Whether a rendered fact has no link because the resource of the object that it refers to is not known yet. */
+  /** Whether a rendered fact has no link, because the resource of the object that it refers to is unknown. */
   hasUnresolvedLinks = false;
   private readonly lastTexts = new WeakMap<Element, string>();
 
   constructor(private readonly host: TabHost) {}
 
-  /** Renders sections, each with its facts and items. */
+  /** Renders sections with their facts and items (repeated parts of an object, such as containers). */
   sections(parent: Element, sections: readonly Section[]): void {
     syncChildren(
       parent,
@@ -33,7 +33,7 @@ export class FactView {
     );
   }
 
-  /** Renders facts as the terms and descriptions of a list. */
+  /** Renders facts as an HTML description list. */
   facts(dl: Element, facts: readonly Fact[]): void {
     (dl as HTMLElement).hidden = facts.length === 0;
     syncChildren(dl, facts, () => h("div", {}, h("dt"), h("dd")), (e, f) => {
@@ -63,7 +63,7 @@ export class FactView {
     );
   }
 
-  /** Renders the pieces of a value, after a bar if there is one. */
+  /** Renders the pieces of a fact's value. If there is a bar, it is first. */
   pieces(e: HTMLElement, pieces: readonly Piece[], bar?: Bar): void {
     const before = e.querySelector(":scope > .share");
     if (bar === undefined) before?.remove();
@@ -87,21 +87,21 @@ export class FactView {
     this.highlightIfChanged(e, pieces.map((p) => p.text).join("\n"));
   }
 
-  /** Returns the URL of an object in the panel; null if its kind is not known. */
+  /** Returns the URL that opens an object in the panel. Returns null if the object's resource is unknown. */
   href({ apiVersion, kind, ns, name }: Target): string | null {
     const resource = this.host.kindOf(apiVersion, kind);
     if (resource === undefined) this.hasUnresolvedLinks = true;
     return resource === undefined ? null : panelHref(resource.ref, { ns: resource.namespaced ? ns : "", name });
   }
 
-  /** Highlights an element if its text differs from the text of the last call. */
+  /** Highlights an element if its text differs from the text in the previous call. */
   highlightIfChanged(e: Element, text: string): void {
     const before = this.lastTexts.get(e);
     this.lastTexts.set(e, text);
     if (before !== text && !this.isFirstRender) highlight(e);
   }
 
-  /** Updates the ages in the descendants of an element. */
+  /** Updates the ages in all descendants of an element. */
   tick(root: Element): void {
     for (const e of root.querySelectorAll("[data-wire]"))
       setText(e, formatAgesInSentence(e.getAttribute("data-wire") ?? "", this.host.now()));

@@ -1,4 +1,4 @@
-// The health of the object in one word, and the reason.
+// Shows the health of an object in one or two words, with the reason.
 
 import { h, syncChildren, setAttr, setText } from "../../ui/dom.ts";
 import type { Health, HealthStatus } from "../../net/wire.ts";
@@ -26,8 +26,8 @@ export class HealthView {
   );
 
   /**
-   * Shows the health that the server reports; null if it reports none. A deleted object has no health. Returns the word
-   * and the reason.
+   * Shows the health that the server reported, or null if it reported none. A deleted object has no health. Returns
+   * the status and the reason as one text.
    */
   show(reported: Health | null, isDeleted: boolean): string {
     const health = isDeleted ? null : reported;

@@ -1,4 +1,4 @@
-// Labels and annotations. A label links to the list of all objects that have it.
+// Shows labels and annotations. Each label is a link to the list of all objects with that label.
 
 import { h, syncChildren, setAttr, setText, textNodes } from "../../ui/dom.ts";
 import { bytes, sizeOf } from "../facts/quantity.ts";
@@ -6,7 +6,7 @@ import type { Pair } from "../facts/meta.ts";
 import { formatView, defaultView } from "../../model/view.ts";
 import type { FactView } from "./fact-view.ts";
 
-const maxInlineLength = 140; // characters of an annotation that are shown without a click
+const maxInlineLength = 140; // characters; a longer annotation is collapsed
 
 export class LabelsView {
   private readonly list = h("ul", { class: "labels" });
@@ -48,7 +48,8 @@ export class AnnotationsView {
     });
   }
 
-  // A long value is collapsed. If the user has expanded it, it stays so when it changes.
+  // Shows the value of an annotation. A long value is collapsed. If the user has expanded it, it stays expanded when
+  // it changes.
   private value(dd: Element, value: string): void {
     const old = dd.firstElementChild;
     if (value.length <= maxInlineLength && !value.includes("\n")) {

@@ -1,4 +1,4 @@
-// The overview tab of an object: its health with the reason, key facts, conditions, owners, labels and annotations.
+// The overview tab of an object: health, the most important facts, conditions, owners, labels and annotations.
 
 import { h, setAttr } from "../../ui/dom.ts";
 import { conditionsOf } from "../facts/conditions.ts";
@@ -35,14 +35,14 @@ export class OverviewTab implements Tab {
     this.conditions = new ConditionsView(factView, host.now);
     this.owners = new OwnersView(host, factView);
     this.references = new ReferencesView(host);
-    this.references.element.hidden = sharedParts() !== null; // Guests see no related objects.
+    this.references.element.hidden = sharedParts() !== null; // guests (viewers of links) see no references
     this.labels = new LabelsView(factView, host.kind.ref);
     this.annotations = new AnnotationsView(factView);
   }
 
   show({ object, health, isDeleted: gone }: TabData): void {
     if (object === this.object && health === this.health && gone === this.isDeleted) return;
-    // If the object was replaced by another one with the same name, highlight no differences between the two.
+    // If another object with the same name replaced this one, do not highlight the differences between them.
     this.factView.isFirstRender = uid(object) !== uid(this.object);
     this.object = object;
     this.health = health;
@@ -52,7 +52,7 @@ export class OverviewTab implements Tab {
     else this.draw(object);
   }
 
-  /** Updates ages. It also draws the facts again if a link needs a resource that was not known before. */
+  /** Updates ages. If a fact has no link because a resource was unknown, it draws the facts again. */
   tick(): void {
     this.factView.tick(this.element);
     this.references.tick();
@@ -94,7 +94,8 @@ export class OverviewTab implements Tab {
         ),
       ),
     );
-    // In the panel next to the table, a title precedes these headings, so they keep their default level.
+    // On a page of its own, these headings are at level 2. In the panel next to the table, they keep level 3, because
+    // a title precedes them.
     const level = element.closest(".panel") === null ? "2" : null;
     for (const e of element.querySelectorAll("h3")) setAttr(e, "aria-level", level);
   }

@@ -1,4 +1,4 @@
-// The owners of the object: the path from the root owner to it, as links.
+// Shows the owners of an object as links, from the root owner to the object.
 
 import { withBase } from "../../net/base-path.ts";
 import { h, textNodes } from "../../ui/dom.ts";
@@ -21,13 +21,13 @@ export class OwnersView {
   );
   private drawnKey = "";
   private pendingRead = new AbortController();
-  private readFailed = false; // whether reading an owner failed for a temporary reason
+  private readFailed = false; // whether an owner could not be read for a temporary reason
 
   constructor(private readonly host: TabHost, private readonly factView: FactView) {}
 
   /**
-   * Shows the owners of an object. They are read again if the owners change, if their resources become known, or if the
-   * last attempt failed.
+   * Shows the owners of an object. They are read again if the owners have changed, if their resources become known,
+   * or if the last attempt failed.
    */
   show(object: JsonObject): void {
     const owners = ownersOf(object);

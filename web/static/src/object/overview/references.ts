@@ -1,5 +1,5 @@
-// The section of the overview with objects that the object uses, and that use it: a few of each. They are read only on
-// request of the user, because the server must search other resources for them. The Related tab shows all.
+// The overview section with some objects that refer to this object, or that it refers to. They are searched only when
+// the user requests it, because the server must search other resources. The Related tab shows all of them.
 
 import { clockTime } from "../../text/age.ts";
 import { h, setText } from "../../ui/dom.ts";
@@ -12,7 +12,7 @@ import type { TabHost } from "../tab.ts";
 import { objectHref } from "../../model/view.ts";
 import type { Problem } from "../../net/wire.ts";
 
-const maxPerGroup = 8; // the maximum number of objects in a group
+const maxPerGroup = 8; // maximum number of objects in one group
 const groupTitles = ["Uses", "Used by", "Selects", "Selected by"];
 
 export class ReferencesView {
@@ -23,9 +23,9 @@ export class ReferencesView {
   private readonly searched: SearchedView;
   private readonly poller: RelatedPoller;
   readonly element: HTMLElement;
-  private objectUid = ""; // the uid of the object
+  private objectUid = ""; // the uid of the object that the section shows
   private isDeleted = false;
-  private readAt = 0; // ms, when the shown relations were read
+  private readAt = 0; // time in ms at which the shown references were read
   private drawnJson = "";
 
   constructor(private readonly host: TabHost) {
@@ -38,7 +38,7 @@ export class ReferencesView {
       () => this.updateStatus(),
     );
     const all = h("a", { href: objectHref(kind.ref, name, "related") }, "View all in Related");
-    // On a plain click, switch to the Related tab within the page instead of loading its URL.
+    // On a plain click, switch to the Related tab without loading a page.
     all.addEventListener("click", (e) => {
       if (e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
       e.preventDefault();
@@ -56,10 +56,10 @@ export class ReferencesView {
     this.loadButton.addEventListener("click", () => this.poller.request());
   }
 
-  /** Sets the object; uid is empty if the viewer may not see it. */
+  /** Sets the object. uid is empty if the viewer is not permitted to see the object. */
   show(uid: string, isDeleted: boolean): void {
     this.isDeleted = isDeleted;
-    // Stop reading if the object was deleted, because it has no newer relations, or if it is another one.
+    // Stop reading references if the object was deleted, or if another object is shown.
     if (isDeleted || uid !== this.objectUid) {
       this.poller.close();
       setText(this.problem, "");
@@ -71,7 +71,7 @@ export class ReferencesView {
     this.updateStatus();
   }
 
-  /** Updates the text with the time of reading, which needs a date after midnight. */
+  /** Updates the displayed reading time. After midnight, that text includes the date. */
   tick(): void {
     this.updateStatus();
   }
@@ -131,7 +131,7 @@ export class ReferencesView {
   }
 
   private failed(problem: Problem): void {
-    // After permission is lost, the relations must not stay on the screen.
+    // If the viewer lost permission, the references must not stay on the screen.
     if (problem.status === 403) this.clear();
     setText(
       this.problem,

@@ -1,4 +1,4 @@
-// Renders one node of the graph of related objects, as a link if the object can be opened.
+// Renders one node of the graph of related objects. It is a link if the object can be opened.
 
 import { h } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
@@ -6,7 +6,7 @@ import type { TabHost } from "../tab.ts";
 import { formatView, objectHref, defaultView } from "../../model/view.ts";
 import type { GraphNode, NodeState } from "./graph.ts";
 
-/** For each state of a node: its severity, symbol and word. All are empty for the normal state. */
+/** The color, symbol and text of each node state. They are empty for the normal state "there". */
 const stateLabels: Readonly<Record<NodeState, readonly [string, string, string]>> = {
   there: ["", "", ""],
   missing: ["bad", "✕", "missing"],
@@ -14,7 +14,7 @@ const stateLabels: Readonly<Record<NodeState, readonly [string, string, string]>
   unknown: ["quiet", "?", "not checked"],
 };
 
-/** Returns an element with the state of a node, in a list; an empty list for the normal state. */
+/** Returns a list with one element that shows the state of a node. For the normal state, the list is empty. */
 export function stateElements(node: GraphNode): HTMLElement[] {
   const [tone, symbol, word] = stateLabels[node.state];
   return word === ""
@@ -29,7 +29,6 @@ export function stateElements(node: GraphNode): HTMLElement[] {
       ];
 }
 
-/** Returns the label of a node. */
 export const nodeLabel = (node: GraphNode): string =>
   node.count > 0 ? `${formatInteger(node.count)} more` : node.name;
 
@@ -45,8 +44,8 @@ export function nodeDescription(node: GraphNode, isSelf: boolean): string {
 }
 
 /**
- * Returns the URL of a node's object; null if it cannot be opened. inPanel: whether to open it in the panel next to the
- * table, not on its own page. tab: the tab to show first.
+ * Returns the URL that opens a node's object. Returns null if the object cannot be opened. inPanel selects the panel
+ * next to the table instead of the object's own page. tab is the tab to show.
  */
 export function nodeHref(node: GraphNode, inPanel: boolean, tab = "related"): string | null {
   if (node.ref === "") return null;
@@ -56,7 +55,7 @@ export function nodeHref(node: GraphNode, inPanel: boolean, tab = "related"): st
   return inPanel ? formatView({ ...defaultView(node.ref), ns, open, tab }) : objectHref(node.ref, open, tab);
 }
 
-/** Creates a link to a node, or plain text if it cannot be opened. */
+/** Creates a link to the object of a node. If the object cannot be opened, it creates plain text. */
 export function nodeLink(
   node: GraphNode,
   isSelf: boolean,
@@ -81,8 +80,8 @@ export function nodeLink(
 }
 
 /**
- * Creates the card that represents a node in the graph. A long name is shortened before its end, because the end
- * distinguishes it from similar names.
+ * Creates the card of a node in the graph. If a long name must be shortened, its last characters stay visible,
+ * because they distinguish it from similar names.
  */
 export function createCard(node: GraphNode, isSelf: boolean, inPanel: boolean, host: TabHost): HTMLElement {
   const name = nodeLabel(node);

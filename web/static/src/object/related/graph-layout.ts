@@ -1,11 +1,12 @@
-// The result of a graph layout (positions of cards and lines), and functions on it.
+// The layout of a graph, which consists of the positions of its cards and lines. This file also contains functions
+// that use a layout.
 
 import type { EdgeType, Graph } from "./graph.ts";
 
 export const cardWidth = 158;
 export const cardHeight = 42;
 
-/** A line between two cards. Several relations of the same two objects form one line. */
+/** A line between the cards of two objects. It represents all relations between these objects. */
 export interface GraphLink {
   readonly from: string;
   readonly to: string;
@@ -14,8 +15,8 @@ export interface GraphLink {
 }
 
 /**
- * Returns the lines of a graph. A "selects" edge is omitted if the selecting object also owns the selected one,
- * directly or through others, because that is expected.
+ * Returns the lines of a graph. A "selects" relation gets no line if the selecting object also owns the selected
+ * object, directly or indirectly. That is expected and would only add lines.
  */
 export function linksOf(graph: Graph): GraphLink[] {
   const owned = new Map<string, string[]>();
@@ -45,16 +46,19 @@ export interface Point {
   readonly y: number;
 }
 
-/** The layout: cards by their center, and lines by the points that they pass through. */
+/**
+ * The positions of cards and lines. A card's position is its center. A line is a list of points that it passes
+ * through.
+ */
 export interface GraphLayout {
   readonly width: number;
   readonly height: number;
   readonly nodes: ReadonlyMap<string, Point>;
-  readonly links: readonly (readonly Point[])[]; // in the order of the input
+  readonly links: readonly (readonly Point[])[]; // in the same order as the links that were laid out
 }
 
 /**
- * Returns the SVG path of a line. The line is horizontal at both ends, and where it passes between the cards of a
+ * Returns the SVG path of a line. The line is horizontal at both ends, and where it passes between two cards of a
  * column.
  */
 export function pathOf(from: Point, to: Point, points: readonly Point[]): string {
@@ -67,7 +71,7 @@ export function pathOf(from: Point, to: Point, points: readonly Point[]): string
     d += `C${mid} ${n(y)} ${mid} ${n(toY)} ${n(toX)} ${n(toY)}`;
     [x, y] = [toX, toY];
   };
-  // Skip every second point, which is between two columns, because a curve does not need it.
+  // Skip every second point. These points are between two columns, where the curve needs no point.
   for (const p of points.slice(1, -1).filter((_, i) => i % 2 === 1)) {
     curve(p.x - half, p.y);
     d += `H${n(p.x + half)}`;
@@ -77,21 +81,21 @@ export function pathOf(from: Point, to: Point, points: readonly Point[]): string
   return d;
 }
 
-/** Returns the position of a line's label: halfway to the first column that the line reaches. */
+/** Returns the position of a line's label. It is halfway to the first column that the line reaches. */
 export function labelPosition(from: Point, to: Point, points: readonly Point[]): Point {
   const next = points.length > 3 ? (points[2] as Point) : to;
   return { x: (from.x + next.x) / 2, y: (from.y + next.y) / 2 };
 }
 
-/** Sorts ids by column from left to right, and each column from top to bottom. */
+/** Sorts the ids of nodes by column from left to right, and within a column from top to bottom. */
 export function readingOrder(ids: readonly string[], layout: GraphLayout): string[] {
   const at = (id: string): Point => layout.nodes.get(id) ?? { x: 0, y: 0 };
   return [...ids].sort((a, b) => Math.round(at(a).x) - Math.round(at(b).x) || at(a).y - at(b).y);
 }
 
 /**
- * Returns the id of the node to focus for an arrow key pressed on node id. Left and right follow a line; up and down
- * stay in the column. Null if there is none.
+ * Returns the id of the node that receives the focus when an arrow key is pressed on the node `id`. The left and
+ * right keys follow a line. The up and down keys stay in the column. Returns null if there is no such node.
  */
 export function neighborOf(id: string, key: string, layout: GraphLayout, links: readonly GraphLink[]): string | null {
   const here = layout.nodes.get(id);

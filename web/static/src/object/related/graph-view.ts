@@ -1,5 +1,5 @@
-// Draws the graph of related objects: a card for each object, lines between the cards, and labels. All are on a plane
-// that the user can move and scale.
+// Draws the graph of related objects: a card for each object, and lines with labels between the cards. The user can
+// move and scale the drawing.
 
 import { svg } from "../../ui/dom.ts";
 import type { TabHost } from "../tab.ts";
@@ -18,11 +18,11 @@ import {
   type GraphLayout,
 } from "./graph-layout.ts";
 
-const denseThreshold = 120; // with more lines than this, each line is fainter
+const denseThreshold = 120; // lines; in a graph with more, each line is drawn fainter
 
 export class GraphView {
   private readonly lines = svg("svg", { class: "lines", "aria-hidden": "true" });
-  // the labels, which are drawn above the cards
+  // the labels of the lines, drawn above the cards
   private readonly labels = svg("svg", { class: "lines words", "aria-hidden": "true" });
   readonly panZoom: PanZoom;
   readonly element: HTMLElement;
@@ -55,7 +55,7 @@ export class GraphView {
     });
   }
 
-  /** Draws a graph with its layout. The first drawing is scaled to show all of it, as far as it stays legible. */
+  /** Draws a graph with its layout. The first drawing is scaled to show the entire graph, if it stays legible. */
   draw(graph: Graph, layout: GraphLayout, inPanel: boolean): void {
     const before = this.layout;
     const focused = idOf(document.activeElement);
@@ -80,7 +80,7 @@ export class GraphView {
     if (hadFocus && focused !== null) this.focus(focused);
   }
 
-  /** Removes the drawing. The next draw is then a first drawing. */
+  /** Removes the drawing. The next call of draw scales the graph again. */
   clear(): void {
     this.layout = null;
     this.links = [];
@@ -125,7 +125,8 @@ export class GraphView {
     this.labels.replaceChildren();
   }
 
-  // Highlights the target of a pointer or focus event (on), or ends that: a line, or all lines of a card, with labels.
+  // Highlights lines, or ends the highlight if on is false. target is the element under the pointer or with the
+  // focus. If it is a line, that line is highlighted. If it is a card, all its lines are highlighted, with labels.
   private highlightLinks(target: EventTarget | null, on: boolean): void {
     const id = idOf(target);
     const group = target instanceof Element ? target.closest("[data-edge]") : null;

@@ -1,4 +1,5 @@
-// Decodes responses of /api/v1/related, a graph of the objects related to one object. Groups its nodes by relation.
+// Decodes the responses of /api/v1/related, which contain a graph of the objects that are related to one object. It
+// also groups the nodes of the graph by their relation.
 
 export const states = ["there", "missing", "forbidden", "unknown"] as const;
 export type NodeState = (typeof states)[number];
@@ -6,8 +7,8 @@ export type NodeState = (typeof states)[number];
 export interface GraphNode {
   readonly id: string;
   /**
-   * The ref (group/version/plural) of the object's resource. It is empty if the cluster does not serve the kind, or if
-   * the guest's share link does not include it.
+   * The ref (group/version/plural) of the object's resource. Empty if the cluster does not serve the kind, or if the
+   * guest's share link does not include it.
    */
   readonly ref: string;
   readonly kind: string;
@@ -15,7 +16,7 @@ export interface GraphNode {
   readonly name: string;
   readonly state: NodeState;
   readonly reason: string;
-  /** The number of unnamed objects that the node represents; 0 for a single object. */
+  /** The number of objects without names that this node represents. 0 if the node is a single object. */
   readonly count: number;
 }
 
@@ -29,7 +30,7 @@ export interface Edge {
   readonly via: string;
 }
 
-/** A resource whose objects the server had to search for relations. */
+/** A resource whose objects the server had to search to find relations. */
 export interface Searched {
   readonly ref: string;
   readonly state: string;
@@ -38,7 +39,7 @@ export interface Searched {
 }
 
 export interface Graph {
-  /** All nodes. The first one is the object whose relations were requested. */
+  /** All nodes of the graph. The first node is the object whose relations were requested. */
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly Edge[];
   readonly truncated: boolean;
@@ -47,7 +48,7 @@ export interface Graph {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Decodes the body of a response; null if it is not a graph. Invalid parts are dropped. */
+/** Decodes the body of a response. Returns null if it is not a graph. Invalid parts are skipped. */
 export function readGraph(body: unknown): Graph | null {
   if (!isFields(body) || !Array.isArray(body["nodes"]) || !Array.isArray(body["edges"])) return null;
   const nodes = new Map(body["nodes"].filter(isFields).map(node).filter((n) => n.id !== "").map((n) => [n.id, n]));
@@ -83,10 +84,10 @@ function node(n: Fields): GraphNode {
 const isFields = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);
 const text = (v: unknown): string => (typeof v === "string" ? v : "");
 
-/** A node in the list of related objects, and how it is related. */
+/** A node in the list of related objects, with its relation to the object of the page. */
 export interface Relation {
   readonly node: GraphNode;
-  /** The intermediate object and its relation; null if the object itself is related. */
+  /** If the node is related only through another node: that node, and the relation to it as words. Otherwise null. */
   readonly intermediate: { readonly words: string; readonly object: GraphNode } | null;
   readonly via: string;
 }
@@ -96,7 +97,7 @@ export interface Group {
   readonly relations: readonly Relation[];
 }
 
-/** Groups the nodes by their relation to the object. Each node occurs once, in the nearest group. */
+/** Groups the nodes by their relation to the object of the page. Each node is in one group only. */
 export function groupsOf(graph: Graph): Group[] {
   const byId = new Map(graph.nodes.map((n) => [n.id, n]));
   const subject = graph.nodes[0] as GraphNode;
@@ -111,8 +112,8 @@ export function groupsOf(graph: Graph): Group[] {
     listed.add(id);
     return [{ node, intermediate, via: edge.via }];
   };
-  // Returns the owners of the object and their owners, or the objects that it owns and so on, by following "owns"
-  // edges.
+  // Follows "owns" edges from the object of the page, in one direction. Returns all direct and indirect owners, or
+  // all directly and indirectly owned objects.
   const ownerRelations = (from: "from" | "to", to: "from" | "to", relationText: string): Relation[] => {
     const out: Relation[] = [];
     const at = [subject];
@@ -144,8 +145,8 @@ export function groupsOf(graph: Graph): Group[] {
 
 const passiveVerbs = { owns: "owned by", uses: "used by", selects: "selected by" } as const;
 
-// Returns the nodes that are related only through other nodes (listed: the nodes that are listed already), nearest
-// first.
+// Returns the nodes that are related only through other nodes, nearest first. listed contains the ids of the nodes
+// that are already in a group.
 function indirectRelations(
   edges: readonly Edge[],
   listed: ReadonlySet<string>,

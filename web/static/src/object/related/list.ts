@@ -1,4 +1,4 @@
-// The related objects as a list, grouped by their relation to the object.
+// Shows the related objects as a list, grouped by their relation to the object.
 
 import { h } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";

@@ -1,13 +1,13 @@
-// The plane on which the graph is drawn, which may be larger than its viewport. Dragging moves it, and the mouse wheel
-// with Ctrl scales it.
+// A drawing that can be larger than the viewport in which it is shown. The user moves it by dragging or with the
+// mouse wheel, and scales it with Ctrl and the mouse wheel.
 
 import { h } from "../../ui/dom.ts";
 import type { Point } from "./graph-layout.ts";
 
 const minScale = 0.2;
 const maxScale = 2;
-const minInitialScale = 0.75; // the minimum of the initial scale
-const revealMargin = 12; // pixels of margin around a revealed part
+const minInitialScale = 0.75; // smallest scale at which the drawing is shown first, because it is still legible
+const revealMargin = 12; // pixels between a revealed part and the edge of the viewport
 
 export class PanZoom {
   private readonly content = h("div", { class: "graph-content" });
@@ -22,8 +22,9 @@ export class PanZoom {
   private scale = 1;
   private width = 0;
   private height = 0;
-  private whenSized: (() => void) | null = null; // runs when the viewport has a size
-  private dragStart: Point | null = null; // the point at which a drag has started
+  private whenSized: (() => void) | null = null; // runs when the viewport gets a size
+  // The pointer position minus the drawing's position at the start of a drag. null if no drag is in progress.
+  private dragStart: Point | null = null;
   private hasDragged = false;
   private readonly sizes = new ResizeObserver(() => {
     if (this.element.clientWidth === 0) return;
@@ -43,7 +44,7 @@ export class PanZoom {
     element.addEventListener("pointerup", () => (this.dragStart = null));
     element.addEventListener("pointercancel", () => (this.dragStart = null));
     element.addEventListener("dragstart", (e) => e.preventDefault());
-    // A click at the end of a drag must not open a link.
+    // The click at the end of a drag must not open a link.
     element.addEventListener(
       "click",
       (e) => {
@@ -68,8 +69,8 @@ export class PanZoom {
   }
 
   /**
-   * Scales the plane to fit into the viewport. Unless showAll is set, it stays legible, and is centered on the point
-   * center.
+   * Scales the drawing to fit into the viewport, but only as far as it stays legible. If it is still too large, it is
+   * centered on the point center. If showAll is true, it is scaled to fit even if it is no longer legible.
    */
   fit(center: Point, showAll = false): void {
     const { clientWidth, clientHeight } = this.element;
@@ -78,7 +79,8 @@ export class PanZoom {
       return;
     }
     const fitScale = Math.min(1, clientWidth / this.width, clientHeight / this.height);
-    // If the plane does not fit at a legible scale, and must be scrolled anyway, scale it to the viewport's width.
+    // If the drawing is too large at a legible scale, scale it to the width of the viewport, so that it must be
+    // scrolled only vertically.
     this.scale = showAll
       ? Math.max(minScale, fitScale)
       : fitScale >= minInitialScale
@@ -92,12 +94,12 @@ export class PanZoom {
     };
     this.x = centered(this.width, clientWidth, center.x);
     this.y = centered(this.height, clientHeight, center.y);
-    // A small graph is placed at the top, where readers start.
+    // Place a small drawing at the top, where readers start.
     if (this.height * this.scale <= clientHeight) this.y = Math.min(this.y, 24);
     this.applyTransform();
   }
 
-  /** Scales the plane around a point of the viewport; the default is its center. */
+  /** Scales the drawing around a point of the viewport. The default is the center of the viewport. */
   zoom(by: number, at: Point = { x: this.element.clientWidth / 2, y: this.element.clientHeight / 2 }): void {
     const scale = Math.min(maxScale, Math.max(minScale, this.scale * by));
     this.x = at.x - ((at.x - this.x) * scale) / this.scale;
@@ -106,7 +108,7 @@ export class PanZoom {
     this.applyTransform();
   }
 
-  /** Moves the plane so that this rectangle of it is visible. */
+  /** Moves the drawing so that the given rectangle of it is visible. */
   reveal(x: number, y: number, width: number, height: number): void {
     const revealShift = (at: number, size: number, shift: number, window: number): number => {
       const [start, end] = [at * this.scale + shift, (at + size) * this.scale + shift];

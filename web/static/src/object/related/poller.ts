@@ -1,5 +1,5 @@
-// Reads the related objects from the server, on request and at most every five seconds: a request before that waits.
-// While the tab is visible, they are also read every ten seconds.
+// Reads the related objects from the server: on request, and every 10 s while the tab is visible. Two reads are at
+// least 5 s apart, so a request can have to wait.
 
 import { withBase } from "../../net/base-path.ts";
 import { problemOf } from "../../net/problem.ts";
@@ -7,15 +7,15 @@ import type { TabHost } from "../tab.ts";
 import type { Problem } from "../../net/wire.ts";
 import { readGraph, type Graph } from "./graph.ts";
 
-const minInterval = 5000; // the minimum interval between reads in milliseconds
-/** The interval between the reads that happen without a request, in milliseconds. */
+const minInterval = 5000; // minimum time in ms between two reads
+/** The time in ms between two automatic reads. */
 export const refreshInterval = 10_000;
 
 export class RelatedPoller {
   private lastReadAt = -Infinity;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private abort: AbortController | null = null;
-  private requestedAgain = false; // a new request arrived during a read
+  private requestedAgain = false; // whether another request arrived during the current read
   private isWaiting = false; // whether a request has not been answered yet
 
   constructor(
@@ -25,12 +25,12 @@ export class RelatedPoller {
     private readonly onStatus: () => void,
   ) {}
 
-  /** Whether requested data has not arrived yet. */
+  /** Whether the requested data has not arrived yet. */
   get isBusy(): boolean {
     return this.isWaiting;
   }
 
-  /** Reads again if the last result is old. */
+  /** Reads the data again if the last read is at least refreshInterval ago. */
   refreshIfOld(): void {
     if (this.abort === null && this.timer === undefined && performance.now() - this.lastReadAt >= refreshInterval)
       void this.poll();
@@ -44,7 +44,7 @@ export class RelatedPoller {
     this.onStatus();
   }
 
-  /** Aborts the read. A new request is possible. */
+  /** Cancels the current read and any pending request. Later requests are still possible. */
   close(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

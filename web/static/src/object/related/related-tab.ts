@@ -1,4 +1,4 @@
-// The tab with the objects related to an object, as a graph or as a list.
+// The tab with the objects that are related to an object, as a graph or as a list.
 
 import { plural } from "../../net/kinds.ts";
 import { clockTime } from "../../text/age.ts";
@@ -18,8 +18,8 @@ import type { Problem, JsonObject } from "../../net/wire.ts";
 type ViewMode = "graph" | "list";
 
 export class RelatedTab implements Tab {
-  // The id of the node that the user last opened by keyboard. When the graph of that object opens, it receives the
-  // focus.
+  // The id of the node that the user last opened with the keyboard. When the graph of that object is shown, its node
+  // receives the focus.
   private static lastOpenedId = "";
   private readonly graphButton = h("button", { type: "button" }, "Graph");
   private readonly listButton = h("button", { type: "button" }, "List");
@@ -38,10 +38,10 @@ export class RelatedTab implements Tab {
   private readonly poller: RelatedPoller;
   private layoutAbort = new AbortController();
   private graph: Graph | null = null;
-  private requestedObject: JsonObject | null = null; // the object of the last request
+  private requestedObject: JsonObject | null = null; // version of the object at the last request
   private isDeleted = false;
-  private readAt = 0; // ms; when the graph on the screen was read
-  private forbiddenKey = ""; // why the object may no longer be read; empty if it may
+  private readAt = 0; // time in ms at which the displayed graph was read
+  private forbiddenKey = ""; // why the viewer is not permitted to read the object; empty if permitted
   private mode: ViewMode;
 
   constructor(private readonly host: TabHost) {
@@ -114,7 +114,7 @@ export class RelatedTab implements Tab {
       this.updateStatus();
     }
     if (why !== null) return;
-    // Read no more graphs of a deleted object. The panel reports that it is deleted.
+    // Stop reading related objects after the object was deleted. The panel already shows that it was deleted.
     if (gone) {
       this.poller.close();
       this.problem.hidden = this.graph !== null;
@@ -159,7 +159,7 @@ export class RelatedTab implements Tab {
     if (this.graph === null) this.body.replaceChildren();
   }
 
-  // Removes the graph after permission is lost.
+  // Removes the graph, because the viewer lost permission.
   private clear(): void {
     this.layoutAbort.abort();
     this.graph = this.requestedObject = null;
@@ -171,7 +171,7 @@ export class RelatedTab implements Tab {
   private updateStatus(): void {
     this.refreshButton.disabled = this.poller.isBusy || this.forbiddenKey !== "";
     this.element.toggleAttribute("data-busy", this.poller.isBusy);
-    // "Live" in the panel is about the object only. The graph has its own text, which shows when it was read.
+    // The status "Live" in the panel refers to the object only. Show separately when the graph was read.
     const isLoading = this.graph === null && this.problem.hidden && this.forbiddenKey === "";
     setText(
       this.time,
@@ -249,7 +249,7 @@ export class RelatedTab implements Tab {
     }
   }
 
-  // The new list keeps the scroll position and the focus of the previous one.
+  // Draws the list. It keeps the scroll position and the keyboard focus of the previous list.
   private drawList(graph: Graph, inPanel: boolean): void {
     const { body } = this;
     const scrollTop = body.firstElementChild?.scrollTop ?? 0;

@@ -1,5 +1,5 @@
-// Shows which resources were searched, and which were not. A resource that could not be searched is never shown as an
-// empty result.
+// Shows which resources the server has searched for related objects, and which it could not search. A resource that
+// could not be searched must not resemble an empty result.
 
 import { h, setText } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
@@ -55,5 +55,4 @@ export class SearchedView {
 
 const stateText = (state: string): string => (state === "syncing" ? "the list did not load in time" : state);
 
-/** Whether a resource was searched. */
 export const wasSearched = (s: Searched): boolean => s.state === "live" || s.state === "stale";

@@ -1,10 +1,10 @@
-// The bar above a YAML text: the search, and actions on the text.
+// The bar above the YAML text, with the search box and buttons.
 
 import { h, setText } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
 import { FindBox, type FindActions } from "../../ui/find-box.ts";
 
-/** The functions of the tab that the bar calls when the user presses its buttons. */
+/** The functions of the YAML tab that the bar calls when the user presses its buttons. */
 export interface YamlBarActions extends FindActions {
   fold(): void;
   wrap(): void;
@@ -64,7 +64,6 @@ export class Bar {
     this.wrap.setAttribute("aria-pressed", String(on));
   }
 
-  /** Announces a text to screen readers. */
   announce(text: string): void {
     setText(this.announcement, text);
   }

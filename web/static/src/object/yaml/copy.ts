@@ -1,12 +1,13 @@
-// Copies text from the YAML view, including folded lines.
+// Copies text from the YAML view, including folded (collapsed) lines.
 
 import { columnOf, type Row } from "../../yaml/row.ts";
 import type { LiveText } from "./live-text.ts";
 
-/** Returns the complete text. */
 export const completeText = (text: LiveText): string => text.rows.map((r) => `${r.line.text}\n`).join("");
 
-/** Returns the selected text; null if nothing is selected, or if the selection reaches outside the text. */
+/**
+ * Returns the selected text. Returns null if nothing is selected, or if the selection extends beyond the YAML text.
+ */
 export function selectedText(text: LiveText): string | null {
   const selection = getSelection();
   if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -23,7 +24,7 @@ export function selectedText(text: LiveText): string | null {
 }
 
 interface Position {
-  readonly index: number; // the index of the row in the text
+  readonly index: number; // index of the line in the text
   readonly column: number;
 }
 
@@ -32,7 +33,8 @@ function position(text: LiveText, node: Node, offset: number): Position {
     const row = text.row(node);
     if (row !== undefined) return { index: row.index, column: columnOf(row, node, offset) };
   }
-  // In an element, offset counts child nodes: the position is before that child, or after the last one.
+  // If the node is an element, offset is the index of a child node. The position is before that child, or at the end
+  // of the element.
   const child = node.childNodes[offset];
   if (child !== undefined) {
     const row = text.row(child) ?? text.row(firstLine(child));
@@ -51,7 +53,6 @@ function position(text: LiveText, node: Node, offset: number): Position {
 
 const firstLine = (node: Node): Element | null => (node instanceof Element ? node.querySelector(".line") : null);
 
-// Returns how many characters of the row's text are before the node.
 function lengthBefore(row: Row, node: Node): number {
   const walk = document.createTreeWalker(row.element, NodeFilter.SHOW_TEXT);
   let n = 0;

@@ -1,5 +1,5 @@
-// Colors the visible lines by the CSS Custom Highlight API. Unlike an element for each token, this does not disturb
-// selections, or matches of the browser's own search.
+// Colors the visible lines by the CSS Custom Highlight API. In contrast to an HTML element for each token, this
+// preserves selections and the matches of the browser's own search.
 
 import type { Hit, Search } from "./search.ts";
 import { range } from "./search.ts";
@@ -8,7 +8,10 @@ import type { Block, Row } from "../../yaml/row.ts";
 const names = ["key", "string", "number", "word", "found", "current"] as const;
 type Name = (typeof names)[number];
 
-/** Highlights the lines of these blocks. matchesOnly: highlight only matches of the search, not the syntax. */
+/**
+ * Highlights the lines of these blocks. If matchesOnly is true, only the matches of the search are highlighted, not
+ * the YAML syntax.
+ */
 export function highlightLines(blocks: Iterable<Block>, search: Search, matchesOnly: boolean): void {
   if (!("highlights" in CSS)) return; // the text is readable without colors
   const ranges: Record<Name, AbstractRange[]> = { key: [], string: [], number: [], word: [], found: [], current: [] };
@@ -26,7 +29,6 @@ export function highlightLines(blocks: Iterable<Block>, search: Search, matchesO
   });
 }
 
-/** Removes all highlights. */
 export function clearHighlights(): void {
   if ("highlights" in CSS) for (const name of names) CSS.highlights.delete(`yaml-${name}`);
 }
@@ -46,7 +48,8 @@ function highlightSyntax({ line, element }: Row, ranges: Record<Name, AbstractRa
 
 function highlightMatches(row: Row, current: Hit | null, ranges: Record<Name, AbstractRange[]>): void {
   const found = row.found ?? [];
-  // Highlight at most 1,000 matches in a line (found has two numbers for each), as more could not be distinguished.
+  // Highlight at most 1,000 matches in one line, because people could not distinguish more. found contains two
+  // numbers for each match.
   for (let i = 0; i < found.length && i < 2000; i += 2) {
     const r = range(row, found[i] ?? 0, found[i + 1] ?? 0);
     if (r !== null) ranges[current?.row === row && current.at === found[i] ? "current" : "found"].push(r);

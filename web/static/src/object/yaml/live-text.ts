@@ -1,5 +1,5 @@
-// A YAML text on the screen that is updated when the object changes. Unchanged lines keep their elements, so that
-// selections, folds and the scroll position survive an update.
+// A YAML text that is updated when the object changes. Unchanged lines keep their HTML elements, so that an update
+// preserves selections, folded lines and the scroll position.
 
 import { alignLists } from "../../text/list-diff.ts";
 import { h } from "../../ui/dom.ts";
@@ -11,11 +11,11 @@ const sameText = (a: Line | undefined, b: Line | undefined): boolean => a === b 
 
 export class LiveText {
   readonly element = h("div", { class: "yaml text", role: "region", tabindex: "0", "aria-label": "YAML" });
-  /** The blocks that are visible or nearly visible. */
+  /** The blocks (groups of lines) that are visible or nearly visible. */
   readonly nearBlocks = new Set<Block>();
   rows: readonly Row[] = [];
   private blocks: Block[] = [];
-  private markedRows: readonly Row[] = []; // the rows that are marked as changed by the last update
+  private markedRows: readonly Row[] = []; // rows that are marked because the last update changed them
   private readonly lines = h("div", { class: "lines" });
   private readonly rowOf = new WeakMap<Element, Row>();
   private readonly blockOf = new WeakMap<Element, Block>();
@@ -36,16 +36,16 @@ export class LiveText {
     this.observer.disconnect();
   }
 
-  /** Returns the row that contains a node. */
+  /** Returns the row (the line of text) that contains a node. */
   row(node: Node | null): Row | undefined {
     const line = (node instanceof Element ? node : node?.parentElement)?.closest(".line");
     return line === null || line === undefined ? undefined : this.rowOf.get(line);
   }
 
   /**
-   * Replaces the text by new lines. Changed lines are marked, with tooltip as their tooltip; if tooltip is null, none
-   * are. Between parts of the work, it awaits pauseIfDue, and stops if that returns false. The text on the screen
-   * changes only when all rows are ready.
+   * Replaces the text by new lines. Changed lines are marked with this tooltip. If tooltip is null, no lines are
+   * marked. The function awaits pauseIfDue between parts of the work, and stops if that returns false. The text on
+   * the screen changes only when all rows are ready.
    */
   async show(lines: readonly Line[], tooltip: string | null, pauseIfDue: () => Promise<boolean> | true): Promise<void> {
     const from = alignLists(this.rows.map((r) => r.line), lines, sameText);
@@ -71,7 +71,7 @@ export class LiveText {
     this.keepScrollPosition(() => this.replaceRows(next, lines, tooltip));
   }
 
-  /** Hides and shows rows after the fold state of some row has changed. */
+  /** Hides and shows rows after rows have been folded or unfolded. */
   refold(): void {
     let hiddenUntil = -1;
     for (const row of this.rows) {
@@ -95,12 +95,12 @@ export class LiveText {
     this.onChange();
   }
 
-  /** Returns the parents of a row, which are the rows whose folding hides it, the outermost first. */
+  /** Returns the parents of a row, outermost first. A row is hidden while one of its parents is folded. */
   parentsOf(row: Row): Row[] {
     return this.rows.slice(0, Math.max(row.index, 0)).filter((r) => r.index + r.line.nestedCount >= row.index);
   }
 
-  /** Runs an action and keeps the first visible row at its position. */
+  /** Runs an action, and keeps the first visible row at its position on the screen. */
   keepScrollPosition(action: () => void): void {
     const top = this.element.getBoundingClientRect().top;
     const visibleRows =
@@ -151,8 +151,8 @@ export class LiveText {
     }
   }
 
-  // Inserts a row after the row before; at the start if that is undefined. If the row has a block of its own already,
-  // the block is inserted.
+  // Inserts a row after the row `before`, or at the start if `before` is undefined. If the row is in a new block, the
+  // block is inserted.
   private insert(row: Row, before: Row | undefined): void {
     if (row.block === null) {
       const targetBlock = before?.block ?? this.blocks[0] ?? this.block();
@@ -169,7 +169,7 @@ export class LiveText {
     }
   }
 
-  // Moves the rows after this row in its block to a new block.
+  // Moves the rows that follow this row in its block to a new block.
   private split(row: Row): void {
     const after: Row[] = [];
     for (let e = row.element.nextElementSibling; e !== null; e = e.nextElementSibling)
@@ -180,7 +180,7 @@ export class LiveText {
     row.block?.element.after(block.element);
   }
 
-  // Updates the blocks, which group the elements of rows. Empty blocks are removed, and large ones are split.
+  // Assigns the rows to blocks again. Empty blocks are removed, and large blocks are split.
   private regroup(): void {
     const old = new Set(this.blocks);
     this.blocks = [];

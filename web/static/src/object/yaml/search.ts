@@ -1,22 +1,22 @@
-// The search in a YAML text. Each line is searched once per search text, so that the cost of an update depends only on
-// the changed lines.
+// Searches a YAML text. The matches in each line are cached, so that an update of the text searches only the changed
+// lines.
 
 import { textPosition, type Row } from "../../yaml/row.ts";
 
-/** A match of the search text. */
+/** One match of the search text. */
 export interface Hit {
   readonly row: Row;
-  readonly at: number; // index of its first character in the line
+  readonly at: number; // index of the first matching character in the line
 }
 
 export class Search {
   count = 0;
   current: Hit | null = null;
-  private index = 0; // the index of the row with the current match
+  private index = 0; // index of the row that contains the selected match
   private pattern: RegExp | null = null;
   private rows: readonly Row[] = [];
 
-  /** Sets the search text; empty: nothing matches. The search is case-insensitive. */
+  /** Sets the search text. An empty text matches nothing. The search ignores case. */
   setQuery(query: string): void {
     this.pattern = query === "" ? null : new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
     this.current = null;
@@ -24,7 +24,7 @@ export class Search {
     this.setRows(this.rows);
   }
 
-  /** Sets the rows to search. The current match stays selected while its row exists. */
+  /** Sets the rows to search. The selected match stays selected as long as its row exists. */
   setRows(rows: readonly Row[]): void {
     this.rows = rows;
     this.count = 0;
@@ -33,8 +33,8 @@ export class Search {
       row.found ??= this.matchesIn(row.line.text);
       this.count += row.found.length / 2;
     }
-    // The row of the current match is gone, probably because its line has changed. Select the match nearest to its
-    // place.
+    // The row of the selected match no longer exists, probably because its line has changed. Select the nearest match
+    // in the row that is now at the same index.
     if (this.current !== null && this.current.row.index < 0) this.current = this.nearestMatch(this.current.at);
     this.index = this.current?.row.index ?? this.index;
   }
@@ -46,7 +46,10 @@ export class Search {
     return { row, at: starts.findLast((s) => s <= at) ?? (starts[0] as number) };
   }
 
-  /** Selects the next or previous match. If none is selected, the search starts at the row with the index from. */
+  /**
+   * Selects the next match (by = 1) or the previous one (by = -1). from is the index of the row to start at if no
+   * match is selected.
+   */
   step(by: 1 | -1, from: number): Hit | null {
     const { current, rows } = this;
     if (this.count === 0) return (this.current = null);
@@ -63,7 +66,7 @@ export class Search {
     return this.current;
   }
 
-  /** The number of the current match among all matches, counted from 1; 0 if no match is selected. */
+  /** The position of the selected match among all matches, starting at 1. 0 if no match is selected. */
   get number(): number {
     const { current } = this;
     if (current === null) return 0;
@@ -86,7 +89,10 @@ export class Search {
 
 const startsOf = (row: Row): number[] => (row.found ?? []).filter((_, i) => i % 2 === 0);
 
-/** Returns the DOM range of a row's characters from from to to; null if they are not in the document. */
+/**
+ * Returns a DOM range for the characters `from` (inclusive) to `to` (exclusive) of a row. Returns null if they have
+ * no DOM nodes.
+ */
 export function range(row: Row, from: number, to: number): Range | null {
   const start = textPosition(row, from);
   const end = textPosition(row, to);

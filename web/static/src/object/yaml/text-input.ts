@@ -1,4 +1,4 @@
-// Keyboard and pointer input in a YAML text: the active line, folding, and moving between matches.
+// Handles keyboard and pointer input in a YAML text: selecting a line, folding lines, and moving between matches.
 
 import { formatInteger } from "../../text/format.ts";
 import type { Bar } from "./bar.ts";
@@ -6,7 +6,7 @@ import { range, type Search } from "./search.ts";
 import { showRest, type Row } from "../../yaml/row.ts";
 import type { LiveText } from "./live-text.ts";
 
-const gutter = 22; // pixels; a click this near the left end of a line folds it
+const gutter = 22; // pixels from the left edge of a line in which a click folds the line
 
 export class TextInput {
   private active: Row | null = null;
@@ -19,7 +19,7 @@ export class TextInput {
   ) {
     const { element } = text;
     element.addEventListener("click", (e) => this.click(e));
-    // The browser's own search found a match in hidden text, and is about to reveal it.
+    // The browser's find-in-page found a match in hidden text, and is about to reveal it.
     element.addEventListener("beforematch", (e) => {
       const row = text.row(e.target as Node);
       if (row === undefined) return;
@@ -28,14 +28,14 @@ export class TextInput {
     });
   }
 
-  /** Updates the number of matches and the state of the fold button in the bar. */
+  /** Updates the number of matches and the fold button in the bar. */
   updateBar(): void {
     this.bar.find.showCount(this.search.number, this.search.count);
     this.bar.setFolded(this.text.rows.some((matchRange) => matchRange.folded));
     this.onHighlight();
   }
 
-  /** Moves to the next or previous match. */
+  /** Selects the next match (by = 1) or the previous one (by = -1), and scrolls to it. */
   step(by: 1 | -1): void {
     const hit = this.search.step(by, this.firstVisibleRow()?.index ?? 0);
     this.updateBar();
@@ -54,7 +54,7 @@ export class TextInput {
       this.text.element.scrollLeft += matchBox.left - box.left - box.width / 3;
   }
 
-  /** Folds everything, or unfolds everything if a line is folded. */
+  /** Folds all lines. If any line is folded already, it unfolds all lines. */
   foldAll(): void {
     const { rows } = this.text;
     const fold = !rows.some((matchRange) => matchRange.folded);
@@ -78,8 +78,9 @@ export class TextInput {
     e.preventDefault();
   }
 
-  // Moves the active line as in a tree view. "out" (the left arrow) folds the line or moves to its parent. "in" (the
-  // right arrow) unfolds it or moves to its first child.
+  // Moves the active line as in a tree view. "out" (left arrow) folds the line, or moves to its parent if it is
+  // folded already or has no nested lines. "in" (right arrow) unfolds the line, or moves to its first child if it is
+  // not folded.
   private move(to: "down" | "up" | "in" | "out"): void {
     const at = this.active !== null && this.isVisible(this.active) ? this.active : null;
     if (at === null) return this.activate(this.firstVisibleRow());
@@ -115,7 +116,7 @@ export class TextInput {
     this.updateBar();
   }
 
-  // Unfolds all parents of a row, so that it is visible.
+  // Unfolds all parents of a row, which makes the row visible.
   private reveal(row: Row): void {
     if (!row.hidden) return;
     for (const matchRange of this.text.parentsOf(row)) matchRange.folded = false;
@@ -133,7 +134,7 @@ export class TextInput {
     else if (String(getSelection()) === "") this.activate(row);
   }
 
-  // Returns the row of the first line that is visible in the viewport.
+  // Returns the first row that is completely visible in the viewport.
   private firstVisibleRow(): Row | undefined {
     return [...this.text.nearBlocks]
       .flatMap((b) => b.rows)
