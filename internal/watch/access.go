@@ -28,10 +28,6 @@ type Access struct {
 	grow         func(int64)   // Reports memory beyond the estimate, see WithGrow; nil reports nothing.
 }
 
-// A ScanLimiter waits until the caller is allowed to start work that keeps a processor busy. The caller must call
-// leave exactly once, when this work has ended.
-type ScanLimiter func(ctx context.Context) (leave func(), err error)
-
 // For returns an Access that reads the cluster with the permissions of the viewer.
 func (c *Cluster) For(viewer Viewer) *Access {
 	a := &Access{cluster: c, viewer: viewer}

@@ -27,8 +27,8 @@ func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 	now, start := s.informer.visibleState(s.filter), s.informer.CurrentEpochStart()
 	s.filter.Columns, s.cursor = now.Columns, s.informer.Now()
 	var before *listwatch.Object
-	if s.key != "" {
-		if o, ok, cursor := s.informer.Get(s.key); ok && s.filter.Match(o) {
+	if s.options.key != "" {
+		if o, ok, cursor := s.informer.Get(s.options.key); ok && s.filter.Match(o) {
 			before, s.cursor = o, cursor
 		}
 	}
@@ -45,7 +45,7 @@ func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 		return nil, nil // The list is not complete, or the state changed during the read: retry later.
 	}
 	if len(events) == 0 {
-		if err := s.check(ctx); err != nil {
+		if err := s.options.check(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +67,7 @@ func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 	if oldest != nil {
 		before = s.filter.MatchingOld(oldest)
 	}
-	if s.key == "" || before == nil {
+	if s.options.key == "" || before == nil {
 		return message, nil
 	}
 	text, err := s.maskObject(before).JSON()
@@ -87,7 +87,7 @@ func latest(a, b time.Time) time.Time {
 func (s *reader) scanHistory(
 	ctx context.Context, after journal.Cursor, earliest time.Time,
 ) (events [][]byte, oldest *event.Change, complete bool, err error) {
-	release, err := s.acquireScan(ctx)
+	release, err := s.options.acquireScan(ctx)
 	if err != nil {
 		return nil, nil, false, err
 	}

@@ -166,7 +166,7 @@ func (c *Cluster) newInformer(scope listwatch.Scope, resource *resource.Resource
 		deps.ObjectChanged = c.catalog.RefreshSoon
 	}
 	i := informer.New(scope, resource, deps)
-	i.Extension = &sharedInformer{Informer: i}
+	newSharedInformer(i)
 	return i
 }
 

@@ -35,6 +35,9 @@ func (d *digest) add(key, version string) {
 	d.count++
 }
 
+// text returns the sum in the form of a digest message: eight hexadecimal digits.
+func (d *digest) text() string { return fmt.Sprintf("%08x", d.sum) }
+
 // mix is the finalizer of MurmurHash3 (github.com/aappleby/smhasher, fmix32). Without mix, FNV-1a hashes differ by
 // little if the versions differ only in the last digit. In a sum, such small differences can cancel out.
 func mix(h uint32) uint32 {
@@ -149,5 +152,5 @@ func (s *reader) digestDue() bool {
 func (s *reader) digestMessage() []byte {
 	d := s.dueDigest
 	s.dueDigest, s.digestAt = nil, s.informer.nextDigest(s.filter)
-	return fmt.Appendf(s.message("digest"), `,"count":%d,"digest":"%08x"`, d.count, d.sum)
+	return fmt.Appendf(s.message("digest"), `,"count":%d,"digest":%q`, d.count, d.text())
 }

@@ -81,7 +81,7 @@ func (s *reader) encodeEvents(changes []*event.Change) ([][]byte, error) {
 // event encodes a change as an event for this reader. It returns nil if the reader is not permitted to see the
 // change, or if its view does not show it.
 func (s *reader) event(c *event.Change) ([]byte, error) {
-	if s.key != "" && c.Key != s.key {
+	if s.options.key != "" && c.Key != s.options.key {
 		return nil, nil
 	}
 	if c = s.filter.VisibleChange(c); c == nil {
@@ -91,8 +91,8 @@ func (s *reader) event(c *event.Change) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	event, err := s.view.event(c, s.cache)
-	if err == nil && event != nil && s.view.everyChange && s.key != "" && c.Op == journal.Add {
+	event, err := s.view.event(c, s.options.cache)
+	if err == nil && event != nil && s.view.everyChange && s.options.key != "" && c.Op == journal.Add {
 		return appendObject(event, c.New)
 	}
 	return event, err

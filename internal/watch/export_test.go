@@ -2,8 +2,6 @@ package watch
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/informer"
@@ -14,19 +12,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
 )
-
-// DigestOf returns the number of rows and their digest, as in a digest message. Each row is a key and a
-// resourceVersion.
-func DigestOf(rows [][2]string) (count int, text string) {
-	var d digest
-	for _, row := range rows {
-		d.add(row[0], row[1])
-	}
-	return d.count, fmt.Sprintf("%08x", d.sum)
-}
 
 func (c *Cluster) faultsOf(ref string) informer.Faults {
 	return c.informerOf(ref).Faults()
@@ -65,8 +52,7 @@ func (c *Cluster) DeleteNamespaceRows(namespace string, whileLocked func()) (res
 // concurrent readers share. It does not wait until they expire.
 func (c *Cluster) DropUnusedRankings() {
 	for _, i := range c.sharedInformers() {
-		i.listings.store(nil)
-		i.rankings.DropUnused()
+		i.dropUnused()
 	}
 }
 
@@ -79,27 +65,9 @@ func (c *Cluster) Put(ref string, o *Item) {
 	}
 }
 
-type panickingSelector struct {
-	labels.Selector
-
-	first func()
-}
-
-func (panickingSelector) String() string { return "panicking" }
-
-func (p panickingSelector) Matches(labels.Labels) bool {
-	p.first()
-	panic("broken")
-}
-
-// DigestPanic computes a digest (a hash of all rows) with a label selector that calls first and then panics. It
-// returns the value of the panic.
+// DigestPanic is sharedInformer.faultyDigest for the resource ref.
 func (c *Cluster) DigestPanic(ctx context.Context, ref string, first func()) (panicked any) {
-	defer func() { panicked = recover() }()
-	i := c.informerOf(ref)
-	f := &query.Filter{Selector: query.NewSelector(panickingSelector{labels.Everything(), first})}
-	i.digest(ctx, f, 0)
-	return nil
+	return c.informerOf(ref).faultyDigest(ctx, first)
 }
 
 // panicOnceSelector is a label selector that matches everything, and panics once after a number of matches.
@@ -153,17 +121,8 @@ func (c *Cluster) OnFeedStop(ref string, observe func(status.State)) {
 	c.faultsOf(ref).OnFeedStop(observe)
 }
 
-// HistoryAfter returns the number of changes that the subscription would send if it resumed after the first n changes
-// of the history.
-func (s *Subscription) HistoryAfter(n int) int {
-	retained, _ := s.reader.informer.Retained()
-	now := s.reader.informer.Now()
-	events, _, _, err := s.reader.readHistory(now, journal.At(now.Offset-uint64(retained-n)), time.Time{})
-	if err != nil {
-		panic(err)
-	}
-	return len(events)
-}
+// HistoryAfter is reader.historyAfter for the subscription.
+func (s *Subscription) HistoryAfter(n int) int { return s.reader.historyAfter(n) }
 
 // CachedNamespaces returns for how many namespaces the Cluster has cached whether they exist.
 func (c *Cluster) CachedNamespaces() int {
@@ -193,38 +152,11 @@ func (c *Cluster) CachedMaskedChanges() (changes, accounted, objectBytes int) {
 	return changes, accounted, objectBytes
 }
 
-// LockRanking locks the ranking (the sorted list of rows) that the window of s shows. release unlocks it.
-func (s *Subscription) LockRanking() (release func()) {
-	release, _ = s.reader.window.ranking.Lock(context.Background()) //nolint:forbidigo // A lock for the whole test.
-	return release
-}
+// LockRanking is reader.lockRanking for the subscription.
+func (s *Subscription) LockRanking() (release func()) { return s.reader.lockRanking() }
 
-// BlockDigest starts the computation of the next digest for s. The computation ends when release is called.
-func (s *Subscription) BlockDigest() (release func()) {
-	i, f := s.reader.informer, s.reader.filter
-	t, _ := i.digests.join(f.ID(), i.Now().Offset+1)
-	return func() { i.digests.compute(f.ID(), t, func() *digest { return i.computeDigest(f) }) }
-}
+// BlockDigest is reader.blockDigest for the subscription.
+func (s *Subscription) BlockDigest() (release func()) { return s.reader.blockDigest() }
 
-// NewBoundaries returns the function boundary of new sharedBatches. For a reader at the offset from, it returns the
-// offset at which the reader's batch ends.
-func NewBoundaries() func(from uint64, newestOffset func() uint64) uint64 {
-	all := new(sharedBatches)
-	return func(from uint64, newestOffset func() uint64) uint64 {
-		return all.boundary(query.FilterID{}, from, newestOffset)
-	}
-}
-
-// NewSharedBatches returns a function that returns the encoded text of the changes between two offsets. It calls
-// encode only if no earlier text for the same changes is in use.
-func NewSharedBatches() func(
-	view View, filter byte, version int, from, to uint64, encode func() string,
-) (*[]byte, error) {
-	all := new(sharedBatches)
-	return func(view View, filter byte, version int, from, to uint64, encode func() string) (*[]byte, error) {
-		return all.text(sharedBatchKey{view, query.FilterID{filter}, version, from, to}, func() (*[]byte, error) {
-			text := []byte(encode())
-			return &text, nil
-		})
-	}
-}
+// DigestOf is digestOf.
+func DigestOf(rows [][2]string) (count int, text string) { return digestOf(rows) }

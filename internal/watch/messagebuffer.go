@@ -143,7 +143,7 @@ func (p *messageBuffer) release() {
 // before it.
 func (p *messageBuffer) appendCursor(s *reader, text []byte) []byte {
 	if !p.hasCipher {
-		p.hasCipher, p.cipher = true, s.newCipher()
+		p.hasCipher, p.cipher = true, s.options.newCipher()
 	}
 	epoch := s.informer.EpochOf(s.version)
 	if !s.filter.IsRestricted {
@@ -167,7 +167,7 @@ func (s *reader) eventsMemory(changes []*event.Change) int64 {
 	}
 	for _, c := range changes {
 		switch {
-		case s.key != "" && c.Key != s.key:
+		case s.options.key != "" && c.Key != s.options.key:
 		case s.view.texts:
 			bytes += int64(textSize(c.Old) + textSize(c.New))
 		default:

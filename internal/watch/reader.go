@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
+	"sync"
 	"time"
 
 	"glasshouse/internal/watch/cursor"
@@ -30,18 +32,38 @@ const (
 // closed.
 var ErrClosed = errors.New("the resource is no longer watched")
 
-// reader sends one client the objects that a filter matches, and then their changes. It records its position in the
-// changes, and what it has sent. Only one goroutine may use it. The caller must close it.
-type reader struct {
+// A ScanLimiter waits until the caller is allowed to start work that keeps a processor busy. The caller must call
+// leave exactly once, when this work has ended.
+type ScanLimiter func(ctx context.Context) (leave func(), err error)
+
+// readerOptions are the settings of a reader.
+type readerOptions struct {
 	informer    *sharedInformer
 	filter      *query.Filter
-	view        view
+	view        View
 	guestMask   *listwatch.GuestMask // Masks values in objects' texts for viewers of a share link; nil for others.
 	key         string               // The journal key of the single object to read; "" if there can be several.
 	newCipher   func() cursor.Cipher
 	check       func(context.Context) error // Returns an error if a requested namespace does not exist.
 	acquireScan ScanLimiter
-	endError    error // The error of Next after the resource is no longer watched.
+	endError    error          // The error of Next after the resource is no longer watched.
+	window      *query.Window  // Nil except in the view Windowed.
+	owner       informer.Owner // The owner of the quota of rankings.
+	every       time.Duration  // The minimum time between two messages with changes.
+	fanOut      func() int     // Returns the number of readers; nil for a single reader.
+	buffers     *sync.Pool     // Contains *[]byte, in which messages are built.
+	slots       chan struct{}  // Semaphore for the messages of several readers; nil for no limit.
+	reserve     Reserve        // Reserves memory for a message; nil for no reservations.
+	cache       *event.Cache
+}
+
+// reader sends one client the objects that a filter matches, and then their changes. It records its position in the
+// changes, and what it has sent. Only one goroutine may use it. The caller must close it.
+type reader struct {
+	informer *sharedInformer
+	filter   *query.Filter
+	options  readerOptions
+	view     view
 
 	cursor        journal.Cursor
 	sentOffset    uint64 // The journal offset of the newest cursor that was sent.
@@ -69,20 +91,53 @@ type reader struct {
 	digestAt  time.Time // When the next digest (a hash over all rows) is due.
 	dueDigest *digest   // A digest to send after all changes up to its offset.
 
-	// until is the time at which Next returns without a message, so that its caller can recheck permissions. Zero
-	// means never.
-	until        time.Time
+	until        time.Time        // The argument of Next.
 	timer        *time.Timer      // Fires when something other than a change is due; see resetTimer.
 	waitingSince time.Time        // When Next began to wait; zero while it does not wait.
 	wakeups      <-chan time.Time // Receives when the timer fires or the window is moved.
 	buffer       messageBuffer
-	cache        *event.Cache
 	coalescer    coalescer
 }
 
+// newReader returns a reader that starts with a snapshot, see resumeFrom.
+func newReader(options *readerOptions) *reader {
+	options.informer.Readers.Add(1)
+	s := &reader{
+		informer: options.informer, filter: options.filter, options: *options, view: viewOf(options.view),
+		needsSnapshot: true, timer: time.NewTimer(Heartbeat),
+		buffer: messageBuffer{pool: options.buffers, slots: options.slots, reserve: options.reserve},
+		coalescer: coalescer{
+			every: options.every, fanOut: options.fanOut, slot: rand.N(fanOutSlots), //nolint:gosec // No secret.
+		},
+	}
+	s.wakeups = s.timer.C
+	if w := options.window; w != nil {
+		s.window = &windowState{Window: w, viewer: options.owner}
+		s.timer.Stop()
+		s.timer, s.wakeups = time.AfterFunc(Heartbeat, w.Wake), w.WakeSignals()
+	}
+	return s
+}
+
+// isCurrent reports whether the data that was sent is of the informer's present version.
+func (s *reader) isCurrent() bool {
+	return s.informer.visibleState(s.filter).Version == s.version
+}
+
+// repeatStatus makes Next send the status again.
+func (s *reader) repeatStatus() { s.sentStatus = status.Status{} }
+
+// restart is like reset for a client that has data of another reader.
+func (s *reader) restart(reason string) {
+	s.started = true
+	s.reset(reason)
+}
+
 // Next waits for the next message and returns it without its id and braces. The message is valid until the next call
-// of Next, even after ctx has ended. At the time s.until, Next returns nil without an error.
-func (s *reader) Next(ctx context.Context) ([]byte, error) {
+// of Next, even after ctx has ended. At the given time until, Next returns nil without an error, so that its caller
+// can recheck permissions. A zero until means never.
+func (s *reader) Next(ctx context.Context, until time.Time) ([]byte, error) {
+	s.until = until
 	s.coalescer.recordSent()
 	s.sharedText = nil
 	s.buffer.ctx = ctx //nolint:fatcontext // This replaces the context of the previous call.
@@ -149,7 +204,7 @@ func (s *reader) advance(ctx context.Context) ([]byte, error) {
 }
 
 func (s *reader) computeDigest(ctx context.Context) error {
-	release, err := s.acquireScan(ctx)
+	release, err := s.options.acquireScan(ctx)
 	if err != nil {
 		return err
 	}
@@ -164,7 +219,7 @@ func (s *reader) computeDigest(ctx context.Context) error {
 // list.
 func (s *reader) objects(ctx context.Context) (*listing, informer.State, error) {
 	if !s.filter.MatchesAll() {
-		release, err := s.acquireScan(ctx)
+		release, err := s.options.acquireScan(ctx)
 		if err != nil {
 			return nil, informer.State{}, err
 		}
@@ -184,6 +239,7 @@ func (s *reader) isEmptied(now *informer.State) bool {
 	return len(listing.objects) == 0
 }
 
+// close ends the reader. It does not release the informer.
 func (s *reader) close() {
 	s.timer.Stop()
 	s.buffer.release()
@@ -274,7 +330,7 @@ func (s *reader) handleWaitError(err error) ([]byte, error) {
 		}
 		return s.message("heartbeat"), nil
 	case errors.Is(err, journal.ErrClosed):
-		return nil, s.endError
+		return nil, s.options.endError
 	}
 	return nil, err
 }

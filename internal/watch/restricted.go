@@ -29,7 +29,7 @@ func (s *reader) restrictedOffset(at string, epoch uint64) (uint64, error) {
 	if !ok {
 		return 0, errors.New(notResumed)
 	}
-	cipher := s.newCipher()
+	cipher := s.options.newCipher()
 	offset, issued, ok := cipher.DecryptRestricted(&c, epoch)
 	if !ok || !s.isRecent(issued) || s.hasGap(offset) || !s.informer.RetainsAfter(offset) {
 		return 0, errors.New(notResumed)
@@ -105,5 +105,5 @@ func (s *reader) collectVisible(
 }
 
 func (s *reader) canSee(c *event.Change) bool {
-	return (s.key == "" || c.Key == s.key) && s.filter.VisibleChange(c) != nil
+	return (s.options.key == "" || c.Key == s.options.key) && s.filter.VisibleChange(c) != nil
 }

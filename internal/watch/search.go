@@ -89,7 +89,7 @@ func (a *Access) Search(
 		}
 		a.recordFilter(&watched[index], f, authz.VerbWatch)
 		now := i.visibleState(f)
-		searched := ResourceStatus{Resource: watched[index], Status: &now.Status, Count: i.objectCount()}
+		searched := ResourceStatus{Resource: watched[index], Status: &now.Status, Count: objectCount(i)}
 		if f.Columns = now.Columns; searched.Count != nil {
 			count := best.scan(index, i, f, now.Status.Namespaces, words)
 			searched.Count = &count

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/ranking"
 	"glasshouse/internal/watch/resource"
 )
@@ -17,6 +16,13 @@ type sharedInformer struct {
 	rankings      ranking.Set
 }
 
+// newSharedInformer extends an informer by the results that its readers share.
+func newSharedInformer(i *informer.Informer) *sharedInformer {
+	s := &sharedInformer{Informer: i}
+	i.Extension = s
+	return s
+}
+
 // Weight returns the memory of the shared results in bytes. Only rankings count, because the others are short-lived.
 func (i *sharedInformer) Weight() int64 { return i.rankings.Weight() }
 
@@ -25,23 +31,11 @@ func shared(i *informer.Informer) *sharedInformer {
 	if i == nil {
 		return nil
 	}
-	s, _ := i.Extension.(*sharedInformer) // Cluster.newInformer sets no other extension.
+	s, _ := i.Extension.(*sharedInformer) // newSharedInformer sets no other extension.
 	return s
 }
 
-// find returns the running informer of a scope, or nil if there is none.
-func (c *Cluster) find(scope listwatch.Scope) *sharedInformer { return shared(c.pool.Find(scope)) }
-
-// sharedInformers returns the running informers.
-func (c *Cluster) sharedInformers() []*sharedInformer {
-	all := c.pool.Informers()
-	informers := make([]*sharedInformer, len(all))
-	for n, i := range all {
-		informers[n] = shared(i)
-	}
-	return informers
-}
-
+// informerResources returns the resource of each informer.
 func informerResources(informers []*sharedInformer) []*resource.Resource {
 	resources := make([]*resource.Resource, len(informers))
 	for n, i := range informers {

@@ -131,8 +131,6 @@ func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 
 // Estimates of the memory for one row of a list, in bytes.
 const (
-	// listedMemory is the size of a pointer to a row in a list that is allocated once.
-	listedMemory = 8
 	// scannedMemory is the memory for a row in a list that grows by doubling. rankedMemory is the memory for a row in a
 	// sorted copy of the list.
 	scannedMemory, rankedMemory = 3 * listedMemory, 56

@@ -10,6 +10,9 @@ import (
 )
 
 // recordSnapshotSent records that a snapshot with the given version of the columns was sent. Events follow it.
+// listedMemory is the size of a pointer to a row in a list that is allocated once.
+const listedMemory = 8
+
 func (s *reader) recordSnapshotSent(version int) {
 	s.needsSnapshot, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest(s.filter)
 }
@@ -37,7 +40,7 @@ func (s *reader) beginRows(ctx context.Context) ([]byte, error) {
 	s.listing, s.rows = listing, listing.objects
 	s.recordSnapshotSent(now.Version)
 	if len(s.rows) == 0 {
-		if err := s.check(ctx); err != nil {
+		if err := s.options.check(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +95,7 @@ func (s *reader) recordRowsSent(n int) {
 // snapshot contains none.
 func (s *reader) beginObject(context.Context) ([]byte, error) {
 	now := s.informer.visibleState(s.filter)
-	o, ok, cursor := s.informer.Get(s.key)
+	o, ok, cursor := s.informer.Get(s.options.key)
 	if !now.Status.Same(s.sentStatus) || !now.IsUnchanged(s.informer.visibleState(s.filter)) ||
 		!s.buffer.acquire(objectMemory) {
 		return nil, nil

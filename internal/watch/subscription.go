@@ -3,7 +3,6 @@ package watch
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/cursor"
 	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
@@ -25,7 +23,7 @@ import (
 type Subscription struct {
 	access *Access
 	query  query.Query
-	view   view
+	view   View
 	// resource is what discovery returned when the subscription started. If the resource disappears, the informer
 	// reports that.
 	resource *resource.Resource
@@ -43,8 +41,7 @@ type Subscription struct {
 // snapshot of the same query. The subscription then resumes after the cursor. If it cannot resume, it sends a reset
 // with the reason, and a new snapshot.
 func (a *Access) Subscribe(ctx context.Context, q query.Query, view View, cursor string) (*Subscription, error) {
-	v, ok := viewOf(view)
-	if !ok {
+	if !view.isValid() {
 		return nil, status.Invalidf("Unknown view",
 			"%.40q is not a view: use rows, table, window, object with a name, changes, resources, or log.", view)
 	}
@@ -59,7 +56,7 @@ func (a *Access) Subscribe(ctx context.Context, q query.Query, view View, cursor
 	if err != nil {
 		return nil, err
 	}
-	s := &Subscription{access: a, query: q, view: v, resource: resource}
+	s := &Subscription{access: a, query: q, view: view, resource: resource}
 	filter, refusal, err := s.checkPermissions(ctx, authz.TTLOpen())
 	if err != nil {
 		return nil, err
@@ -145,8 +142,7 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 			s.isIncomplete = false
 			s.reader.reset("a message was not sent completely")
 		}
-		s.reader.until = s.recheckAt
-		if message, err := s.reader.Next(ctx); message != nil || err != nil {
+		if message, err := s.reader.Next(ctx, s.recheckAt); message != nil || err != nil {
 			return message, err
 		}
 	}
@@ -170,7 +166,7 @@ func (s *Subscription) isStillValid(ctx context.Context) bool {
 			return false
 		}
 	}
-	return s.reader.informer.visibleState(s.reader.filter).Version == s.reader.version
+	return s.reader.isCurrent()
 }
 
 // permissionsDiffer reports whether the permissions f and refusal differ from those with which the reader was opened.
@@ -202,7 +198,8 @@ func (s *Subscription) recheck(ctx context.Context) error {
 		return err
 	}
 	if s.uncheckedStatus != nil {
-		s.uncheckedStatus, s.reader.sentStatus = nil, status.Status{}
+		s.uncheckedStatus = nil
+		s.reader.repeatStatus()
 	}
 	if !s.permissionsDiffer(f, refusal) {
 		return nil
@@ -212,8 +209,7 @@ func (s *Subscription) recheck(ctx context.Context) error {
 		return err
 	}
 	s.isIncomplete = false
-	s.reader.started = true // The client has old data to discard.
-	s.reader.reset("your permissions have changed")
+	s.reader.restart("your permissions have changed")
 	return nil
 }
 
@@ -231,63 +227,20 @@ func (s *Subscription) Close() {
 	}
 }
 
-func (a *Access) newReader(q *query.Query, v view, opened *openedQuery) *reader {
-	opened.informer.Readers.Add(1)
-	s := &reader{
-		informer: opened.informer, filter: opened.filter, view: v, needsSnapshot: true,
-		guestMask: a.guestMask(opened.resource),
-		endError:  ErrClosed, timer: time.NewTimer(Heartbeat),
-		buffer: messageBuffer{pool: &a.cluster.buffers, slots: a.slots, reserve: a.reserve},
-		cache:  &a.cluster.encodedCache, acquireScan: a.acquireScan,
-		coalescer: coalescer{every: q.Every, fanOut: a.fanOut, slot: rand.N(fanOutSlots)}, //nolint:gosec // No secret.
+func (a *Access) newReader(q *query.Query, v View, opened *openedQuery) *reader {
+	options := readerOptions{
+		informer: opened.informer, filter: opened.filter, view: v, guestMask: a.guestMask(opened.resource),
+		newCipher: func() cursor.Cipher { return a.cursorCipher(q, opened.filter, opened.informer) },
 		check:     func(ctx context.Context) error { return a.checkNamespaces(ctx, opened.filter.Named) },
+		endError:  ErrClosed, acquireScan: a.acquireScan, every: q.Every, fanOut: a.fanOut,
+		buffers: &a.cluster.buffers, slots: a.slots, reserve: a.reserve, cache: &a.cluster.encodedCache,
+		window: q.Window, owner: a.viewer.owner(),
 	}
 	if q.Watched {
-		s.endError = notWatched(opened.resource)
+		options.endError = notWatched(opened.resource)
 	}
-	s.wakeups = s.timer.C
-	if q.Window != nil {
-		s.window = &windowState{Window: q.Window, viewer: a.viewer.owner()}
-		s.timer.Stop()
-		s.timer, s.wakeups = time.AfterFunc(Heartbeat, q.Window.Wake), q.Window.WakeSignals()
-	}
-	s.newCipher = func() cursor.Cipher { return a.cursorCipher(q, opened.filter, opened.informer) }
 	if q.Name != "" && opened.resource.Namespaced == (len(q.Namespaces) == 1) {
-		s.key = informer.Key(strings.Join(q.Namespaces, ""), q.Name)
+		options.key = informer.Key(strings.Join(q.Namespaces, ""), q.Name)
 	}
-	return s
-}
-
-// resumeFrom makes the reader resume after a cursor. If that is impossible, it resets the reader with the reason.
-func (s *reader) resumeFrom(cursor string) {
-	now := s.informer.visibleState(s.filter)
-	s.filter.Columns = now.Columns
-	offset, err := s.resumeOffset(cursor, s.informer.EpochOf(now.Version))
-	if err != nil {
-		s.started = true // The client has old data to discard.
-		s.reset(err.Error())
-		return
-	}
-	s.recordSnapshotSent(now.Version)
-	s.cursor, s.sentOffset = journal.At(offset), offset
-}
-
-// resumeOffset returns the journal offset of a cursor, or an error with the reason why the reader cannot resume from
-// it.
-func (s *reader) resumeOffset(cursor string, epoch uint64) (uint64, error) {
-	if s.filter.IsRestricted {
-		return s.restrictedOffset(cursor, epoch)
-	}
-	cipher := s.newCipher()
-	offset, err := cipher.Decode(cursor, epoch)
-	if err == nil && s.hasGap(offset) {
-		err = errors.New("one of the namespaces was not watched for a while, so its changes in that time are not known")
-	}
-	return offset, err
-}
-
-// hasGap reports whether the view must show every change, but some changes after an offset are unknown. Changes are
-// unknown if their namespace was not watched at the time.
-func (s *reader) hasGap(offset uint64) bool {
-	return s.view.everyChange && s.informer.HasGap(s.filter.Namespaces, offset)
+	return newReader(&options)
 }

@@ -38,24 +38,28 @@ type view struct {
 	digests bool
 }
 
-func viewOf(name View) (v view, ok bool) {
+// isValid reports whether v is one of the views above.
+func (v View) isValid() bool { return viewOf(v).begin != nil }
+
+// viewOf returns how a reader sends the messages of a View. It returns a zero view for an invalid View.
+func viewOf(name View) view {
 	switch name {
 	case Rows:
 		return view{
 			name: name, isShared: true, begin: (*reader).beginRows, next: (*reader).nextRows,
 			event: event.Row, digests: true,
-		}, true
+		}
 	case Table:
 		return view{
 			name: name, isShared: true, begin: (*reader).beginRows, next: (*reader).nextTable,
 			event: event.Table, digests: true,
-		}, true
+		}
 	case Object:
-		return view{name: name, begin: (*reader).beginObject, event: event.Object, texts: true}, true
+		return view{name: name, begin: (*reader).beginObject, event: event.Object, texts: true}
 	case Changes:
-		return view{name: name, begin: (*reader).beginChanges, event: changeEvent, everyChange: true, texts: true}, true
+		return view{name: name, begin: (*reader).beginChanges, event: changeEvent, everyChange: true, texts: true}
 	case Windowed:
-		return view{name: name, begin: (*reader).beginWindow, digests: true}, true
+		return view{name: name, begin: (*reader).beginWindow, digests: true}
 	}
-	return view{}, false
+	return view{}
 }

@@ -60,7 +60,7 @@ func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 	for n, all := range a.canSeeAll(ctx, resources) {
 		if all {
 			now := informers[n].CurrentState(nil)
-			watched[n].Status, watched[n].Count = &now.Status, informers[n].objectCount()
+			watched[n].Status, watched[n].Count = &now.Status, objectCount(informers[n])
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (a *Access) canSeeAll(ctx context.Context, resources []*resource.Resource) 
 }
 
 // objectCount returns the number of objects of an informer, or nil if it is unknown.
-func (i *sharedInformer) objectCount() *int {
+func objectCount(i *sharedInformer) *int {
 	now := i.CurrentState(nil)
 	if !now.Synced || now.Status.State.IsRefused() {
 		return nil
@@ -106,7 +106,7 @@ func (a *Access) Counts(ctx context.Context) map[string]int {
 	})
 	counts := make(map[string]int)
 	for n, all := range a.canSeeAll(ctx, informerResources(informers)) {
-		if count := informers[n].objectCount(); count != nil && all {
+		if count := objectCount(informers[n]); count != nil && all {
 			counts[resourceOf(informers[n]).Ref()] = *count
 		}
 	}

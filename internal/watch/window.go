@@ -60,7 +60,7 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 		return nil, nil // Permissions or columns have changed during the read.
 	}
 	if view.Counts.Total == 0 {
-		if err := s.check(ctx); err != nil {
+		if err := s.options.check(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +78,7 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 // firstView returns the requested rows. It waits for the scan limiter first, because it sorts all rows of the
 // resource if no other window uses the same ranking.
 func (s *reader) firstView(ctx context.Context, request *query.RangeRequest) (ranking.View, error) {
-	release, err := s.acquireScan(ctx)
+	release, err := s.options.acquireScan(ctx)
 	if err != nil {
 		return ranking.View{}, err
 	}
@@ -108,7 +108,7 @@ func (s *reader) fullWindow(columns []byte) ([]byte, error) {
 // windowMessage returns the start of a message, with a summary of the unsent changes outside the window.
 func (s *reader) windowMessage(kind string) ([]byte, error) {
 	w := s.window
-	message, err := w.offscreen.AppendUnsent(s.message(kind), &w.sentOffscreen, s.cache)
+	message, err := w.offscreen.AppendUnsent(s.message(kind), &w.sentOffscreen, s.options.cache)
 	w.sentOffscreen, w.offscreenSentAt = w.offscreen, time.Now()
 	return message, err
 }
@@ -244,7 +244,7 @@ func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 		}
 		return nil, nil // readWindow sends changes outside the window later.
 	}
-	diff, err := now.DiffFrom(from, w.ranking, s.cache)
+	diff, err := now.DiffFrom(from, w.ranking, s.options.cache)
 	if err != nil {
 		return nil, err
 	}

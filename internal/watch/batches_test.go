@@ -1,0 +1,79 @@
+package watch
+
+import (
+	"runtime"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch/query"
+)
+
+// After a pause, a reader ends its batch at the offset where other readers have just ended theirs. Readers that start
+// from the same cursor then send identical batches. A reader never ends a batch at its own cursor.
+func TestBatchBoundariesAreShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		batches := new(sharedBatches)
+		const a = 100 // The newest offset at the first call of boundary.
+		for _, test := range []struct {
+			after           time.Duration
+			from, now, want uint64
+		}{
+			{0, 90, a, a},
+			{10 * time.Millisecond, 95, a + 5, a},
+			{15 * time.Millisecond, 80, a + 9, a},
+			{time.Millisecond, 90, a + 10, a + 10}, // 26 ms after the first call, its boundary has expired.
+			{0, a + 10, a + 11, a + 11},            // A reader that has reached the shared offset gets a new one.
+			{0, 90, a + 12, a + 11},
+		} {
+			<-time.After(test.after)
+			if got := batches.boundary(query.FilterID{}, test.from, func() uint64 { return test.now }); got != test.want {
+				t.Errorf("after %s who is at %d of %d stops at %d, want %d",
+					test.after, test.from, test.now, got, test.want)
+			}
+		}
+	})
+}
+
+// Readers that send the same batch share one encoded text. A batch that differs in view, filter, columns or offsets
+// is encoded separately.
+func TestBatchesAreEncodedOnce(t *testing.T) {
+	batches := new(sharedBatches)
+	written := 0
+	var texts []*[]byte
+	request := func(view View, filter byte, version int, from, to uint64) string {
+		key := sharedBatchKey{view, query.FilterID{filter}, version, from, to}
+		got, err := batches.text(key, func() (*[]byte, error) {
+			written++
+			text := []byte(strconv.Itoa(written))
+			return &text, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, got)
+		return string(*got)
+	}
+	for range 2 {
+		for n, got := range []string{
+			request(Rows, 1, 1, 1, 5), request(Table, 1, 1, 1, 5), request(Rows, 2, 1, 1, 5),
+			request(Rows, 1, 2, 1, 5), request(Rows, 1, 1, 2, 5), request(Rows, 1, 1, 1, 6),
+		} {
+			if want := strconv.Itoa(n + 1); got != want {
+				t.Errorf("the text of %d is that of %s", n+1, got)
+			}
+		}
+	}
+	runtime.GC()
+	if before := written; request(Rows, 1, 1, 1, 5) != "1" || written != before {
+		t.Error("a text in use is encoded again")
+	}
+	for n := range uint64(1000) {
+		request(Rows, 1, 1, n, n+10)
+	}
+	if before := written; request(Rows, 1, 1, 1, 5) != strconv.Itoa(before+1) {
+		t.Error("an old batch is still found")
+	}
+	runtime.KeepAlive(texts)
+}

@@ -1,0 +1,40 @@
+package watch
+
+import (
+	"errors"
+
+	"glasshouse/internal/watch/journal"
+)
+
+// resumeFrom makes the reader resume after a cursor. If that is impossible, it resets the reader with the reason.
+func (s *reader) resumeFrom(cursor string) {
+	now := s.informer.visibleState(s.filter)
+	s.filter.Columns = now.Columns
+	offset, err := s.resumeOffset(cursor, s.informer.EpochOf(now.Version))
+	if err != nil {
+		s.restart(err.Error())
+		return
+	}
+	s.recordSnapshotSent(now.Version)
+	s.cursor, s.sentOffset = journal.At(offset), offset
+}
+
+// resumeOffset returns the journal offset of a cursor, or an error with the reason why the reader cannot resume from
+// it.
+func (s *reader) resumeOffset(cursor string, epoch uint64) (uint64, error) {
+	if s.filter.IsRestricted {
+		return s.restrictedOffset(cursor, epoch)
+	}
+	cipher := s.options.newCipher()
+	offset, err := cipher.Decode(cursor, epoch)
+	if err == nil && s.hasGap(offset) {
+		err = errors.New("one of the namespaces was not watched for a while, so its changes in that time are not known")
+	}
+	return offset, err
+}
+
+// hasGap reports whether the view must show every change, but some changes after an offset are unknown. Changes are
+// unknown if their namespace was not watched at the time.
+func (s *reader) hasGap(offset uint64) bool {
+	return s.view.everyChange && s.informer.HasGap(s.filter.Namespaces, offset)
+}
