@@ -124,12 +124,12 @@ func limitGroups() []limitGroup {
 			{"Time to write a message, or a chunk of one", "{web.writeTimeout}"},
 			{"Chunks", "from {web.maxUnchunked size} on, of {web.chunkBytes size}"},
 			{"Ping", "every {web.pingInterval}; the response within {web.pongTimeout}"},
-			{"Time without a message on a subscription", "{watch.Heartbeat}"},
-			{"Changes in one message", "{watch.batch}"},
+			{"Time without a message on a subscription", "{stream.Heartbeat}"},
+			{"Changes in one message", "{stream.batch}"},
 			{"`every`", "{web.maxEvery} ms"},
-			{"Coalescing under load", "{watch.maxDelay}"},
+			{"Coalescing under load", "{stream.maxDelay}"},
 			{
-				"Fan-out to sockets of one address, user or link, from {watch.fanOutMinimum} sockets on",
+				"Fan-out to sockets of one address, user or link, from {stream.fanOutMinimum} sockets on",
 				"10 messages a second to each, half as many for each doubling, if there are others",
 			},
 		}},
@@ -151,7 +151,7 @@ func limitGroups() []limitGroup {
 					"{ranking.maxGuestRankings}; without a reader kept for " +
 					"{ranking.rankingLinger}, or until there is no room",
 			},
-			{"Changes in the snapshot of the view `changes`", "{watch.maxHistoryChanges}, about {watch.maxHistoryBytes size}"},
+			{"Changes in the snapshot of the view `changes`", "{stream.maxHistoryChanges}, about {stream.maxHistoryBytes size}"},
 			{"Health", "{health.maxDetails} details; {health.maxText} bytes a sentence"},
 			{
 				"Graph of related objects",

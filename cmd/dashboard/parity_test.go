@@ -18,6 +18,7 @@ import (
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 
 	"golang.org/x/sync/errgroup"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -349,9 +350,9 @@ func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 		_, err := u.access.Object(t.Context(), s.ref, strings.Join(s.namespaces, ""), s.name)
 		return outcomeOf(err)
 	}
-	view := watch.Rows
+	view := stream.Rows
 	if s.name != "" {
-		view = watch.Object
+		view = stream.Object
 	}
 	sub, err := u.access.Subscribe(t.Context(), query.Query{Resource: s.ref, Namespaces: s.namespaces, Name: s.name},
 		view, "")

@@ -29,7 +29,8 @@ func sourceFolders() map[string]string {
 	return map[string]string{
 		"watch": "internal/watch", "status": "internal/watch/status", "resource": "internal/watch/resource",
 		"catalog": "internal/watch/catalog", "query": "internal/watch/query",
-		"informer": "internal/watch/informer", "ranking": "internal/watch/ranking", "authz": "internal/watch/authz",
+		"informer": "internal/watch/informer", "ranking": "internal/watch/ranking",
+		"stream": "internal/watch/stream", "authz": "internal/watch/authz",
 		"health": "internal/watch/health", "relations": "internal/relations",
 		"limit": "internal/limit", "web": "internal/web", "auth": "internal/web/auth", "share": "internal/web/share",
 	}

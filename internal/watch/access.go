@@ -13,19 +13,20 @@ import (
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 // Access reads the cluster with the permissions of one Viewer. The With methods return a copy with further limits.
 type Access struct {
 	cluster      *Cluster
 	viewer       Viewer
-	subject      authz.Subject // The viewer's user as the subject of access reviews; empty without a user.
-	slots        chan struct{} // A semaphore for messages in memory, see WithMaxMessages; nil for no limit.
-	fanOut       func() int    // Returns the number of readers, see WithFanOut; nil for a single reader.
-	revalidation *Revalidation // Permissions to recheck while a response is sent; nil records none.
-	scanLimiter  ScanLimiter   // Limits concurrent scans of all rows, see WithScanLimiter; nil for no limit.
-	reserve      Reserve       // Reserves memory for a message, see WithReserve; nil reserves nothing.
-	grow         func(int64)   // Reports memory beyond the estimate, see WithGrow; nil reports nothing.
+	subject      authz.Subject      // The viewer's user as the subject of access reviews; empty without a user.
+	slots        chan struct{}      // A semaphore for messages in memory, see WithMaxMessages; nil for no limit.
+	fanOut       func() int         // Returns the number of readers, see WithFanOut; nil for a single reader.
+	revalidation *Revalidation      // Permissions to recheck while a response is sent; nil records none.
+	scanLimiter  stream.ScanLimiter // Limits concurrent scans of all rows, see WithScanLimiter; nil for no limit.
+	reserve      stream.Reserve     // Reserves memory for a message, see WithReserve; nil reserves nothing.
+	grow         func(int64)        // Reports memory beyond the estimate, see WithGrow; nil reports nothing.
 }
 
 // For returns an Access that reads the cluster with the permissions of the viewer.
@@ -54,7 +55,7 @@ func (a *Access) WithMaxMessages(n int) *Access {
 
 // WithReserve returns a copy of the access whose subscriptions call reserve before they build a long message, to
 // reserve memory for it.
-func (a *Access) WithReserve(reserve Reserve) *Access {
+func (a *Access) WithReserve(reserve stream.Reserve) *Access {
 	derived := *a
 	derived.reserve = reserve
 	return &derived
@@ -63,7 +64,7 @@ func (a *Access) WithReserve(reserve Reserve) *Access {
 // WithScanLimiter returns a copy of the access that calls limiter before each scan of all rows of a resource.
 // Snapshot, Search and the start of a Subscription need such a scan. So do digests, the hashes by which clients
 // verify their rows.
-func (a *Access) WithScanLimiter(limiter ScanLimiter) *Access {
+func (a *Access) WithScanLimiter(limiter stream.ScanLimiter) *Access {
 	derived := *a
 	derived.scanLimiter = limiter
 	return &derived
@@ -115,7 +116,7 @@ func (a *Access) WithFanOut(size func() int) *Access {
 type openedQuery struct {
 	resource *resource.Resource
 	filter   *query.Filter
-	informer *sharedInformer
+	informer *stream.SharedInformer
 	release  func()
 }
 
@@ -160,7 +161,8 @@ func (a *Access) open(q *query.Query, resource *resource.Resource, filter *query
 		release()
 		return nil, err
 	}
-	return &openedQuery{resource, filter, shared(informer), sync.OnceFunc(func() { releaseLeases(); release() })}, nil
+	releaseAll := sync.OnceFunc(func() { releaseLeases(); release() })
+	return &openedQuery{resource, filter, stream.Shared(informer), releaseAll}, nil
 }
 
 func notWatched(r *resource.Resource) *status.Problem {
@@ -173,7 +175,7 @@ func notWatched(r *resource.Resource) *status.Problem {
 
 // cursor returns the encrypted cursor of a snapshot, from which a subscription can resume. version is the version of
 // the informer's data. offset is the position of the newest change in the snapshot.
-func (a *Access) cursor(q *query.Query, f *query.Filter, i *sharedInformer, version int, offset uint64) string {
+func (a *Access) cursor(q *query.Query, f *query.Filter, i *stream.SharedInformer, version int, offset uint64) string {
 	cipher := a.cursorCipher(q, f, i)
 	if f.IsRestricted {
 		restricted := cipher.EncryptRestricted(i.EpochOf(version), offset, time.Now())
@@ -184,7 +186,7 @@ func (a *Access) cursor(q *query.Query, f *query.Filter, i *sharedInformer, vers
 
 // cursorCipher returns the key that encrypts the viewer's cursors (resume positions) for one filter. The key changes
 // when the viewer's permissions change, so that older cursors become invalid.
-func (a *Access) cursorCipher(q *query.Query, f *query.Filter, i *sharedInformer) cursor.Cipher {
+func (a *Access) cursorCipher(q *query.Query, f *query.Filter, i *stream.SharedInformer) cursor.Cipher {
 	return a.cluster.cursors.Cipher(fmt.Sprintf(
 		"%q %q %q %t %q %q %q %q %v",
 		a.viewer.Key(), q.Resource, f.Namespaces, f.IsRestricted, q.Labels, q.Fields, q.Name, q.Text, i.Scope,

@@ -10,6 +10,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/stream"
 )
 
 // Subscriptions call the ScanLimiter, which limits concurrent scans, before they scan all rows. A subscription to all
@@ -18,15 +19,15 @@ func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		query query.Query
-		view  watch.View
+		view  stream.View
 		scans int // Expected number of scans in two minutes, including those for digests.
 	}{
-		{"all rows", query.Query{}, watch.Rows, 1},
-		{"some rows", query.Query{Labels: "a!=b"}, watch.Rows, 2},
-		{"a table", query.Query{Labels: "a!=b"}, watch.Table, 2},
-		{"a window", query.Query{}, watch.Windowed, 1},
-		{"changes", query.Query{}, watch.Changes, 1},
-		{"an object", query.Query{Namespaces: []string{"a"}, Name: "p"}, watch.Object, 0},
+		{"all rows", query.Query{}, stream.Rows, 1},
+		{"some rows", query.Query{Labels: "a!=b"}, stream.Rows, 2},
+		{"a table", query.Query{Labels: "a!=b"}, stream.Table, 2},
+		{"a window", query.Query{}, stream.Windowed, 1},
+		{"changes", query.Query{}, stream.Changes, 1},
+		{"an object", query.Query{Namespaces: []string{"a"}, Name: "p"}, stream.Object, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -40,7 +41,7 @@ func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 						return func() { running-- }, nil
 					})
 				test.query.Resource = pods
-				if test.view == watch.Windowed {
+				if test.view == stream.Windowed {
 					window, err := query.NewWindow("", 0, 10)
 					if err != nil {
 						t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -396,7 +397,7 @@ func statesFor(t *testing.T, cluster *watch.Cluster, q query.Query, duration tim
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), duration)
 	defer cancel()
-	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(ctx, q, watch.Rows, "")
+	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(ctx, q, stream.Rows, "")
 	if err != nil {
 		t.Fatal(err)
 	}

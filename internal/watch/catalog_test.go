@@ -16,6 +16,7 @@ import (
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 // The list of resources is the same with aggregated discovery (one document for all API groups) and without it.
@@ -321,7 +322,7 @@ func TestFollow(t *testing.T) {
 			t.Helper()
 			began := time.Now()
 			for served() != want && time.Since(began) < time.Minute {
-				if _, err := follower.Next(t.Context(), nil, time.Now().Add(watch.Heartbeat)); err != nil {
+				if _, err := follower.Next(t.Context(), nil, time.Now().Add(stream.Heartbeat)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -370,7 +371,7 @@ func TestFailingDiscoveryIsReported(t *testing.T) {
 			t.Helper()
 			for changed := false; !changed; {
 				var err error
-				if changed, err = follower.Next(t.Context(), nil, time.Now().Add(watch.Heartbeat)); err != nil ||
+				if changed, err = follower.Next(t.Context(), nil, time.Now().Add(stream.Heartbeat)); err != nil ||
 					time.Since(began) > 2*time.Minute {
 					t.Fatalf("the follower got no update, %v", err)
 				}

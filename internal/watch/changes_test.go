@@ -13,6 +13,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 type changesReader struct {
@@ -25,7 +26,7 @@ type changesReader struct {
 func subscribeChanges(t *testing.T, cluster *watch.Cluster, q query.Query, cursor string) *changesReader {
 	t.Helper()
 	q.Resource = pods
-	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, watch.Changes, cursor)
+	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, stream.Changes, cursor)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,7 @@ import (
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/signal"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -166,7 +167,7 @@ func (c *Cluster) newInformer(scope listwatch.Scope, resource *resource.Resource
 		deps.ObjectChanged = c.catalog.RefreshSoon
 	}
 	i := informer.New(scope, resource, deps)
-	newSharedInformer(i)
+	stream.NewSharedInformer(i)
 	return i
 }
 

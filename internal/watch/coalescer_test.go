@@ -14,6 +14,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
 )
 
 // If one object changes 10,000 times in a second, each message to a slow reader has one event for all pending
@@ -154,7 +155,7 @@ func TestFanOutIsSpread(t *testing.T) {
 				at := make(map[time.Time]int) // Number of messages by the time of sending.
 				all := make([]*reader, 64)
 				for i := range all {
-					all[i] = subscribeAs(t, access, query.Query{Resource: pods}, watch.Rows, "")
+					all[i] = subscribeAs(t, access, query.Query{Resource: pods}, stream.Rows, "")
 					all[i].settle()
 				}
 				began := time.Now()

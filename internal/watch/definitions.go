@@ -9,6 +9,7 @@ import (
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -150,8 +151,8 @@ func (c *Cluster) namespaces(ctx context.Context) (names []string, release func(
 		return nil, func() {}
 	}
 	i.Wait(ctx, namespacesWait, func() bool { return i.CurrentState(nil).Status.State != status.Syncing })
-	if listing, now := shared(i).objects(&query.Filter{}, 0); now.Synced {
-		for _, o := range listing.objects {
+	if listing, now := stream.Shared(i).Objects(&query.Filter{}, 0); now.Synced {
+		for _, o := range listing.Objects {
 			names = append(names, o.Name())
 		}
 		c.lastNamespaces.Store(&names)

@@ -14,6 +14,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -38,7 +39,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 			t.Helper()
 			began := time.Now()
 			for serves(t, cluster, widgets) != want {
-				if _, err := follower.Next(t.Context(), nil, time.Now().Add(watch.Heartbeat)); err != nil {
+				if _, err := follower.Next(t.Context(), nil, time.Now().Add(stream.Heartbeat)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -79,7 +80,7 @@ func TestFollowBeforeClusterRuns(t *testing.T) {
 		follower := cluster.For(watch.Viewer{Program: true}).Follow()
 		run(t, cluster)
 		for began := time.Now(); time.Since(began) < time.Minute; {
-			if _, err := follower.Next(t.Context(), nil, time.Now().Add(watch.Heartbeat)); err != nil {
+			if _, err := follower.Next(t.Context(), nil, time.Now().Add(stream.Heartbeat)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
 )
 
 // An update in the Object view contains its authors, the field managers that made the change. The member "by" is the
@@ -205,7 +206,7 @@ func TestEventMessagesAreSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, apitest.Kind{Ref: pods, Kind: "Pod", Columns: string(first.Object.ColumnDefinitions)})
 		cluster := runCluster(t, server)
-		open := func(q query.Query, view watch.View) *watch.Subscription {
+		open := func(q query.Query, view stream.View) *watch.Subscription {
 			q.Resource = pods
 			sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, view, "")
 			if err != nil {
@@ -225,9 +226,9 @@ func TestEventMessagesAreSmall(t *testing.T) {
 				}
 			}
 		}
-		rows, table := open(query.Query{}, watch.Rows), open(query.Query{}, watch.Table)
-		object := open(query.Query{Namespaces: []string{"default"}, Name: "checkout-99bc5f5b6-vxqmm"}, watch.Object)
-		feed := open(query.Query{}, watch.Changes)
+		rows, table := open(query.Query{}, stream.Rows), open(query.Query{}, stream.Table)
+		object := open(query.Query{Namespaces: []string{"default"}, Name: "checkout-99bc5f5b6-vxqmm"}, stream.Object)
+		feed := open(query.Query{}, stream.Changes)
 		for _, sub := range []*watch.Subscription{rows, table, object, feed} {
 			next(sub, "snapshot")
 		}

@@ -14,6 +14,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
 )
 
 // The program computes the expected digests (hashes of all rows). The tests of the web page use the same file of
@@ -190,7 +191,7 @@ func TestDigestsAreSpread(t *testing.T) {
 		var subs []*watch.Subscription
 		for n := range sentAt {
 			q := query.Query{Labels: fmt.Sprint("app=", min(n, filters))}
-			subs = append(subs, subscribeView(t, cluster, q, watch.Rows))
+			subs = append(subs, subscribeView(t, cluster, q, stream.Rows))
 		}
 		var readers sync.WaitGroup
 		bytes := allocatedBy(func() {

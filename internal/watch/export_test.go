@@ -9,6 +9,7 @@ import (
 	"glasshouse/internal/watch/ranking"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -19,7 +20,7 @@ func (c *Cluster) faultsOf(ref string) informer.Faults {
 	return c.informerOf(ref).Faults()
 }
 
-func (c *Cluster) informerOf(ref string) *sharedInformer {
+func (c *Cluster) informerOf(ref string) *stream.SharedInformer {
 	resources, _, _ := c.catalog.All()
 	return c.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})
 }
@@ -52,22 +53,22 @@ func (c *Cluster) DeleteNamespaceRows(namespace string, whileLocked func()) (res
 // concurrent readers share. It does not wait until they expire.
 func (c *Cluster) DropUnusedRankings() {
 	for _, i := range c.sharedInformers() {
-		i.dropUnused()
+		i.DropUnused()
 	}
 }
 
 // Put stores an object of the resource ref, as a watch event does.
 func (c *Cluster) Put(ref string, o *Item) {
 	for _, i := range c.sharedInformers() {
-		if resourceOf(i).Ref() == ref {
+		if stream.ResourceOf(i).Ref() == ref {
 			i.Set(informer.Key(o.Namespace(), o.Name()), o)
 		}
 	}
 }
 
-// DigestPanic is sharedInformer.faultyDigest for the resource ref.
+// DigestPanic is SharedInformer.FaultyDigest for the resource ref.
 func (c *Cluster) DigestPanic(ctx context.Context, ref string, first func()) (panicked any) {
-	return c.informerOf(ref).faultyDigest(ctx, first)
+	return c.informerOf(ref).FaultyDigest(ctx, first)
 }
 
 // panicOnceSelector is a label selector that matches everything, and panics once after a number of matches.
@@ -121,8 +122,8 @@ func (c *Cluster) OnFeedStop(ref string, observe func(status.State)) {
 	c.faultsOf(ref).OnFeedStop(observe)
 }
 
-// HistoryAfter is reader.historyAfter for the subscription.
-func (s *Subscription) HistoryAfter(n int) int { return s.reader.historyAfter(n) }
+// HistoryAfter is reader.HistoryAfter for the subscription.
+func (s *Subscription) HistoryAfter(n int) int { return s.reader.HistoryAfter(n) }
 
 // CachedNamespaces returns for how many namespaces the Cluster has cached whether they exist.
 func (c *Cluster) CachedNamespaces() int {
@@ -152,11 +153,11 @@ func (c *Cluster) CachedMaskedChanges() (changes, accounted, objectBytes int) {
 	return changes, accounted, objectBytes
 }
 
-// LockRanking is reader.lockRanking for the subscription.
-func (s *Subscription) LockRanking() (release func()) { return s.reader.lockRanking() }
+// LockRanking is reader.LockRanking for the subscription.
+func (s *Subscription) LockRanking() (release func()) { return s.reader.LockRanking() }
 
-// BlockDigest is reader.blockDigest for the subscription.
-func (s *Subscription) BlockDigest() (release func()) { return s.reader.blockDigest() }
+// BlockDigest is reader.BlockDigest for the subscription.
+func (s *Subscription) BlockDigest() (release func()) { return s.reader.BlockDigest() }
 
-// DigestOf is digestOf.
-func DigestOf(rows [][2]string) (count int, text string) { return digestOf(rows) }
+// DigestOf is DigestOf.
+func DigestOf(rows [][2]string) (count int, text string) { return stream.DigestOf(rows) }

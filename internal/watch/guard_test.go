@@ -19,6 +19,7 @@ import (
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 
 	authorization "k8s.io/api/authorization/v1"
 
@@ -72,15 +73,15 @@ func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 // of the pods in its result that the user ann is permitted to see.
 func queryShapes(t *testing.T) map[string]struct {
 	query   query.Query
-	views   []watch.View
+	views   []stream.View
 	visible string
 } {
 	t.Helper()
-	all := []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes}
-	objectViews := []watch.View{watch.Object, watch.Changes}
+	all := []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Changes}
+	objectViews := []stream.View{stream.Object, stream.Changes}
 	type shape = struct {
 		query   query.Query
-		views   []watch.View
+		views   []stream.View
 		visible string
 	}
 	return map[string]shape{
@@ -96,10 +97,10 @@ func queryShapes(t *testing.T) map[string]struct {
 		"her object":            {query.Query{Namespaces: []string{"a"}, Name: "p"}, objectViews, "a/p"},
 		"another object":        {query.Query{Namespaces: []string{"b"}, Name: "q"}, objectViews, ""},
 		"an object not there":   {query.Query{Namespaces: []string{"b"}, Name: "nothing"}, objectViews, ""},
-		"an object of any":      {query.Query{Name: "q"}, []watch.View{watch.Changes}, ""},
+		"an object of any":      {query.Query{Name: "q"}, []stream.View{stream.Changes}, ""},
 		"another's in hers":     {query.Query{Namespaces: []string{"a"}, Name: "q"}, objectViews, ""},
 		"both, one object": {
-			query.Query{Namespaces: []string{"a", "b"}, Name: "q"}, []watch.View{watch.Changes}, "",
+			query.Query{Namespaces: []string{"a", "b"}, Name: "q"}, []stream.View{stream.Changes}, "",
 		},
 		"other labels":           {query.Query{Labels: "app!=other"}, all, "a/p"},
 		"words of another's":     {query.Query{Text: "q"}, all, ""},
@@ -108,14 +109,14 @@ func queryShapes(t *testing.T) map[string]struct {
 		"labels, another":        {query.Query{Namespaces: []string{"b"}, Labels: "app=web"}, all, ""},
 		"a field of another":     {query.Query{Namespaces: []string{"b"}, Fields: "status.phase=Running"}, all, ""},
 		"watched, of another":    {query.Query{Namespaces: []string{"b"}, Watched: true}, all, ""},
-		"watched, of any object": {query.Query{Name: "q", Watched: true}, []watch.View{watch.Changes}, ""},
+		"watched, of any object": {query.Query{Name: "q", Watched: true}, []stream.View{stream.Changes}, ""},
 	}
 }
 
 // collectMessages subscribes, and returns all messages up to the second heartbeat.
-func collectMessages(t *testing.T, access *watch.Access, q query.Query, view watch.View) string {
+func collectMessages(t *testing.T, access *watch.Access, q query.Query, view stream.View) string {
 	t.Helper()
-	if view == watch.Windowed {
+	if view == stream.Windowed {
 		window, err := query.NewWindow("", 0, 100)
 		if err != nil {
 			t.Fatal(err)
@@ -293,7 +294,7 @@ func TestRoleGetsItsOwnNamespace(t *testing.T) {
 		if _, err := access.Snapshot(t.Context(), query.Query{Resource: namespaces}, time.Second); err == nil {
 			t.Error("a list is allowed")
 		}
-		messages := collectMessages(t, access, query.Query{Resource: namespaces, Name: "a"}, watch.Object)
+		messages := collectMessages(t, access, query.Query{Resource: namespaces, Name: "a"}, stream.Object)
 		if !strings.Contains(messages, `"state":"forbidden"`) {
 			t.Errorf("a watch is allowed: %s", messages)
 		}
@@ -330,7 +331,7 @@ func TestProgramGetsItsOwnNamespace(t *testing.T) {
 func TestPermissionChangesTakeEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := newGuardedCluster(t)
-		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, watch.Rows, "")
+		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, stream.Rows, "")
 		r.settle()
 		r.wantLive(1)
 		if strings.Join(r.namespaces, " ") != "a" {
@@ -434,7 +435,7 @@ func TestFailedReviewsRefuseReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
 		ann := cluster.For(user("ann"))
-		r := subscribeAs(t, ann, query.Query{Resource: pods}, watch.Rows, "")
+		r := subscribeAs(t, ann, query.Query{Resource: pods}, stream.Rows, "")
 		r.settle()
 		server.MakeUnavailable(apitest.UserReviewsPath, "not now")
 		advance(12 * time.Second)
@@ -443,7 +444,7 @@ func TestFailedReviewsRefuseReaders(t *testing.T) {
 		if r.rows["a/p"].Cells[1] != "Running" || !strings.Contains(r.reason, "not now") {
 			t.Errorf("got %v, %s", r.rows, r.reason)
 		}
-		_, err := ann.Subscribe(t.Context(), query.Query{Resource: pods}, watch.Rows, "")
+		_, err := ann.Subscribe(t.Context(), query.Query{Resource: pods}, stream.Rows, "")
 		wantProblem(t, err, status.Unavailable, "Permissions unknown", "not now")
 		_, err = ann.Snapshot(t.Context(), query.Query{Resource: pods}, 0)
 		wantProblem(t, err, status.Unavailable, "Permissions unknown", "not now")
@@ -504,12 +505,12 @@ func TestDecisionsBelongToOneUser(t *testing.T) {
 func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := newGuardedCluster(t)
-		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, watch.Rows, "")
+		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, stream.Rows, "")
 		r.settle()
 		for name, viewer := range map[string]watch.Viewer{
 			"all": user("all"), "ann": user("ann"), "the program": {Program: true},
 		} {
-			other := subscribeAs(t, cluster.For(viewer), query.Query{Resource: pods}, watch.Rows, r.cursor)
+			other := subscribeAs(t, cluster.For(viewer), query.Query{Resource: pods}, stream.Rows, r.cursor)
 			if got := other.settle(); strings.Contains(got, "reset") == (name == "ann") {
 				t.Errorf("%s subscribes with ann's cursor: %s", name, got)
 			}
@@ -519,7 +520,7 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 		r.sub.Close()
 		g["ann list pods b"], g["ann watch pods b"] = true, true
 		advance(11 * time.Second) // Results of access reviews are cached for 10 s.
-		more := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, watch.Rows, r.cursor)
+		more := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, stream.Rows, r.cursor)
 		if got := more.settle(); !strings.Contains(got, "reset") {
 			t.Errorf("who may see more resumes: %s", got)
 		}
@@ -602,7 +603,7 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 				if strings.TrimSpace(got) != test.want {
 					t.Errorf("the snapshot has %s, want %s", got, test.want)
 				}
-				collectWhileChanging := func(q query.Query, view watch.View) string {
+				collectWhileChanging := func(q query.Query, view stream.View) string {
 					var changing sync.WaitGroup
 					changing.Go(func() {
 						<-time.After(time.Second)
@@ -618,15 +619,15 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 					defer changing.Wait()
 					return collectMessages(t, access, q, view)
 				}
-				for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes} {
-					if view != watch.Changes && test.query.Name != "" {
+				for _, view := range []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Changes} {
+					if view != stream.Changes && test.query.Name != "" {
 						continue
 					}
 					messages := collectWhileChanging(test.query, view)
 					for _, key := range []string{"a/p", "a/r", "b/q"} {
 						_, object, _ := strings.Cut(key, "/")
 						// The window view also reports changes of shared objects outside of its rows.
-						isOther := view == watch.Windowed && test.query.Text != "" &&
+						isOther := view == stream.Windowed && test.query.Text != "" &&
 							strings.Contains(sharedPods(t, cluster, viewer), key)
 						if strings.Contains(messages, `"`+object+`"`) != (isOther || strings.Contains(test.want, key)) {
 							t.Errorf("view %s, want %s, and for %s the messages are %s", view, test.want, key, messages)
@@ -635,7 +636,8 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 				}
 				for _, key := range []string{"a/p", "a/r", "b/q"} {
 					ns, object, _ := strings.Cut(key, "/")
-					messages := collectWhileChanging(query.Query{Resource: pods, Namespaces: []string{ns}, Name: object}, watch.Object)
+					q := query.Query{Resource: pods, Namespaces: []string{ns}, Name: object}
+					messages := collectWhileChanging(q, stream.Object)
 					if within := strings.Contains(sharedPods(t, cluster, viewer), key); strings.Contains(
 						messages, `"object":`,
 					) != within || strings.Contains(messages, `"op":`) != within {

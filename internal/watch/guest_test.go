@@ -16,6 +16,7 @@ import (
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	authorization "k8s.io/api/authorization/v1"
@@ -63,15 +64,15 @@ func TestObjectLeavesShare(t *testing.T) {
 			now, state = "ContainerCreating", `"ContainerCreating"`
 		}
 		for viewName, test := range map[string]struct {
-			view       watch.View
+			view       stream.View
 			sort, text string
 			removal    string
 		}{
-			"rows": {watch.Rows, "", "", `"op":"delete"`}, "table": {watch.Table, "", "", `"op":"delete"`},
-			"changes": {watch.Changes, "", "", `"op":"delete"`}, "object": {watch.Object, "", "", `"op":"delete"`},
-			"window":           {watch.Windowed, "", "", `"why":"gone"`},
-			"window by status": {watch.Windowed, "status", "", `"why":"gone"`},
-			"window of words":  {watch.Windowed, "", strings.ToLower(now), `"why":"gone"`},
+			"rows": {stream.Rows, "", "", `"op":"delete"`}, "table": {stream.Table, "", "", `"op":"delete"`},
+			"changes": {stream.Changes, "", "", `"op":"delete"`}, "object": {stream.Object, "", "", `"op":"delete"`},
+			"window":           {stream.Windowed, "", "", `"why":"gone"`},
+			"window by status": {stream.Windowed, "status", "", `"why":"gone"`},
+			"window of words":  {stream.Windowed, "", strings.ToLower(now), `"why":"gone"`},
 		} {
 			t.Run(name+", "+viewName, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -80,15 +81,15 @@ func TestObjectLeavesShare(t *testing.T) {
 					server.Set(pods, within, labelled(pod("a", "q", now), "web"))
 					q := query.Query{Resource: pods, Text: test.text}
 					switch test.view {
-					case watch.Object:
+					case stream.Object:
 						q.Namespaces, q.Name = []string{"a"}, "p"
-					case watch.Windowed:
+					case stream.Windowed:
 						window, err := query.NewWindow(test.sort, 0, 10)
 						if err != nil {
 							t.Fatal(err)
 						}
 						q.Window = window
-					case watch.Rows, watch.Table, watch.Changes:
+					case stream.Rows, stream.Table, stream.Changes:
 					}
 					sub, err := cluster.For(sharedWith(part)).Subscribe(t.Context(), q, test.view, "")
 					if err != nil {
@@ -106,7 +107,7 @@ func TestObjectLeavesShare(t *testing.T) {
 						t.Errorf("got messages about what is not shared: %s", all)
 					}
 					if !strings.Contains(changed, test.removal) || strings.Contains(later, `"op"`) ||
-						!strings.Contains(back, state) && test.view != watch.Changes {
+						!strings.Contains(back, state) && test.view != stream.Changes {
 						t.Errorf("want %s, nothing, and it again; got %s, %s, %s", test.removal, changed, later, back)
 					}
 				})
@@ -201,12 +202,12 @@ func TestSharedEventsRegardObject(t *testing.T) {
 			Rest:      fmt.Sprintf(`"message":%q`, text),
 		}
 	}
-	for viewName, view := range map[string]watch.View{
-		"rows":    watch.Rows,
-		"table":   watch.Table,
-		"changes": watch.Changes,
-		"object":  watch.Object,
-		"window":  watch.Windowed,
+	for viewName, view := range map[string]stream.View{
+		"rows":    stream.Rows,
+		"table":   stream.Table,
+		"changes": stream.Changes,
+		"object":  stream.Object,
+		"window":  stream.Windowed,
 	} {
 		t.Run(viewName, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -248,12 +249,12 @@ func TestSharedEventsRegardObject(t *testing.T) {
 					wantProblem(t, err, status.Refused, "Forbidden", "This is not shared with you.")
 				}
 				q := query.Query{Resource: events}
-				if view == watch.Windowed {
+				if view == stream.Windowed {
 					if q.Window, err = query.NewWindow("", 0, 10); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if view == watch.Object {
+				if view == stream.Object {
 					q.Namespaces, q.Name = []string{"a"}, "own"
 				}
 				sub, err := access.Subscribe(t.Context(), q, view, "")
@@ -267,7 +268,7 @@ func TestSharedEventsRegardObject(t *testing.T) {
 				set(2)
 				later, _ := readUntil(t, sub, "heartbeat")
 				all := first + changed + later
-				if !strings.Contains(all, "own 2") && view != watch.Changes || strings.Contains(all, "CANARY") {
+				if !strings.Contains(all, "own 2") && view != stream.Changes || strings.Contains(all, "CANARY") {
 					t.Errorf("a guest gets %s", all)
 				}
 			})
@@ -317,7 +318,7 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 				set(0)
 				advance(3 * time.Second)
 				access := cluster.For(sharedWith(watch.Part{Resource: events, Namespaces: []string{"a"}, Regarding: about}))
-				sub, err := access.Subscribe(t.Context(), query.Query{Resource: events}, watch.Rows, "")
+				sub, err := access.Subscribe(t.Context(), query.Query{Resource: events}, stream.Rows, "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -536,7 +537,7 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 		}
 		set(0)
 		sub, err := cluster.For(sharedWith(watch.Part{Resource: pods})).Subscribe(
-			t.Context(), query.Query{Resource: pods}, watch.Changes, "",
+			t.Context(), query.Query{Resource: pods}, stream.Changes, "",
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -563,7 +564,7 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 	const configmaps = "core/v1/configmaps"
 	for _, guestFirst := range []bool{true, false} {
-		for _, view := range []watch.View{watch.Object, watch.Changes} {
+		for _, view := range []stream.View{stream.Object, stream.Changes} {
 			t.Run(fmt.Sprintf("%s, guest first %t", view, guestFirst), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					server, cluster := serveCluster(t)
@@ -672,7 +673,7 @@ func TestGuestsSeeNoOtherNamespaces(t *testing.T) {
 			{watch.Part{Resource: pods, Namespaces: []string{"a"}}, []string{"a"}, "this link shows no others."},
 		} {
 			guest := watch.Viewer{User: &authz.User{Name: "ann"}, Scope: &watch.Scope{Parts: []watch.Part{test.part}}}
-			sub, err := cluster.For(guest).Subscribe(t.Context(), query.Query{Resource: pods}, watch.Rows, "")
+			sub, err := cluster.For(guest).Subscribe(t.Context(), query.Query{Resource: pods}, stream.Rows, "")
 			if err != nil {
 				t.Fatal(err)
 			}

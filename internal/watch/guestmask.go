@@ -4,6 +4,7 @@ import (
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/redact"
 	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/stream"
 )
 
 // isMasked reports whether values are masked for the viewer, because the viewer is a guest: a viewer of a share link.
@@ -25,7 +26,7 @@ func (a *Access) scope(r *resource.Resource, fields string) listwatch.Scope {
 // maskText masks sensitive values in the text of an object if the viewer is a guest. If err is not nil, it returns
 // text and err unchanged.
 func (a *Access) maskText(r *resource.Resource, text []byte, err error) ([]byte, error) {
-	a.Grow(max(0, int64(len(text))-LargestText))
+	a.Grow(max(0, int64(len(text))-stream.LargestText))
 	if err != nil || !a.viewer.isMasked() {
 		return text, err
 	}

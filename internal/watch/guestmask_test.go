@@ -14,6 +14,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
 )
 
 // copyAnnotation returns metadata.annotations as JSON. The only annotation is the text of an object that contains
@@ -121,20 +122,20 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 	}
 	object := query.Query{Namespaces: []string{"a"}, Name: "it"}
 	type reading struct {
-		view watch.View
+		view stream.View
 		sub  *watch.Subscription
 	}
 	var readings []reading
 	for _, r := range []struct {
-		view watch.View
+		view stream.View
 		q    query.Query
 	}{
-		{watch.Rows, query.Query{}},
-		{watch.Table, query.Query{}},
-		{watch.Windowed, query.Query{Window: window}},
-		{watch.Object, object},
-		{watch.Changes, object},
-		{watch.Changes, query.Query{}},
+		{stream.Rows, query.Query{}},
+		{stream.Table, query.Query{}},
+		{stream.Windowed, query.Query{Window: window}},
+		{stream.Object, object},
+		{stream.Changes, object},
+		{stream.Changes, query.Query{}},
 	} {
 		r.q.Resource = ref
 		sub, err := access.Subscribe(t.Context(), r.q, r.view, "")
@@ -157,7 +158,7 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 					t.Fatal(err)
 				}
 				for _, e := range decoded.Events {
-					if r.view == watch.Object && e.Patch != nil {
+					if r.view == stream.Object && e.Patch != nil {
 						patches = append(patches, string(e.Patch))
 					}
 				}
@@ -196,13 +197,13 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 		read()
 	}
 	lateSub, err := access.Subscribe(
-		t.Context(), query.Query{Resource: ref, Namespaces: []string{"a"}, Name: "it"}, watch.Changes, "",
+		t.Context(), query.Query{Resource: ref, Namespaces: []string{"a"}, Name: "it"}, stream.Changes, "",
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lateSub.Close()
-	readings = append(readings, reading{watch.Changes, lateSub})
+	readings = append(readings, reading{stream.Changes, lateSub})
 	server.Delete(ref, "a", "it")
 	readSubscriptions()
 	set(values[0])
@@ -324,7 +325,7 @@ func TestSharedCellsAreMasked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sub, err := access.Subscribe(t.Context(), query.Query{Resource: runs, Window: window}, watch.Windowed, "")
+			sub, err := access.Subscribe(t.Context(), query.Query{Resource: runs, Window: window}, stream.Windowed, "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
 )
 
 // scheduledPod returns a pod that is scheduled to a node. rest contains further JSON members of its status.
@@ -83,8 +84,8 @@ func TestOnlyObjectViewSendsHealth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, scheduledPod("Running", ""))
-		rows := subscribeView(t, cluster, query.Query{}, watch.Rows)
-		changes := subscribeView(t, cluster, query.Query{}, watch.Changes)
+		rows := subscribeView(t, cluster, query.Query{}, stream.Rows)
+		changes := subscribeView(t, cluster, query.Query{}, stream.Changes)
 		server.Set(pods, scheduledPod("Failed", ""))
 		server.Delete(pods, "a", "p")
 		server.Set(pods, scheduledPod("Running", ""))

@@ -1,16 +1,21 @@
 package watch
 
-import "glasshouse/internal/watch/listwatch"
+import (
+	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/stream"
+)
 
 // find returns the running informer of a scope, or nil if there is none.
-func (c *Cluster) find(scope listwatch.Scope) *sharedInformer { return shared(c.pool.Find(scope)) }
+func (c *Cluster) find(scope listwatch.Scope) *stream.SharedInformer {
+	return stream.Shared(c.pool.Find(scope))
+}
 
 // sharedInformers returns the running informers.
-func (c *Cluster) sharedInformers() []*sharedInformer {
+func (c *Cluster) sharedInformers() []*stream.SharedInformer {
 	all := c.pool.Informers()
-	informers := make([]*sharedInformer, len(all))
+	informers := make([]*stream.SharedInformer, len(all))
 	for n, i := range all {
-		informers[n] = shared(i)
+		informers[n] = stream.Shared(i)
 	}
 	return informers
 }

@@ -15,6 +15,7 @@ import (
 
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 
 	"go.uber.org/goleak"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -173,14 +174,14 @@ func subscribe(t *testing.T, cluster *watch.Cluster, q query.Query, cursor strin
 	if q.Resource == "" {
 		q.Resource = pods
 	}
-	view := watch.Rows
+	view := stream.Rows
 	if q.Name != "" {
-		view = watch.Object
+		view = stream.Object
 	}
 	return subscribeAs(t, cluster.For(watch.Viewer{Program: true}), q, view, cursor)
 }
 
-func subscribeAs(t *testing.T, access *watch.Access, q query.Query, view watch.View, cursor string) *reader {
+func subscribeAs(t *testing.T, access *watch.Access, q query.Query, view stream.View, cursor string) *reader {
 	t.Helper()
 	sub, err := access.Subscribe(t.Context(), q, view, cursor)
 	if err != nil {

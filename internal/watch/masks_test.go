@@ -11,6 +11,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
 )
 
 const secrets = "core/v1/secrets"
@@ -29,7 +30,7 @@ func TestMasksSurviveFeeds(t *testing.T) {
 				server.AddKind(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
 				server.Set(secrets, secret("one"))
 				sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
-					t.Context(), query.Query{Resource: secrets, Namespaces: []string{"a"}, Name: "s"}, watch.Object, "",
+					t.Context(), query.Query{Resource: secrets, Namespaces: []string{"a"}, Name: "s"}, stream.Object, "",
 				)
 				if err != nil {
 					t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
 )
 
 // memory returns the heap bytes in use, and the total bytes allocated since the program started.
@@ -64,7 +65,7 @@ func readToType(t *testing.T, sub *watch.Subscription, kind string) {
 	}
 }
 
-func subscribeView(t *testing.T, cluster *watch.Cluster, q query.Query, view watch.View) *watch.Subscription {
+func subscribeView(t *testing.T, cluster *watch.Cluster, q query.Query, view stream.View) *watch.Subscription {
 	t.Helper()
 	q.Resource = pods
 	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, view, "")
@@ -82,7 +83,7 @@ func TestLongPatchesAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, longPod("0", "Running"))
-		sub := subscribeView(t, cluster, query.Query{}, watch.Changes)
+		sub := subscribeView(t, cluster, query.Query{}, stream.Changes)
 		before, _ := memory()
 		for n := range 60 {
 			server.Set(pods, longPod(strconv.Itoa(n), "Running"))
@@ -103,7 +104,7 @@ func TestPatchesAreShared(t *testing.T) {
 		server.Set(pods, longPod("0", "Pending"))
 		var subs []*watch.Subscription
 		for range 30 {
-			subs = append(subs, subscribeView(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "p"}, watch.Object))
+			subs = append(subs, subscribeView(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "p"}, stream.Object))
 		}
 		server.Set(pods, longPod("0", "Running"))
 		readToType(t, subs[0], "events")
@@ -122,7 +123,7 @@ func TestPatchesAreShared(t *testing.T) {
 func TestHistorySizeIncludesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		sub := subscribeView(t, cluster, query.Query{}, watch.Rows)
+		sub := subscribeView(t, cluster, query.Query{}, stream.Rows)
 		const changes, cell = 20, 10_000
 		for n := range changes {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), strings.Repeat("x", cell)))
@@ -145,7 +146,7 @@ func TestSelectorsAreSmall(t *testing.T) {
 			items[n] = labelled(pod("a", fmt.Sprint("p", n), "Running"), fmt.Sprint("app-", n))
 		}
 		server.Set(pods, items...)
-		subscribeView(t, cluster, query.Query{}, watch.Rows)
+		subscribeView(t, cluster, query.Query{}, stream.Rows)
 		var perReader []int64
 		const readers = 40
 		none, some := query.Query{Namespaces: []string{"b"}}, query.Query{Labels: "app=none"}
@@ -153,7 +154,7 @@ func TestSelectorsAreSmall(t *testing.T) {
 		for _, q := range []query.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {
-				subscribeView(t, cluster, q, watch.Rows)
+				subscribeView(t, cluster, q, stream.Rows)
 			}
 			after, _ := memory()
 			perReader = append(perReader, (after-before)/readers)
@@ -176,7 +177,7 @@ func TestMaxMessages(t *testing.T) {
 		var reading sync.WaitGroup
 		for range 100 {
 			sub, err := access.Subscribe(
-				t.Context(), query.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"}, watch.Object, "",
+				t.Context(), query.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"}, stream.Object, "",
 			)
 			if err != nil {
 				t.Fatal(err)
@@ -190,7 +191,7 @@ func TestMaxMessages(t *testing.T) {
 			})
 		}
 		ended, cancel := context.WithCancel(t.Context())
-		waiting, err := access.Subscribe(ended, query.Query{Resource: pods}, watch.Rows, "")
+		waiting, err := access.Subscribe(ended, query.Query{Resource: pods}, stream.Rows, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,14 +226,14 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		view  watch.View
+		view  stream.View
 		query query.Query
 	}{
-		{watch.Rows, query.Query{Namespaces: []string{"a"}}},
-		{watch.Table, query.Query{Namespaces: []string{"a"}}},
-		{watch.Changes, query.Query{}},
-		{watch.Object, query.Query{Namespaces: []string{"a"}, Name: "p"}},
-		{watch.Windowed, query.Query{Window: window}},
+		{stream.Rows, query.Query{Namespaces: []string{"a"}}},
+		{stream.Table, query.Query{Namespaces: []string{"a"}}},
+		{stream.Changes, query.Query{}},
+		{stream.Object, query.Query{Namespaces: []string{"a"}, Name: "p"}},
+		{stream.Windowed, query.Query{Window: window}},
 	} {
 		t.Run(string(test.view), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -247,7 +248,7 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 					}).
 					WithScanLimiter(func(context.Context) (release func(), err error) {
 						// Skip the view Windowed: its scan sorts all rows for all windows with the same sort order.
-						if reserved == 0 && test.view != watch.Windowed {
+						if reserved == 0 && test.view != stream.Windowed {
 							early++
 						}
 						return func() {}, nil
@@ -258,7 +259,7 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 					t.Fatal(err)
 				}
 				first := "snapshot"
-				if test.view == watch.Windowed {
+				if test.view == stream.Windowed {
 					first = "window"
 				}
 				readToType(t, sub, first)
@@ -286,15 +287,15 @@ func TestEventsReserveMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		view       watch.View
+		view       stream.View
 		query      query.Query
 		compressed bool
 	}{
-		{watch.Rows, query.Query{}, false},
-		{watch.Table, query.Query{}, false},
-		{watch.Changes, query.Query{}, false},
-		{watch.Object, query.Query{Namespaces: []string{"a"}, Name: "p"}, true},
-		{watch.Windowed, query.Query{Window: window}, false},
+		{stream.Rows, query.Query{}, false},
+		{stream.Table, query.Query{}, false},
+		{stream.Changes, query.Query{}, false},
+		{stream.Object, query.Query{Namespaces: []string{"a"}, Name: "p"}, true},
+		{stream.Windowed, query.Query{Window: window}, false},
 	} {
 		t.Run(string(test.view), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -312,7 +313,7 @@ func TestEventsReserveMemory(t *testing.T) {
 				}
 				defer sub.Close()
 				first, events := "snapshot", "events"
-				if test.view == watch.Windowed {
+				if test.view == stream.Windowed {
 					first, events = "window", "window-events"
 				}
 				readToType(t, sub, first)

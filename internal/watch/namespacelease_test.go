@@ -13,6 +13,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 // A namespace that was requested by name is no longer watched when its last reader has been gone for the linger time.
@@ -64,7 +65,7 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 				open := func(n int) (*watch.Subscription, error) {
 					return cluster.For(watch.Viewer{Program: true}).Subscribe(
 						t.Context(), query.Query{Resource: pods, Namespaces: []string{fmt.Sprint("ns-", n)}},
-						watch.Rows, "",
+						stream.Rows, "",
 					)
 				}
 				for n := range 600 {
@@ -118,7 +119,7 @@ func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 		}
 		want("at first", all[:500])
 		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
-			t.Context(), query.Query{Resource: pods, Namespaces: all[500:700]}, watch.Rows, "",
+			t.Context(), query.Query{Resource: pods, Namespaces: all[500:700]}, stream.Rows, "",
 		)
 		wantProblem(t, err, status.Invalid, "Too many namespaces", "500 namespaces of pods")
 		want("after one who was refused", all[:500])

@@ -15,6 +15,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 // The API server's error for an object that it cannot convert, read or admit can contain stored data. No status,
@@ -133,7 +134,7 @@ func TestWatchErrorsHideStoredData(t *testing.T) {
 		)
 		server.Set(databases, database("one"))
 		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
-			t.Context(), query.Query{Resource: databases}, watch.Rows, "",
+			t.Context(), query.Query{Resource: databases}, stream.Rows, "",
 		)
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 
 	authorization "k8s.io/api/authorization/v1"
 
@@ -54,7 +55,7 @@ func (o *viewerRankings) tryAcquire(n int) error {
 		o.t.Fatal(err)
 	}
 	sub, err := o.cluster.For(o.viewer).Subscribe(o.t.Context(),
-		query.Query{Resource: pods, Text: fmt.Sprint("word", n), Window: window}, watch.Windowed, "")
+		query.Query{Resource: pods, Text: fmt.Sprint("word", n), Window: window}, stream.Windowed, "")
 	if err != nil {
 		o.t.Fatal(err)
 	}

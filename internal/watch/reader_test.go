@@ -12,6 +12,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
 )
 
 // While a resource gets new columns, a Snapshot contains no rows. Rows that were listed before would have cells of
@@ -108,7 +109,7 @@ func TestHistoryAfterCursorIsExact(t *testing.T) {
 // Before the first snapshot, and after a reset, a client has no cursor to resume from. Heartbeats then contain an
 // empty cursor.
 func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
-	for _, view := range []watch.View{watch.Rows, watch.Changes} {
+	for _, view := range []stream.View{stream.Rows, stream.Changes} {
 		t.Run(string(view), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
@@ -149,7 +150,7 @@ func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 	const podCount = 4000
 	names := regexp.MustCompile(`p-\d{4}`)
-	for _, view := range []watch.View{watch.Rows, watch.Table} {
+	for _, view := range []stream.View{stream.Rows, stream.Table} {
 		for cause, test := range map[string]struct {
 			interrupt func(*apitest.Server, *watch.Cluster)
 			want      string

@@ -15,6 +15,7 @@ import (
 	"glasshouse/internal/watch/redact"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 const databases = "example.com/v1/databases"
@@ -81,10 +82,10 @@ func TestRedactionRulesMaskEveryView(t *testing.T) {
 			t.Fatal(err)
 		}
 		var messages strings.Builder
-		subs := make(map[watch.View]*watch.Subscription)
-		for view, q := range map[watch.View]query.Query{
-			watch.Rows: {}, watch.Table: {}, watch.Changes: {}, watch.Object: {Namespaces: []string{"a"}, Name: "db"},
-			watch.Windowed: {Window: window},
+		subs := make(map[stream.View]*watch.Subscription)
+		for view, q := range map[stream.View]query.Query{
+			stream.Rows: {}, stream.Table: {}, stream.Changes: {}, stream.Object: {Namespaces: []string{"a"}, Name: "db"},
+			stream.Windowed: {Window: window},
 		} {
 			q.Resource = databases
 			sub, err := access.Subscribe(t.Context(), q, view, "")
@@ -168,7 +169,7 @@ func TestMaskedFieldsCannotBeSelected(t *testing.T) {
 				t.Errorf("%s: got %v", fields, err)
 			}
 			if sub, err := access.Subscribe(
-				t.Context(), query.Query{Resource: databases, Fields: fields}, watch.Rows, "",
+				t.Context(), query.Query{Resource: databases, Fields: fields}, stream.Rows, "",
 			); err == nil {
 				sub.Close()
 				t.Errorf("%s: a subscription", fields)

@@ -21,6 +21,7 @@ import (
 	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/stream"
 
 	authorization "k8s.io/api/authorization/v1"
 
@@ -77,7 +78,7 @@ func newHiddenFixture(t *testing.T, viewer string) *hiddenFixture {
 	h.changeHidden(viewer, 0)
 	program := cluster.For(watch.Viewer{Program: true})
 	// This reader keeps the resource watched in all namespaces.
-	r := subscribeAs(t, program, query.Query{Resource: h.ref}, watch.Rows, "")
+	r := subscribeAs(t, program, query.Query{Resource: h.ref}, stream.Rows, "")
 	r.settle()
 	return h
 }
@@ -151,7 +152,7 @@ func (r *transcript) record(at time.Duration, message []byte) {
 // whether or not hidden objects change. This applies to each view, with and without pauses between messages, and also
 // after a resubscription.
 func TestHiddenChangesAreInvisible(t *testing.T) {
-	views := []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes, watch.Object}
+	views := []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Changes, stream.Object}
 	for name, viewer := range restrictedViewers() {
 		for _, view := range views {
 			for _, every := range []time.Duration{0, time.Second} {
@@ -186,16 +187,16 @@ func firstDifference(text, other string) string {
 // changes. It resumes after a visible change, after hidden changes only, and at once. It also resubscribes with a
 // cursor that is too old, and with a cursor whose offset is no longer in the history.
 func transcribe(
-	t *testing.T, name string, viewer watch.Viewer, view watch.View, every time.Duration, busy bool,
+	t *testing.T, name string, viewer watch.Viewer, view stream.View, every time.Duration, busy bool,
 ) string {
 	t.Helper()
 	h := newHiddenFixture(t, name)
 	access := h.cluster.For(viewer)
 	q := query.Query{Resource: h.ref, Every: every}
-	if view == watch.Object || name == "user, name" {
+	if view == stream.Object || name == "user, name" {
 		q.Namespaces, q.Name = []string{"a"}, "p"
 	}
-	if name == "user, name" && (view == watch.Rows || view == watch.Table || view == watch.Windowed) {
+	if name == "user, name" && (view == stream.Rows || view == stream.Table || view == stream.Windowed) {
 		return "" // These views accept no name.
 	}
 	r := &transcript{t: t}
@@ -224,7 +225,7 @@ func transcribe(
 	last := func() string { return r.cursors[len(r.cursors)-1] }
 	follow := func(cursor string, from, until time.Duration) {
 		<-time.After(from - time.Since(began))
-		if view == watch.Windowed {
+		if view == stream.Windowed {
 			window, err := query.NewWindow("", 0, 10)
 			if err != nil {
 				t.Fatal(err)
@@ -250,14 +251,14 @@ func transcribe(
 	old := last()
 	follow(old, 81*time.Second, 139*time.Second)
 	follow(last(), 0, 141*time.Second)
-	if view != watch.Windowed && strings.Contains(r.text.String(), `"reset"`) {
+	if view != stream.Windowed && strings.Contains(r.text.String(), `"reset"`) {
 		t.Errorf("a cursor of less than a minute ago is answered with a reset: %s", r.text.String())
 	}
 	follow(old, 145*time.Second, 150*time.Second)
 	follow(dropped, 168*time.Second, 172*time.Second)
 	<-ended
 	text := r.text.String()
-	if view != watch.Windowed && (strings.Count(text, notResumed) != 2 || strings.Count(text, `"reset"`) != 2) {
+	if view != stream.Windowed && (strings.Count(text, notResumed) != 2 || strings.Count(text, `"reset"`) != 2) {
 		t.Errorf("an old cursor was resumed from, or the reason for the reset is another: %s", text)
 	}
 	if !strings.Contains(text, "7-again") || strings.Contains(text, "hidden") || strings.Contains(text, "secret") {
@@ -288,17 +289,17 @@ const notResumed = "you may not see all objects of this resource, so a cursor is
 // exactly the visible changes that it missed, and no reset. If there were none, it receives only a new cursor,
 // whether or not hidden objects changed. A minute after its cursor was issued, it receives a reset.
 func TestRestrictedReadersResume(t *testing.T) {
-	views := []watch.View{watch.Rows, watch.Table, watch.Changes, watch.Object}
+	views := []stream.View{stream.Rows, stream.Table, stream.Changes, stream.Object}
 	for name, viewer := range restrictedViewers() {
 		for _, view := range views {
 			q := query.Query{Resource: pods}
 			switch {
 			case name == "guest, events":
 				q.Resource = "core/v1/events"
-			case name == "user, name" && (view == watch.Rows || view == watch.Table):
+			case name == "user, name" && (view == stream.Rows || view == stream.Table):
 				continue // These views accept no name.
 			}
-			if view == watch.Object || name == "user, name" {
+			if view == stream.Object || name == "user, name" {
 				q.Namespaces, q.Name = []string{"a"}, "p"
 			}
 			for duration, connected := range map[string]time.Duration{
@@ -382,7 +383,7 @@ func TestRestrictedResetsAreEqual(t *testing.T) {
 		},
 		"older than allowed": func(*hiddenFixture, *client) { advance(time.Minute) },
 	} {
-		for _, view := range []watch.View{watch.Rows, watch.Changes} {
+		for _, view := range []stream.View{stream.Rows, stream.Changes} {
 			t.Run(fmt.Sprint(name, ", ", view), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					h := newHiddenFixture(t, viewerName)
@@ -401,8 +402,8 @@ func TestRestrictedResetsAreEqual(t *testing.T) {
 // A restricted reader does not resume the view Changes after its namespace was not watched for a while, because
 // changes are missing. It does resume the view Rows.
 func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
-	for view, want := range map[watch.View]string{
-		watch.Changes: "reset state snapshot", watch.Rows: "state events delete",
+	for view, want := range map[stream.View]string{
+		stream.Changes: "reset state snapshot", stream.Rows: "state events delete",
 	} {
 		t.Run(string(view), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -425,7 +426,7 @@ type client struct {
 	t      *testing.T
 	access *watch.Access
 	query  query.Query
-	view   watch.View
+	view   stream.View
 	cursor string
 }
 
@@ -496,7 +497,7 @@ func TestPollingRevealsNoHiddenChange(t *testing.T) {
 					var sub *watch.Subscription
 					if name == "user, name" { // A list does not accept a name.
 						var err error
-						if sub, err = access.Subscribe(t.Context(), q, watch.Object, ""); err != nil {
+						if sub, err = access.Subscribe(t.Context(), q, stream.Object, ""); err != nil {
 							t.Fatal(err)
 						}
 						defer sub.Close()

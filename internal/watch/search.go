@@ -14,6 +14,7 @@ import (
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 // maxSearch is the maximum length of a search text in bytes. The longest namespace and name together have 316 bytes.
@@ -88,7 +89,7 @@ func (a *Access) Search(
 			continue
 		}
 		a.recordFilter(&watched[index], f, authz.VerbWatch)
-		now := i.visibleState(f)
+		now := i.VisibleState(f)
 		searched := ResourceStatus{Resource: watched[index], Status: &now.Status, Count: objectCount(i)}
 		if f.Columns = now.Columns; searched.Count != nil {
 			count := best.scan(index, i, f, now.Status.Namespaces, words)
@@ -106,9 +107,9 @@ func (a *Access) Search(
 // searchTarget is a resource to search, with a filter for the objects that the viewer is allowed to see.
 type searchTarget struct {
 	resource       *resource.Resource
-	informer       *sharedInformer // Nil if no informer runs, or if the viewer is not allowed to see the resource.
-	filter         *query.Filter   // Matches only the objects that the viewer is allowed to see.
-	isReviewFailed bool            // The access review failed or timed out.
+	informer       *stream.SharedInformer // Nil if no informer runs, or if the viewer is not allowed to see the resource.
+	filter         *query.Filter          // Matches only the objects that the viewer is allowed to see.
+	isReviewFailed bool                   // The access review failed or timed out.
 }
 
 // planSearch runs an access review for each resource, and returns one target for each. If some reviews fail, it
@@ -189,7 +190,7 @@ type shortlist struct {
 // scan adds the objects of a resource whose names match the words. It returns the number of objects that the viewer
 // is allowed to see. covered lists the watched namespaces; empty means all. scan skips objects of other namespaces:
 // the informer keeps them for a moment after the program has lost the permission.
-func (l *shortlist) scan(index int, i *sharedInformer, f *query.Filter, covered, words []string) (visible int) {
+func (l *shortlist) scan(index int, i *stream.SharedInformer, f *query.Filter, covered, words []string) (visible int) {
 	entries, _ := i.Snapshot()
 	all := f.MatchesAll()
 	for _, e := range entries {

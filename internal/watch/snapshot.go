@@ -10,6 +10,7 @@ import (
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 // Item is one object of a Snapshot.
@@ -52,7 +53,7 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	defer a.releaseAfterResponse(open)
 	informer := open.informer
 	began := time.Now()
-	informer.Wait(ctx, wait, func() bool { return informer.visibleState(filter).Status.State != status.Syncing })
+	informer.Wait(ctx, wait, func() bool { return informer.VisibleState(filter).Status.State != status.Syncing })
 	listing, total, now, err := a.first(ctx, open, &q, began)
 	if err != nil {
 		return nil, err
@@ -69,16 +70,16 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 		return snapshot, ctx.Err()
 	}
 	a.recordRows(open, now.Version)
-	snapshot.Objects, snapshot.Total = listing.objects, total
+	snapshot.Objects, snapshot.Total = listing.Objects, total
 	if mask := a.guestMask(resource); mask != nil {
-		a.Grow(maskedMemory * int64(len(listing.objects)))
-		snapshot.Objects = make([]*Item, len(listing.objects))
-		for n, o := range listing.objects {
+		a.Grow(maskedMemory * int64(len(listing.Objects)))
+		snapshot.Objects = make([]*Item, len(listing.Objects))
+		for n, o := range listing.Objects {
 			snapshot.Objects[n] = mask.Object(o)
 		}
 	}
 	if len(snapshot.Objects) == total {
-		snapshot.Cursor = a.cursor(&q, filter, informer, now.Version, listing.cursor.Offset)
+		snapshot.Cursor = a.cursor(&q, filter, informer, now.Version, listing.Cursor.Offset)
 	}
 	if total == 0 {
 		err = a.checkNamespaces(ctx, filter.Named)
@@ -86,11 +87,11 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	return snapshot, err
 }
 
-// first reads the result of a query. It waits for a scan slot (acquireScan) first, because it scans all rows. checked
+// first reads the result of a query. It waits for a scan slot (AcquireScan) first, because it scans all rows. checked
 // is the time of the query's last access review. first repeats a review that is too old, before and after the wait.
 func (a *Access) first(
 	ctx context.Context, open *openedQuery, q *query.Query, checked time.Time,
-) (*listing, int, informer.State, error) {
+) (*stream.Listing, int, informer.State, error) {
 	check := func() error {
 		if time.Since(checked) <= authz.TTLRecheck().Allowed {
 			return nil
@@ -111,9 +112,9 @@ func (a *Access) first(
 	}
 	scan := scanMemory(q, open.filter, int64(open.informer.Len()))
 	a.Grow(scan)
-	found, total, now := open.informer.first(open.filter, q)
+	found, total, now := open.informer.First(open.filter, q)
 	if scan > 0 { // If scan is 0, readers share one list.
-		a.Grow(listedMemory*int64(cap(found.objects)) - scan)
+		a.Grow(stream.ListedMemory*int64(cap(found.Objects)) - scan)
 	}
 	return found, total, now, nil
 }
@@ -133,7 +134,7 @@ func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 const (
 	// scannedMemory is the memory for a row in a list that grows by doubling. rankedMemory is the memory for a row in a
 	// sorted copy of the list.
-	scannedMemory, rankedMemory = 3 * listedMemory, 56
+	scannedMemory, rankedMemory = 3 * stream.ListedMemory, 56
 	// maskedMemory is the memory for a row whose values are masked for a guest, a viewer of a share link (104 bytes
 	// measured).
 	maskedMemory = 104

@@ -14,6 +14,7 @@ import (
 
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 
 	"k8s.io/client-go/transport"
 
@@ -771,7 +772,7 @@ func TestLinger(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
-			t.Context(), query.Query{Resource: pods}, watch.Rows, "",
+			t.Context(), query.Query{Resource: pods}, stream.Rows, "",
 		)
 		if err != nil {
 			t.Fatal(err)

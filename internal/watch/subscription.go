@@ -15,6 +15,7 @@ import (
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/signal"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 // A Subscription is one reader of one resource. It sends only what its viewer is allowed to see, and rechecks the
@@ -23,12 +24,12 @@ import (
 type Subscription struct {
 	access *Access
 	query  query.Query
-	view   View
+	view   stream.View
 	// resource is what discovery returned when the subscription started. If the resource disappears, the informer
 	// reports that.
 	resource *resource.Resource
 
-	reader          *reader
+	reader          *stream.Reader
 	release         func()         // Releases the informer.
 	refusal         string         // Why the viewer is not allowed to see anything; empty if some objects are visible.
 	recheckAt       time.Time      // When the next permission recheck is due; zero for never.
@@ -40,16 +41,17 @@ type Subscription struct {
 // Subscribe starts to read the result of a query. cursor is empty, or the cursor of an earlier subscription or
 // snapshot of the same query. The subscription then resumes after the cursor. If it cannot resume, it sends a reset
 // with the reason, and a new snapshot.
-func (a *Access) Subscribe(ctx context.Context, q query.Query, view View, cursor string) (*Subscription, error) {
-	if !view.isValid() {
+func (a *Access) Subscribe(ctx context.Context, q query.Query, view stream.View, cursor string) (*Subscription, error) {
+	if !view.IsValid() {
 		return nil, status.Invalidf("Unknown view",
 			"%.40q is not a view: use rows, table, window, object with a name, changes, resources, or log.", view)
 	}
-	if view == Object && q.Name == "" || (view == Rows || view == Table || view == Windowed) && q.Name != "" {
+	isOfRows := view == stream.Rows || view == stream.Table || view == stream.Windowed
+	if view == stream.Object && q.Name == "" || isOfRows && q.Name != "" {
 		return nil, status.Invalidf("Name and view do not match",
 			"view object needs a name; views rows, table and window do not allow one.")
 	}
-	if (view == Windowed) != (q.Window != nil) {
+	if (view == stream.Windowed) != (q.Window != nil) {
 		return nil, status.Invalidf("Invalid window", "view window needs a window; other views do not allow one.")
 	}
 	resource, err := a.Resource(ctx, q.Resource)
@@ -61,7 +63,7 @@ func (a *Access) Subscribe(ctx context.Context, q query.Query, view View, cursor
 	if err != nil {
 		return nil, err
 	}
-	if view == Object && resource.Namespaced != (len(q.Namespaces) == 1) {
+	if view == stream.Object && resource.Namespaced != (len(q.Namespaces) == 1) {
 		return nil, status.Invalidf("Invalid object reference",
 			"view object needs exactly one namespace for a namespaced resource.")
 	}
@@ -69,7 +71,7 @@ func (a *Access) Subscribe(ctx context.Context, q query.Query, view View, cursor
 		return nil, err
 	}
 	if cursor != "" && q.Window == nil { // A window never resumes: all of its rows are sent again.
-		s.reader.resumeFrom(cursor)
+		s.reader.ResumeFrom(cursor)
 	}
 	return s, nil
 }
@@ -111,10 +113,10 @@ func (s *Subscription) attachReader(opened *openedQuery) {
 }
 
 // newForbiddenInformer returns an informer that watches nothing and reports the state Forbidden with the reason.
-func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason string) *sharedInformer {
+func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason string) *stream.SharedInformer {
 	i := c.newInformer(listwatch.Scope{Resource: resource.GVR()}, resource)
 	i.Status = status.Status{State: status.Forbidden, Since: time.Now(), Reason: reason}
-	return shared(i)
+	return stream.Shared(i)
 }
 
 // Next waits for the next message and returns its JSON members, without braces and without the member id:
@@ -124,7 +126,7 @@ func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason strin
 // informer or the Subscription is closed. For a query with Watched, it returns a Problem when the informer is closed.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	if s.reader == nil {
-		return nil, ErrClosed
+		return nil, stream.ErrClosed
 	}
 	for {
 		if err := s.recheck(ctx); err != nil {
@@ -132,7 +134,7 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 		}
 		if s.uncheckedStatus != nil && !s.uncheckedSent {
 			s.uncheckedSent = true
-			return s.reader.stateMessage(*s.uncheckedStatus)
+			return s.reader.StateMessage(*s.uncheckedStatus)
 		}
 		if s.uncheckedStatus != nil {
 			signal.Sleep(ctx, time.Until(s.recheckAt))
@@ -140,7 +142,7 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 		}
 		if s.isIncomplete {
 			s.isIncomplete = false
-			s.reader.reset("a message was not sent completely")
+			s.reader.Reset("a message was not sent completely")
 		}
 		if message, err := s.reader.Next(ctx, s.recheckAt); message != nil || err != nil {
 			return message, err
@@ -166,12 +168,12 @@ func (s *Subscription) isStillValid(ctx context.Context) bool {
 			return false
 		}
 	}
-	return s.reader.isCurrent()
+	return s.reader.IsCurrent()
 }
 
 // permissionsDiffer reports whether the permissions f and refusal differ from those with which the reader was opened.
 func (s *Subscription) permissionsDiffer(f *query.Filter, refusal string) bool {
-	before := s.reader.filter
+	before := s.reader.Filter
 	return refusal != s.refusal || before.IsRestricted != f.IsRestricted || !slices.Equal(before.Namespaces, f.Namespaces)
 }
 
@@ -199,7 +201,7 @@ func (s *Subscription) recheck(ctx context.Context) error {
 	}
 	if s.uncheckedStatus != nil {
 		s.uncheckedStatus = nil
-		s.reader.repeatStatus()
+		s.reader.RepeatStatus()
 	}
 	if !s.permissionsDiffer(f, refusal) {
 		return nil
@@ -209,13 +211,13 @@ func (s *Subscription) recheck(ctx context.Context) error {
 		return err
 	}
 	s.isIncomplete = false
-	s.reader.restart("your permissions have changed")
+	s.reader.Restart("your permissions have changed")
 	return nil
 }
 
 // closeReader closes the reader and releases its informer. A new reader can use the same Window.
 func (s *Subscription) closeReader() {
-	s.reader.close()
+	s.reader.Close()
 	s.release()
 	s.reader = nil
 }
@@ -227,20 +229,20 @@ func (s *Subscription) Close() {
 	}
 }
 
-func (a *Access) newReader(q *query.Query, v View, opened *openedQuery) *reader {
-	options := readerOptions{
-		informer: opened.informer, filter: opened.filter, view: v, guestMask: a.guestMask(opened.resource),
-		newCipher: func() cursor.Cipher { return a.cursorCipher(q, opened.filter, opened.informer) },
-		check:     func(ctx context.Context) error { return a.checkNamespaces(ctx, opened.filter.Named) },
-		endError:  ErrClosed, acquireScan: a.acquireScan, every: q.Every, fanOut: a.fanOut,
-		buffers: &a.cluster.buffers, slots: a.slots, reserve: a.reserve, cache: &a.cluster.encodedCache,
-		window: q.Window, owner: a.viewer.owner(),
+func (a *Access) newReader(q *query.Query, v stream.View, opened *openedQuery) *stream.Reader {
+	options := stream.Options{
+		Informer: opened.informer, Filter: opened.filter, View: v, GuestMask: a.guestMask(opened.resource),
+		NewCipher: func() cursor.Cipher { return a.cursorCipher(q, opened.filter, opened.informer) },
+		Check:     func(ctx context.Context) error { return a.checkNamespaces(ctx, opened.filter.Named) },
+		EndError:  stream.ErrClosed, AcquireScan: a.acquireScan, Every: q.Every, FanOut: a.fanOut,
+		Buffers: &a.cluster.buffers, Slots: a.slots, Reserve: a.reserve, Cache: &a.cluster.encodedCache,
+		Window: q.Window, Owner: a.viewer.owner(),
 	}
 	if q.Watched {
-		options.endError = notWatched(opened.resource)
+		options.EndError = notWatched(opened.resource)
 	}
 	if q.Name != "" && opened.resource.Namespaced == (len(q.Namespaces) == 1) {
-		options.key = informer.Key(strings.Join(q.Namespaces, ""), q.Name)
+		options.Key = informer.Key(strings.Join(q.Namespaces, ""), q.Name)
 	}
-	return newReader(&options)
+	return stream.New(&options)
 }

@@ -14,6 +14,7 @@ import (
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 
 	authorization "k8s.io/api/authorization/v1"
 
@@ -22,9 +23,9 @@ import (
 )
 
 // openAs opens a subscription with the given view. A window starts at the first row.
-func openAs(t *testing.T, access *watch.Access, q query.Query, view watch.View) *watch.Subscription {
+func openAs(t *testing.T, access *watch.Access, q query.Query, view stream.View) *watch.Subscription {
 	t.Helper()
-	if view == watch.Windowed {
+	if view == stream.Windowed {
 		window, err := query.NewWindow("", 0, 100)
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +62,7 @@ func awaitText(t *testing.T, sub *watch.Subscription, text string) time.Duration
 // Permissions are rechecked every 10 s, even while objects change constantly that the viewer is not allowed to see.
 func TestPermissionsAreRecheckedInTime(t *testing.T) {
 	for _, busy := range []bool{false, true} {
-		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes} {
+		for _, view := range []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Changes} {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster, _ := newGuardedCluster(t)
 				sub := openAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, view)
@@ -90,7 +91,7 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 	for name, read := range map[string]func(*testing.T, *watch.Access){
 		"a subscription": func(t *testing.T, access *watch.Access) {
 			t.Helper()
-			awaitText(t, openAs(t, access, query.Query{Resource: pods}, watch.Rows), `"forbidden"`)
+			awaitText(t, openAs(t, access, query.Query{Resource: pods}, stream.Rows), `"forbidden"`)
 		},
 		"a log": func(t *testing.T, access *watch.Access) {
 			t.Helper()
@@ -111,7 +112,7 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 					<-r.Context().Done()
 				})
 				ann := cluster.For(user("ann"))
-				openAs(t, ann, query.Query{Resource: pods}, watch.Rows)
+				openAs(t, ann, query.Query{Resource: pods}, stream.Rows)
 				body, err := ann.Logs(t.Context(), "a", "p", watch.LogOptions{})
 				if err != nil {
 					t.Fatal(err)
@@ -142,7 +143,7 @@ func TestMessageStaysValidWithPermission(t *testing.T) {
 				sub := openAs(
 					t, cluster.For(user("ann")),
 					query.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"},
-					watch.Object,
+					stream.Object,
 				)
 				awaitText(t, sub, `"snapshot"`)
 				for range 60 {
@@ -169,12 +170,12 @@ func TestMessageStaysValidWithPermission(t *testing.T) {
 // true even if its permissions have not changed.
 func TestIncompleteMessageCausesReset(t *testing.T) {
 	for _, outage := range []time.Duration{0, 12 * time.Second} {
-		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Object} {
+		for _, view := range []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Object} {
 			t.Run(fmt.Sprintf("%s, reviews are away for %s more", view, outage), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					server, cluster, _ := newGuardedCluster(t)
 					q := query.Query{Resource: pods, Namespaces: []string{"a"}}
-					if view == watch.Object {
+					if view == stream.Object {
 						q.Name = "p"
 					}
 					sub := openAs(t, cluster.For(user("ann")), q, view)
@@ -216,7 +217,7 @@ func TestWindowWaitsForRankingLock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster, _ := newGuardedCluster(t)
-				sub := openAs(t, cluster.For(viewer), query.Query{Resource: pods}, watch.Windowed)
+				sub := openAs(t, cluster.For(viewer), query.Query{Resource: pods}, stream.Windowed)
 				awaitText(t, sub, `"rows"`)
 				release := sub.LockRanking()
 				server.Set(pods, pod("a", "p", "Failed"))
@@ -243,7 +244,7 @@ func TestWindowWaitsForRankingLock(t *testing.T) {
 func TestDigestSurvivesItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster, _ := newGuardedCluster(t)
-		sub := openAs(t, cluster.For(watch.Viewer{Program: true}), query.Query{Resource: pods}, watch.Rows)
+		sub := openAs(t, cluster.For(watch.Viewer{Program: true}), query.Query{Resource: pods}, stream.Rows)
 		awaitText(t, sub, `"digest"`)
 		release := sub.BlockDigest()
 		ctx, cancel := context.WithTimeout(t.Context(), 61*time.Second)
@@ -266,7 +267,7 @@ func TestRemovedResourceOfUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
 		program := subscribe(t, cluster, query.Query{}, "")
-		all := subscribeAs(t, cluster.For(user("all")), query.Query{Resource: pods}, watch.Rows, "")
+		all := subscribeAs(t, cluster.For(user("all")), query.Query{Resource: pods}, stream.Rows, "")
 		program.settle()
 		all.settle()
 		server.RemoveKind(pods)
@@ -304,7 +305,7 @@ func TestUserSeesPermittedPartOfOversizedResource(t *testing.T) {
 		if all.state != "failed" {
 			t.Fatalf("all of it is %s", all.state)
 		}
-		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: widgets}, watch.Rows, "")
+		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: widgets}, stream.Rows, "")
 		r.settle()
 		r.wantLive(1)
 	})
@@ -324,7 +325,7 @@ func TestUnnamedNamespaceCausesNoError(t *testing.T) {
 			!snapshot.Synced {
 			t.Errorf("all namespaces: %v, %v", snapshot, err)
 		}
-		r := subscribeAs(t, ann, query.Query{Resource: pods}, watch.Rows, "")
+		r := subscribeAs(t, ann, query.Query{Resource: pods}, stream.Rows, "")
 		r.settle()
 		r.wantLive(0)
 		_, err := ann.Snapshot(t.Context(), query.Query{Resource: pods, Namespaces: []string{"a"}}, time.Minute)
@@ -343,7 +344,7 @@ func TestStaleWhileReviewsHang(t *testing.T) {
 		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
 			return spec.ResourceAttributes.Namespace != ""
 		})
-		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, watch.Rows, "")
+		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, stream.Rows, "")
 		r.settle()
 		r.wantLive(1)
 		server.Hang(apitest.UserReviewsPath)
@@ -477,7 +478,7 @@ func TestUsersHaveSeparateWindows(t *testing.T) {
 		})
 		for n := range 110 {
 			q := query.Query{Resource: pods, Namespaces: []string{fmt.Sprint("n", n)}}
-			awaitText(t, openAs(t, cluster.For(user(q.Namespaces[0])), q, watch.Windowed), `"rows"`)
+			awaitText(t, openAs(t, cluster.For(user(q.Namespaces[0])), q, stream.Windowed), `"rows"`)
 		}
 		if orders := cluster.WatchStatus().Entries[0].OrderBytes; orders < 110*40 {
 			t.Errorf("the ledger has %d bytes of orders", orders)

@@ -19,6 +19,7 @@ import (
 	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 func TestRowsView(t *testing.T) {
@@ -152,7 +153,7 @@ func TestFieldSelectorsLinger(t *testing.T) {
 		for _, r := range readers[1:] {
 			r.wantSettle("state live")
 		}
-		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), selector(limit+1), watch.Rows, "")
+		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), selector(limit+1), stream.Rows, "")
 		wantProblem(t, err, status.Unavailable, "Too many field selectors", "20 are in use")
 		readers[0].sub.Close()
 		subscribe(t, cluster, selector(0), cursors[0]).wantSettle("reset, state live, snapshot of 1")
@@ -172,13 +173,13 @@ func TestFieldSelectorsPerViewerAreLimited(t *testing.T) {
 		acquire := func(viewer watch.Viewer, count int) (readers []*reader) {
 			t.Helper()
 			for range count {
-				readers = append(readers, subscribeAs(t, cluster.For(viewer), another(), watch.Rows, ""))
+				readers = append(readers, subscribeAs(t, cluster.For(viewer), another(), stream.Rows, ""))
 			}
 			return readers
 		}
 		wantRefused := func(viewer watch.Viewer, reason string) {
 			t.Helper()
-			sub, err := cluster.For(viewer).Subscribe(t.Context(), another(), watch.Rows, "")
+			sub, err := cluster.For(viewer).Subscribe(t.Context(), another(), stream.Rows, "")
 			if err == nil {
 				sub.Close()
 			}
@@ -189,7 +190,7 @@ func TestFieldSelectorsPerViewerAreLimited(t *testing.T) {
 			sharedWith(watch.Part{Resource: pods, Text: "web"})
 		linkReaders := acquire(linkOne, 5)
 		wantRefused(linkOne, "the viewers of this link have 5 in use")
-		subscribeAs(t, cluster.For(linkOne), query.Query{Resource: pods, Fields: "metadata.name=p1"}, watch.Rows, "").
+		subscribeAs(t, cluster.For(linkOne), query.Query{Resource: pods, Fields: "metadata.name=p1"}, stream.Rows, "").
 			sub.Close()
 		wantRefused(linkOne, "the viewers of this link have 5 in use")
 		acquire(linkTwo, 5)
@@ -226,7 +227,7 @@ func TestInvalidFieldSelectors(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server, cluster := serveCluster(t)
-			subscribeView(t, cluster, query.Query{Resource: pods}, watch.Rows)
+			subscribeView(t, cluster, query.Query{Resource: pods}, stream.Rows)
 			if server.Down(code == 0); code != 0 {
 				server.Refuse(pods, "", code, "no such field")
 			}
@@ -431,7 +432,7 @@ func TestSnapshotInParts(t *testing.T) {
 		if len(r.rows) != 60 {
 			t.Errorf("got %d rows, want 60", len(r.rows))
 		}
-		if _, messages := snapshotOf(t, cluster, watch.Table); messages != len(parts) {
+		if _, messages := snapshotOf(t, cluster, stream.Table); messages != len(parts) {
 			t.Errorf("a table of them has %d parts, the rows %d", messages, len(parts))
 		}
 	})
@@ -451,7 +452,7 @@ func TestHeartbeat(t *testing.T) {
 				t.Errorf("got %+v, want a heartbeat with the last cursor", m)
 			}
 		}
-		if got := time.Since(start); got != 2*watch.Heartbeat || watch.Heartbeat != 15*time.Second {
+		if got := time.Since(start); got != 2*stream.Heartbeat || stream.Heartbeat != 15*time.Second {
 			t.Errorf("two heartbeats took %s, want 30s", got)
 		}
 		server.Set(pods, labelled(pod("a", "p", "Running"), "db"))
@@ -520,7 +521,7 @@ func TestInvalidSubscriptions(t *testing.T) {
 		for _, test := range []struct {
 			name   string
 			query  query.Query
-			view   watch.View
+			view   stream.View
 			title  string
 			detail string
 		}{
@@ -528,56 +529,56 @@ func TestInvalidSubscriptions(t *testing.T) {
 			{
 				"object without a name",
 				query.Query{Resource: pods},
-				watch.Object, "Name and view do not match",
+				stream.Object, "Name and view do not match",
 				"needs a name",
 			},
 			{
 				"rows with a name",
 				query.Query{Resource: pods, Name: "p"},
-				watch.Rows, "Name and view do not match",
+				stream.Rows, "Name and view do not match",
 				"do not allow one",
 			},
 			{
 				"a table with a name",
 				query.Query{Resource: pods, Name: "p"},
-				watch.Table, "Name and view do not match",
+				stream.Table, "Name and view do not match",
 				"do not allow one",
 			},
 			{
 				"object without a namespace",
 				query.Query{Resource: pods, Name: "p"},
-				watch.Object, "Invalid object reference",
+				stream.Object, "Invalid object reference",
 				"exactly one namespace",
 			},
-			{"labels", query.Query{Resource: pods, Labels: "a=b=c"}, watch.Rows, "Invalid label selector", "a=b=c"},
-			{"fields", query.Query{Resource: pods, Fields: "a~b"}, watch.Rows, "Invalid field selector", "a~b"},
+			{"labels", query.Query{Resource: pods, Labels: "a=b=c"}, stream.Rows, "Invalid label selector", "a=b=c"},
+			{"fields", query.Query{Resource: pods, Fields: "a~b"}, stream.Rows, "Invalid field selector", "a~b"},
 			{
 				"a namespace",
 				query.Query{Resource: pods, Namespaces: []string{"../x"}},
-				watch.Rows, "Invalid namespace",
+				stream.Rows, "Invalid namespace",
 				"../x",
 			},
 			{
 				"many namespaces",
 				query.Query{Resource: pods, Namespaces: names},
-				watch.Rows, "Too many namespaces",
+				stream.Rows, "Too many namespaces",
 				"201",
 			},
 			{
 				"a namespace of a kind without",
 				query.Query{Resource: "core/v1/namespaces", Namespaces: []string{"a"}},
-				watch.Rows, "Not namespaced", "omit ns",
+				stream.Rows, "Not namespaced", "omit ns",
 			},
 			{
 				"a name",
 				query.Query{Resource: pods, Namespaces: []string{"a"}, Name: "../x"},
-				watch.Object,
+				stream.Object,
 				"Invalid name", "../x",
 			},
 			{
 				"a long selector",
 				query.Query{Resource: pods, Labels: strings.Repeat("a", 5000)},
-				watch.Rows,
+				stream.Rows,
 				"Selector too long", "4096",
 			},
 		} {
@@ -614,8 +615,8 @@ func TestUnknownNamespace(t *testing.T) {
 func TestClosedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
-		subscribeView(t, cluster, query.Query{}, watch.Rows)
-		twice := subscribeView(t, cluster, query.Query{}, watch.Rows)
+		subscribeView(t, cluster, query.Query{}, stream.Rows)
+		twice := subscribeView(t, cluster, query.Query{}, stream.Rows)
 		twice.Close()
 		twice.Close()
 		for _, c := range cluster.WatchStatus().Entries {
@@ -656,7 +657,7 @@ func TestEndOfCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
 		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), query.Query{Resource: pods},
-			watch.Rows, "")
+			stream.Rows, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -668,7 +669,7 @@ func TestEndOfCluster(t *testing.T) {
 	if err == nil {
 		_, err = r.sub.Next(t.Context()) // The real clock is years ahead of the fake one: a digest is due first.
 	}
-	if !errors.Is(err, watch.ErrClosed) {
+	if !errors.Is(err, stream.ErrClosed) {
 		t.Errorf("after the end Next gives %v, want ErrClosed", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
 )
 
 // The views Table and Rows send the same rows, whatever the cells contain. A long table is sent in several messages.
@@ -28,8 +29,8 @@ func TestTableViewEqualsRowsView(t *testing.T) {
 		for i := range 9000 {
 			server.Set(pods, pod("b", fmt.Sprintf("p%d", i), "Running"))
 		}
-		rows, _ := snapshotOf(t, cluster, watch.Rows)
-		table, messages := snapshotOf(t, cluster, watch.Table)
+		rows, _ := snapshotOf(t, cluster, stream.Rows)
+		table, messages := snapshotOf(t, cluster, stream.Table)
 		if len(rows) != 9006 || messages < 3 {
 			t.Errorf("%d rows, a table in %d messages", len(rows), messages)
 		}
@@ -52,7 +53,7 @@ type fullRow struct {
 }
 
 // snapshotOf reads a complete snapshot. It returns the rows and the number of messages.
-func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []fullRow, messages int) {
+func snapshotOf(t *testing.T, cluster *watch.Cluster, view stream.View) (rows []fullRow, messages int) {
 	t.Helper()
 	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), query.Query{Resource: pods}, view, "")
 	if err != nil {

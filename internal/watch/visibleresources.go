@@ -10,6 +10,7 @@ import (
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 // ResourceStatus is a resource that discovery found, with the status of its watch.
@@ -49,7 +50,7 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]ResourceS
 // addStatuses sets the status and count of each watched resource of which the viewer is allowed to see all objects.
 func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 	var watched []*ResourceStatus
-	var informers []*sharedInformer
+	var informers []*stream.SharedInformer
 	var resources []*resource.Resource
 	for n := range statuses {
 		if i := a.cluster.find(listwatch.Scope{Resource: statuses[n].GVR()}); i != nil {
@@ -89,7 +90,7 @@ func (a *Access) canSeeAll(ctx context.Context, resources []*resource.Resource) 
 }
 
 // objectCount returns the number of objects of an informer, or nil if it is unknown.
-func objectCount(i *sharedInformer) *int {
+func objectCount(i *stream.SharedInformer) *int {
 	now := i.CurrentState(nil)
 	if !now.Synced || now.Status.State.IsRefused() {
 		return nil
@@ -101,13 +102,13 @@ func objectCount(i *sharedInformer) *int {
 // Counts returns the number of objects of each watched resource, by ref. It omits a resource if the number is
 // unknown, or if the viewer is not allowed to see all objects.
 func (a *Access) Counts(ctx context.Context) map[string]int {
-	informers := slices.DeleteFunc(a.cluster.sharedInformers(), func(i *sharedInformer) bool {
+	informers := slices.DeleteFunc(a.cluster.sharedInformers(), func(i *stream.SharedInformer) bool {
 		return i.Scope != (listwatch.Scope{Resource: i.Scope.Resource})
 	})
 	counts := make(map[string]int)
-	for n, all := range a.canSeeAll(ctx, informerResources(informers)) {
+	for n, all := range a.canSeeAll(ctx, stream.InformerResources(informers)) {
 		if count := objectCount(informers[n]); count != nil && all {
-			counts[resourceOf(informers[n]).Ref()] = *count
+			counts[stream.ResourceOf(informers[n]).Ref()] = *count
 		}
 	}
 	return counts

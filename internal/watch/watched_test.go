@@ -8,6 +8,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 // A subscription with Query.Watched reads only from a watch that already runs. It neither starts nor prolongs a
@@ -17,7 +18,7 @@ func TestWatchedQueryStartsNoWatch(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Pending"))
 		q := query.Query{Resource: pods, Watched: true}
-		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, watch.Changes, "")
+		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, stream.Changes, "")
 		wantProblem(t, err, status.Unavailable, "Not watched", pods+" has no readers")
 
 		r := subscribe(t, cluster, query.Query{}, "")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 // A WatchStatus describes everything that is watched: how current the data is, and how much memory it uses.
@@ -63,9 +64,9 @@ func (a *Access) WatchStatus(ctx context.Context) WatchStatus {
 	}
 	status := WatchStatus{Entries: []WatchStatusEntry{}}
 	informers := slices.DeleteFunc(
-		a.cluster.sharedInformers(), func(i *sharedInformer) bool { return i.Scope.Fields != "" },
+		a.cluster.sharedInformers(), func(i *stream.SharedInformer) bool { return i.Scope.Fields != "" },
 	)
-	for n, all := range a.canSeeAll(ctx, informerResources(informers)) {
+	for n, all := range a.canSeeAll(ctx, stream.InformerResources(informers)) {
 		if all {
 			status.add(informers[n])
 		}
@@ -74,7 +75,7 @@ func (a *Access) WatchStatus(ctx context.Context) WatchStatus {
 	return status
 }
 
-func (l *WatchStatus) add(i *sharedInformer) {
+func (l *WatchStatus) add(i *stream.SharedInformer) {
 	c := watchStatusEntry(i)
 	l.UsedBytes += c.CacheBytes + c.OrderBytes + c.RingBytes
 	l.Entries = append(l.Entries, c)
@@ -91,12 +92,12 @@ func (l *WatchStatus) sort() {
 	})
 }
 
-func watchStatusEntry(i *sharedInformer) WatchStatusEntry {
+func watchStatusEntry(i *stream.SharedInformer) WatchStatusEntry {
 	now := i.Stats()
 	return WatchStatusEntry{
-		Resource: resourceOf(i).Ref(), Fields: i.Scope.Fields, Metadata: i.Scope.Metadata,
+		Resource: stream.ResourceOf(i).Ref(), Fields: i.Scope.Fields, Metadata: i.Scope.Metadata,
 		Shared: i.Scope.GuestMasked, Status: now.Status,
-		Objects: now.Objects, CacheBytes: now.CacheBytes, OrderBytes: i.rankings.Weight(),
+		Objects: now.Objects, CacheBytes: now.CacheBytes, OrderBytes: i.Rankings.Weight(),
 		RingBytes: now.HistoryBytes, RingChanges: now.HistoryChanges, RingSince: now.HistorySince,
 		Readers: int(i.Readers.Load()), Resets: int(i.Resets.Load()), LastEvent: now.LastEvent, Lists: now.Lists,
 		Drops: now.Drops, Interruptions: now.Interruptions, InterruptedSeconds: now.InterruptedFor.Seconds(),

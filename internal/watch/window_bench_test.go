@@ -15,6 +15,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
 )
 
 const benchRows = 100_000
@@ -68,13 +69,13 @@ func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 // openView subscribes to all rows (sort "rows") or to a window with another sort, and reads the complete snapshot.
 func openView(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Subscription {
 	b.Helper()
-	q, view, first := query.Query{Resource: pods, Text: text}, watch.Rows, []byte(`"last":true`)
+	q, view, first := query.Query{Resource: pods, Text: text}, stream.Rows, []byte(`"last":true`)
 	if sort != "rows" {
 		window, err := query.NewWindow(sort, windowOffset(sort), 120)
 		if err != nil {
 			b.Fatal(err)
 		}
-		q.Window, view, first = window, watch.Windowed, []byte(`"type":"window"`)
+		q.Window, view, first = window, stream.Windowed, []byte(`"type":"window"`)
 	}
 	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(b.Context(), q, view, "")
 	if err != nil {

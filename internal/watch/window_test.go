@@ -18,6 +18,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 // windowClient reads a window as a web page does: it applies each message to its rows. The test fails for a message
@@ -62,7 +63,7 @@ func tryWindow(
 		return nil, err
 	}
 	q.Resource, q.Window = cmp.Or(q.Resource, pods), window
-	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, watch.Windowed, "")
+	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, stream.Windowed, "")
 	if err != nil {
 		return nil, err
 	}
@@ -426,10 +427,10 @@ func TestInvalidWindows(t *testing.T) {
 		_, err := tryWindow(t, cluster, query.Query{Name: "p"}, "", 0, 10)
 		wantProblem(t, err, status.Invalid, "Name and view do not match", "window")
 		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), query.Query{Resource: pods},
-			watch.Windowed, "")
+			stream.Windowed, "")
 		wantProblem(t, err, status.Invalid, "Invalid window", "needs a window")
 		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(),
-			query.Query{Resource: pods, Window: p.window}, watch.Rows, "")
+			query.Query{Resource: pods, Window: p.window}, stream.Rows, "")
 		wantProblem(t, err, status.Invalid, "Invalid window", "other views do not allow one")
 		for _, sort := range []string{"colour", "-", "-colour", "--name"} {
 			p := openWindow(t, cluster, query.Query{}, sort, 0, 10)
@@ -460,14 +461,14 @@ func TestWindowHeartbeat(t *testing.T) {
 		}
 		start = time.Now()
 		first := p.next()
-		if first.Type != "heartbeat" || time.Since(start) != watch.Heartbeat {
+		if first.Type != "heartbeat" || time.Since(start) != stream.Heartbeat {
 			t.Errorf("got %+v after %s", first, time.Since(start))
 		}
 		server.Set(pods, pod("b", "r", "Failed"))
 		start = time.Now()
 		m := p.next()
 		if m.Type != "window-events" || len(m.Events) != 0 || m.Cursor == first.Cursor ||
-			time.Since(start) != watch.Heartbeat {
+			time.Since(start) != stream.Heartbeat {
 			t.Errorf("got %+v after %s, want no events and a newer cursor", m, time.Since(start))
 		}
 		if heartbeat := p.next(); heartbeat.Type != "heartbeat" || heartbeat.Cursor != m.Cursor {

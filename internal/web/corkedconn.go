@@ -10,14 +10,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/stream"
 )
 
 // readBuffer and writeBuffer are the sizes, in bytes, of the buffers of one WebSocket. They are small, because an
 // idle WebSocket keeps its buffers, and net/http would use 4 KiB for each. Clients send short messages, and the
 // WebSocket library does not need the buffer for long ones. The write buffer fits an uncompressed message with a
 // frame header of at most 14 bytes (RFC 6455 section 5.2).
-const readBuffer, writeBuffer = 512, watch.CompressFrom + 14
+const readBuffer, writeBuffer = 512, stream.CompressFrom + 14
 
 // corkedConn is the network connection of a WebSocket. flush sends all data written since cork in one write. Without
 // corkedConn, the WebSocket library makes at least one system call for each frame of a message.

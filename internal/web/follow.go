@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/stream"
 )
 
 // viewResources is the name of the view that lists all resources of the cluster.
@@ -39,7 +40,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 		if doc.version == sentVersion {
 			message = []byte(`"type":"heartbeat","cursor":""`)
 		}
-		if doc.version != sentVersion || time.Since(sentAt) >= watch.Heartbeat {
+		if doc.version != sentVersion || time.Since(sentAt) >= stream.Heartbeat {
 			if l.sendResources(ctx, message, id) != nil {
 				return nil // The connection has ended, so the error cannot be sent.
 			}
@@ -50,13 +51,13 @@ func (l *session) followResources(ctx context.Context, id int) error {
 		changed := !doc.startedAt.After(openedAt)
 		if !changed {
 			if changed, err = l.followCounts(
-				ctx, id, follower, feed, &sentCounts, sentAt.Add(watch.Heartbeat),
+				ctx, id, follower, feed, &sentCounts, sentAt.Add(stream.Heartbeat),
 			); err != nil {
 				return nil // The subscription or the session has ended.
 			}
 		}
 		if after = time.Now(); !changed {
-			after = after.Add(-watch.Heartbeat)
+			after = after.Add(-stream.Heartbeat)
 			continue
 		}
 		select {

@@ -16,6 +16,7 @@ import (
 
 	"glasshouse/internal/limit"
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/stream"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/share"
 )
@@ -56,7 +57,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	conn, err := websocket.Accept(&hijacker{w, netConn}, r, &websocket.AcceptOptions{
 		Subprotocols:         []string{subprotocol},
 		CompressionMode:      websocket.CompressionNoContextTakeover,
-		CompressionThreshold: watch.CompressFrom,
+		CompressionThreshold: stream.CompressFrom,
 		OriginPatterns:       s.boundary.originPatterns(r),
 	})
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"sync"
 
-	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/jsonscan"
 	"glasshouse/internal/watch/signal"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 // viewLog is the name of the view that streams the log of a container.
@@ -39,7 +39,7 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 		if waiting {
 			message = append(message, `,"waiting":true`...)
 		}
-		reserved, err := l.reserve(ctx, watch.MessageMemory(len(message), false))
+		reserved, err := l.reserve(ctx, stream.MessageMemory(len(message), false))
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 // sendHeartbeats sends heartbeats until ctx ends. They show the client that a subscription without new log lines is
 // still running.
 func (l *session) sendHeartbeats(ctx context.Context, id int) {
-	for range signal.Ticks(ctx, watch.Heartbeat) {
+	for range signal.Ticks(ctx, stream.Heartbeat) {
 		if l.write(ctx, []byte(`"type":"heartbeat","cursor":""`), &id, true) != nil {
 			return // write has aborted the connection.
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/coder/websocket"
 
 	"glasshouse/internal/limit"
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/stream"
 )
 
 // write sends one message. members is the JSON text of its members, without the id. If uncompressed is set, the
@@ -26,7 +26,7 @@ func (l *session) write(ctx context.Context, members []byte, id *int, uncompress
 	// write.
 	ctx = context.WithoutCancel(ctx)
 	var err error
-	if uncompressed && len(members) >= watch.CompressFrom {
+	if uncompressed && len(members) >= stream.CompressFrom {
 		err = l.sendUncompressed(ctx, members, id)
 	} else {
 		err = l.send(ctx, members, id)

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"glasshouse/internal/limit"
-	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
 )
 
 // openSubscription is a subscription of a session, until it has ended.
@@ -61,7 +61,7 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 			err := l.follow(ctx, o, window)
 			l.removeSubscription(o.ID, f)
 			switch {
-			case ctx.Err() != nil || errors.Is(err, watch.ErrClosed):
+			case ctx.Err() != nil || errors.Is(err, stream.ErrClosed):
 			case err != nil:
 				l.sendProblem(ctx, &o.ID, err)
 			case o.View == viewLog:
@@ -84,7 +84,7 @@ func (l *session) follow(ctx context.Context, o *operation, window *query.Window
 	case o.View == viewLog:
 		return l.followLog(ctx, o)
 	}
-	subscription, err := l.access.Subscribe(ctx, o.query(window), watch.View(o.View), o.Cursor)
+	subscription, err := l.access.Subscribe(ctx, o.query(window), stream.View(o.View), o.Cursor)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (l *session) follow(ctx context.Context, o *operation, window *query.Window
 		if err != nil {
 			return err
 		}
-		uncompressed := watch.View(o.View).IsPlain(message)
+		uncompressed := stream.View(o.View).IsPlain(message)
 		if err := l.sendChunked(ctx, message, o.ID, uncompressed, subscription.StillValid); err != nil {
 			return nil // The connection has ended, so the error cannot be sent.
 		}

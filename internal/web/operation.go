@@ -14,6 +14,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
 )
 
 // maxEvery is the longest interval, in milliseconds, that a client can request between two messages about changes.
@@ -63,7 +64,7 @@ func (o *operation) newWindow() (*query.Window, error) {
 			"container, tail, since, previous, timestamps and follow are only for the view log; the view is %.40q.",
 			o.View)
 	}
-	if o.View == string(watch.Windowed) {
+	if o.View == string(stream.Windowed) {
 		return query.NewWindow(o.Sort, o.Offset, o.Count)
 	}
 	if o.Text != "" || o.Sort != "" || o.Offset != 0 || o.Count != 0 {
@@ -152,7 +153,7 @@ func notJSON(err error) error {
 // parseOperation parses one operation. It rejects unknown JSON members. If it ignored a mistyped filter, the client
 // would receive data that it did not request.
 func parseOperation(raw []byte) (*operation, error) {
-	o := &operation{View: string(watch.Rows)}
+	o := &operation{View: string(stream.Rows)}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(o)

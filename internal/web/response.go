@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"glasshouse/internal/limit"
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/stream"
 )
 
 const (
@@ -17,9 +17,9 @@ const (
 	// measured).
 	smallMemory = 2 * mebibyte
 	// objectMemory is smallMemory plus the maximum length of one object's text.
-	objectMemory = smallMemory + watch.LargestText
+	objectMemory = smallMemory + stream.LargestText
 	// compareMemory is smallMemory plus the maximum length of two objects' texts.
-	compareMemory = smallMemory + 2*watch.LargestText
+	compareMemory = smallMemory + 2*stream.LargestText
 	// exportMemory is the memory, in bytes, for building an export, without its list of rows. It is enough for two
 	// objects, and the texts of these objects in another format. With a budget of 64 MiB, one caller can build two
 	// exports at a time.
@@ -187,7 +187,7 @@ func (o *response) grow(bytes int64) {
 // covers only texts up to that length. A text can be longer because JSON needs 6 bytes for one control character.
 // Objects are exported one by one, so only the longest text counts.
 func (o *response) expectText(length int) {
-	if longest := max(o.longest, watch.LargestText); length > longest {
+	if longest := max(o.longest, stream.LargestText); length > longest {
 		o.grow(3 * int64(length-longest))
 		o.longest = length
 	}

@@ -14,6 +14,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
 	"glasshouse/internal/web"
 )
 
@@ -180,7 +181,7 @@ func BenchmarkSearch(b *testing.B) {
 		get(b, "/api/v1/snapshot/"+podsRef+"?wait=30s&limit=1")
 	}
 	subscription, err := cluster.For(watch.Viewer{Program: true}).Subscribe(b.Context(), query.Query{Resource: podsRef},
-		watch.Rows, "")
+		stream.Rows, "")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"context"
@@ -22,9 +22,9 @@ const (
 // view defines how a reader sends the messages of a View.
 type view struct {
 	// begin returns the first message of a snapshot, or nil if the data is not available yet.
-	begin func(*reader, context.Context) ([]byte, error)
+	begin func(*Reader, context.Context) ([]byte, error)
 	// next returns the message with the next part of a snapshot of rows.
-	next func(*reader) ([]byte, error)
+	next func(*Reader) ([]byte, error)
 	// event encodes a change as an event of this view. It returns nil if the view does not show the change.
 	event func(*event.Change, *event.Cache) ([]byte, error)
 	name  View
@@ -38,28 +38,28 @@ type view struct {
 	digests bool
 }
 
-// isValid reports whether v is one of the views above.
-func (v View) isValid() bool { return viewOf(v).begin != nil }
+// IsValid reports whether v is one of the views above.
+func (v View) IsValid() bool { return viewOf(v).begin != nil }
 
 // viewOf returns how a reader sends the messages of a View. It returns a zero view for an invalid View.
 func viewOf(name View) view {
 	switch name {
 	case Rows:
 		return view{
-			name: name, isShared: true, begin: (*reader).beginRows, next: (*reader).nextRows,
+			name: name, isShared: true, begin: (*Reader).beginRows, next: (*Reader).nextRows,
 			event: event.Row, digests: true,
 		}
 	case Table:
 		return view{
-			name: name, isShared: true, begin: (*reader).beginRows, next: (*reader).nextTable,
+			name: name, isShared: true, begin: (*Reader).beginRows, next: (*Reader).nextTable,
 			event: event.Table, digests: true,
 		}
 	case Object:
-		return view{name: name, begin: (*reader).beginObject, event: event.Object, texts: true}
+		return view{name: name, begin: (*Reader).beginObject, event: event.Object, texts: true}
 	case Changes:
-		return view{name: name, begin: (*reader).beginChanges, event: changeEvent, everyChange: true, texts: true}
+		return view{name: name, begin: (*Reader).beginChanges, event: changeEvent, everyChange: true, texts: true}
 	case Windowed:
-		return view{name: name, begin: (*reader).beginWindow, digests: true}
+		return view{name: name, begin: (*Reader).beginWindow, digests: true}
 	}
 	return view{}
 }

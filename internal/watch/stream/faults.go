@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 
 // This file brings readers into states that only rare races produce, for the tests of packages that use readers.
 
-// dropUnused drops the shared results that no reader uses. It does not wait until they expire.
-func (i *sharedInformer) dropUnused() {
+// DropUnused drops the shared results that no reader uses. It does not wait until they expire.
+func (i *SharedInformer) DropUnused() {
 	i.listings.store(nil)
-	i.rankings.DropUnused()
+	i.Rankings.DropUnused()
 }
 
 type panickingSelector struct {
@@ -33,18 +33,18 @@ func (p panickingSelector) Matches(labels.Labels) bool {
 	panic("broken")
 }
 
-// faultyDigest computes a digest (a hash of all rows) with a label selector that calls first and then panics. It returns
-// the value of the panic.
-func (i *sharedInformer) faultyDigest(ctx context.Context, first func()) (panicked any) {
+// FaultyDigest computes a digest (a hash of all rows) with a label selector that calls first and then panics. It
+// returns the value of the panic.
+func (i *SharedInformer) FaultyDigest(ctx context.Context, first func()) (panicked any) {
 	defer func() { panicked = recover() }()
 	f := &query.Filter{Selector: query.NewSelector(panickingSelector{labels.Everything(), first})}
 	i.digest(ctx, f, 0)
 	return nil
 }
 
-// historyAfter returns the number of changes that the reader would send if it resumed after the first n changes of the
+// HistoryAfter returns the number of changes that the reader would send if it resumed after the first n changes of the
 // history.
-func (s *reader) historyAfter(n int) int {
+func (s *Reader) HistoryAfter(n int) int {
 	retained, _ := s.informer.Retained()
 	now := s.informer.Now()
 	after := journal.At(now.Offset - uint64(retained-n)) //nolint:gosec // n is at most retained.
@@ -52,21 +52,22 @@ func (s *reader) historyAfter(n int) int {
 	return len(events)
 }
 
-// lockRanking locks the ranking (the sorted list of rows) of the reader's window. release unlocks it.
-func (s *reader) lockRanking() (release func()) {
+// LockRanking locks the ranking (the sorted list of rows) of the reader's window. release unlocks it.
+func (s *Reader) LockRanking() (release func()) {
 	release, _ = s.window.ranking.Lock(context.WithoutCancel(s.buffer.ctx))
 	return release
 }
 
-// blockDigest starts the computation of the reader's next digest, which ends when release is called.
-func (s *reader) blockDigest() (release func()) {
-	i, f := s.informer, s.filter
+// BlockDigest starts the computation of the reader's next digest, which ends when release is called.
+func (s *Reader) BlockDigest() (release func()) {
+	i, f := s.informer, s.Filter
 	t, _ := i.digests.join(f.ID(), i.Now().Offset+1)
 	return func() { i.digests.compute(f.ID(), t, func() *digest { return i.computeDigest(f) }) }
 }
 
-// digestOf returns the number of rows and their digest, as in a digest message. Each row is a key and a resourceVersion.
-func digestOf(rows [][2]string) (count int, text string) {
+// DigestOf returns the number of rows and their digest, as in a digest message. Each row is a key and a
+// resourceVersion.
+func DigestOf(rows [][2]string) (count int, text string) {
 	var d digest
 	for _, row := range rows {
 		d.add(row[0], row[1])

@@ -1,11 +1,14 @@
-package watch
+// Package stream sends the objects of an informer to one client each: first a snapshot, and then the changes. A Reader
+// keeps only its position in the changes, and what it has sent. A slow client therefore needs no memory for the changes
+// that it has not read: the Reader combines them when it reads them. Results that several readers need are computed
+// once and shared, see SharedInformer.
+package stream
 
 import (
 	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"glasshouse/internal/watch/cursor"
@@ -32,37 +35,12 @@ const (
 // closed.
 var ErrClosed = errors.New("the resource is no longer watched")
 
-// A ScanLimiter waits until the caller is allowed to start work that keeps a processor busy. The caller must call
-// leave exactly once, when this work has ended.
-type ScanLimiter func(ctx context.Context) (leave func(), err error)
-
-// readerOptions are the settings of a reader.
-type readerOptions struct {
-	informer    *sharedInformer
-	filter      *query.Filter
-	view        View
-	guestMask   *listwatch.GuestMask // Masks values in objects' texts for viewers of a share link; nil for others.
-	key         string               // The journal key of the single object to read; "" if there can be several.
-	newCipher   func() cursor.Cipher
-	check       func(context.Context) error // Returns an error if a requested namespace does not exist.
-	acquireScan ScanLimiter
-	endError    error          // The error of Next after the resource is no longer watched.
-	window      *query.Window  // Nil except in the view Windowed.
-	owner       informer.Owner // The owner of the quota of rankings.
-	every       time.Duration  // The minimum time between two messages with changes.
-	fanOut      func() int     // Returns the number of readers; nil for a single reader.
-	buffers     *sync.Pool     // Contains *[]byte, in which messages are built.
-	slots       chan struct{}  // Semaphore for the messages of several readers; nil for no limit.
-	reserve     Reserve        // Reserves memory for a message; nil for no reservations.
-	cache       *event.Cache
-}
-
-// reader sends one client the objects that a filter matches, and then their changes. It records its position in the
+// Reader sends one client the objects that a filter matches, and then their changes. It records its position in the
 // changes, and what it has sent. Only one goroutine may use it. The caller must close it.
-type reader struct {
-	informer *sharedInformer
-	filter   *query.Filter
-	options  readerOptions
+type Reader struct {
+	informer *SharedInformer
+	Filter   *query.Filter
+	options  Options
 	view     view
 
 	cursor        journal.Cursor
@@ -81,7 +59,7 @@ type reader struct {
 	// so this field keeps it in memory.
 	sharedText        *[]byte
 	resetMessage      []byte              // A reset to send before the snapshot.
-	listing           *listing            // The snapshot that is being sent.
+	listing           *Listing            // The snapshot that is being sent.
 	rows              []*listwatch.Object // The rows of listing that are not sent yet.
 	isFirstPart       bool
 	isSendingSnapshot bool
@@ -99,49 +77,49 @@ type reader struct {
 	coalescer    coalescer
 }
 
-// newReader returns a reader that starts with a snapshot, see resumeFrom.
-func newReader(options *readerOptions) *reader {
-	options.informer.Readers.Add(1)
-	s := &reader{
-		informer: options.informer, filter: options.filter, options: *options, view: viewOf(options.view),
+// New returns a reader that starts with a snapshot, see ResumeFrom.
+func New(options *Options) *Reader {
+	options.Informer.Readers.Add(1)
+	s := &Reader{
+		informer: options.Informer, Filter: options.Filter, options: *options, view: viewOf(options.View),
 		needsSnapshot: true, timer: time.NewTimer(Heartbeat),
-		buffer: messageBuffer{pool: options.buffers, slots: options.slots, reserve: options.reserve},
+		buffer: messageBuffer{pool: options.Buffers, slots: options.Slots, reserve: options.Reserve},
 		coalescer: coalescer{
-			every: options.every, fanOut: options.fanOut, slot: rand.N(fanOutSlots), //nolint:gosec // No secret.
+			every: options.Every, fanOut: options.FanOut, slot: rand.N(fanOutSlots), //nolint:gosec // No secret.
 		},
 	}
 	s.wakeups = s.timer.C
-	if w := options.window; w != nil {
-		s.window = &windowState{Window: w, viewer: options.owner}
+	if w := options.Window; w != nil {
+		s.window = &windowState{Window: w, viewer: options.Owner}
 		s.timer.Stop()
 		s.timer, s.wakeups = time.AfterFunc(Heartbeat, w.Wake), w.WakeSignals()
 	}
 	return s
 }
 
-// isCurrent reports whether the data that was sent is of the informer's present version.
-func (s *reader) isCurrent() bool {
-	return s.informer.visibleState(s.filter).Version == s.version
+// IsCurrent reports whether the data that was sent is of the informer's present version.
+func (s *Reader) IsCurrent() bool {
+	return s.informer.VisibleState(s.Filter).Version == s.version
 }
 
-// repeatStatus makes Next send the status again.
-func (s *reader) repeatStatus() { s.sentStatus = status.Status{} }
+// RepeatStatus makes Next send the status again.
+func (s *Reader) RepeatStatus() { s.sentStatus = status.Status{} }
 
-// restart is like reset for a client that has data of another reader.
-func (s *reader) restart(reason string) {
+// Restart is like reset for a client that has data of another reader.
+func (s *Reader) Restart(reason string) {
 	s.started = true
-	s.reset(reason)
+	s.Reset(reason)
 }
 
 // Next waits for the next message and returns it without its id and braces. The message is valid until the next call
 // of Next, even after ctx has ended. At the given time until, Next returns nil without an error, so that its caller
 // can recheck permissions. A zero until means never.
-func (s *reader) Next(ctx context.Context, until time.Time) ([]byte, error) {
+func (s *Reader) Next(ctx context.Context, until time.Time) ([]byte, error) {
 	s.until = until
 	s.coalescer.recordSent()
 	s.sharedText = nil
 	s.buffer.ctx = ctx //nolint:fatcontext // This replaces the context of the previous call.
-	if s.filter.IsRestricted {
+	if s.Filter.IsRestricted {
 		s.startTimer() // Start now: hidden changes would delay a start at the first wait.
 	}
 	for {
@@ -169,19 +147,19 @@ func (s *reader) Next(ctx context.Context, until time.Time) ([]byte, error) {
 
 // advance returns the next message that is due: a reset, the state, the next part of a snapshot, changes or a
 // heartbeat. It returns nil if there is no message yet; Next then calls it again.
-func (s *reader) advance(ctx context.Context) ([]byte, error) {
+func (s *Reader) advance(ctx context.Context) ([]byte, error) {
 	if message := s.resetMessage; message != nil {
 		s.resetMessage = nil
 		return message, nil
 	}
-	now := s.informer.visibleState(s.filter)
+	now := s.informer.VisibleState(s.Filter)
 	switch {
 	case !now.Status.Same(s.sentStatus):
 		s.sentStatus = now.Status
-		return s.stateMessage(now.Status)
+		return s.StateMessage(now.Status)
 	case s.started && !s.needsSnapshot && now.Version != s.version, s.isSendingSnapshot && now.HasNoRows:
 		s.version = now.Version
-		s.reset("the resource was served again, its columns changed, or permissions were lost")
+		s.Reset("the resource was served again, its columns changed, or permissions were lost")
 		return nil, nil
 	case s.isSendingSnapshot && !s.buffer.acquire(partMemory):
 		return nil, nil
@@ -196,20 +174,20 @@ func (s *reader) advance(ctx context.Context) ([]byte, error) {
 		if err := s.computeDigest(ctx); err != nil {
 			return nil, err
 		}
-		s.digestAt = s.informer.nextDigest(s.filter)
+		s.digestAt = s.informer.nextDigest(s.Filter)
 	case s.window != nil:
 		return s.readWindow(ctx)
 	}
 	return s.read(ctx)
 }
 
-func (s *reader) computeDigest(ctx context.Context) error {
-	release, err := s.options.acquireScan(ctx)
+func (s *Reader) computeDigest(ctx context.Context) error {
+	release, err := s.options.AcquireScan(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if s.dueDigest = s.informer.digest(ctx, s.filter, s.cursor.Offset); s.dueDigest == nil {
+	if s.dueDigest = s.informer.digest(ctx, s.Filter, s.cursor.Offset); s.dueDigest == nil {
 		return ctx.Err()
 	}
 	return nil
@@ -217,30 +195,30 @@ func (s *reader) computeDigest(ctx context.Context) error {
 
 // objects returns all objects that the filter matches. If these are all objects of the resource, readers share one
 // list.
-func (s *reader) objects(ctx context.Context) (*listing, informer.State, error) {
-	if !s.filter.MatchesAll() {
-		release, err := s.options.acquireScan(ctx)
+func (s *Reader) objects(ctx context.Context) (*Listing, informer.State, error) {
+	if !s.Filter.MatchesAll() {
+		release, err := s.options.AcquireScan(ctx)
 		if err != nil {
 			return nil, informer.State{}, err
 		}
 		defer release()
 	}
-	listing, now := s.informer.objects(s.filter, batch) // The list can lack up to batch changes, which follow as events.
+	listing, now := s.informer.Objects(s.Filter, batch) // The list can lack up to batch changes, which follow as events.
 	return listing, now, nil
 }
 
 // isEmptied reports whether the client needs an empty snapshot: it has rows, but all rows were removed, for example
 // after a lost permission.
-func (s *reader) isEmptied(now *informer.State) bool {
+func (s *Reader) isEmptied(now *informer.State) bool {
 	if !s.started || !now.HasNoRows || s.view.everyChange {
 		return false
 	}
-	listing, _ := s.informer.objects(s.filter, 0)
-	return len(listing.objects) == 0
+	listing, _ := s.informer.Objects(s.Filter, 0)
+	return len(listing.Objects) == 0
 }
 
-// close ends the reader. It does not release the informer.
-func (s *reader) close() {
+// Close ends the reader. It does not release the informer.
+func (s *Reader) Close() {
 	s.timer.Stop()
 	s.buffer.release()
 	if s.window != nil {
@@ -251,7 +229,7 @@ func (s *reader) close() {
 
 // read waits for changes and returns a message with them. It returns nil if it was woken without a change (see
 // journal.Wake).
-func (s *reader) read(ctx context.Context) ([]byte, error) {
+func (s *Reader) read(ctx context.Context) ([]byte, error) {
 	until := uint64(math.MaxUint64)
 	if s.dueDigest != nil {
 		switch {
@@ -265,7 +243,7 @@ func (s *reader) read(ctx context.Context) ([]byte, error) {
 		until = s.dueDigest.offset
 	}
 	next := s.nextChanges
-	if s.filter.IsRestricted && !s.needsSnapshot {
+	if s.Filter.IsRestricted && !s.needsSnapshot {
 		next = s.nextVisible
 	}
 	changes, cursor, err := next(ctx, until)
@@ -273,10 +251,10 @@ func (s *reader) read(ctx context.Context) ([]byte, error) {
 	case errors.Is(err, journal.ErrGone) && s.needsSnapshot:
 		s.cursor = s.informer.Now() // A list arrived during the wait; the snapshot will include it.
 		return nil, nil
-	case errors.Is(err, journal.ErrGone) && s.informer.visibleState(s.filter).Version != s.version:
+	case errors.Is(err, journal.ErrGone) && s.informer.VisibleState(s.Filter).Version != s.version:
 		return nil, nil // The next call of advance sends a reset with the reason.
 	case errors.Is(err, journal.ErrGone):
-		s.reset("the missed changes are no longer in the history")
+		s.Reset("the missed changes are no longer in the history")
 		return nil, nil
 	case err != nil:
 		return s.handleWaitError(err)
@@ -284,7 +262,7 @@ func (s *reader) read(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	s.cursor = cursor // Set it even if no message follows; otherwise these changes would be read again.
-	if len(changes) == 0 || s.needsSnapshot || s.informer.visibleState(s.filter).Version != s.version {
+	if len(changes) == 0 || s.needsSnapshot || s.informer.VisibleState(s.Filter).Version != s.version {
 		// Do not send these changes: a snapshot will include them, or their cells belong to new columns.
 		return nil, nil
 	}
@@ -292,7 +270,7 @@ func (s *reader) read(ctx context.Context) ([]byte, error) {
 }
 
 // nextChanges waits for changes, and returns those up to the offset until, with the cursor after them.
-func (s *reader) nextChanges(ctx context.Context, until uint64) ([]*event.Change, journal.Cursor, error) {
+func (s *Reader) nextChanges(ctx context.Context, until uint64) ([]*event.Change, journal.Cursor, error) {
 	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // The result is at most batch.
 	firstLimit := limit
 	if s.coalescer.isPausing() {
@@ -315,7 +293,7 @@ func (s *reader) nextChanges(ctx context.Context, until uint64) ([]*event.Change
 
 // handleWaitError handles err, with which a wait for changes ended. It returns a heartbeat, or another message that
 // must precede the heartbeat, if one is due.
-func (s *reader) handleWaitError(err error) ([]byte, error) {
+func (s *Reader) handleWaitError(err error) ([]byte, error) {
 	switch {
 	// Something other than a heartbeat is due, or the window was moved: the next call of advance handles it.
 	case errors.Is(err, journal.ErrNoChange) && time.Since(s.waitingSince) < Heartbeat:
@@ -330,14 +308,14 @@ func (s *reader) handleWaitError(err error) ([]byte, error) {
 		}
 		return s.message("heartbeat"), nil
 	case errors.Is(err, journal.ErrClosed):
-		return nil, s.options.endError
+		return nil, s.options.EndError
 	}
 	return nil, err
 }
 
 // startTimer returns a channel that ends the wait for changes. It starts the timer if this is the first wait since
 // the last message.
-func (s *reader) startTimer() <-chan time.Time {
+func (s *Reader) startTimer() <-chan time.Time {
 	if s.waitingSince.IsZero() {
 		s.waitingSince = time.Now()
 		s.resetTimer()
@@ -347,7 +325,7 @@ func (s *reader) startTimer() <-chan time.Time {
 
 // resetTimer sets the timer to the earliest of these times: the next heartbeat, the next digest, the next summary of
 // offscreen changes, and s.until.
-func (s *reader) resetTimer() {
+func (s *Reader) resetTimer() {
 	delay := Heartbeat - time.Since(s.waitingSince)
 	if due := time.Until(s.digestAt); s.view.digests && due > 0 {
 		delay = min(delay, due)
@@ -367,16 +345,16 @@ func (s *reader) resetTimer() {
 // The offset is not compared for a restricted reader (which may not see all objects), because this would reveal
 // hidden changes. Such a reader gets a new cursor whenever the last one was repeated, so that it can resume from a
 // recent cursor.
-func (s *reader) isCaughtUp() bool {
-	if s.filter.IsRestricted {
+func (s *Reader) isCaughtUp() bool {
+	if s.Filter.IsRestricted {
 		return !s.isCursorRepeated
 	}
 	return s.sentOffset == s.cursor.Offset
 }
 
-// reset discards everything that was not sent yet, and starts again with a snapshot. If the client has data, it first
+// Reset discards everything that was not sent yet, and starts again with a snapshot. If the client has data, it first
 // gets a reset message with the reason.
-func (s *reader) reset(reason string) {
+func (s *Reader) Reset(reason string) {
 	s.needsSnapshot, s.dueDigest = true, nil
 	s.listing, s.rows, s.isSendingSnapshot = nil, nil, false
 	if s.started {

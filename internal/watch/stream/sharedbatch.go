@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"bytes"
@@ -87,24 +87,24 @@ func (b *sharedBatches) text(key sharedBatchKey, encode func() (*[]byte, error))
 // batchBoundary returns the offset at which the reader ends its batch after a coalescing pause. A restricted reader
 // (one that is not allowed to see all objects) shares boundaries only with readers of the same filter. The boundaries
 // of other readers would reveal hidden changes.
-func (s *reader) batchBoundary() uint64 {
+func (s *Reader) batchBoundary() uint64 {
 	var id query.FilterID
-	if s.filter.IsRestricted {
+	if s.Filter.IsRestricted {
 		id = s.idOfFilter()
 	}
 	return s.informer.sharedBatches.boundary(id, s.cursor.Offset, func() uint64 { return s.informer.Now().Offset })
 }
 
-func (s *reader) idOfFilter() query.FilterID {
+func (s *Reader) idOfFilter() query.FilterID {
 	if s.filterID == (query.FilterID{}) {
-		s.filterID = s.filter.ID()
+		s.filterID = s.Filter.ID()
 	}
 	return s.filterID
 }
 
 // events encodes changes as events. If other readers can send the same batch, it returns one shared text with all
 // events.
-func (s *reader) events(changes []*event.Change) ([][]byte, error) {
+func (s *Reader) events(changes []*event.Change) ([][]byte, error) {
 	if !s.view.isShared || len(changes) == 1 {
 		return s.encodeEvents(changes)
 	}

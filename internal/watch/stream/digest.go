@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"context"
@@ -106,7 +106,7 @@ func (d *digests) compute(id query.FilterID, t *digestEntry, count func() *diges
 // digest returns the digest of the rows that a filter matches, at the given journal offset or a later one. It returns
 // nil if ctx ends first, or if the computation failed. If several readers with the same filter call it, the first one
 // computes the digest, and the others wait for the result.
-func (i *sharedInformer) digest(ctx context.Context, f *query.Filter, offset uint64) *digest {
+func (i *SharedInformer) digest(ctx context.Context, f *query.Filter, offset uint64) *digest {
 	for {
 		t, isLeader := i.digests.join(f.ID(), offset)
 		if isLeader {
@@ -123,7 +123,7 @@ func (i *sharedInformer) digest(ctx context.Context, f *query.Filter, offset uin
 	}
 }
 
-func (i *sharedInformer) computeDigest(f *query.Filter) *digest {
+func (i *SharedInformer) computeDigest(f *query.Filter) *digest {
 	entries, cursor := i.Snapshot()
 	d := &digest{offset: cursor.Offset}
 	for n := range entries {
@@ -137,7 +137,7 @@ func (i *sharedInformer) computeDigest(f *query.Filter) *digest {
 // nextDigest returns the time of the next digest (a hash of all matching rows) for the readers of a filter. All
 // readers of the filter have the same time, so that they share the digest. The time differs between filters, to
 // spread the scans of all rows.
-func (i *sharedInformer) nextDigest(f *query.Filter) time.Time {
+func (i *SharedInformer) nextDigest(f *query.Filter) time.Time {
 	id := f.ID()
 	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16
 	return i.Began.Add(phase + (time.Since(i.Began) - phase + digestEvery).Truncate(digestEvery))
@@ -145,12 +145,12 @@ func (i *sharedInformer) nextDigest(f *query.Filter) time.Time {
 
 // digestDue reports whether the reader must compute a digest (a hash of its rows) now. The digest is sent after all
 // changes up to its offset were sent.
-func (s *reader) digestDue() bool {
+func (s *Reader) digestDue() bool {
 	return s.view.digests && s.dueDigest == nil && !s.needsSnapshot && !time.Now().Before(s.digestAt)
 }
 
-func (s *reader) digestMessage() []byte {
+func (s *Reader) digestMessage() []byte {
 	d := s.dueDigest
-	s.dueDigest, s.digestAt = nil, s.informer.nextDigest(s.filter)
+	s.dueDigest, s.digestAt = nil, s.informer.nextDigest(s.Filter)
 	return fmt.Appendf(s.message("digest"), `,"count":%d,"digest":%q`, d.count, d.text())
 }

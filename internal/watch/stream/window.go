@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"context"
@@ -36,8 +36,8 @@ func (w *windowState) close() {
 
 // beginWindow returns a message with the columns and all rows of the window. It returns nil if they cannot be sent
 // yet.
-func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
-	now := s.informer.visibleState(s.filter)
+func (s *Reader) beginWindow(ctx context.Context) ([]byte, error) {
+	now := s.informer.VisibleState(s.Filter)
 	if !now.Synced && !now.HasNoRows {
 		return nil, nil // The first list has not ended yet.
 	}
@@ -45,7 +45,7 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	if err != nil && len(now.Columns) > 0 {
 		return nil, err
 	}
-	sorted, release, err := s.informer.rankings.Open(s.informer.Informer, s.window.viewer, s.filter, &now, by)
+	sorted, release, err := s.informer.Rankings.Open(s.informer.Informer, s.window.viewer, s.Filter, &now, by)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +56,11 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if later := s.informer.visibleState(s.filter); later.Version != now.Version || later.HasNoRows != now.HasNoRows {
+	if later := s.informer.VisibleState(s.Filter); later.Version != now.Version || later.HasNoRows != now.HasNoRows {
 		return nil, nil // Permissions or columns have changed during the read.
 	}
 	if view.Counts.Total == 0 {
-		if err := s.options.check(ctx); err != nil {
+		if err := s.options.Check(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -77,8 +77,8 @@ func (s *reader) beginWindow(ctx context.Context) ([]byte, error) {
 
 // firstView returns the requested rows. It waits for the scan limiter first, because it sorts all rows of the
 // resource if no other window uses the same ranking.
-func (s *reader) firstView(ctx context.Context, request *query.RangeRequest) (ranking.View, error) {
-	release, err := s.options.acquireScan(ctx)
+func (s *Reader) firstView(ctx context.Context, request *query.RangeRequest) (ranking.View, error) {
+	release, err := s.options.AcquireScan(ctx)
 	if err != nil {
 		return ranking.View{}, err
 	}
@@ -86,7 +86,7 @@ func (s *reader) firstView(ctx context.Context, request *query.RangeRequest) (ra
 	return s.window.ranking.View(ctx, request)
 }
 
-func (s *reader) fullWindow(columns []byte) ([]byte, error) {
+func (s *Reader) fullWindow(columns []byte) ([]byte, error) {
 	bytes := int64(compressorMemory)
 	for _, row := range s.window.sentPage.Rows {
 		bytes += 3 * rowSize(row.Object)
@@ -106,9 +106,9 @@ func (s *reader) fullWindow(columns []byte) ([]byte, error) {
 }
 
 // windowMessage returns the start of a message, with a summary of the unsent changes outside the window.
-func (s *reader) windowMessage(kind string) ([]byte, error) {
+func (s *Reader) windowMessage(kind string) ([]byte, error) {
 	w := s.window
-	message, err := w.offscreen.AppendUnsent(s.message(kind), &w.sentOffscreen, s.options.cache)
+	message, err := w.offscreen.AppendUnsent(s.message(kind), &w.sentOffscreen, s.options.Cache)
 	w.sentOffscreen, w.offscreenSentAt = w.offscreen, time.Now()
 	return message, err
 }
@@ -139,7 +139,7 @@ func (w *windowState) offscreenWait() time.Duration {
 // window. It returns no message if the reader was woken without a change (journal.Nudge).
 //
 // Changes that have left the history are not needed, because the rows show their result.
-func (s *reader) readWindow(ctx context.Context) ([]byte, error) {
+func (s *Reader) readWindow(ctx context.Context) ([]byte, error) {
 	if !s.needsSnapshot && s.window.Request() != s.window.answered {
 		return s.updateWindow(ctx, time.Time{})
 	}
@@ -177,7 +177,7 @@ func (s *reader) readWindow(ctx context.Context) ([]byte, error) {
 
 // pauseWindow waits for the end of a coalescing pause. It returns earlier if the window is moved or another message
 // is due. A wake-up alone proves neither, because the timer can have fired before the pause.
-func (s *reader) pauseWindow(ctx context.Context) error {
+func (s *Reader) pauseWindow(ctx context.Context) error {
 	duration := time.Until(s.coalescer.until)
 	if duration <= 0 {
 		return nil
@@ -203,14 +203,14 @@ func (s *reader) pauseWindow(ctx context.Context) error {
 
 // isDue reports whether a permission recheck, a heartbeat, a digest or a message about changes outside the window is
 // due.
-func (s *reader) isDue() bool {
+func (s *Reader) isDue() bool {
 	heartbeatDue := !s.waitingSince.IsZero() && time.Since(s.waitingSince) >= Heartbeat
 	recheckDue := !s.until.IsZero() && !time.Now().Before(s.until)
 	return heartbeatDue || recheckDue || s.digestDue() || s.window.offscreenWait() == 0
 }
 
 // windowDigest returns a digest (a hash) of the rows that were sent, with which the client verifies its rows.
-func (s *reader) windowDigest() ([]byte, error) {
+func (s *Reader) windowDigest() ([]byte, error) {
 	if !s.isCaughtUp() {
 		return s.cursorMessage() // A digest repeats a cursor that the client already has.
 	}
@@ -223,13 +223,13 @@ func (s *reader) windowDigest() ([]byte, error) {
 
 // updateWindow returns a message with the differences between the page that was sent and the present rows of the
 // window. since is the time of the first change.
-func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, error) {
+func (s *Reader) updateWindow(ctx context.Context, since time.Time) ([]byte, error) {
 	w, request := s.window, s.window.Request()
 	now, err := w.ranking.View(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	if s.informer.visibleState(s.filter).Version != s.version {
+	if s.informer.VisibleState(s.Filter).Version != s.version {
 		return nil, nil // The next call of advance returns a reset with the reason.
 	}
 	from, moved := w.sentPage, request != w.answered
@@ -244,7 +244,7 @@ func (s *reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 		}
 		return nil, nil // readWindow sends changes outside the window later.
 	}
-	diff, err := now.DiffFrom(from, w.ranking, s.options.cache)
+	diff, err := now.DiffFrom(from, w.ranking, s.options.Cache)
 	if err != nil {
 		return nil, err
 	}

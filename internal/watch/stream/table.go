@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"bytes"
@@ -102,7 +102,7 @@ func (t *columnar) appendTo(dst []byte) []byte {
 }
 
 // nextTable returns the message with the next part of a snapshot, encoded column by column.
-func (s *reader) nextTable() ([]byte, error) {
+func (s *Reader) nextTable() ([]byte, error) {
 	message, err := s.partMessage()
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"bytes"
@@ -141,12 +141,12 @@ func (p *messageBuffer) release() {
 // appendCursor appends the reader's cursor (its position in the changes) to text. The cursor of a restricted reader,
 // which may not see all objects, is encrypted again for each message, except for a message that repeats the cursor
 // before it.
-func (p *messageBuffer) appendCursor(s *reader, text []byte) []byte {
+func (p *messageBuffer) appendCursor(s *Reader, text []byte) []byte {
 	if !p.hasCipher {
-		p.hasCipher, p.cipher = true, s.options.newCipher()
+		p.hasCipher, p.cipher = true, s.options.NewCipher()
 	}
 	epoch := s.informer.EpochOf(s.version)
-	if !s.filter.IsRestricted {
+	if !s.Filter.IsRestricted {
 		return p.cipher.Append(text, epoch, s.sentOffset)
 	}
 	if !s.isCursorRepeated {
@@ -157,7 +157,7 @@ func (p *messageBuffer) appendCursor(s *reader, text []byte) []byte {
 
 // eventsMemory estimates the memory, in bytes, of a message with the changes as events. It returns 0 if no message
 // will be sent.
-func (s *reader) eventsMemory(changes []*event.Change) int64 {
+func (s *Reader) eventsMemory(changes []*event.Change) int64 {
 	if len(changes) == 0 || s.needsSnapshot {
 		return 0
 	}
@@ -167,7 +167,7 @@ func (s *reader) eventsMemory(changes []*event.Change) int64 {
 	}
 	for _, c := range changes {
 		switch {
-		case s.options.key != "" && c.Key != s.options.key:
+		case s.options.Key != "" && c.Key != s.options.Key:
 		case s.view.texts:
 			bytes += int64(textSize(c.Old) + textSize(c.New))
 		default:

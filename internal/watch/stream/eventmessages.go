@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"encoding/json"
@@ -11,9 +11,9 @@ import (
 
 // message returns the start of a message: its type and the reader's cursor. A heartbeat or digest repeats the cursor
 // of the message before it. If the cursor differs, the client assumes that a message was lost.
-func (s *reader) message(kind string) []byte {
+func (s *Reader) message(kind string) []byte {
 	s.isCursorRepeated = kind == "heartbeat" || kind == "digest"
-	if !s.filter.IsRestricted || !s.isCursorRepeated {
+	if !s.Filter.IsRestricted || !s.isCursorRepeated {
 		s.sentOffset = s.cursor.Offset
 	}
 	text := append(s.buffer.borrow(), `"type":"`...)
@@ -22,7 +22,7 @@ func (s *reader) message(kind string) []byte {
 }
 
 // cursorMessage returns a message without changes, which only sends the reader's new cursor. See isCaughtUp.
-func (s *reader) cursorMessage() ([]byte, error) {
+func (s *Reader) cursorMessage() ([]byte, error) {
 	if s.window == nil {
 		return append(s.message("events"), `,"events":[]`...), nil
 	}
@@ -30,7 +30,8 @@ func (s *reader) cursorMessage() ([]byte, error) {
 	return append(s.window.sentPage.Counts.Append(message), `,"events":[]`...), err
 }
 
-func (s *reader) stateMessage(current status.Status) ([]byte, error) {
+// StateMessage returns the message with a status.
+func (s *Reader) StateMessage(current status.Status) ([]byte, error) {
 	text, err := json.Marshal(struct {
 		Type string `json:"type"`
 		status.Status
@@ -41,7 +42,7 @@ func (s *reader) stateMessage(current status.Status) ([]byte, error) {
 	return text[1 : len(text)-1], nil
 }
 
-func (s *reader) eventsMessage(changes []*event.Change) ([]byte, error) {
+func (s *Reader) eventsMessage(changes []*event.Change) ([]byte, error) {
 	events, err := s.events(changes)
 	if err != nil || len(events) == 0 {
 		return nil, err
@@ -57,7 +58,7 @@ func (s *reader) eventsMessage(changes []*event.Change) ([]byte, error) {
 	return append(message, ']'), nil
 }
 
-func (s *reader) encodeEvents(changes []*event.Change) ([][]byte, error) {
+func (s *Reader) encodeEvents(changes []*event.Change) ([][]byte, error) {
 	if !s.view.everyChange {
 		changes = event.Fold(changes)
 	}
@@ -80,19 +81,19 @@ func (s *reader) encodeEvents(changes []*event.Change) ([][]byte, error) {
 
 // event encodes a change as an event for this reader. It returns nil if the reader is not permitted to see the
 // change, or if its view does not show it.
-func (s *reader) event(c *event.Change) ([]byte, error) {
-	if s.options.key != "" && c.Key != s.options.key {
+func (s *Reader) event(c *event.Change) ([]byte, error) {
+	if s.options.Key != "" && c.Key != s.options.Key {
 		return nil, nil
 	}
-	if c = s.filter.VisibleChange(c); c == nil {
+	if c = s.Filter.VisibleChange(c); c == nil {
 		return nil, nil
 	}
 	c, err := s.maskChange(c)
 	if err != nil {
 		return nil, err
 	}
-	event, err := s.view.event(c, s.options.cache)
-	if err == nil && event != nil && s.view.everyChange && s.options.key != "" && c.Op == journal.Add {
+	event, err := s.view.event(c, s.options.Cache)
+	if err == nil && event != nil && s.view.everyChange && s.options.Key != "" && c.Op == journal.Add {
 		return appendObject(event, c.New)
 	}
 	return event, err

@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"errors"
@@ -6,13 +6,13 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// resumeFrom makes the reader resume after a cursor. If that is impossible, it resets the reader with the reason.
-func (s *reader) resumeFrom(cursor string) {
-	now := s.informer.visibleState(s.filter)
-	s.filter.Columns = now.Columns
+// ResumeFrom makes the reader resume after a cursor. If that is impossible, it resets the reader with the reason.
+func (s *Reader) ResumeFrom(cursor string) {
+	now := s.informer.VisibleState(s.Filter)
+	s.Filter.Columns = now.Columns
 	offset, err := s.resumeOffset(cursor, s.informer.EpochOf(now.Version))
 	if err != nil {
-		s.restart(err.Error())
+		s.Restart(err.Error())
 		return
 	}
 	s.recordSnapshotSent(now.Version)
@@ -21,11 +21,11 @@ func (s *reader) resumeFrom(cursor string) {
 
 // resumeOffset returns the journal offset of a cursor, or an error with the reason why the reader cannot resume from
 // it.
-func (s *reader) resumeOffset(cursor string, epoch uint64) (uint64, error) {
-	if s.filter.IsRestricted {
+func (s *Reader) resumeOffset(cursor string, epoch uint64) (uint64, error) {
+	if s.Filter.IsRestricted {
 		return s.restrictedOffset(cursor, epoch)
 	}
-	cipher := s.options.newCipher()
+	cipher := s.options.NewCipher()
 	offset, err := cipher.Decode(cursor, epoch)
 	if err == nil && s.hasGap(offset) {
 		err = errors.New("one of the namespaces was not watched for a while, so its changes in that time are not known")
@@ -35,6 +35,6 @@ func (s *reader) resumeOffset(cursor string, epoch uint64) (uint64, error) {
 
 // hasGap reports whether the view must show every change, but some changes after an offset are unknown. Changes are
 // unknown if their namespace was not watched at the time.
-func (s *reader) hasGap(offset uint64) bool {
-	return s.view.everyChange && s.informer.HasGap(s.filter.Namespaces, offset)
+func (s *Reader) hasGap(offset uint64) bool {
+	return s.view.everyChange && s.informer.HasGap(s.Filter.Namespaces, offset)
 }

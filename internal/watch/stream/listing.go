@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"cmp"
@@ -15,12 +15,12 @@ import (
 	"glasshouse/internal/watch/sortedlist"
 )
 
-// listing is a list of an informer's objects (all objects of one watched resource) as they were at one moment.
+// Listing is a list of an informer's objects (all objects of one watched resource) as they were at one moment.
 // Readers that start at about the same time share one listing, for example after an interruption. It is freed when no
 // reader references it any more.
-type listing struct {
-	objects   []*listwatch.Object // Shared by readers; must not be modified.
-	cursor    journal.Cursor
+type Listing struct {
+	Objects   []*listwatch.Object // Shared by readers; must not be modified.
+	Cursor    journal.Cursor
 	createdAt time.Time
 }
 
@@ -31,23 +31,23 @@ const maxSharedAge = time.Second
 // memory.
 type listings struct {
 	mu   sync.Mutex
-	last weak.Pointer[listing]
+	last weak.Pointer[Listing]
 }
 
 // find returns the newest listing, so that one more reader can share it. It returns nil if the listing is older than
 // maxSharedAge, or more than behind changes older than the cursor now. The caller passes 0 for behind while the
 // history of changes is empty, as after a reset of all readers.
-func (l *listings) find(now journal.Cursor, behind uint64) *listing {
+func (l *listings) find(now journal.Cursor, behind uint64) *Listing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	last := l.last.Value()
-	if last == nil || now.Offset > last.cursor.Offset+behind || time.Since(last.createdAt) > maxSharedAge {
+	if last == nil || now.Offset > last.Cursor.Offset+behind || time.Since(last.createdAt) > maxSharedAge {
 		return nil
 	}
 	return last
 }
 
-func (l *listings) store(newest *listing) {
+func (l *listings) store(newest *Listing) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = weak.Make(newest)
@@ -55,7 +55,7 @@ func (l *listings) store(newest *listing) {
 
 // sharedListing returns a listing of all objects. The listing can lack the newest changes, at most behind of them.
 // The history (the recent changes that the informer retains) contains all changes after the listing's cursor.
-func (i *sharedInformer) sharedListing(behind uint64) *listing {
+func (i *SharedInformer) sharedListing(behind uint64) *Listing {
 	retained, _ := i.Retained()
 	// Allow at most half of the retained changes, because the oldest ones can be dropped while the list is sent.
 	behind = min(behind, uint64(retained+1)/2) //nolint:gosec // The result is not negative.
@@ -64,50 +64,50 @@ func (i *sharedInformer) sharedListing(behind uint64) *listing {
 	}
 	entries, cursor := i.Snapshot()
 	slices.SortFunc(entries, func(a, b informer.Entry) int { return a.Value.Compare(b.Value) })
-	l := &listing{objects: make([]*listwatch.Object, len(entries)), cursor: cursor, createdAt: time.Now()}
+	l := &Listing{Objects: make([]*listwatch.Object, len(entries)), Cursor: cursor, createdAt: time.Now()}
 	for n := range entries {
-		l.objects[n] = entries[n].Value
+		l.Objects[n] = entries[n].Value
 	}
 	return l
 }
 
-// objects returns a listing of the objects that the filter matches, and the informer's state at that time. The
+// Objects returns a listing of the objects that the filter matches, and the informer's state at that time. The
 // listing can lack the newest changes, at most behind of them.
-func (i *sharedInformer) objects(f *query.Filter, behind uint64) (*listing, informer.State) {
+func (i *SharedInformer) Objects(f *query.Filter, behind uint64) (*Listing, informer.State) {
 	for {
-		now := i.visibleState(f)
+		now := i.VisibleState(f)
 		f.Columns = now.Columns
 		l := i.sharedListing(behind)
-		if !now.IsUnchanged(i.visibleState(f)) {
+		if !now.IsUnchanged(i.VisibleState(f)) {
 			continue
 		}
 		i.listings.store(l)
 		if f.MatchesAll() {
 			return l, now
 		}
-		matching := &listing{cursor: l.cursor}
-		for _, o := range l.objects {
+		matching := &Listing{Cursor: l.Cursor}
+		for _, o := range l.Objects {
 			if f.Match(o) {
-				matching.objects = append(matching.objects, o)
+				matching.Objects = append(matching.Objects, o)
 			}
 		}
 		return matching, now
 	}
 }
 
-// first returns the objects that the filter matches, in the order and the range that Sort, Offset and Limit of the
+// First returns the objects that the filter matches, in the order and the range that Sort, Offset and Limit of the
 // query request. total is the number of all objects that the filter matches, and now is the informer's state. An
 // unknown column in Sort is ignored, as on the web page.
-func (i *sharedInformer) first(f *query.Filter, q *query.Query) (first *listing, total int, now informer.State) {
+func (i *SharedInformer) First(f *query.Filter, q *query.Query) (first *Listing, total int, now informer.State) {
 	if q.Sort == "" && q.Limit == 0 {
-		first, now = i.objects(f, 0)
-		return first, len(first.objects), now
+		first, now = i.Objects(f, 0)
+		return first, len(first.Objects), now
 	}
 	for {
-		now = i.visibleState(f)
+		now = i.VisibleState(f)
 		f.Columns = now.Columns
 		entries, cursor := i.Snapshot()
-		if !now.IsUnchanged(i.visibleState(f)) {
+		if !now.IsUnchanged(i.VisibleState(f)) {
 			continue
 		}
 		by, err := ranking.ParseSort(q.Sort, now.Columns)
@@ -126,9 +126,9 @@ func (i *sharedInformer) first(f *query.Filter, q *query.Query) (first *listing,
 			return by.Compare(&a, &b)
 		})
 		rows = rows[offset:]
-		first = &listing{objects: make([]*listwatch.Object, len(rows)), cursor: cursor}
+		first = &Listing{Objects: make([]*listwatch.Object, len(rows)), Cursor: cursor}
 		for n := range rows {
-			first.objects[n] = rows[n].Object
+			first.Objects[n] = rows[n].Object
 		}
 		return first, total, now
 	}

@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"glasshouse/internal/watch/informer"
@@ -6,9 +6,9 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// visibleState returns the state of the informer for the namespaces of a filter, without the parts that the filter's
+// VisibleState returns the state of the informer for the namespaces of a filter, without the parts that the filter's
 // viewer is not permitted to see.
-func (i *sharedInformer) visibleState(f *query.Filter) informer.State {
+func (i *SharedInformer) VisibleState(f *query.Filter) informer.State {
 	now := i.CurrentState(f.Namespaces)
 	if f.IsPartial && now.Status.Namespaces == nil && !now.Status.State.IsRefused() {
 		now.Status.Namespaces = f.Namespaces

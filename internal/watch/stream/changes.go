@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"context"
@@ -23,12 +23,12 @@ const (
 //
 // For a reader of one object, the message also contains the object as it was before these changes. The reader applies
 // the patches of the changes to it to get the present object.
-func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
-	now, start := s.informer.visibleState(s.filter), s.informer.CurrentEpochStart()
-	s.filter.Columns, s.cursor = now.Columns, s.informer.Now()
+func (s *Reader) beginChanges(ctx context.Context) ([]byte, error) {
+	now, start := s.informer.VisibleState(s.Filter), s.informer.CurrentEpochStart()
+	s.Filter.Columns, s.cursor = now.Columns, s.informer.Now()
 	var before *listwatch.Object
-	if s.options.key != "" {
-		if o, ok, cursor := s.informer.Get(s.options.key); ok && s.filter.Match(o) {
+	if s.options.Key != "" {
+		if o, ok, cursor := s.informer.Get(s.options.Key); ok && s.Filter.Match(o) {
 			before, s.cursor = o, cursor
 		}
 	}
@@ -41,16 +41,16 @@ func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if later := s.informer.visibleState(s.filter); !now.Synced || !later.Synced || !now.IsUnchanged(later) {
+	if later := s.informer.VisibleState(s.Filter); !now.Synced || !later.Synced || !now.IsUnchanged(later) {
 		return nil, nil // The list is not complete, or the state changed during the read: retry later.
 	}
 	if len(events) == 0 {
-		if err := s.options.check(ctx); err != nil {
+		if err := s.options.Check(ctx); err != nil {
 			return nil, err
 		}
 	}
 	s.recordSnapshotSent(now.Version)
-	since := latest(s.informer.CompleteSince(s.filter.Namespaces), earliest)
+	since := latest(s.informer.CompleteSince(s.Filter.Namespaces), earliest)
 	if !complete {
 		since = latest(since, oldest.Time)
 	}
@@ -65,9 +65,9 @@ func (s *reader) beginChanges(ctx context.Context) ([]byte, error) {
 	}
 	message = append(message, `],"last":true`...)
 	if oldest != nil {
-		before = s.filter.MatchingOld(oldest)
+		before = s.Filter.MatchingOld(oldest)
 	}
-	if s.options.key == "" || before == nil {
+	if s.options.Key == "" || before == nil {
 		return message, nil
 	}
 	text, err := s.maskObject(before).JSON()
@@ -84,10 +84,10 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-func (s *reader) scanHistory(
+func (s *Reader) scanHistory(
 	ctx context.Context, after journal.Cursor, earliest time.Time,
 ) (events [][]byte, oldest *event.Change, complete bool, err error) {
-	release, err := s.options.acquireScan(ctx)
+	release, err := s.options.AcquireScan(ctx)
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -99,7 +99,7 @@ func (s *reader) scanHistory(
 // omits changes before the time earliest. oldest is the oldest returned change.
 //
 // It stops at maxHistoryChanges events or maxHistoryBytes bytes; complete is false if it reached one of these limits.
-func (s *reader) readHistory(
+func (s *Reader) readHistory(
 	until, after journal.Cursor, earliest time.Time,
 ) (events [][]byte, oldest *event.Change, complete bool, err error) {
 	size := 0

@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"context"
@@ -24,12 +24,12 @@ const notResumed = "you may not see all objects of this resource, so a cursor is
 
 // restrictedOffset decrypts the cursor of a restricted reader, and returns the offset from which the reader resumes.
 // If that is impossible, the error is notResumed.
-func (s *reader) restrictedOffset(at string, epoch uint64) (uint64, error) {
+func (s *Reader) restrictedOffset(at string, epoch uint64) (uint64, error) {
 	c, ok := cursor.DecodeRestricted(at)
 	if !ok {
 		return 0, errors.New(notResumed)
 	}
-	cipher := s.options.newCipher()
+	cipher := s.options.NewCipher()
 	offset, issued, ok := cipher.DecryptRestricted(&c, epoch)
 	if !ok || !s.isRecent(issued) || s.hasGap(offset) || !s.informer.RetainsAfter(offset) {
 		return 0, errors.New(notResumed)
@@ -42,15 +42,15 @@ func (s *reader) restrictedOffset(at string, epoch uint64) (uint64, error) {
 // isRecent reports whether a cursor that was issued at the given time is recent enough to resume from. Its age can be
 // at most restrictedHistory, and at most half of the maximum age in the history. The history therefore never drops
 // the changes after a recent cursor because of their age.
-func (s *reader) isRecent(issued time.Time) bool {
+func (s *Reader) isRecent(issued time.Time) bool {
 	age := time.Since(issued)
 	return age >= 0 && age <= min(restrictedHistory, s.informer.HistoryAge()/2)
 }
 
 // earliest returns the time of the oldest changes that the changes view is allowed to show to this reader. The zero
 // time means that the complete history is allowed.
-func (s *reader) earliest(now time.Time) time.Time {
-	if !s.filter.IsRestricted {
+func (s *Reader) earliest(now time.Time) time.Time {
+	if !s.Filter.IsRestricted {
 		return time.Time{}
 	}
 	return now.Add(-min(restrictedHistory, s.informer.HistoryAge()))
@@ -59,7 +59,7 @@ func (s *reader) earliest(now time.Time) time.Time {
 // nextVisible waits for changes, and reads those up to the offset until. It returns the changes that the restricted
 // reader is permitted to see, and the cursor after all that it has read. If all of them are hidden, it returns none.
 // Hidden changes do not start or end a pause between messages, and do not count towards the size of a batch.
-func (s *reader) nextVisible(ctx context.Context, until uint64) ([]*event.Change, journal.Cursor, error) {
+func (s *Reader) nextVisible(ctx context.Context, until uint64) ([]*event.Change, journal.Cursor, error) {
 	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // The result is at most batch.
 	changes, next, err := s.informer.NextWithin(ctx, s.startTimer, s.cursor, limit)
 	if err != nil || len(changes) == 0 {
@@ -80,7 +80,7 @@ func (s *reader) nextVisible(ctx context.Context, until uint64) ([]*event.Change
 
 // collectVisible returns the changes that the reader is permitted to see, from the cursor at up to the offset until,
 // but at most batch of them.
-func (s *reader) collectVisible(
+func (s *Reader) collectVisible(
 	ctx context.Context, at journal.Cursor, until uint64,
 ) ([]*event.Change, journal.Cursor, error) {
 	var visible []*event.Change
@@ -104,6 +104,6 @@ func (s *reader) collectVisible(
 	return visible, at, nil
 }
 
-func (s *reader) canSee(c *event.Change) bool {
-	return (s.options.key == "" || c.Key == s.options.key) && s.filter.VisibleChange(c) != nil
+func (s *Reader) canSee(c *event.Change) bool {
+	return (s.options.Key == "" || c.Key == s.options.Key) && s.Filter.VisibleChange(c) != nil
 }

@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"context"
@@ -9,20 +9,20 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// recordSnapshotSent records that a snapshot with the given version of the columns was sent. Events follow it.
-// listedMemory is the size of a pointer to a row in a list that is allocated once.
-const listedMemory = 8
+// ListedMemory is the size of a pointer to a row in a list that is allocated once.
+const ListedMemory = 8
 
-func (s *reader) recordSnapshotSent(version int) {
-	s.needsSnapshot, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest(s.filter)
+// recordSnapshotSent records that a snapshot with the given version of the columns was sent. Events follow it.
+func (s *Reader) recordSnapshotSent(version int) {
+	s.needsSnapshot, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest(s.Filter)
 }
 
 // beginRows starts a snapshot of rows and returns the message with its first part. It returns nil if the rows cannot
 // be sent yet.
-func (s *reader) beginRows(ctx context.Context) ([]byte, error) {
+func (s *Reader) beginRows(ctx context.Context) ([]byte, error) {
 	var list int64
-	if !s.filter.MatchesAll() {
-		list = listedMemory * int64(s.informer.Len()) // This reader needs a filtered list of its own.
+	if !s.Filter.MatchesAll() {
+		list = ListedMemory * int64(s.informer.Len()) // This reader needs a filtered list of its own.
 	}
 	if !s.buffer.acquire(partMemory + list) {
 		return nil, nil
@@ -32,15 +32,15 @@ func (s *reader) beginRows(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.cursor = listing.cursor
+	s.cursor = listing.Cursor
 	if !now.Status.Same(s.sentStatus) || !now.Synced && !now.HasNoRows {
 		// The rows cannot be sent yet: a new state is sent first, or a list with new columns arrives soon.
 		return nil, nil
 	}
-	s.listing, s.rows = listing, listing.objects
+	s.listing, s.rows = listing, listing.Objects
 	s.recordSnapshotSent(now.Version)
 	if len(s.rows) == 0 {
-		if err := s.options.check(ctx); err != nil {
+		if err := s.options.Check(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -49,7 +49,7 @@ func (s *reader) beginRows(ctx context.Context) ([]byte, error) {
 }
 
 // nextRows returns the message with the next part of a snapshot of rows.
-func (s *reader) nextRows() ([]byte, error) {
+func (s *Reader) nextRows() ([]byte, error) {
 	message, err := s.partMessage()
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (s *reader) nextRows() ([]byte, error) {
 }
 
 // partMessage returns the start of the message for one part of a snapshot. Only the first part contains the columns.
-func (s *reader) partMessage() ([]byte, error) {
+func (s *Reader) partMessage() ([]byte, error) {
 	message := s.message("snapshot")
 	if !s.isFirstPart {
 		return message, nil
@@ -84,7 +84,7 @@ func appendColumns(dst []byte, columns []listwatch.Column) ([]byte, error) {
 	return append(append(dst, `,"columns":`...), text...), nil
 }
 
-func (s *reader) recordRowsSent(n int) {
+func (s *Reader) recordRowsSent(n int) {
 	s.rows, s.isFirstPart = s.rows[n:], false
 	if len(s.rows) == 0 {
 		s.listing, s.rows, s.isSendingSnapshot = nil, nil, false
@@ -93,18 +93,18 @@ func (s *reader) recordRowsSent(n int) {
 
 // beginObject returns the snapshot of a single object, for the view Object. If the object does not exist, the
 // snapshot contains none.
-func (s *reader) beginObject(context.Context) ([]byte, error) {
-	now := s.informer.visibleState(s.filter)
-	o, ok, cursor := s.informer.Get(s.options.key)
-	if !now.Status.Same(s.sentStatus) || !now.IsUnchanged(s.informer.visibleState(s.filter)) ||
+func (s *Reader) beginObject(context.Context) ([]byte, error) {
+	now := s.informer.VisibleState(s.Filter)
+	o, ok, cursor := s.informer.Get(s.options.Key)
+	if !now.Status.Same(s.sentStatus) || !now.IsUnchanged(s.informer.VisibleState(s.Filter)) ||
 		!s.buffer.acquire(objectMemory) {
 		return nil, nil
 	}
 	s.recordSnapshotSent(now.Version)
 	s.cursor = cursor
-	s.filter.Columns = now.Columns
+	s.Filter.Columns = now.Columns
 	message := s.message("snapshot")
-	if ok && s.filter.Match(o) {
+	if ok && s.Filter.Match(o) {
 		text, err := s.maskObject(o).JSON()
 		if err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package watch
+package stream
 
 import (
 	"glasshouse/internal/watch/event"
@@ -7,11 +7,11 @@ import (
 )
 
 // maskObject returns o, with sensitive values masked if the reader is a guest (a viewer of a share link).
-func (s *reader) maskObject(o *listwatch.Object) *listwatch.Object {
-	if s.options.guestMask == nil || o == nil {
+func (s *Reader) maskObject(o *listwatch.Object) *listwatch.Object {
+	if s.options.GuestMask == nil || o == nil {
 		return o
 	}
-	return s.options.guestMask.Object(o)
+	return s.options.GuestMask.Object(o)
 }
 
 // maskChange returns a change, with sensitive values masked if the reader is a guest (a viewer of a share link). All
@@ -21,31 +21,31 @@ func (s *reader) maskObject(o *listwatch.Object) *listwatch.Object {
 // mark, even if the previous change set it. Patches still apply to the guest's copy, which has the same members and
 // elements. But no patch removes the mark: it stays until the complete text is sent again. To remove it, the program
 // would need a copy of what each reader received last.
-func (s *reader) maskChange(c *event.Change) (*event.Change, error) {
-	if s.options.guestMask == nil || !s.view.texts {
+func (s *Reader) maskChange(c *event.Change) (*event.Change, error) {
+	if s.options.GuestMask == nil || !s.view.texts {
 		return c, nil
 	}
 	masked, computed, err := c.Memo.Masked.Get(func() (*event.Change, error) { return s.newMaskedChange(c) })
 	if computed {
-		s.options.cache.Add(masked, maskedChangeSize(masked))
+		s.options.Cache.Add(masked, maskedChangeSize(masked))
 	}
 	return masked, err
 }
 
-func (s *reader) newMaskedChange(c *event.Change) (*event.Change, error) {
+func (s *Reader) newMaskedChange(c *event.Change) (*event.Change, error) {
 	masked := &event.Change{
 		Offset: c.Offset, Time: c.Time, Key: c.Key, Op: c.Op,
 		Memo: event.Memo{Managed: c.Memo.Managed, CoverageOnly: c.Memo.CoverageOnly},
 	}
 	if c.Op != journal.Add {
-		masked.Old = s.options.guestMask.Object(c.Old)
+		masked.Old = s.options.GuestMask.Object(c.Old)
 	}
 	var err error
 	switch c.Op {
 	case journal.Add:
-		masked.New = s.options.guestMask.Object(c.New)
+		masked.New = s.options.GuestMask.Object(c.New)
 	case journal.Update:
-		masked.New, err = s.options.guestMask.After(c.Old, c.New)
+		masked.New, err = s.options.GuestMask.After(c.Old, c.New)
 	case journal.Delete:
 	}
 	return masked, err

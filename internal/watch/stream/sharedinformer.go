@@ -1,0 +1,52 @@
+package stream
+
+import (
+	"glasshouse/internal/watch/informer"
+	"glasshouse/internal/watch/ranking"
+	"glasshouse/internal/watch/resource"
+)
+
+// SharedInformer is an informer with the results that its readers share, so that each is computed once.
+type SharedInformer struct {
+	*informer.Informer
+
+	listings      listings
+	digests       digests
+	sharedBatches sharedBatches
+	Rankings      ranking.Set
+}
+
+// NewSharedInformer extends an informer by the results that its readers share.
+func NewSharedInformer(i *informer.Informer) *SharedInformer {
+	s := &SharedInformer{Informer: i}
+	i.Extension = s
+	return s
+}
+
+// Weight returns the memory of the shared results in bytes. Only rankings count, because the others are short-lived.
+func (i *SharedInformer) Weight() int64 { return i.Rankings.Weight() }
+
+// Shared returns the SharedInformer that extends an informer. It returns nil if i is nil.
+func Shared(i *informer.Informer) *SharedInformer {
+	if i == nil {
+		return nil
+	}
+	s, _ := i.Extension.(*SharedInformer) // NewSharedInformer sets no other extension.
+	return s
+}
+
+// InformerResources returns the resource of each informer.
+func InformerResources(informers []*SharedInformer) []*resource.Resource {
+	resources := make([]*resource.Resource, len(informers))
+	for n, i := range informers {
+		resources[n] = ResourceOf(i)
+	}
+	return resources
+}
+
+// ResourceOf returns the resource that an informer watches. Only Group, Version and Resource are set, because the
+// informer's scope contains nothing else.
+func ResourceOf(i *SharedInformer) *resource.Resource {
+	gvr := i.Scope.Resource
+	return &resource.Resource{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}
+}
