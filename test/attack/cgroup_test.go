@@ -16,7 +16,8 @@ type cgroup struct {
 	v2  bool
 }
 
-// newCgroup creates a child of this process's own cgroup. limit is the memory limit of the child in bytes.
+// newCgroup creates a child of this process's own cgroup. name is the name of the child, and limit is its memory
+// limit in bytes.
 func newCgroup(name string, limit int64) (*cgroup, error) {
 	parent, v2, err := currentCgroup()
 	if err != nil {
@@ -33,8 +34,8 @@ func newCgroup(name string, limit int64) (*cgroup, error) {
 	return g, nil
 }
 
-// currentCgroup returns the directory of this process's own cgroup in the hierarchy that can limit memory. v2 reports
-// whether it is a cgroup v2.
+// currentCgroup returns the directory of this process's own cgroup. v2 is true for cgroup v2, and false for cgroup
+// v1. If the cgroup cannot limit memory, currentCgroup returns an error.
 func currentCgroup() (dir string, v2 bool, err error) {
 	const root = "/sys/fs/cgroup"
 	text, err := os.ReadFile("/proc/self/cgroup")
@@ -86,8 +87,8 @@ func (g *cgroup) peak() (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// kills returns how many processes of the cgroup the kernel has killed because they used too much memory. In cgroup
-// v1, memory.failcnt is not a substitute. It also counts allocations that succeeded after the kernel had dropped page
+// kills returns how many processes of the cgroup the kernel has killed because they used too much memory. It does not
+// use memory.failcnt of cgroup v1, which also counts allocations that succeeded after the kernel had dropped page
 // cache.
 func (g *cgroup) kills() (count int, err error) {
 	names := map[bool]string{false: "memory.oom_control", true: "memory.events"}
@@ -105,7 +106,7 @@ func (g *cgroup) kills() (count int, err error) {
 
 func (g *cgroup) write(name, text string) error {
 	file := filepath.Join(g.dir, name)
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // The file is public.
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // An existing file keeps its mode.
 		return fmt.Errorf("set up the cgroup: %w", err)
 	}
 	return nil

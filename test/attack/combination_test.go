@@ -15,16 +15,17 @@ import (
 	"time"
 )
 
-// identities maps the name of each attacker to the request headers that identify the attacker.
+// identities maps the name of each attacker to the request headers that identify the attacker. The attacker "nobody"
+// sends none. guest is the Cookie header of a guest (a viewer of a share link).
 func (s *site) identities(guest string) map[string][]string {
 	return map[string][]string{"guest": {guest}, "restricted user": {bearer(s.restricted)}, "nobody": nil}
 }
 
 // misuse is one way to misuse a route, such as never reading the response. run returns when the misuse is complete or
-// ctx ends.
+// ctx ends. Its parameters are the client's IP address (from), the server's address (to) and the request.
 type misuse struct {
 	name string
-	run  func(ctx context.Context, from, to string, r request) error // The error describes a wrong response.
+	run  func(ctx context.Context, from, to string, r request) error // An error means that the response is wrong.
 }
 
 func misuses() []misuse {
@@ -52,8 +53,8 @@ func misuses() []misuse {
 	}
 }
 
-// attempt sends a request on a new connection. ok is false if sending failed, for example because the server closed
-// the connection.
+// attempt sends a request on a new connection from the client's IP address to the server's address. ok is false if
+// sending failed, for example because the server closed the connection.
 func attempt(ctx context.Context, from, to string, r request) (conn net.Conn, ok bool) {
 	conn, err := send(ctx, from, to, r, smallBuffer)
 	return conn, err == nil
@@ -123,8 +124,8 @@ func expectRefusal(ctx context.Context, from, to string, r request) error {
 	return nil
 }
 
-// matrix runs every combination of an identity, a misuse and a route. It records the memory use and the wrong
-// responses.
+// matrix runs every combination of an identity (a set of credentials), a misuse and a route. It records the memory
+// use and the wrong responses.
 type matrix struct {
 	*site
 
@@ -140,8 +141,9 @@ type matrix struct {
 }
 
 // startAll runs every combination of identity, misuse and route. For each pair of identity and misuse, it records the
-// peak resident memory (RSS). In the full form ("make attack"), all connections of one pair end before the next pair
-// starts. In the short form (the default), the connections of different pairs overlap.
+// peak resident memory (RSS). In the full form of the tests ("make attack"), a pair starts after all connections of
+// the previous pair have ended. In the short form (the default), pairs overlap. guest is the Cookie header of a guest
+// (a viewer of a share link).
 func (m *matrix) startAll(guest string) {
 	routes := slices.Concat(m.inventory(), m.writes())
 	identities := m.identities(guest)
@@ -161,8 +163,8 @@ func (m *matrix) startAll(guest string) {
 	m.recordPeak("the last connections")
 }
 
-// recordPeak logs the peak resident memory (RSS) since peak was last set to 0. It keeps the highest peak of all
-// calls.
+// recordPeak logs the peak resident memory (RSS) of the combinations that just ran. It keeps the highest of all
+// logged peaks. The parameter combinations is a label for the log.
 func (m *matrix) recordPeak(combinations string) {
 	peak := m.peak.Load()
 	m.Logf("RSS %d MB: %s", peak>>20, combinations)
@@ -171,13 +173,13 @@ func (m *matrix) recordPeak(combinations string) {
 	}
 }
 
-// start starts one combination of identity, misuse and route. It opens 20 connections in the full form of the tests
-// ("make attack"), and one connection in the short form (the default).
+// start opens the connections of one combination of identity, misuse and route: 20 in the full form of the tests
+// ("make attack"), and one in the short form (the default). The parameter headers identifies the attacker.
 func (m *matrix) start(identity string, kind misuse, r route, headers []string) {
 	m.combined++
 	for n := range shortOrFull(1, 20) {
 		m.slots <- struct{}{}
-		// The pause limits the rate to 500 new connections per second; the full form of the tests allows 333.
+		// Limit the rate of new connections to 500 per second in the short form, and to 333 in the full form.
 		wait(shortOrFull(2*time.Millisecond, 3*time.Millisecond))
 		m.running.Go(func() {
 			defer func() { <-m.slots }()
@@ -205,7 +207,7 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		start := must(s.counts())(p)
 		baseline := s.health(shortOrFull(time.Second, 10*time.Second))
 		m := &matrix{site: s, slots: make(chan struct{}, shortOrFull(300, 3000)), wrong: map[string]int{}}
-		// writes loads the list of routes here, because the attack must not request it.
+		// Load the list of routes now, because it must not be requested during the attack.
 		s.writes()
 		during := s.healthDuring(shortOrFull(6*time.Second, time.Minute), func() { m.startAll(guest) })
 		logged := 0

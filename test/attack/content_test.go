@@ -27,14 +27,14 @@ type content struct {
 	hidden    string // Namespace that the restricted user is not allowed to read.
 	pod       string // Name of a pod in the namespace shop that writes a log.
 
-	creator      string // Token of a user with the ClusterRole view, and access to Secrets in namespace.
-	restricted   string // Token of a user who can only read ConfigMaps in namespace.
+	creator      string // Token of a user with the ClusterRole view, who can also read Secrets in content.namespace.
+	restricted   string // Token of a user who can only read ConfigMaps in content.namespace.
 	unprivileged string // Token of a user without permissions.
 	healthyToken string // Token of a user with the ClusterRole view, whose latency is measured.
 }
 
-// sizes returns the number of ConfigMaps to create and the approximate size of each in bytes. The keys are prefixes
-// of their names.
+// sizes describes the ConfigMaps to create. The key is the prefix of their names. The first number is their count,
+// and the second is the approximate size of each in bytes.
 func sizes() map[string][2]int {
 	return map[string][2]int{
 		"huge":  {2, 1000 << 10},
@@ -49,8 +49,8 @@ var sharedContent struct {
 	err     error
 }
 
-// contentOf creates the content in the cluster once for all tests. The tests do not delete it, because the demo
-// cluster is deleted after them.
+// contentOf creates the content in the cluster once for all tests. The tests do not delete it, because the whole demo
+// cluster is deleted afterward.
 func contentOf(p *probe) *content {
 	p.Helper()
 	sharedContent.once.Do(func() {
@@ -169,8 +169,8 @@ func (c *content) user(
 	return tokenRequest.Status.Token, nil
 }
 
-// ignoreExisting returns nil if err means that an object already exists, and err otherwise. Objects already exist if
-// the same attack has run on the baseline program before.
+// ignoreExisting returns nil if err reports that an object already exists, and err otherwise. An object exists if the
+// same attack has already run on the baseline program (the program for comparison).
 func ignoreExisting(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil

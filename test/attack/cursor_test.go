@@ -14,7 +14,8 @@ import (
 const events = "core/v1/events"
 
 // A guest (a viewer of a share link) and a restricted user cannot detect changes of objects that they are not allowed
-// to see. Apart from times and cursors, their responses stay the same. Their cursors do not reveal the changes.
+// to see. Apart from times and cursors (positions from which a client resumes), their responses stay the same. The
+// cursors do not reveal the changes either.
 func TestCursorsHideForeignChanges(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()
@@ -27,8 +28,8 @@ func TestCursorsHideForeignChanges(t *testing.T) {
 			Resources: []string{"configmaps", "events"},
 			Verbs:     []string{"get", "list", "watch"},
 		}))(p)
-		// These requests are from a user with access to all namespaces. They make the program watch all namespaces at
-		// once.
+		// This user has access to all namespaces. The requests make the program watch all namespaces, including the
+		// hidden one.
 		for _, kind := range []string{configMaps, events} {
 			s.waitForSnapshot(get("/api/v1/snapshot/"+kind, bearer(s.creator)))
 		}
@@ -54,10 +55,10 @@ func (s *site) waitForSnapshot(r request) {
 	}))
 }
 
-// measureAdvantage measures whether cursors reveal changes of hidden objects. Each round reads all responses of an
-// observer (a client with few permissions) twice. In every second round, hidden objects change between the two reads.
-// The observer guesses from its cursors which rounds these are. Its advantage is 0 % if it can only guess by chance,
-// and 100 % if it is always right.
+// measureAdvantage measures whether cursors (resume positions in responses) reveal changes of hidden objects to an
+// observer. Each round reads all responses to the observer twice. In every second round, hidden objects change
+// between the two reads. The advantage is 0 % if the cursors differ equally often with and without hidden changes. It
+// is 100 % if they differ only in one of the two cases.
 func (s *site) measureAdvantage(o observer) {
 	s.Helper()
 	rounds := shortOrFull(6, 200)

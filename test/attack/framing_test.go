@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// refusals returns the status codes with which the server refuses a request before the request reaches a route. The
-// routes in this test would respond with 200, 303, 401 or 404.
+// refusals returns the status codes of requests that the server refuses before routing. If a request of this test
+// reached a route, the status would be 200, 303, 401 or 404 instead.
 func refusals() []int {
 	return []int{
 		http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusLengthRequired,

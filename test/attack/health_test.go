@@ -42,7 +42,8 @@ func (s latencies) String() string {
 // WebSocket.
 type health struct{ object, page, socket latencies }
 
-// worse combines two measurements. It returns the larger of the two times for each percentile, and adds the counts.
+// worse combines two measurements. It returns the larger of the two times for each percentile, and the sums of the
+// counts.
 func (h health) worse(other health) health {
 	return health{h.object.worse(other.object), h.page.worse(other.page), h.socket.worse(other.socket)}
 }
@@ -81,8 +82,8 @@ func (s *site) warmHealth(duration time.Duration) health {
 	return s.health(duration)
 }
 
-// healthDuring measures the response times of the healthy viewer while attack runs, but at least for the duration
-// atLeast.
+// healthDuring measures the response times of the healthy viewer (a client that does not attack) while attack runs.
+// If attack ends before the duration atLeast, the measurement continues until then.
 func (s *site) healthDuring(atLeast time.Duration, attack func()) health {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
@@ -119,7 +120,7 @@ func (s *site) healthUntil(ctx context.Context) (h health) {
 	return h
 }
 
-// measureGets sends GET requests for path, one at a time, until ctx ends. It returns their response times.
+// measureGets sends GET requests for a path, one after another, until ctx ends. It returns the response times.
 func (s *site) measureGets(ctx context.Context, client *http.Client, path string) latencies {
 	var all []time.Duration
 	failures := 0
@@ -168,8 +169,8 @@ func (s *site) measureSocket(ctx context.Context) latencies {
 	return latenciesOf(all, failures)
 }
 
-// measureUpdates opens one WebSocket, and measures how long each change of an object needs to arrive on it. It
-// returns when the WebSocket fails or ctx ends.
+// measureUpdates opens one WebSocket, and changes an object repeatedly. It measures how long each change needs to
+// arrive on the WebSocket. It returns when the WebSocket fails or ctx ends.
 func (s *site) measureUpdates(ctx context.Context) (all []time.Duration, err error) {
 	conn, err := s.socket(ctx, healthyAddress, http.Header{"Authorization": {"Bearer " + s.healthyToken}})
 	if err != nil {
@@ -199,20 +200,20 @@ func (s *site) measureUpdates(ctx context.Context) (all []time.Duration, err err
 	}
 }
 
-// transport returns an HTTP transport that connects from the local address in from.
+// transport returns an HTTP transport whose connections have the given local IP address.
 func (s *site) transport(from string) *http.Transport {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	return &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: s.tls}
 }
 
-// socket opens a WebSocket to the program from the local address in from. header identifies the user.
+// socket opens a WebSocket to the program. Its local IP address is given by from, and header identifies the user.
 func (s *site) socket(ctx context.Context, from string, header http.Header) (*websocket.Conn, error) {
 	client := &http.Client{Transport: s.transport(from)}
 	if header.Get("Cookie") != "" {
 		header.Set("Origin", s.program.URL)
 	}
 	conn, _, err := websocket.Dial(ctx, s.program.URL+"/api/v1/live",
-		&websocket.DialOptions{ //nolint:bodyclose // The connection owns the body.
+		&websocket.DialOptions{ //nolint:bodyclose // Closing the connection closes the body.
 			Subprotocols: []string{"glasshouse.v1+json"}, HTTPClient: client, HTTPHeader: header,
 		})
 	if err != nil {
@@ -234,18 +235,19 @@ func readUntil(ctx context.Context, conn *websocket.Conn, text string) error {
 	}
 }
 
-// socketFloor is an increase of the WebSocket's p99 latency that is always allowed during an attack. The limit is the
-// larger of two values: the p99 without an attack plus socketFloor, and twice that p99. Twice the p99 alone is only a
-// few milliseconds, as short as one scheduler delay, and the attackers share the processors with the program.
+// socketFloor is the increase of the WebSocket's p99 latency that is allowed during every attack. A latency above
+// socketFloor without an attack may double. For a shorter latency, doubling would allow only a few milliseconds. One
+// scheduler delay can take as long, because the attackers share the processors with the program.
 const socketFloor = 15 * time.Millisecond
 
 // shortLimit is the latency above which the short form of the tests (the default) fails. The short form takes too few
-// samples for a p99, so its figure is the slowest sample. A latency between the normal limit and shortLimit is
-// reported as missed, but does not fail the test.
+// samples for a p99, so it uses the slowest sample. Between the normal limit and shortLimit, the short form reports a
+// missed limit, but does not fail.
 const shortLimit = 3 * time.Second
 
-// requireHealth checks that an attack does not slow down the healthy viewer too much. before and during are the
-// response times before and during the attack.
+// requireHealth checks that an attack does not slow down the healthy viewer (a client that does not attack) too much.
+// before and during are its response times before and during the attack. finding is the name of the attack in the
+// printed table.
 func (s *site) requireHealth(finding string, before, during health) {
 	s.Helper()
 	works := during.object.failures+during.page.failures == 0 && during.object.count > 0 && during.page.count > 0
@@ -255,9 +257,8 @@ func (s *site) requireHealth(finding string, before, during health) {
 	s.requireSocket(finding+": healthy socket", before.socket, during.socket)
 }
 
-// requireSocket checks that an attack does not increase the p99 latency of the WebSocket too much. The attack with
-// 600 requests over all routes is known to miss this limit, because the program builds all the responses at the same
-// time.
+// requireSocket checks that an attack does not increase the p99 latency of the WebSocket too much. One attack is
+// known to exceed the limit: 600 requests over all routes, because the program builds all responses at the same time.
 func (s *site) requireSocket(finding string, before, during latencies) {
 	s.Helper()
 	works := during.failures == 0 && during.count > 0 && before.p99 > 0
@@ -267,8 +268,9 @@ func (s *site) requireSocket(finding string, before, during latencies) {
 		before.p99.Round(100*time.Microsecond))
 }
 
-// latencyReporter returns the method that records a latency. For latencies up to shortLimit, the short form of the
-// tests uses report, which does not fail the test. All other cases use require.
+// latencyReporter returns the method that records a latency: require, or report, which cannot fail the test. It
+// returns report only in the short form of the tests, if all requests worked and the slowest latency is at most
+// shortLimit.
 func (s *site) latencyReporter(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
 	if works && !isFull() && slowest <= shortLimit {
 		return s.report

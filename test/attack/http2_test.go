@@ -97,7 +97,8 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 }
 
 // requireNoErrors checks that the program has logged no line at level ERROR. That level is for errors that operators
-// must handle, and a client must not be able to cause one.
+// must handle, and a client must not be able to cause one. The parameter "of" is the number of requests that the
+// message mentions.
 func (s *site) requireNoErrors(finding string, of int) {
 	s.Helper()
 	var lines []string
@@ -112,9 +113,9 @@ func (s *site) requireNoErrors(finding string, of int) {
 	s.require(len(lines) == 0, finding+": lines at level error", "0", "%d of %d requests", len(lines), of)
 }
 
-// openStreams requests count paths on one HTTP/2 connection, each in its own stream. Without reset, it does not read
-// the connection. With reset, it resets half of the streams immediately, and the other half during the response.
-// opened is the number of streams that it could open before the server ended the connection.
+// openStreams sends count requests on one HTTP/2 connection, each in its own stream. If reset is true, it resets half
+// of the streams immediately, and the other half after 2 ms, during the response. Otherwise, it never reads the
+// connection. opened is the number of streams before the server ended the connection.
 func openStreams(
 	ctx context.Context, from, to string, config *tls.Config, paths []string, token string, count int, reset bool,
 ) (conn net.Conn, opened int, err error) {
@@ -130,7 +131,7 @@ func openStreams(
 	framer := http2.NewFramer(conn, conn)
 	window := uint32(1000)
 	if !reset {
-		window = 1 << 30 // The flow-control window is then larger than all responses.
+		window = 1 << 30 // Larger than all responses, so flow control does not stop them.
 	}
 	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}); err != nil {
 		return conn, 0, err
@@ -140,7 +141,7 @@ func openStreams(
 			return conn, 0, err
 		}
 	}
-	if reset { // Without reset, the connection is not read.
+	if reset { // Otherwise, the responses stay unread.
 		go func() { _, _ = io.Copy(io.Discard, conn) }() // The goroutine ends when conn is closed.
 	}
 	var block bytes.Buffer

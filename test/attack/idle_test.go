@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// raiseDescriptors raises the limit of open file descriptors of this process to its hard limit. The program inherits
-// the limit. The usual limit of a shell is too low for these tests.
+// raiseDescriptors raises this process's limit of open file descriptors to its hard limit, because the usual limit of
+// a shell is too low for these tests. The program inherits the limit. If the hard limit is below need, the test
+// fails.
 func raiseDescriptors(p *probe, need uint64) {
 	p.Helper()
 	var limit syscall.Rlimit
@@ -28,12 +29,12 @@ func raiseDescriptors(p *probe, need uint64) {
 	p.check(syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 }
 
-// sixAddresses returns one of six loopback addresses, by n. The server limits connections per address and in total.
-// Six addresses together can exceed the total limit.
+// sixAddresses returns one of six loopback addresses for the n-th connection. The server limits connections per
+// address and in total, and six addresses together can exceed the total limit.
 func sixAddresses(n int) string { return fmt.Sprintf("127.0.2.%d", 1+n%6) }
 
 // openConnections opens count connections and keeps them open. The n-th connection sends text(n). If reads is true,
-// it also waits for the start of a response.
+// each connection also waits for the start of a response.
 func openConnections(ctx context.Context, address string, count int, text func(n int) string, reads bool) *connections {
 	c := &connections{}
 	slots := make(chan struct{}, 128)
@@ -106,8 +107,8 @@ func (p *probe) requireFast(finding string, measured latencies) {
 // keepAliveRequest is a complete HTTP/1.1 request. The server keeps the connection open after its response.
 const keepAliveRequest = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-// reconnectLoop keeps count connections open until ctx ends. When the server closes one, it opens another. It returns
-// the number of connections that it opened again.
+// reconnectLoop keeps count connections open until ctx ends. When the server closes one, it opens a new one. It
+// returns the number of these new connections.
 func reconnectLoop(ctx context.Context, address string, count int) (times int64) {
 	var running sync.WaitGroup
 	var connects atomic.Int64
@@ -140,8 +141,8 @@ func stayConnected(ctx context.Context, from, address string) {
 	}
 }
 
-// unfinishedRequests returns a function for the text of the n-th request. None of these requests ever completes. Half
-// of them announce a body that is never sent completely. The other half have responses that the client does not read.
+// unfinishedRequests returns a function that returns the text of the n-th request. No request ever completes: half of
+// them announce a body that is never sent completely, and the responses to the other half are never read.
 func (s *site) unfinishedRequests() func(n int) string {
 	s.Helper()
 	body := post("/share", `{"token":`)
@@ -152,9 +153,9 @@ func (s *site) unfinishedRequests() func(n int) string {
 	return func(n int) string { return texts[n/6%2] }
 }
 
-// Healthy viewers get fast responses while thousands of other connections are idle. Idle connections have sent a
-// complete request, nothing, or half a header. Connections with an unfinished request do not slow down healthy
-// viewers either.
+// Healthy viewers (clients that do not attack) get fast responses while thousands of other connections are open. Most
+// of these are idle: they have sent a complete request, nothing, or an unfinished header. The others have an
+// unfinished request.
 func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
@@ -188,7 +189,8 @@ func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// Healthy viewers get fast responses while attackers reopen each idle connection that the server closes.
+// Healthy viewers (clients that do not attack) get fast responses while attackers reopen each idle connection that
+// the server closes.
 func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
@@ -197,7 +199,8 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 		start := must(s.counts())(p)
 		ctx, cancel := context.WithCancel(p.Context())
 		defer cancel()
-		// The program keeps at most 2,000 connections without a request open, so count exceeds this limit.
+		// The program keeps at most 2,000 connections without a request open. More are needed here, so that it closes
+		// some.
 		count := shortOrFull(2500, 4000)
 		var times int64
 		var attacking sync.WaitGroup
@@ -217,8 +220,8 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// Healthy viewers can connect while 8,200 other TLS handshakes are unfinished. No goroutines or file descriptors of
-// these handshakes remain afterward.
+// Healthy viewers (clients that do not attack) can connect while 8,200 other TLS handshakes are unfinished. No
+// goroutines or file descriptors of these handshakes remain afterward.
 func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)

@@ -127,14 +127,14 @@ func (s *site) comparison() string {
 	return "?a=" + side("huge-0") + "&b=" + side("huge-1")
 }
 
-// shorten removes the parameters that contain a namespace from query, because namespaces have other names in each
-// run.
+// shorten removes the parameters that contain a namespace from a query. The result is part of the name of a route,
+// which must be the same in each run, but the tests generate new namespaces for each run.
 func shorten(query string) string {
 	return regexp.MustCompile(`[?&](ns|a|b)=[^&]*`).ReplaceAllString(query, "")
 }
 
-// fillPath replaces the parameters of an OpenAPI path, such as {namespace}, by values. The test fails if a parameter
-// has no value.
+// fillPath replaces the parameters of an OpenAPI path, such as {namespace}, with values. The test fails if a
+// parameter has no known value.
 func (s *site) fillPath(path string) string {
 	s.Helper()
 	namespace, name := s.namespace, "huge-0"
@@ -173,8 +173,8 @@ func (s *site) subscriptions() (routes []route) {
 
 const manySubscriptions = "socket 100 subscriptions"
 
-// request returns the HTTP request for a route, with additional headers. For a WebSocket, the request body is a frame
-// that the server receives directly after the upgrade request.
+// request returns the HTTP request for a route. address is the server's address. For a WebSocket, the request body is
+// a frame that the server receives directly after the upgrade request.
 func (r route) request(address string, headers ...string) request {
 	if r.accept != "" {
 		headers = append([]string{"Accept: " + r.accept}, headers...)

@@ -1,12 +1,16 @@
 // Package attack attacks the built program from outside, with a real API server. Each attack checks its result
-// against a bar (the required result). Some bars limit the memory use of the program, or the response times of a
-// healthy viewer, a client that takes no part in the attack. Others require that the program never sends a canary (a
-// planted secret value).
+// against a bar (the required result). Some bars limit the memory use, or the response times of a healthy viewer (a
+// client that does not attack). Others require that the program never sends a canary (a planted secret value).
 //
-// The environment variable DASHBOARD contains the path of the program. BASELINE can contain the path of a second
-// program for comparison. Each attack then runs on both, and the table at the end shows the figures of both. The
-// figures of the baseline never fail a test. GLASSHOUSE_ATTACK=full selects the full form of the tests, with more
-// connections and more routes; "make attack" sets it. The tests require the demo cluster that .ci/on-demo starts.
+// These environment variables configure the tests:
+//
+//   - DASHBOARD is the path of the program.
+//   - BASELINE can be the path of a second program for comparison. Each attack then runs on both, and the table at
+//     the end shows the figures of both. The figures of the baseline never fail a test.
+//   - GLASSHOUSE_ATTACK=full selects the full form of the tests, with more connections and more routes. "make attack"
+//     sets it.
+//
+// The tests require the demo cluster that .ci/on-demo starts.
 package attack
 
 import (
@@ -105,7 +109,8 @@ func runOnEach(t *testing.T, attack func(*probe)) {
 	t.Run("program", func(t *testing.T) { attack(&probe{T: t, path: path}) })
 }
 
-// require records a figure. If met is false and the program is not the baseline, the test fails.
+// require records a measurement as a row of the printed table. finding is its name, bar is the required result, and
+// format and args are the measured value. If met is false and the program is not the baseline, the test fails.
 func (p *probe) require(met bool, finding, bar, format string, args ...any) {
 	p.Helper()
 	p.report(met, finding, bar, format, args...)
@@ -114,7 +119,8 @@ func (p *probe) require(met bool, finding, bar, format string, args ...any) {
 	}
 }
 
-// report records a figure. If met is false, it marks the figure as missed, but does not fail the test.
+// report records a measurement as a row of the printed table. If met is false, it marks the row as missed, but does
+// not fail the test. The parameters are those of require.
 func (p *probe) report(met bool, finding, bar, format string, args ...any) {
 	p.Helper()
 	value := fmt.Sprintf(format, args...)
@@ -125,7 +131,8 @@ func (p *probe) report(met bool, finding, bar, format string, args ...any) {
 	p.Logf("%s: %s; the bar is: %s", finding, value, bar)
 }
 
-// must returns a function that returns value. If err is not nil, the function ends the test.
+// must returns the value of a call that can fail, or ends the test. Usage: must(f())(p), where f returns a value and
+// an error.
 func must[T any](value T, err error) func(*probe) T {
 	return func(p *probe) T {
 		p.Helper()

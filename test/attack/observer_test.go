@@ -72,8 +72,8 @@ func (s *site) observerRequests(o observer) []request {
 	return requests
 }
 
-// responses sends all GET requests of an observer. It returns each complete response (status, header and body) by the
-// path of its request.
+// responses sends all GET requests of an observer (a client with few permissions). It returns each complete response
+// (status, header and body) by the path of its request. The number of the round selects the client address.
 func (s *site) responses(o observer, round int) (texts map[string]string) {
 	s.Helper()
 	texts = map[string]string{}
@@ -83,7 +83,7 @@ func (s *site) responses(o observer, round int) (texts map[string]string) {
 			s.Fatalf("%s is answered with %d %.300s: this tests nothing", r.path, a.status, a.body)
 		}
 		a.header.Del("Date")
-		// The length varies with the ages in the body. The body itself is compared anyway.
+		// The length depends on the ages in the body, which change. The body is compared without them.
 		a.header.Del("Content-Length")
 		var out strings.Builder
 		fmt.Fprintln(&out, a.status)
@@ -93,26 +93,27 @@ func (s *site) responses(o observer, round int) (texts map[string]string) {
 	return texts
 }
 
-// streamMessages opens a WebSocket with a subscription for each view (the form of a subscription's messages).
-// Additional subscriptions resume from the cursors in resume. The results are the messages and the last cursors, both
-// by the name of their subscription.
+// streamMessages opens a WebSocket with a subscription for each view (the form of a subscription's messages). For
+// each cursor (resume position) in resume, an additional subscription resumes from it. The results are the messages
+// and the last cursors, both by the name of their subscription.
 func (s *site) streamMessages(o observer, round int, resume map[string]string) (texts, cursors map[string]string) {
 	s.Helper()
 	st := must(s.openStream(s.Context(), readerAddress(round), o, resume))(s.probe)
 	defer st.close()
 	cursors = must(st.cursors())(s.probe)
 	if resume != nil {
-		// If a resumed subscription sends a wrong message, it needs some time to arrive.
+		// Wait for messages that the resumed subscriptions must not send.
 		wait(20 * time.Millisecond)
 	}
 	return st.texts(), cursors
 }
 
-// readerAddress returns one of 20 client addresses, by round. The server limits the request rate of each address.
+// readerAddress returns one of 20 client addresses for a round. Several are needed, because the server limits the
+// request rate of each address.
 func readerAddress(round int) string { return fmt.Sprint("127.0.3.", 1+round%20) }
 
-// mask replaces times and cursors by placeholders, because they differ between responses. The placeholder of a cursor
-// contains its length.
+// mask replaces times and cursors (resume positions) with placeholders, because they differ between responses. The
+// placeholder of a cursor contains its length.
 func mask(text string) string {
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`).ReplaceAllString(text, "TIME")
 	text = regexp.MustCompile(`data-wire="TIME">[^<]*<`).ReplaceAllString(text, `data-wire="TIME">AGE<`)
@@ -124,7 +125,7 @@ func mask(text string) string {
 func cursorPattern() *regexp.Regexp { return regexp.MustCompile(`"cursor":"[^"]*"`) }
 
 // changeHidden changes a ConfigMap and creates an event in the hidden namespace. It waits until the program has
-// received both.
+// received both changes.
 func (s *site) changeHidden(value string) {
 	s.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "oracle"}, Data: map[string]string{"value": value}}

@@ -11,8 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The related objects of a shared object can include kinds that are not shared. The response to a guest (a viewer of
-// the share link) must not claim that the cluster does not serve these kinds, and must not mention permissions.
+// The objects related to a shared object can include kinds that the link does not share. The response to a guest (a
+// viewer of the share link) must not claim that the cluster does not serve these kinds, and must not mention
+// permissions.
 func TestRelatedHidesUnsharedKindsFromGuests(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -51,8 +52,8 @@ func TestRelatedHidesUnsharedKindsFromGuests(t *testing.T) {
 	})
 }
 
-// A Role can allow a user to get the Namespace object of the Role's own namespace, as with kubectl. Requests for
-// other namespaces and for namespaces that do not exist get 403.
+// If a Role allows get on namespaces, its user can get the Namespace object of the Role's own namespace, as with
+// kubectl. Requests for any other namespace get 403, even if it does not exist.
 func TestNamespacedRoleGetsItsNamespace(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

@@ -56,8 +56,8 @@ type response struct {
 // smallBuffer is the size of a TCP receive buffer in bytes. Only a few packets fit into it.
 const smallBuffer = 4 << 10
 
-// dial opens a TCP connection from a loopback address to a server. receiveBuffer is the size of the TCP receive
-// buffer in bytes. If receiveBuffer is 0, the kernel chooses the size.
+// dial opens a TCP connection to a server. from is the client's loopback address, and to is the server's address.
+// receiveBuffer is the size of the TCP receive buffer in bytes. If it is 0, the kernel chooses the size.
 func dial(ctx context.Context, from, to string, receiveBuffer int) (net.Conn, error) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}
 	dialer.Control = func(_, _ string, raw syscall.RawConn) error {
@@ -72,7 +72,8 @@ func dial(ctx context.Context, from, to string, receiveBuffer int) (net.Conn, er
 	return dialer.DialContext(ctx, "tcp", to)
 }
 
-// send writes a request on a new connection. It returns the connection without reading the response.
+// send writes a request on a new connection. It returns the connection without reading the response. The parameters
+// are those of dial.
 func send(ctx context.Context, from, to string, r request, receiveBuffer int) (net.Conn, error) {
 	conn, err := dial(ctx, from, to, receiveBuffer)
 	if err != nil {
@@ -86,7 +87,8 @@ func send(ctx context.Context, from, to string, r request, receiveBuffer int) (n
 	return conn, nil
 }
 
-// exchange sends a request on a new connection, and reads the complete response.
+// exchange sends a request on a new connection, and reads the complete response. from is the client's IP address, and
+// to is the server's address.
 func exchange(ctx context.Context, from, to string, r request) (*response, error) {
 	r.headers = append([]string{"Connection: close"}, r.headers...)
 	conn, err := send(ctx, from, to, r, 0)

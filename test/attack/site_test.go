@@ -18,7 +18,8 @@ import (
 	"glasshouse/test/faults/program"
 )
 
-// memoryLimit is the memory limit of the program in bytes. The flag --memory-limit and the cgroup have this limit.
+// memoryLimit is the memory limit of the program in bytes. It is the value of the flag --memory-limit, and the limit
+// of the program's cgroup.
 const memoryLimit = 512 << 20
 
 // site is a running instance of the program, together with the users and objects that the attacks use.
@@ -32,8 +33,8 @@ type site struct {
 	group   *cgroup     // Cgroup that limits the program's memory; nil if it cannot be created.
 	peak    atomic.Int64
 
-	document document // OpenAPI document of the program; empty until paths reads it.
-	routes   []route  // Result of inventory; nil until its first call.
+	document document // OpenAPI document of the program; empty until the method paths loads it.
+	routes   []route  // Result of the method inventory; nil until its first call.
 
 	stop func()
 }
@@ -87,7 +88,7 @@ func (s *site) stopProgram() {
 		s.Logf("the end of its log:\n%s", log[max(0, len(log)-8000):])
 	}
 	if s.group != nil {
-		_ = eventually(5*time.Second, s.group.remove) // A cgroup that cannot be removed is empty and harmless.
+		_ = eventually(5*time.Second, s.group.remove) // If this fails, only an empty cgroup remains.
 	}
 }
 
@@ -116,7 +117,8 @@ func (s *site) waitReady() {
 
 func (s *site) isTLS() bool { return strings.HasPrefix(s.program.URL, "https:") }
 
-// sample reads the resident memory (RSS) of the program every 20 ms until ctx ends, and stores its peak.
+// sample reads the resident memory (RSS) of the program every 20 ms until ctx ends. It keeps the highest value in
+// s.peak.
 func (s *site) sample(ctx context.Context) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -134,9 +136,9 @@ func (s *site) sample(ctx context.Context) {
 
 const memoryBar = "RSS at most 90 % of 512 MB, cgroup at most 512 MB, never killed"
 
-// memory describes the peak memory use. isWithin reports whether the program still runs, and its resident memory was
-// at most 90 % of memoryLimit. The peak of the cgroup is allowed to reach 100 %. It includes page cache, which the
-// kernel drops only at the limit.
+// memory returns the peak memory use as text. isWithin is true if the program still runs, its peak resident memory is
+// at most 90 % of memoryLimit, and the kernel killed no process of the cgroup. The cgroup's peak is allowed to reach
+// 100 %, because it includes page cache, which the kernel drops only at the limit.
 func (s *site) memory() (text string, isWithin bool) {
 	peak := s.peak.Load()
 	text = fmt.Sprintf("RSS %d MB", peak>>20)
@@ -157,7 +159,8 @@ func (s *site) memory() (text string, isWithin bool) {
 }
 
 // requireMemory checks that the program's memory use stayed within its limits. It uses the peak resident memory since
-// s.peak was last set to 0, and the cgroup's peak since the start of the program.
+// the test last set s.peak to 0, and the cgroup's peak since the start of the program. extra is more text for the
+// table.
 func (s *site) requireMemory(attack, extra string) {
 	s.Helper()
 	text, isWithin := s.memory()
@@ -180,8 +183,8 @@ type part struct {
 	Name       string   `json:"name,omitempty"`
 }
 
-// share creates a share link as the user creator, and opens it. It returns the token of the link and the Cookie
-// header of a guest (a viewer of the link).
+// share creates a share link with the creator's token, and opens it. The parameter "to" is the page that the link
+// opens. share returns the token of the link and the Cookie header of a guest (a viewer of the link).
 func (s *site) share(to string, parts ...part) (token, guest string) {
 	s.Helper()
 	body := must(json.Marshal(map[string]any{"parts": parts, "to": to, "seconds": 3600}))(s.probe)
@@ -230,9 +233,9 @@ func (s *site) counts() (c counts, err error) {
 	return c, errors.Join(err, descriptorErr, rssErr)
 }
 
-// requireReturn checks that the numbers of goroutines and descriptors return to those in before, within timeout. 20
-// more goroutines and 10 more descriptors are allowed. It prints the resident memory without a limit, because the Go
-// runtime returns memory to the kernel over minutes.
+// requireReturn checks that the numbers of goroutines and open file descriptors return to those in before, within the
+// timeout. Up to 20 more goroutines and 10 more descriptors are allowed. The resident memory is printed without a
+// limit, because the Go runtime returns memory to the kernel over minutes.
 func (s *site) requireReturn(finding string, before counts, timeout time.Duration) {
 	s.Helper()
 	bar := fmt.Sprintf("back within %v, up to 20 more goroutines and 10 more descriptors", timeout)

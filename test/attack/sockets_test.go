@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// upgrade opens a WebSocket without a WebSocket library, so that the test can write arbitrary frames.
+// upgrade opens a WebSocket without a WebSocket library, so that the test can write arbitrary frames. from is the
+// client's IP address.
 func (s *site) upgrade(ctx context.Context, from string, headers ...string) (net.Conn, error) {
 	r := route{path: "/api/v1/live", subscribe: `{"op":"ping","id":1}`}
 	conn, err := send(ctx, from, s.address, r.request(s.address, headers...), 0)
@@ -59,8 +60,8 @@ func (s *site) floods() map[string]string {
 	}
 }
 
-// Floods of WebSocket frames do not slow down healthy viewers, and do not exceed the memory limit. A guest (a viewer
-// of a share link) and a user send each flood.
+// Floods of WebSocket frames do not slow down healthy viewers (clients that do not attack), and do not exceed the
+// memory limit. Both a guest (a viewer of a share link) and a user send every flood.
 func TestFrameFloodsDoNotAffectOthers(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()
@@ -86,7 +87,8 @@ func TestFrameFloodsDoNotAffectOthers(t *testing.T) {
 		flooding.Wait()
 		s.requireMemory("S39: floods of frames", "")
 		s.requireHealth("S39: floods of frames", baseline, during)
-		// The program detects only by a ping that a client has closed a throttled socket. This takes up to 55 s.
+		// If a client closes a WebSocket that the program currently does not read because of a rate limit, only a
+		// ping detects this. The ping can need up to 55 s.
 		if isFull() {
 			s.requireReturn("S39: floods of frames: what remains", start, time.Minute)
 		}
@@ -94,6 +96,7 @@ func TestFrameFloodsDoNotAffectOthers(t *testing.T) {
 }
 
 // flood writes text to a WebSocket in a loop until ctx ends. It reconnects when the program closes the connection.
+// from is the client's IP address, and header identifies the user.
 func (s *site) flood(ctx context.Context, from, name, text, header string) {
 	for ctx.Err() == nil && !s.hasEnded() {
 		conn, err := s.upgrade(ctx, from, header)
@@ -111,5 +114,5 @@ func (s *site) flood(ctx context.Context, from, name, text, header string) {
 		_ = conn.Close()
 		wait(100 * time.Millisecond)
 	}
-	_ = name // Stack traces show name, so it identifies the flood.
+	_ = name // The parameter name exists only to identify the flood in stack traces.
 }

@@ -38,11 +38,11 @@ type stream struct {
 
 	mu       sync.Mutex
 	messages map[string][]message
-	err      error // Error that ended read.
+	err      error // Error that ended the method read.
 }
 
-// openStream opens a WebSocket, and subscribes to each view, such as rows and object. If resume has a cursor for a
-// view, a second subscription to the view resumes from that cursor.
+// openStream opens a WebSocket from the given client address, and subscribes to each view, such as rows and object.
+// If resume has a cursor (resume position) for a view, a second subscription to the view resumes from it.
 func (s *site) openStream(ctx context.Context, from string, o observer, resume map[string]string) (*stream, error) {
 	name, value, _ := strings.Cut(o.header, ": ")
 	conn, err := s.socket(ctx, from, http.Header{name: {value}})
@@ -113,8 +113,9 @@ func messagesOf(frame []byte) (messages []message, err error) {
 	return messages, nil
 }
 
-// cursors waits until each subscription has received its complete first state, and returns the last cursors. For a
-// resumed subscription, it waits only for one message and returns no cursor.
+// cursors waits until each subscription has received its complete first snapshot, and returns the last cursors
+// (resume positions). A resumed subscription gets no snapshot, so cursors waits only for one message and returns no
+// cursor for it.
 func (st *stream) cursors() (cursors map[string]string, err error) {
 	err = eventually(10*time.Second, func() error {
 		st.mu.Lock()
@@ -135,8 +136,8 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 	return cursors, err
 }
 
-// texts returns the messages of each subscription as one text, by the name of the subscription. It omits digests, and
-// replaces the ids of messages by a placeholder.
+// texts returns the messages of each subscription as one text, by the name of the subscription. It omits digests
+// (data hashes for verification), and replaces the ids of messages with a placeholder.
 func (st *stream) texts() map[string]string {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -149,8 +150,8 @@ func (st *stream) texts() map[string]string {
 	return texts
 }
 
-// withoutDigests removes digests (hashes by which a client verifies its copy). It also removes empty messages
-// directly before or after a digest. The program sends digests once a minute.
+// withoutDigests removes digests (hashes by which a client verifies its copy), which the program sends once a minute.
+// It also removes the empty message that can precede or follow a digest.
 func withoutDigests(all []message) (rest []message) {
 	isDigest := func(n int) bool { return n >= 0 && n < len(all) && all[n].Type == "digest" }
 	for n, m := range all {
@@ -167,9 +168,9 @@ func (st *stream) close() {
 	st.reading.Wait()
 }
 
-// checkQuiet checks the messages that arrive after the first state, while only hidden objects change. The messages
-// must have no content. They must not be more frequent than heartbeats (every 15 s) and digests (every 60 s). A
-// digest can have an empty message before it.
+// checkQuiet checks the messages after the first snapshot, while only hidden objects change. Only empty messages,
+// heartbeats (every 15 s) and digests (data hashes, every 60 s) are allowed. An empty message can precede a digest.
+// Altogether, one message per 7 s and two more are allowed.
 func (st *stream) checkQuiet(t *tally) {
 	t.Helper()
 	st.mu.Lock()

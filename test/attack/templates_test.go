@@ -16,8 +16,8 @@ import (
 // copies of objects.
 const templateCanary = "canary-of-a-template"
 
-// plainAnnotations returns annotations without a copy of an object. The program is allowed to mask their values, but
-// only in all places of an object alike.
+// plainAnnotations returns annotations that contain no copy of an object. If the program masks a value, it must mask
+// the value in all places of an object.
 func plainAnnotations() map[string]string {
 	return map[string]string{
 		"example.com/plain":  "a plain value of an annotation",
@@ -32,7 +32,7 @@ func plainAnnotations() map[string]string {
 type template struct {
 	resource string // Group, version and plural, such as apps/v1/deployments.
 	kind     string
-	spec     string // JSON; the method object replaces ANNOTATED by metadata, and POD by fields of a pod spec.
+	spec     string // JSON; the method object inserts metadata at ANNOTATED, and fields of a pod spec at POD.
 }
 
 func templates() []template {
@@ -56,7 +56,8 @@ func templates() []template {
 	}
 }
 
-// object returns an object of t.resource as JSON. The object has the same annotations at the top and in its template.
+// object returns an object of the template's resource as JSON. The annotations at the top of the object are also in
+// the template inside it.
 func (t template) object() string {
 	copied := `{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"data\":{\"password\":\"` + templateCanary + `\"}}`
 	annotations := []string{
@@ -85,7 +86,8 @@ const embedder = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResource
 	"spec":{"type":"object","properties":{"template":{"type":"object","x-kubernetes-embedded-resource":true,
 	"x-kubernetes-preserve-unknown-fields":true}}}}}}}]}}`
 
-// create creates an object from JSON. If the object already exists, create returns no error.
+// create creates an object from JSON text. An empty namespace means that the object is cluster-scoped. If the object
+// already exists, create returns no error.
 func (c *content) create(ctx context.Context, resource, namespace, text string) error {
 	parts := strings.Split(resource, "/")
 	group := strings.Replace(parts[0], "core", "", 1)
@@ -131,8 +133,8 @@ func annotationsIn(value any, path string) (places []annotation) {
 	return places
 }
 
-// checkMasking checks that each annotation in body (an object as JSON) is readable in all its places, or masked in
-// all of them. A missing annotation counts as masked.
+// checkMasking checks each plain annotation in body (an object as JSON). It must be readable in all its places, or
+// masked in all of them. A missing annotation counts as masked. kind is the object's kind for the failure message.
 func (t *tally) checkMasking(kind, body string) {
 	t.Helper()
 	var object any

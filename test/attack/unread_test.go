@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// attacker returns one of eight loopback addresses, by n. The attacks use several addresses, because the program has
-// limits for each address.
+// attacker returns one of eight loopback addresses for the n-th connection. The attacks use several addresses,
+// because the program has limits for each address.
 func attacker(n int) string { return fmt.Sprintf("127.0.1.%d", 1+n%8) }
 
 type connections struct {
@@ -61,7 +61,7 @@ func (s *site) warmUp(headers ...string) {
 			continue
 		}
 		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
-		_, _ = http.ReadResponse(bufio.NewReader(conn), nil) //nolint:bodyclose // The connection is closed.
+		_, _ = http.ReadResponse(bufio.NewReader(conn), nil) //nolint:bodyclose // The next line closes the connection.
 		_ = conn.Close()
 	}
 }
@@ -84,7 +84,8 @@ func largest() []string {
 
 // unreadAttacks returns one attack on all GET routes at once, and one with POST, PUT and DELETE requests. The short
 // form of the tests (the default) adds one attack for each of the largest routes. The full form adds two attacks for
-// each GET route, one as a guest (a viewer of a share link) and one as a user.
+// each GET route, one as a guest (a viewer of a share link) and one as a user. The parameter guest is the Cookie
+// header of the guest.
 func (s *site) unreadAttacks(guest string) (waves []unreadAttack) {
 	s.Helper()
 	all, others := unreadAttack{name: allRoutes}, unreadAttack{name: "POST, PUT and DELETE"}
@@ -180,7 +181,8 @@ func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 	})
 }
 
-// Two unread exports of a share link do not block exports by other guests (viewers) of the link.
+// Two exports of a share link that the client never reads do not block exports by other guests (viewers) of the same
+// link.
 func TestUnreadExportsDoNotBlockOtherGuests(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()

@@ -20,14 +20,15 @@ import (
 
 // The kinds of an aggregated API appear when its APIService is created. When the APIService is deleted, the kinds
 // disappear with their rows. This test does not run in parallel with tests that create CustomResourceDefinitions,
-// because both trigger discovery.
+// because these also make the program discover new kinds.
 func TestAPIServiceRegisteredAndRemoved(t *testing.T) {
 	w := open(t, options{})
 	k := newKind()
 	k.group = k.plural + ".example.com" // Each API group has one server, so this kind needs its own group.
 	eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
 	picker := w.startViewers(1, viewer.Kinds())[0]
-	// Wait until the program watches APIServices, because the start of that watch also triggers discovery.
+	// Wait until the program watches APIServices. The start of that watch also makes the program discover kinds,
+	// which would hide a missing reaction to the new APIService.
 	sleep(3 * time.Second)
 
 	unregister := w.register(k, serve(t, k))
@@ -54,8 +55,8 @@ func TestAPIServiceRegisteredAndRemoved(t *testing.T) {
 	checkNoFaults(t, append(rows, picker)...)
 }
 
-// serve starts an aggregated API server with one kind and one object. The server supports only plain lists, and
-// watches that send no events.
+// serve starts an aggregated API server with one kind and one object, and returns its port. The server supports plain
+// lists, but no streaming lists. Its watches send no events.
 func serve(t *testing.T, k kind) (port int) {
 	t.Helper()
 	respond := func(w http.ResponseWriter, status int, format string, args ...any) {
@@ -90,7 +91,7 @@ func serve(t *testing.T, k kind) (port int) {
 	})
 	server := httptest.NewTLSServer(mux)
 	t.Cleanup(func() {
-		server.CloseClientConnections() // Close would wait for open watches.
+		server.CloseClientConnections() // Without this, Close would wait for open watches.
 		server.Close()
 	})
 	address, ok := server.Listener.Addr().(*net.TCPAddr)
@@ -100,8 +101,8 @@ func serve(t *testing.T, k kind) (port int) {
 	return address.Port
 }
 
-// register creates an APIService for the API group of k. The API server then forwards requests for this group to port
-// on localhost.
+// register creates an APIService for the API group of k. The API server then forwards requests for this group to a
+// port on localhost. unregister deletes the APIService.
 func (w *testbed) register(k kind, port int) (unregister func()) {
 	w.t.Helper()
 	service := &corev1.Service{

@@ -16,7 +16,8 @@ import (
 )
 
 // Some servers and proxies never send the bookmark that ends a streaming list (a watch that begins with all objects).
-// The program then uses a plain list within 30 s. Until then, its state is not live, even if changes arrive.
+// The program then uses a plain list within 30 s. Until then, its clients do not see the state live (complete and
+// current), even if changes arrive.
 func TestMissingListBookmark(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{noListEnds: true})
@@ -63,7 +64,7 @@ func TestTooManyRequests(t *testing.T) {
 	w.gate.Refuse(isConfigMaps)
 	rows := w.startViewers(4, w.rows())
 	start := time.Now()
-	const duration = 14 * time.Second // client-go tries ten times, once a second, before it reports the error.
+	const duration = 14 * time.Second // client-go reports the error after ten tries, one per second.
 	sleep(duration)
 	checkNotLive(t, start, time.Now(), rows...)
 	if now := rows[0].State(); now.State != "failed" || !strings.Contains(now.Reason, "Too many requests") {
@@ -89,8 +90,8 @@ func TestTooManyRequests(t *testing.T) {
 	checkNoFaults(t, rows...)
 }
 
-// The program sends only get, list and watch requests to the API server, and reviews of its own permissions. This is
-// true for every kind.
+// The program sends only get, list and watch requests to the API server, and reviews of its own permissions. The test
+// requests objects of every kind.
 func TestOnlyReadsAreSent(t *testing.T) {
 	w := open(t, options{})
 	var resources struct {

@@ -9,8 +9,8 @@ import (
 	"glasshouse/test/faults/link"
 )
 
-// After a restart, an API server responds with 410 to watches from old resourceVersions. The program then relists,
-// and its clients receive only the changes instead of a new snapshot.
+// After a restart, an API server responds with 410 to watches from old resourceVersions. The program then relists.
+// Its clients receive only the changes, not a new snapshot.
 func TestAPIServerKilledAndRestarted(t *testing.T) {
 	server := apiServer(t)
 	w := open(t, options{server: server.Addr})
@@ -48,8 +48,8 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 	}
 }
 
-// If etcd has compacted the revision from which a watch resumes, the program relists, and its clients receive only
-// the changes. The API server in this test has no watch cache, so etcd itself reports the compaction.
+// If etcd has compacted the revision from which a watch resumes, the program relists. Its clients receive only the
+// changes. The API server in this test has no watch cache, so etcd itself reports the compaction.
 func TestEtcdCompaction(t *testing.T) {
 	server := apiServer(t, "--watch-cache-sizes=configmaps#0")
 	w := open(t, options{behindGate: server.Addr})
@@ -62,12 +62,12 @@ func TestEtcdCompaction(t *testing.T) {
 	w.converges(10*time.Second, rows...)
 	lists := w.gate.Count(link.Lists("configmaps"))
 	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "2"))
-	w.converges(10*time.Second, rows...) // After a watch without any event, client-go relists.
+	w.converges(10*time.Second, rows...) // Give the watch an event; client-go relists after a watch without one.
 
 	w.up.Cut()
 	check(t, w.Touch(t.Context(), w.namespace, "kept", 20))
-	check(t, w.Apply(t.Context(), w.namespace, "kept", "2")) // kept no longer matches odd=true.
-	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "3")) // cm-2 starts to match odd=true.
+	check(t, w.Apply(t.Context(), w.namespace, "kept", "2")) // The object no longer matches odd=true.
+	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "3")) // The object starts to match odd=true.
 	check(t, w.Delete(t.Context(), w.namespace, "cm-1"))
 	check(t, w.Compact(t.Context()))
 	waitForState(t, staleGrace+time.Second, "stale", all...)
@@ -93,8 +93,8 @@ func TestEtcdCompaction(t *testing.T) {
 	}
 }
 
-// While the API server is unreachable for a minute, no client sees the state live. Afterward, the program reconnects.
-// TestLongOutage in internal/watch simulates an outage of hours.
+// While the API server is unreachable for a minute, no client sees the state live (complete and current). Afterward,
+// the program reconnects. TestLongOutage in internal/watch simulates an outage of hours.
 func TestAPIServerUnreachable(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{})
@@ -118,7 +118,7 @@ func TestAPIServerUnreachable(t *testing.T) {
 	checkNoFaults(t, append(rows, lateViewers...)...)
 }
 
-// apiServer starts an additional API server, and kills it when the test ends.
+// apiServer starts an additional API server with the given extra flags, and kills it when the test ends.
 func apiServer(t *testing.T, flags ...string) *cluster.APIServer {
 	t.Helper()
 	c := must(cluster.Open())(t)

@@ -21,7 +21,7 @@ func TestClientReconnects(t *testing.T) {
 		resets int
 	}{
 		{"inside the ring", 300, 10, 0},
-		{"outside the ring", 110, 1_000_000, 1}, // 80 MB of changes exceed the history's limit of 64 MiB.
+		{"outside the ring", 110, 1_000_000, 1}, // 110 MB, compressed to 80 MB, exceed the history's limit of 64 MiB.
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := open(t, options{})
@@ -45,13 +45,14 @@ func TestClientReconnects(t *testing.T) {
 			for _, stop := range stops {
 				stop()
 			}
-			// The program drops its oldest changes first, so this change is the first one that it would drop.
+			// The program drops its oldest changes first. If it drops any change that the clients missed, it drops
+			// this one.
 			check(t, w.Apply(t.Context(), w.namespace, "new", "1"))
 			for range test.writes {
 				check(t, w.Apply(t.Context(), w.namespace, "it", randomText(test.size)))
 			}
 			check(t, w.Delete(t.Context(), w.namespace, "gone"))
-			check(t, w.Apply(t.Context(), w.namespace, "cm-1", "2")) // cm-1 no longer matches odd=true.
+			check(t, w.Apply(t.Context(), w.namespace, "cm-1", "2")) // The object no longer matches odd=true.
 			for _, v := range all {
 				run(t, v.Run)
 			}
@@ -65,7 +66,7 @@ func TestClientReconnects(t *testing.T) {
 			}
 			for _, v := range all {
 				sum, resets, resumed := checkNoFaults(t, v), test.resets, 1-test.resets
-				// A window (a part of a sorted list) never resumes. It gets all its rows again.
+				// A viewer of a window (a part of a sorted list) never resumes. It gets all rows of the window again.
 				if v.Want().View == "window" {
 					resets, resumed = 0, 0
 				}
@@ -106,7 +107,7 @@ func TestThousandClientsReconnect(t *testing.T) {
 	}
 }
 
-// randomText returns random text of about size bytes. Compression hardly shortens it.
+// randomText returns random text of about size bytes. Compression shortens it by only a quarter.
 func randomText(size int) string {
 	random := make([]byte, size*3/4)
 	_, _ = rand.Read(random)

@@ -10,7 +10,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// converges waits until the rows of every viewer equal a quorum list (a list from etcd). It returns the elapsed time.
+// converges waits until the rows of every viewer (test client) equal a quorum list (a list from etcd). It returns the
+// elapsed time.
 func (w *testbed) converges(timeout time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
 	return eventually(w.t, timeout, "the viewer's copy is what the API server lists", func() error {
@@ -18,9 +19,10 @@ func (w *testbed) converges(timeout time.Duration, viewers ...*viewer.Viewer) ti
 	})
 }
 
-// compare compares the rows of each viewer with a quorum list (a list from etcd) for the viewer's query.
+// compare compares the rows of each viewer (test client) with a quorum list (a list from etcd) for the viewer's
+// query.
 func (w *testbed) compare(viewers []*viewer.Viewer) error {
-	// Viewers with the same query share one list, even if their views differ.
+	// Viewers with the same query share one list, even if they receive the rows in different forms (views).
 	lists := make(map[string]map[string]viewer.Row)
 	for i, v := range viewers {
 		want := v.Want()
@@ -39,8 +41,8 @@ func (w *testbed) compare(viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// objectConverges waits until every viewer's object equals the object with this name in etcd. It returns the elapsed
-// time.
+// objectConverges waits until the object of every viewer (test client) equals the object with the given name in etcd.
+// It returns the elapsed time.
 func (w *testbed) objectConverges(timeout time.Duration, name string, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
 	return eventually(w.t, timeout, "the viewer's object is the API server's", func() error {
@@ -61,8 +63,9 @@ func (w *testbed) compareObject(name string, viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// changesConverge waits until the changes that each viewer received transform the rows in before into the current
-// rows. The test fails if the viewers received different changes, or the same changes in a different order.
+// changesConverge waits until the changes that each viewer (test client) received transform the rows in before into
+// the current rows. The test fails if two viewers received different changes, or the same changes in a different
+// order.
 func (w *testbed) changesConverge(timeout time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
 	eventually(w.t, timeout, "changes lead to what the API server lists", func() error {
@@ -89,7 +92,8 @@ func (w *testbed) compareChanges(before map[string]viewer.Row, viewers []*viewer
 	return nil
 }
 
-// waitForState waits until every viewer has the given state, and returns the elapsed time.
+// waitForState waits until every viewer (test client) has received the given state, such as live or stale. It returns
+// the elapsed time.
 func waitForState(t *testing.T, timeout time.Duration, state string, viewers ...*viewer.Viewer) time.Duration {
 	t.Helper()
 	return eventually(t, timeout, "the state is "+state, func() error {
@@ -102,7 +106,7 @@ func waitForState(t *testing.T, timeout time.Duration, state string, viewers ...
 	})
 }
 
-// checkNotLive fails the test if a viewer had the state live at any time between from and to.
+// checkNotLive fails the test if a viewer (test client) had the state live at any time in the given period.
 func checkNotLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
 	t.Helper()
 	for i, v := range viewers {
@@ -114,8 +118,8 @@ func checkNotLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
 	}
 }
 
-// checkNoFaults fails the test if a viewer has recorded a fault (an inconsistent message). It returns the sum of all
-// viewers' message counts.
+// checkNoFaults fails the test if a viewer (test client) has recorded a fault (an inconsistent message). It returns
+// the sum of all viewers' message counts.
 func checkNoFaults(t *testing.T, viewers ...*viewer.Viewer) (sum viewer.Tally) {
 	t.Helper()
 	for i, v := range viewers {

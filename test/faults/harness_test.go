@@ -22,13 +22,13 @@ import (
 
 const (
 	configMaps = "core/v1/configmaps"
-	// staleGrace is the maximum time from the interruption of a watch until its state is stale. It is one second in
-	// the program, plus one second for a slow test machine.
+	// staleGrace is the maximum time from the interruption of a watch until its data has the state stale. The program
+	// needs up to one second. Another second is for a slow test machine.
 	staleGrace = 2 * time.Second
 )
 
-// testbed is a running dashboard with its own namespace. A test can break the proxies up and down, through which the
-// dashboard is connected:
+// testbed is a running dashboard with its own namespace. The dashboard is connected through two proxies, up and down,
+// whose connections a test can break:
 //
 //	viewers - down - dashboard - up - gate - API server
 type testbed struct {
@@ -44,8 +44,8 @@ type testbed struct {
 
 // options are the settings of a testbed that differ from the defaults.
 type options struct {
-	server     string // Address of an API server to use without a gate (a recording proxy).
-	behindGate string // Address of an API server to use with a gate; empty for the cluster's.
+	server     string // Address of an API server to use without a gate (the proxy that can refuse requests).
+	behindGate string // Address of an API server to use with a gate. Empty means the cluster's own.
 	noListEnds bool
 	kubeconfig string
 	args       []string
@@ -154,9 +154,10 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 
 func (w *testbed) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
 
-// views returns subscriptions for all views with rows: rows, table and window. Each view is used without a selector,
-// and with a selector that ConfigMaps start and stop to match during churn. The window without a selector shows only
-// a part of its rows. The first subscription uses the rows view, and the last one has two namespaces.
+// views returns subscriptions in all forms (views) with rows: rows, table and window (a part of a sorted list). Each
+// occurs without a selector, and with a selector that ConfigMaps start and stop to match during churn. The window
+// without a selector does not contain all rows that match. The first subscription is of the view rows, and the last
+// one has two namespaces.
 func (w *testbed) views() (views []viewer.Want) {
 	for _, labels := range []string{"", "odd=true"} {
 		want := w.rows()
@@ -173,7 +174,7 @@ func (w *testbed) views() (views []viewer.Want) {
 	return append(views, viewer.Rows(configMaps, w.namespace, "kube-system"))
 }
 
-// fields returns a subscription with a field selector. The program needs a separate list and watch for it.
+// fields returns a subscription with a field selector, for which the program needs a separate list and watch.
 func (w *testbed) fields() viewer.Want {
 	want := w.rows()
 	want.Fields = "metadata.name!=kept"
@@ -186,7 +187,7 @@ func (w *testbed) object(name string) viewer.Want {
 	return viewer.Object(configMaps, w.namespace, name)
 }
 
-// churn changes ConfigMaps of the namespace at random until stop is called, with at most rate changes per second.
+// churn makes random changes to ConfigMaps of the namespace, at most rate changes per second, until stop is called.
 func (w *testbed) churn(rate int) (stop func()) {
 	w.t.Helper()
 	end := w.Churn(w.t.Context(), w.namespace, rate)
@@ -202,6 +203,7 @@ func (w *testbed) churn(rate int) (stop func()) {
 }
 
 // eventually calls check until it returns nil, and returns the elapsed time. After the timeout, it fails the test.
+// description is part of the failure message.
 func eventually(t *testing.T, timeout time.Duration, description string, check func() error) time.Duration {
 	t.Helper()
 	elapsed, err := poll(timeout, check)
@@ -228,7 +230,8 @@ func poll(timeout time.Duration, check func() error) (elapsed time.Duration, err
 // sleep waits for the duration of a fault, or long enough to check that nothing happens.
 func sleep(duration time.Duration) { <-time.After(duration) }
 
-// must returns a function that returns value. If err is not nil, the function ends the test.
+// must returns the value of a call that can fail, or ends the test. Usage: must(f())(t), where f returns a value and
+// an error.
 func must[T any](value T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()

@@ -20,8 +20,9 @@ import (
 	"github.com/coder/websocket"
 )
 
-// A thousand hostile connections from one address at most double the p99 latency of a viewer at another address. An
-// increase by up to 50 ms is also allowed. The latency is the time from a write to its WebSocket message.
+// A thousand hostile connections from one address do not slow down a viewer (test client) at another address too
+// much. Its p99 latency may double, or increase by 50 ms if that is more. The latency is the time from a write to its
+// WebSocket message.
 func TestHostileConnections(t *testing.T) {
 	if address, namespace, isAttacker := strings.Cut(os.Getenv(victimEnv), " "); isAttacker {
 		attackAll(t.Context(), address, namespace)
@@ -34,8 +35,8 @@ func TestHostileConnections(t *testing.T) {
 	measureDelays(t, w, 50) // Complete one-time work before the measurement.
 	before := measureDelays(t, w, writes)
 
-	// The attackers run in another process of this test binary, with low priority. They then do not use CPU time that
-	// the measured viewer needs.
+	// The attackers run in another process of this test binary. Its low priority leaves the CPU time to the measured
+	// viewer.
 	attackers := exec.CommandContext(t.Context(), //nolint:gosec // It runs this test binary.
 		"nice", "-n", "19", os.Args[0], "-test.run=^TestHostileConnections$", "-test.v")
 	attackers.Env = append(os.Environ(), victimEnv+"="+strings.TrimPrefix(w.program.URL, "http://")+" "+w.namespace)
@@ -69,8 +70,8 @@ func TestHostileConnections(t *testing.T) {
 	}
 }
 
-// victimEnv is the name of an environment variable of the attacking process. Its value is the address and the
-// namespace to attack.
+// victimEnv is the name of an environment variable. It is set only in the attacking process, and contains the address
+// and the namespace to attack.
 const victimEnv = "GLASSHOUSE_VICTIM"
 
 const hostileConnections = 1000
@@ -92,8 +93,8 @@ func attackAll(ctx context.Context, address, namespace string) {
 		attackers.Go(func() {
 			for ctx.Err() == nil {
 				a := &attack{ctx: ctx, address: address, namespace: namespace, running: &running}
-				_ = a.run(attacks[i%len(attacks)]) // run fails when the server or ctx ends the connection.
-				_ = a.sleep(time.Second)           // sleep fails when ctx ends.
+				_ = a.run(attacks[i%len(attacks)]) // An error means that the server or ctx ended the connection.
+				_ = a.sleep(time.Second)           // An error means that ctx ended.
 			}
 		})
 	}
@@ -112,12 +113,13 @@ func (s latencies) String() string {
 		s.write.Round(time.Microsecond), s.delivery.Round(time.Microsecond))
 }
 
-// measureDelays writes an object repeatedly, and measures the time from each write to its WebSocket message.
+// measureDelays writes an object the given number of times, and measures the time from each write to its WebSocket
+// message.
 func measureDelays(t *testing.T, w *testbed, writes int) latencies {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	conn, _, err := websocket.Dial( //nolint:bodyclose // The connection owns the body.
+	conn, _, err := websocket.Dial( //nolint:bodyclose // Closing the connection closes the body.
 		ctx, strings.Replace(w.program.URL, "http://", "ws://", 1)+"/api/v1/live",
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
 	)
@@ -248,7 +250,7 @@ func floodSubscriptions(a *attack) error {
 		if err := a.write(string(frame)); err != nil {
 			return err
 		}
-		if err := a.sleep(10 * time.Millisecond); err != nil { // 100 messages per second exceed the limit of 20.
+		if err := a.sleep(10 * time.Millisecond); err != nil { // Send 100 messages per second; the limit is 20.
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// kind identifies a custom resource that a test defines.
+// kind identifies a kind of custom resource that a test defines.
 type kind struct{ group, plural, name string }
 
 func newKind() kind {
@@ -94,7 +94,7 @@ func (w *testbed) createObjects(k kind, names ...string) {
 const kindTimeout = 2 * time.Second
 
 // waitUntilOffered waits until the viewer's list of kinds contains k (if want is true) or no longer contains k. The
-// test fails if this takes longer than kindTimeout.
+// test fails if this takes longer than kindTimeout. The viewer is a test client that subscribes to the list.
 func waitUntilOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 	t.Helper()
 	elapsed := eventually(t, 30*time.Second, "the picker changes", func() error {
@@ -114,7 +114,7 @@ func waitUntilOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 func TestDefinitionDeletedAndRecreated(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		// down reports whether the connection to the API server is cut during the deletion, so that no delete event
+		// down is true if the connection to the API server is cut during the deletion, so that no delete event
 		// arrives.
 		down bool
 	}{
@@ -133,7 +133,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			waitUntilOffered(t, picker, k, true)
 			w.createObjects(k, "a", "b", "c")
 			rows := w.startViewers(3, viewer.Rows(k.ref(), w.namespace))
-			// This viewer later tries to resume from a cursor of the deleted kind.
+			// This viewer (test client) later tries to resume from a cursor (stream position) of the deleted kind.
 			disconnected := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace))
 			stop := run(t, disconnected.Run)
 			all := append([]*viewer.Viewer{disconnected}, rows...)

@@ -12,7 +12,7 @@ import (
 type sample struct {
 	at     time.Time
 	bytes  int
-	cached int // The program's own estimate of the memory for objects and changes, a part of bytes.
+	cached int // The program's own estimate of its memory for objects and changes; included in bytes.
 }
 
 type samples []sample
@@ -57,7 +57,7 @@ func (s samples) withoutCached() samples {
 	return remaining
 }
 
-// slope returns the growth of the memory after the given time, in MB per hour. It is the slope of a least-squares
+// slope returns the growth of the memory in MB per hour, from the given time on. It is the slope of a least-squares
 // line through the samples.
 func (s samples) slope(after time.Time) float64 {
 	var n, sumX, sumY, sumXX, sumXY float64

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// If an object is deleted or replaced while a connection is down, clients receive exactly a delete, or a delete and
-// an add. The viewers (test clients) check this by the UIDs of the objects.
+// An object is deleted or replaced while a connection is down. Clients receive exactly one delete for a deleted
+// object, and a delete and an add for a replaced one. The viewers (test clients) check this by the UIDs of the
+// objects.
 func TestChangedWhileDisconnected(t *testing.T) {
 	for _, side := range []struct {
 		name         string

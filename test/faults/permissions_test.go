@@ -19,7 +19,8 @@ import (
 )
 
 // A granted permission takes effect within a minute. After a permission is revoked, the rows that it allowed are
-// removed, even if the API server continues the watch for minutes.
+// removed from the clients. This does not depend on the API server, which can continue a watch for minutes after
+// that.
 func TestPermissionGrantedAndRevoked(t *testing.T) {
 	t.Parallel()
 	c := must(cluster.Open())(t)
@@ -50,8 +51,8 @@ func TestPermissionGrantedAndRevoked(t *testing.T) {
 	checkNoFaults(t, rows...)
 }
 
-// A granted permission for all namespaces takes effect within a minute. After it is revoked, the rows that it allowed
-// are removed.
+// A permission for all namespaces takes effect within a minute after it is granted. After it is revoked, the rows
+// that it allowed are removed from the clients.
 func TestClusterPermissionGrantedAndRevoked(t *testing.T) {
 	t.Parallel()
 	deployments := viewer.Rows("apps/v1/deployments")
@@ -72,9 +73,9 @@ func TestClusterPermissionGrantedAndRevoked(t *testing.T) {
 	checkNoFaults(t, rows...)
 }
 
-// The program has a separate permission in each of 200 namespaces. When a permission is revoked, its rows are removed
-// within 15 s, for every kind. When a permission is granted, its rows appear within a minute. The program needs about
-// 20 access reviews per second for this.
+// The program has permissions by a separate RoleBinding in each of 200 namespaces. When a RoleBinding is deleted, the
+// rows of its namespace are removed within 15 s, for every kind. When it is created again, the rows appear within a
+// minute. The program needs about 20 access reviews per second for this.
 func TestPermissionsInManyNamespaces(t *testing.T) {
 	t.Parallel()
 	user := fmt.Sprint("fault-", time.Now().UnixNano())
@@ -107,7 +108,8 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 	for _, kind := range []string{configMaps, "core/v1/serviceaccounts", "core/v1/resourcequotas"} {
 		viewers = append(viewers, w.startViewers(1, viewer.Rows(kind, names...))...)
 	}
-	// Every namespace has one ConfigMap and one ServiceAccount, and no ResourceQuota.
+	// The first two viewers have rows: every namespace has one ConfigMap and one ServiceAccount, but no
+	// ResourceQuota.
 	withRows := viewers[:2]
 	allShown := func() (err error) {
 		for _, v := range withRows {
@@ -122,8 +124,8 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 	reviews := func(r link.Request) bool {
 		return strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/v1/selfsubject")
 	}
-	// The first review of each namespace is an access review; the later ones are rules reviews, which are counted
-	// here.
+	// Wait until the first review of each namespace, an access review, is complete. The reviews after that are rules
+	// reviews. Their number is limited here.
 	sleep(10 * time.Second)
 	before := w.gate.Count(reviews)
 	sleep(20 * time.Second)

@@ -18,8 +18,8 @@ import (
 // uses some of both, and so does a watch that is being reopened.
 const tolerance = 3
 
-// No goroutines or sockets leak if clients unsubscribe while subscriptions start, or if connections are cut
-// meanwhile. Viewers (test clients) that connect before, during or after this have the correct rows.
+// No goroutines or sockets leak if clients unsubscribe while subscriptions start, or if connections are cut during
+// the start. Viewers (test clients) that connect before, during or after such races have the correct rows.
 func TestSubscribeRaces(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
@@ -34,7 +34,7 @@ func TestSubscribeRaces(t *testing.T) {
 		races.Go(func() { race(t, w, i) }) // 50 subscriptions in each goroutine.
 	}
 	races.Wait()
-	// The timeout of 5 s is shorter than the time after which a failed heartbeat would end leaked subscriptions.
+	// Wait at most 5 s. Later, failed heartbeats would end leaked subscriptions and hide the leak.
 	elapsed, err := poll(5*time.Second, func() error {
 		files, now := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
 		if files > sockets+tolerance || now > goroutines+tolerance {
@@ -59,11 +59,11 @@ func TestSubscribeRaces(t *testing.T) {
 }
 
 // race subscribes 50 times on one connection without waiting for responses, and unsubscribes from most subscriptions.
-// It then cuts the connection.
+// It then cuts the connection. seed is the seed of the random choices.
 func race(t *testing.T, w *testbed, seed int) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(uint64(seed), 1)) //nolint:gosec // A fixed seed makes the test reproducible.
-	conn, _, err := websocket.Dial(                  //nolint:bodyclose // The connection owns the body.
+	conn, _, err := websocket.Dial(                  //nolint:bodyclose // Closing the connection closes the body.
 		t.Context(), strings.Replace(w.url, "http://", "ws://", 1)+"/api/v1/live",
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
 	)

@@ -19,7 +19,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// The program closes the connections of clients that never read. Such clients do not delay other clients.
+// The program closes the connections of clients that never read. Until then, these clients do not delay others.
 func TestReaderThatNeverReads(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
@@ -52,7 +52,8 @@ func TestReaderThatNeverReads(t *testing.T) {
 		}
 		return nil
 	})
-	// The program closes a connection 10 s after a message could not be written. Pings would need 55 s.
+	// The program closes a connection 10 s after a message could not be written. The limit is below 55 s, the time
+	// after which a failed ping would close the connection.
 	const limit = 20 * time.Second
 	if elapsed := time.Since(start); elapsed > limit {
 		t.Errorf("they were let go after %v, want %v at most", elapsed, limit)
@@ -65,7 +66,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 // openUnread opens a WebSocket, and sends the subscribe message in frame. It never reads from the WebSocket.
 func openUnread(t *testing.T, w *testbed, frame string) {
 	t.Helper()
-	conn, _, err := websocket.Dial( //nolint:bodyclose // The connection owns the body.
+	conn, _, err := websocket.Dial( //nolint:bodyclose // Closing the connection closes the body.
 		t.Context(), strings.Replace(w.program.URL, "http://", "ws://", 1)+"/api/v1/live",
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
 	)
@@ -74,12 +75,12 @@ func openUnread(t *testing.T, w *testbed, frame string) {
 	check(t, conn.Write(t.Context(), websocket.MessageText, []byte(frame)))
 }
 
-// All clients stop reading while many objects change. The program does not wait for them, and uses little memory for
-// them. When they read again, they receive the current state.
+// All clients stop reading while many objects change. The program does not wait for the clients, and uses little
+// memory for them. When the clients read again, they receive the current state.
 func TestAllReadersStall(t *testing.T) {
 	const changes, writers = 50_000, 25
 	w := open(t, options{})
-	w.url = w.program.URL // A proxy would buffer much of the unread data.
+	w.url = w.program.URL // Bypass the proxy, because it would buffer much of the unread data.
 	for i := range writers {
 		check(t, w.Apply(t.Context(), w.namespace, fmt.Sprint("cm-", i), "0"))
 	}
@@ -96,7 +97,7 @@ func TestAllReadersStall(t *testing.T) {
 	check(t, w.flood(t.Context(), writers, changes/writers))
 	t.Logf("%d updates in %v; %d MB before, at most %d MB since the start", changes, time.Since(start),
 		before>>20, must(w.program.PeakRSS())(t)>>20)
-	// The limit includes 64 MiB of history, and garbage that the Go runtime has not collected yet.
+	// The limit includes 64 MiB for the history of changes, and garbage that the Go runtime has not collected yet.
 	if peak := must(w.program.PeakRSS())(t); peak-before > 160<<20 {
 		t.Errorf("%d MB before, %d MB at most", before>>20, peak>>20)
 	}
@@ -105,7 +106,8 @@ func TestAllReadersStall(t *testing.T) {
 	}
 	t.Logf("converged after %v", w.converges(30*time.Second, rows...))
 	w.objectConverges(10*time.Second, "cm-1", objects...)
-	// Most changes are folded (combined into one). Changes that are already in socket buffers are not.
+	// The program combines most changes of an object into one. Only the changes that are already in socket buffers
+	// are sent separately.
 	if sum := checkNoFaults(t, rows...); sum.Events > len(rows)*changes/8 {
 		t.Errorf("got %d changes, want most folded", sum.Events)
 	}
@@ -154,7 +156,7 @@ func (w *testbed) clear() {
 func TestLargeObjects(t *testing.T) {
 	const count, size = 300, 1_000_000
 	w := open(t, options{})
-	t.Cleanup(w.clear) // The dashboards of other tests would list these large objects.
+	t.Cleanup(w.clear) // Otherwise, the dashboards of other tests would list these large objects.
 	start := time.Now()
 	written := make(chan error)
 	const writers = 6

@@ -19,16 +19,17 @@ import (
 )
 
 const (
-	// ringAge is the maximum age of changes in the history, plus one minute. Memory grows until changes reach this
-	// age.
+	// ringAge is one minute more than the maximum age of changes in the program's history. Memory grows until the
+	// history is full.
 	ringAge = 6 * time.Minute
-	// allowedGrowth is how many bytes the live heap is allowed to grow after ringAge, without objects in memory. 4
-	// MiB are for patches that readers share, because their cache can still grow. Another 4 MiB are for variation;
-	// one run varied by 1.5 MiB. In a run that is long enough, continuous growth exceeds this limit.
+	// allowedGrowth is how many bytes the live heap (without objects and changes) is allowed to grow after ringAge. 4
+	// MiB are for the cache of patches that clients share, which can still grow. Another 4 MiB are for variation; one
+	// run varied by 1.5 MiB. In a run that is long enough, a leak exceeds this limit.
 	allowedGrowth = 8 << 20
 )
 
-// soak is a testbed with an additional API server. TestSoak breaks its parts repeatedly.
+// soak is a testbed with an additional API server. TestSoak repeatedly breaks the connections and processes of the
+// testbed.
 type soak struct {
 	*testbed
 
@@ -75,7 +76,7 @@ func TestSoak(t *testing.T) {
 
 	end, warmTime := time.Now().Add(duration), time.Now().Add(min(ringAge, duration/2))
 	stopLogging := run(t, func(ctx context.Context) { s.logProgress(ctx, end) })
-	before := 0 // Result of liveHeap after warmTime, when the history has its full size.
+	before := 0 // Result of liveHeap after warmTime, when the history of changes has its full size.
 	for time.Now().Before(end) {
 		s.runRound()
 		if before == 0 && time.Now().After(warmTime) {
@@ -117,7 +118,8 @@ func TestSoak(t *testing.T) {
 	}
 	sum := checkNoFaults(t, s.viewers()...)
 	t.Logf("digests that agree: %d", sum.Digests)
-	// While the state is live, the program sends one digest (a hash of all rows) per minute.
+	// While its data has the state live, the program sends each subscription one digest (a hash of all rows) per
+	// minute.
 	if duration > 3*time.Minute && sum.Digests == 0 {
 		t.Error("got no digest")
 	}
@@ -139,9 +141,10 @@ func (s *soak) withoutPermissions(action func()) error {
 	return errors.Join(err, s.Grant(ctx, s.user, "cluster-admin"))
 }
 
-// liveHeap returns the size of the program's live heap without objects and changes, in bytes. It measures while the
-// program has no permissions and therefore few objects, because the program's estimate of their size is too high to
-// subtract. It returns the minimum of five measurements, because some messages are always in progress.
+// liveHeap returns the size of the program's live heap without objects and changes, in bytes. It revokes the
+// program's permissions for the measurement, so that few objects remain. The program's estimate of their size is too
+// high to subtract it for many objects. It returns the minimum of five measurements, because some messages are always
+// in progress.
 func (s *soak) liveHeap() (minimum int) {
 	s.t.Helper()
 	check(s.t, s.withoutPermissions(func() {

@@ -49,13 +49,13 @@ type APIServer struct {
 }
 
 // NewAPIServer returns an API server that is not started yet. Its command line has the flags of the cluster's own API
-// server, followed by flags. Its log is a file in dir.
+// server, followed by the given flags. Its log is a file in dir.
 func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string) (*APIServer, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("find a free port: %w", err)
 	}
-	defer func() { _ = listener.Close() }() // Only the listener's free port is needed.
+	defer func() { _ = listener.Close() }() // The listener only finds a free port.
 	config := rest.CopyConfig(c.Config)
 	config.Timeout = time.Second
 	client, err := rest.HTTPClientFor(config)
@@ -83,7 +83,7 @@ func (a *APIServer) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open its log: %w", err)
 	}
-	defer func() { _ = log.Close() }() // The child process has its own descriptor.
+	defer func() { _ = log.Close() }() // The child process has its own descriptor of the log.
 	cmd := exec.Command(cmds.Path)     //nolint:gosec,noctx // This is the demo's own program, and Kill ends it.
 	cmd.Args = slices.Concat(
 		[]string{"kube-apiserver"}, cmds.Args["kube-apiserver"], []string{"--secure-port=" + port}, a.flags,

@@ -27,9 +27,9 @@ func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 	return created.Name, nil
 }
 
-// Apply stores value in a ConfigMap, and creates the ConfigMap if necessary. The keys of its data depend on value, so
-// that a patch for one version does not apply to another. The number of keys also depends on value, so that the row
-// moves in a list sorted by this number. The label odd is true if the last digit of value is odd.
+// Apply stores value in a ConfigMap, and creates the ConfigMap if necessary. The names of its data keys depend on
+// value, so that a patch for one version does not apply to another. The number of keys also depends on value, so that
+// changes move the row in a list sorted by this number. The label odd is true if the last digit of value is odd.
 func (c *Cluster) Apply(ctx context.Context, namespace, name, value string) error {
 	maps := c.Core.CoreV1().ConfigMaps(namespace)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels(value)}, Data: Data(value)}
@@ -47,7 +47,7 @@ func labels(value string) map[string]string {
 	return map[string]string{"odd": strconv.FormatBool(value[len(value)-1]%2 == 1)}
 }
 
-// Data returns the data of a ConfigMap that stores value. It includes a long constant text, so that a patch is
+// Data returns the data of a ConfigMap for the given value. It includes a long constant text, so that a patch is
 // shorter than the complete object.
 func Data(value string) map[string]string {
 	sum := crc32.ChecksumIEEE([]byte(value))
@@ -67,7 +67,7 @@ func (c *Cluster) Delete(ctx context.Context, namespace, name string) error {
 	return nil
 }
 
-// Touch changes the data of a ConfigMap by the given number of patches.
+// Touch sends the given number of patches that change the data of a ConfigMap.
 func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) error {
 	for i := range times {
 		patch := fmt.Sprintf(`{"data":{"v":"%d","touch-%d":"1","touch-%d":null}}`, i, i%3, (i+1)%3)
@@ -81,8 +81,8 @@ func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) 
 	return nil
 }
 
-// Churn changes 25 ConfigMaps of a namespace at random until stop is called, with at most rate changes per second.
-// stop returns the number of changes, and the error if a change failed.
+// Churn makes random changes to 25 ConfigMaps of a namespace, at most rate changes per second, until stop is called.
+// The function stop returns the number of changes. It returns an error if a change failed.
 func (c *Cluster) Churn(ctx context.Context, namespace string, rate int) (stop func() (int, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup

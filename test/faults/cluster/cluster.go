@@ -61,8 +61,8 @@ func (c *Cluster) Certificate() (tls.Certificate, error) {
 	return tls.LoadX509KeyPair(filepath.Join(c.Dir, "pki", "server.crt"), filepath.Join(c.Dir, "pki", "server.key"))
 }
 
-// path returns the URL path of an object, or of a list if name is empty. resource is group, version and plural, such
-// as core/v1/pods.
+// path returns the URL path of an object, or of a list if name is empty. resource has the form group/version/plural,
+// such as core/v1/pods.
 func path(resource, namespace, name string) string {
 	part := strings.Split(resource, "/")
 	p := "/apis/" + part[0] + "/" + part[1]
@@ -75,9 +75,9 @@ func path(resource, namespace, name string) string {
 	return strings.TrimSuffix(p+"/"+part[2]+"/"+name, "/")
 }
 
-// Rows returns the objects that match the subscription want, as the API server prints them in Tables. The view of
-// want does not matter. Rows sends one quorum list (a list from etcd) for each namespace of want, or one for all
-// namespaces.
+// Rows returns the objects that match the subscription want, as the API server prints them in Tables. It ignores the
+// view of want (the form of the subscription's messages). It sends one quorum list (a list from etcd) for each
+// namespace of want. If want has no namespaces, it sends one list for all namespaces.
 func (c *Cluster) Rows(ctx context.Context, want viewer.Want) (map[string]viewer.Row, error) {
 	namespaces := want.Namespaces
 	if len(namespaces) == 0 {
@@ -118,8 +118,8 @@ func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, want 
 	return nil
 }
 
-// Object returns an object as the dashboard shows it, or nil if the object does not exist. It uses a quorum read (a
-// read from etcd). Do not use Object for a Secret, because it does not mask values.
+// Object returns the JSON of an object as the dashboard shows it, or nil if the object does not exist. It uses a
+// quorum read (a read from etcd). Do not use Object for a Secret, because it does not mask values.
 func (c *Cluster) Object(ctx context.Context, resource, namespace, name string) ([]byte, error) {
 	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(resource, namespace, name)).
 		SetHeader("Accept", "application/json").DoRaw(ctx)

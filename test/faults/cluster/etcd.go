@@ -59,8 +59,8 @@ func (c *Cluster) etcd(ctx context.Context, path, body string, result any) error
 	return nil
 }
 
-// flag searches the arguments of part (a program such as kube-apiserver) for the first one that starts with prefix.
-// It returns the text after prefix.
+// flag returns the value of a command-line flag of a program such as kube-apiserver. part is the name of the program.
+// flag searches for the first argument that starts with prefix, and returns the text after prefix.
 func (c *commands) flag(part, prefix string) string {
 	for _, arg := range c.Args[part] {
 		if value, ok := strings.CutPrefix(arg, prefix); ok {

@@ -34,7 +34,7 @@ type GateOptions struct {
 	Server     string          // URL of the API server.
 	TLS        *tls.Config     // Configuration for connections to the API server.
 	Serve      tls.Certificate // Certificate for the Gate's clients, valid for the API server's name.
-	NoListEnds bool            // NoListEnds drops the bookmark that ends a streaming list.
+	NoListEnds bool            // Whether to drop the bookmark that ends a streaming list.
 }
 
 // NewGate starts a Gate. The Gate runs until Close is called.
@@ -53,7 +53,7 @@ func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 		Transport:      &http.Transport{TLSClientConfig: options.TLS, ForceAttemptHTTP2: true},
 		ModifyResponse: g.wrapWatch,
 		FlushInterval:  -1,
-		ErrorLog:       log.New(io.Discard, "", 0), // Tests break connections on purpose.
+		ErrorLog:       log.New(io.Discard, "", 0), // Tests break connections on purpose, so errors are not logged.
 	}
 	g.server = &http.Server{
 		Handler: g.handler(proxy), ErrorLog: proxy.ErrorLog, ReadHeaderTimeout: time.Minute,

@@ -61,7 +61,8 @@ func (l *Link) Freeze() error {
 	return nil
 }
 
-// Slow limits the data to the client of each connection to rate kB/s, until ClearFaults is called.
+// Slow limits the rate at which each client receives data to the given number of kB/s. The limit applies to each
+// connection, until ClearFaults is called. Data from the client is not limited.
 func (l *Link) Slow(rate int) error {
 	toxic := fmt.Sprintf(`{"type":"bandwidth","stream":"downstream","attributes":{"rate":%d}}`, rate)
 	if _, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
@@ -70,7 +71,7 @@ func (l *Link) Slow(rate int) error {
 	return nil
 }
 
-// ClearFaults removes the effects of Freeze and Slow. It closes frozen connections, but new connections work.
+// ClearFaults ends the effects of Freeze and Slow. It closes frozen connections, but accepts new ones.
 func (l *Link) ClearFaults(ctx context.Context) { l.proxy.Toxics.ResetToxics(ctx) }
 
 // Close stops the Link, and closes all its connections.

@@ -61,7 +61,8 @@ func parseRequest(r *http.Request) Request {
 	return request
 }
 
-// wrapWatch counts responses with status 410. It replaces the body of a successful watch response by a watchBody.
+// wrapWatch counts responses with status 410. It replaces the body of a successful watch response with a watchBody,
+// which also counts 410 errors in the body.
 func (g *Gate) wrapWatch(response *http.Response) error {
 	if query := response.Request.URL.Query(); query.Get("watch") == "" || response.StatusCode != http.StatusOK {
 		if response.StatusCode == http.StatusGone {

@@ -29,7 +29,7 @@ func (p *Program) CachedBytes(ctx context.Context) (int, error) {
 
 // LiveHeap runs a garbage collection in the program, and returns the size of the remaining heap in bytes.
 func (p *Program) LiveHeap(ctx context.Context) (int, error) {
-	text, err := p.get(ctx, "/debug/pprof/heap?gc=1&debug=1") // HeapAlloc does not include the profile.
+	text, err := p.get(ctx, "/debug/pprof/heap?gc=1&debug=1") // HeapAlloc in this text does not count the profile.
 	if err != nil {
 		return 0, err
 	}
@@ -42,8 +42,8 @@ func (p *Program) Stacks(ctx context.Context) (string, error) {
 	return string(text), err
 }
 
-// PeakRSS returns the peak of the program's resident memory in bytes. It reads /proc, because no metric contains the
-// peak.
+// PeakRSS returns the peak of the program's resident memory in bytes. It reads the peak from /proc, because no metric
+// contains it.
 func (p *Program) PeakRSS() (int, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {

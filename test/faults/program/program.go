@@ -32,7 +32,7 @@ type Program struct {
 type Options struct {
 	Path string
 	Args []string
-	Env  []string // Env is added to the environment of the test process.
+	Env  []string // Added to the environment of the test process.
 }
 
 // Start starts the program, and returns when the program accepts connections. The program runs until Stop is called

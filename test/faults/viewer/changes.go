@@ -38,7 +38,7 @@ func lastOf(history []Change, key string) *Change {
 	return nil
 }
 
-// History returns the changes of the last snapshot and all later changes, oldest first.
+// History returns the changes in the last snapshot and all changes since then, oldest first.
 func (v *Viewer) History() []Change {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -46,7 +46,7 @@ func (v *Viewer) History() []Change {
 }
 
 // CompareChanges checks that the received changes transform the rows in before into the rows in want. Each row that
-// differs must have a change. The last change of each name must match its row in want.
+// differs must have a change. The last change of each object must match its row in want.
 func (v *Viewer) CompareChanges(before, want map[string]Row) error {
 	history := v.History()
 	for key, w := range want {
@@ -73,8 +73,8 @@ func (v *Viewer) CompareChanges(before, want map[string]Row) error {
 	return nil
 }
 
-// Offers reports whether the server's list of resources contains ref. known is false until the first list has
-// arrived.
+// Offers reports whether the server's list of resources contains the resource ref, such as apps/v1/deployments. known
+// is false until the first list has arrived.
 func (v *Viewer) Offers(ref string) (offered, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

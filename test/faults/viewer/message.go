@@ -26,7 +26,8 @@ func (r *Row) Key() string { return r.NS + "/" + r.Name }
 type table struct {
 	NS, Name, RV []string
 	Created      []json.RawMessage
-	// Cells has one element for each column: an array of cells, or the name of a field with the same values.
+	// Cells has one element for each column. It is an array of cells, or the name of another field of the table that
+	// already has the cells: "name" or "created".
 	Cells []json.RawMessage
 }
 
@@ -126,7 +127,7 @@ func (v *Viewer) handleMessage(m *message) {
 		v.states = append(v.states, State{At: time.Now(), State: m.State, Reason: m.Reason})
 	case "reset":
 		v.tally.Resets++
-		// No cursor can be resumed until the next snapshot.
+		// The reset makes the cursor invalid. The Viewer cannot resume until the next snapshot.
 		v.resetting, v.awaitingResume, v.want.Cursor = true, false, ""
 	case "window":
 		m.Last, v.counts, v.order = true, m.counts, keys(m.Rows)
@@ -271,8 +272,9 @@ func (v *Viewer) handleEvent(e *event) {
 	}
 }
 
-// handleObjectEvent applies an event of the object view to the Viewer's object. After a patch, the object must have
-// the UID and resourceVersion of the event. This verifies that the server made the patch for the Viewer's version.
+// handleObjectEvent applies an event of the object view (changes of a single object) to the Viewer's object. After a
+// patch, the object must have the UID and resourceVersion of the event. Otherwise, the server made the patch for a
+// different version.
 func (v *Viewer) handleObjectEvent(e *event) {
 	if (v.object == nil) != (e.Op == "add") {
 		v.fault("%s of an object, but the copy has %.80q", e.Op, v.object)
@@ -303,11 +305,11 @@ type meta struct{ UID, ResourceVersion string }
 
 func identity(object []byte) meta {
 	var o struct{ Metadata meta }
-	_ = json.Unmarshal(object, &o) // If this fails, the identity stays empty.
+	_ = json.Unmarshal(object, &o) // If this fails, the result is empty.
 	return o.Metadata
 }
 
-// newer reports whether the resourceVersion a is newer than b. The demo's API server uses increasing integers as
+// newer reports whether a is a newer resourceVersion than b. The demo's API server uses increasing integers as
 // resourceVersions.
 func newer(a, b string) bool {
 	x, errX := strconv.ParseUint(a, 10, 64)

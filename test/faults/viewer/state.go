@@ -10,8 +10,8 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// A State is a state of the data (such as live or stale) that a Viewer received at the time At. The field State is
-// empty if the connection ended at that time.
+// A State is an entry in the Viewer's history of states. At is the time when the Viewer received it. The field State
+// describes the data, such as live or stale. It is empty if the connection ended at that time.
 type State struct {
 	At     time.Time
 	State  string
@@ -46,7 +46,7 @@ func (v *Viewer) Closed() (closeError websocket.CloseError, ok bool) {
 	return v.closed, v.closes > 0
 }
 
-// State returns the last state that the Viewer received.
+// State returns the last entry in the Viewer's history of states. It is empty if there is none.
 func (v *Viewer) State() State {
 	states := v.States()
 	if len(states) == 0 {
@@ -55,7 +55,7 @@ func (v *Viewer) State() State {
 	return states[len(states)-1]
 }
 
-// LiveWithin returns the total time between from and to during which the state was live.
+// LiveWithin returns for how long the state was live in the given period.
 func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
 	states := append(v.States(), State{At: to})
 	for i, s := range states[:len(states)-1] {
@@ -76,8 +76,8 @@ func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
 // isComplete reports whether a complete snapshot has arrived, without a reset after it.
 func (v *Viewer) isComplete() bool { return v.synced && !v.resetting }
 
-// CompareRows returns an error if the Viewer's rows differ from want. want contains all rows that match the query.
-// For a window (a part of a sorted list), CompareRows compares only the rows that the window contains.
+// CompareRows returns an error if the Viewer's rows differ from want, which contains all existing rows that match the
+// query. For a window (a part of a sorted list), it checks the part that the window must contain.
 func (v *Viewer) CompareRows(want map[string]Row) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

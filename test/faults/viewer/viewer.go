@@ -33,8 +33,8 @@ type Want struct {
 	Fields     string   `json:"fields,omitempty"`
 	Name       string   `json:"name,omitempty"`
 	View       string   `json:"view"`
-	Q          string   `json:"q,omitempty"`    // Window only: text that names must contain.
-	Sort       string   `json:"sort,omitempty"` // Window only: a numeric column in lowercase, with "-" to descend.
+	Q          string   `json:"q,omitempty"`    // Window (part of a sorted list) only: text that names must contain.
+	Sort       string   `json:"sort,omitempty"` // Window only: a numeric column in lowercase; "-" means descending.
 	Offset     int      `json:"offset,omitempty"`
 	Count      int      `json:"count,omitempty"`
 	Cursor     string   `json:"cursor,omitempty"`
@@ -63,12 +63,12 @@ type Viewer struct {
 	url string
 
 	mu             sync.Mutex
-	want           Want // Subscription, with the cursor to resume from.
+	want           Want // Subscription, with the cursor (stream position) to resume from.
 	columns        []Column
 	rows           map[string]Row
 	partial        map[string]Row // Rows of an incomplete snapshot.
-	order          []string       // Keys of a window's rows, in their order.
-	counts         counts         // Row counts of a window.
+	order          []string       // Keys of the rows in a window (a part of a sorted list), in order.
+	counts         counts         // Numbers of rows that the server reports with a window.
 	object         []byte
 	text           string    // Received chunks of an incomplete message.
 	lastMessage    time.Time // Time when the last message arrived.
@@ -76,7 +76,7 @@ type Viewer struct {
 	kinds          map[string]bool
 	synced         bool // True after the first complete snapshot.
 	resetting      bool // True from a reset until the next complete snapshot.
-	awaitingResume bool // True after a connect with a cursor, until data arrives.
+	awaitingResume bool // True after a reconnect with a cursor to resume from, until data arrives.
 	tally          Tally
 	states         []State
 	faults         []string
@@ -104,7 +104,7 @@ func New(url string, want Want) *Viewer {
 // RequestChunks makes the server send long messages in chunks. Call it before Run or Connect.
 func (v *Viewer) RequestChunks() { v.url += "?parts=true" }
 
-// Want returns the Viewer's subscription, with the cursor to resume from.
+// Want returns the Viewer's subscription, with the cursor (stream position) to resume from.
 func (v *Viewer) Want() Want {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -112,7 +112,7 @@ func (v *Viewer) Want() Want {
 }
 
 // Run connects, and reconnects whenever the connection ends, until ctx ends. Each connection resumes from the last
-// cursor.
+// cursor (stream position).
 func (v *Viewer) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		v.Connect(ctx)
@@ -123,11 +123,11 @@ func (v *Viewer) Run(ctx context.Context) {
 	}
 }
 
-// Connect opens a connection, subscribes, and handles messages until the connection ends.
+// Connect opens a connection, subscribes, and handles messages until the connection or ctx ends.
 func (v *Viewer) Connect(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, v.url, //nolint:bodyclose // The connection owns the body.
+	conn, _, err := websocket.Dial(ctx, v.url, //nolint:bodyclose // Closing the connection closes the body.
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
 	if err != nil {
 		return
@@ -136,7 +136,7 @@ func (v *Viewer) Connect(ctx context.Context) {
 	conn.SetReadLimit(64 << 20)
 	v.mu.Lock()
 	want := v.want
-	// A window (a part of a sorted list) never resumes. It gets all its rows again.
+	// A subscription to a window (a part of a sorted list) never resumes. It gets all rows of the window again.
 	v.awaitingResume, v.partial, v.cut = want.Cursor != "" && want.View != "window", nil, cancel
 	v.text, v.lastMessage = "", time.Now()
 	v.tally.Connections++
@@ -151,8 +151,8 @@ func (v *Viewer) Connect(ctx context.Context) {
 			break
 		}
 		// If the connection ends within a message, the WebSocket library returns the incomplete message without an
-		// error. Its msgReader treats any io.EOF as the end of the message. Another Read reports whether the
-		// connection has ended.
+		// error, because it treats any io.EOF as the end of the message (msgReader). Only another Read reports
+		// whether the connection has ended.
 		if !json.Valid(frame) {
 			if _, _, err = conn.Read(ctx); err != nil && websocket.CloseStatus(err) == -1 {
 				break

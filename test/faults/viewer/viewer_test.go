@@ -37,8 +37,8 @@ func receive(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 	return v
 }
 
-// A Viewer computes the same digests (hashes of rows) as the browser's script. It records a fault if a digest does
-// not match its rows or its cursor.
+// A Viewer computes the same digests (hashes of rows) as the browser's script. It records a fault if a digest from
+// the server does not match the Viewer's rows or cursor (stream position).
 func TestDigest(t *testing.T) {
 	text, err := os.ReadFile("../../../web/test/digest.json")
 	if err != nil {
@@ -108,9 +108,9 @@ func TestFaults(t *testing.T) {
 			"add of a/x",
 		},
 		{"rows", rows, events(`{"op":"delete","ns":"a","name":"y","uid":"1"}`), "delete of a/y"},
-		{"rows", rows, rows, ""}, // Two snapshots are correct, because no cursor was resumed.
+		{"rows", rows, rows, ""}, // A second snapshot is correct, because the Viewer did not resume.
 		{"rows", rows, `{"type":"heartbeat","cursor":"e"}`, "a heartbeat"},
-		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // A reset removes the cursor.
+		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // A reset clears the cursor.
 		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":"c"}]`, "a heartbeat"},
 		{"rows", rows, `[{"type":"reset"},` + events("") + `]`, "before a snapshot"},
 		{"rows", rows, `[{"type":"reset"},` + rows + `,` + events("") + `]`, ""},
@@ -187,7 +187,7 @@ func TestIncompleteMessage(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		if _, _, err := conn.Read(r.Context()); err != nil { // Unread data would reset the connection.
+		if _, _, err := conn.Read(r.Context()); err != nil { // Unread data would make Close reset the connection.
 			t.Error(err)
 		}
 		message, err := conn.Writer(r.Context(), websocket.MessageText)
@@ -208,8 +208,8 @@ func TestIncompleteMessage(t *testing.T) {
 	}
 }
 
-// CompareRows compares a Viewer's rows with all rows that exist. For a window (a part of a sorted list), it compares
-// only the rows that the window contains, and their order.
+// CompareRows compares a Viewer's rows with all rows that exist. For a window (a part of a sorted list), it checks
+// only the rows that the window must contain, and their order.
 func TestCompareRows(t *testing.T) {
 	row := func(name, rv, cell string) viewer.Row {
 		return viewer.Row{

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// counts contains the number of all rows, and the number of rows that match the window's text.
+// counts contains the number of all rows (Total), and the number of rows whose names contain the text that the client
+// searches for (Matching).
 type counts struct{ Total, Matching int }
 
 func keys(rows []Row) (keys []string) {
@@ -18,8 +19,9 @@ func keys(rows []Row) (keys []string) {
 	return keys
 }
 
-// applyWindowEvent applies a window event to v.order. It also changes e into the equivalent event of the rows view.
-// If the position in e is invalid, it records a fault and returns false.
+// applyWindowEvent applies an event of a window (a part of a sorted list) to v.order. It also changes e into the
+// equivalent event of an unsorted list of rows. If the position in e is invalid, it records a fault and returns
+// false.
 func (v *Viewer) applyWindowEvent(e *event) bool {
 	if e.At < 0 || e.At > len(v.order) || e.At == len(v.order) && e.Op != "insert" {
 		v.fault("%s at %d of %d", e.Op, e.At, len(v.order))
@@ -39,8 +41,8 @@ func (v *Viewer) applyWindowEvent(e *event) bool {
 	return true
 }
 
-// window returns the rows of all that the window must contain. It returns an error if the window's counts or the
-// order of its rows are wrong.
+// window returns the rows that the window (a part of the sorted list of all rows) must contain. It returns an error
+// if the counts or the order that the server sent are wrong.
 func (v *Viewer) window(all map[string]Row) (map[string]Row, error) {
 	var keys []string
 	for key, row := range all {
