@@ -46,7 +46,8 @@ func TestAssetURLs(t *testing.T) {
 			t.Errorf("%s may not be kept, though its name has its hash", name)
 		}
 	}
-	// Chunks must return the chunks that app.js imports statically, but not those that it imports on demand.
+	// Chunks must return the chunks (parts of the script) that app.js imports statically, but not those that it loads on
+	// demand.
 	app, err := fs.ReadFile(assets.FS(), "app.js")
 	if err != nil {
 		t.Fatal(err)
@@ -67,8 +68,9 @@ func TestAssetURLs(t *testing.T) {
 	}
 }
 
-// The compressed script and style of the first page are at most 60 kB. This test allows 1,000 bytes less, for code
-// that the page loads by itself after it is shown. Code of views that users open later does not count.
+// The compressed script and style sheet of the first page have at most 60 kB. The limit in this test is 59,000 bytes:
+// the other 1,000 bytes are for code that the page loads by itself after it is shown. Code of views that users open
+// later does not count.
 func TestFirstPageFits60kB(t *testing.T) {
 	assets, err := web.New()
 	if err != nil {
@@ -95,7 +97,8 @@ func TestFirstPageFits60kB(t *testing.T) {
 	}
 }
 
-// Chunks includes the static imports of chunks. It does not include chunks that are loaded on demand.
+// Assets.Chunks also returns chunks (parts of the script) that other chunks import statically. It does not return
+// chunks that are loaded on demand.
 func TestChunksOfChunksAreListed(t *testing.T) {
 	assets, err := web.NewAssets(fstest.MapFS{
 		"app.js":            {Data: []byte(`import{a}from"./one-ABCDEFGH.js";import("./later-ABCDEFGH.js")`)},

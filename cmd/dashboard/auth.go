@@ -175,7 +175,8 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 }
 
 // warnAboutWideRanges logs a warning for each address range of a proxy that is larger than the usual pod network of
-// one node: a /24 for IPv4, or a /64 for IPv6. risk describes what an attacker in the range can do.
+// one node: a /24 for IPv4, or a /64 for IPv6. The parameter flag is the flag that sets the ranges. The parameter
+// risk describes what an attacker in such a range can do.
 func warnAboutWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, risk string) {
 	for _, prefix := range ranges {
 		minBits := 24
@@ -189,7 +190,8 @@ func warnAboutWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, r
 	}
 }
 
-// parseRanges parses address ranges such as 192.0.2.0/24. It refuses a range that contains all addresses.
+// parseRanges parses address ranges such as 192.0.2.0/24. It refuses a range that contains all addresses. The
+// parameter flag is the name of the flag that contains the ranges, for error messages.
 func parseRanges(flag string, texts []string) ([]netip.Prefix, error) {
 	var ranges []netip.Prefix
 	for _, text := range texts {
@@ -208,7 +210,8 @@ func parseRanges(flag string, texts []string) ([]netip.Prefix, error) {
 	return ranges, nil
 }
 
-// readCertPool reads PEM certificates from a file. flag is the name of the flag for error messages.
+// readCertPool reads PEM certificates from a file. The parameter flag is the name of the flag that contains the path
+// of the file, for error messages.
 func readCertPool(flag, file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -221,8 +224,8 @@ func readCertPool(flag, file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// readSecret reads a secret from a file, and removes the line ending. flag is the name of the flag for error
-// messages.
+// readSecret returns the secret in a file, without the line ending at the end. The parameter flag is the name of the
+// flag that contains the path of the file, for error messages.
 func readSecret(flag, file string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

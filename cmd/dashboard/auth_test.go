@@ -27,8 +27,8 @@ func writeSecretFile(t *testing.T, text string) string {
 	return file
 }
 
-// Invalid login flags are refused. Without a login, the program does not listen on addresses other than loopback. A
-// login that would accept every client is refused.
+// The program does not start with invalid login flags. Without a login, it listens only on loopback addresses. It
+// also refuses a configuration that would accept every client as a logged-in user.
 func TestAuthFlagsAreValidated(t *testing.T) {
 	clearEnvironment(t)
 	config := unreachableKubeconfig(t)
@@ -266,7 +266,7 @@ func TestCredentialsAreNotLogged(t *testing.T) {
 	}
 }
 
-// With a secret, --proxy-peers accepts loopback addresses.
+// --proxy-peers can contain loopback addresses if the proxy also sends a secret.
 func TestLoopbackProxyIsTrustedBySecret(t *testing.T) {
 	s := authSettings{
 		mode: auth.Proxy, proxyPeers: []string{"127.0.0.1/32", "::1/128"},

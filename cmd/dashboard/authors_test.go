@@ -28,8 +28,8 @@ type authoredEvent struct {
 	}
 }
 
-// pathAuthors returns the field manager of each operation and path in the patch. The key "by" has the field manager
-// of the whole change.
+// pathAuthors returns the field manager of each patch operation. The keys are the operation and its path. The key
+// "by" contains the field manager of the whole change.
 func (e *authoredEvent) pathAuthors() map[string]string {
 	authors := map[string]string{"by": strings.TrimSpace(e.By.Manager + " " + e.By.Operation + " " + e.By.Subresource)}
 	for i, op := range e.Patch {
@@ -180,7 +180,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 		}
 	}
 
-	// A later subscriber receives the same changes and field managers.
+	// A client that subscribes after the changes receives them with their field managers, like the first client.
 	lateSocket := dial(ctx, t, d)
 	lateSocket.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
 	var snapshot struct {

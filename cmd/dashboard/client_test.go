@@ -38,7 +38,7 @@ type client struct {
 	by             string
 	patches        int
 	resumed        int
-	awaitingResume bool // True from a connection with a cursor until the first events or reset.
+	awaitingResume bool // Whether the client connected with a cursor, and has not yet received events or a reset.
 	faults         []string
 	received       strings.Builder
 }

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// clientLog is the log handler for client-go. It lowers records about canceled requests to debug level, because a
-// request is canceled when its own client disconnects.
+// clientLog is the log handler for client-go. It logs canceled requests to the API server at debug level. They are
+// not errors: they are canceled when the browser that needed them disconnects.
 type clientLog struct{ slog.Handler }
 
 // Handle passes a record to the wrapped handler. A record with the error context.Canceled gets the level debug.

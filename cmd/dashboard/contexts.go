@@ -31,7 +31,7 @@ type contextSwitcher struct {
 	log  *slog.Logger
 }
 
-// nextCluster is the cluster to show next. done is closed when the pages show it.
+// nextCluster is the cluster to switch to. The channel done is closed when the pages show this cluster.
 type nextCluster struct {
 	web.ClusterInfo
 
@@ -39,7 +39,8 @@ type nextCluster struct {
 }
 
 // hasClusterFlags reports whether the command line has kubectl flags that describe one cluster or identity, such as
-// --server or --token. Users then cannot switch to another cluster, because it must not receive these credentials.
+// --server or --token. With such a flag, users cannot switch to another cluster, because that cluster must not
+// receive these credentials.
 func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 	allowed := []string{"kubeconfig", "context", "namespace", "request-timeout", "cache-dir", "disable-compression"}
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -104,15 +105,15 @@ func (c *contextSwitcher) switchTo(ctx context.Context, name string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	<-next.done // run has received next, and closes done at once.
+	<-next.done // The method run closes this channel as soon as it has received the next cluster.
 	return nil
 }
 
-// errNotSent is the error of the dialer in credentials, which never connects to the API server.
+// errNotSent is the error of a fake dialer that opens no connection. The function credentials uses this dialer.
 var errNotSent = errors.New("no connection to the API server")
 
-// credentials obtains the credentials for an API server, for example from a login command. It sends no request to the
-// API server.
+// credentials checks that credentials for an API server can be obtained, for example from a login command. It sends
+// no request to the API server.
 func credentials(ctx context.Context, config *rest.Config) error {
 	config = rest.CopyConfig(config)
 	config.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errNotSent }
@@ -142,13 +143,13 @@ func clusterInfo(f clusterTarget, cluster *watch.Cluster) web.ClusterInfo {
 	return web.ClusterInfo{Cluster: cluster, Name: f.name, Server: f.config.Host, Namespace: f.namespace}
 }
 
-// run runs the active cluster until ctx ends. cluster is the first active cluster. A switch starts the next cluster
-// before it stops the previous one, so that neither waits for the other.
+// run runs the active cluster until ctx ends. The parameter cluster is the cluster that is active first. A switch
+// starts the next cluster before it stops the previous one, so that no page waits for the previous one to stop.
 func (c *contextSwitcher) run(ctx context.Context, cluster *watch.Cluster, server *web.Server) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for {
 		clusterCtx, end := context.WithCancel(ctx)
-		run := cluster.Run // A copy, because cluster can change before the goroutine starts.
+		run := cluster.Run // The goroutine needs a copy of this method, because the next switch changes cluster.
 		group.Go(func() error { return run(clusterCtx) })
 		select {
 		case <-ctx.Done():

@@ -65,8 +65,9 @@ func silentAddress(t *testing.T) string {
 	return "http://" + listener.Addr().String()
 }
 
-// writeKubeconfig creates a kubeconfig with one context for each entry of servers. The value is the URL of the API
-// server, optionally followed by a space and the user as JSON. The context "one" is the current context.
+// writeKubeconfig creates a kubeconfig with one context for each entry of servers, and returns its path. The key is
+// the name of the context. The value is the URL of the API server, optionally followed by a space and the user as
+// JSON. The context "one" is the current context.
 func writeKubeconfig(t *testing.T, servers map[string]string) string {
 	t.Helper()
 	var clusters, contexts, users []string
@@ -193,7 +194,7 @@ func (p *runningProgram) clusterID() string {
 	return match[1]
 }
 
-// openSocket opens a WebSocket as a page does that shows the cluster with the given ID.
+// openSocket opens a WebSocket like a page that shows the cluster with the given ID.
 func (p *runningProgram) openSocket(clusterID string) *websocket.Conn {
 	p.t.Helper()
 	conn, _, err := websocket.Dial( //nolint:bodyclose // The body belongs to the connection.
@@ -207,8 +208,8 @@ func (p *runningProgram) openSocket(clusterID string) *websocket.Conn {
 	return conn
 }
 
-// readSnapshot subscribes to pods with a cursor, and reads messages up to a snapshot. It returns the types of the
-// messages before the snapshot, and the cursor of the snapshot.
+// readSnapshot subscribes to pods with a cursor, and reads messages up to the first snapshot with rows. The result
+// before contains the types of the messages before that snapshot. The result last is the cursor of the snapshot.
 func (p *runningProgram) readSnapshot(conn *websocket.Conn, cursor string) (before, last string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
@@ -422,7 +423,8 @@ func containsAll(text string, parts []string) bool {
 	return true
 }
 
-// A browser without JavaScript can switch the context with a form. Each request reads the kubeconfig again.
+// A browser without JavaScript can switch the context with a form. The program reads the kubeconfig at each request,
+// so a changed file takes effect at once.
 func TestSwitchContextWithoutScript(t *testing.T) {
 	clearEnvironment(t)
 	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
@@ -461,7 +463,8 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 		p.readSnapshot(conn, "")
 		t.Cleanup(func() { _ = conn.CloseNow() })
 	}
-	// The lowest count within 6 s, because closed sockets wait up to 4 s for the close of their client.
+	// stableGoroutines returns the lowest number of goroutines within 6 s. A goroutine of a closed WebSocket can wait up
+	// to 4 s for its client to close the connection.
 	stableGoroutines := func() int {
 		p.waitUntil("the end of what the other was asked", func() bool { return two.inFlight.Load() == 0 })
 		least := runtime.NumGoroutine()
@@ -471,21 +474,21 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 		return least
 	}
 	switchAndRead(1)
-	// After both clusters have been active, all long-lived goroutines exist.
+	// Show both clusters before the first count, so that it includes the goroutines that start only once.
 	switchAndRead(0)
 	before := stableGoroutines()
 	for n := 1; n <= 20; n++ {
 		switchAndRead(n)
 	}
-	if after := stableGoroutines(); after > before+10 { // Idle connections can need up to 10 more goroutines.
+	if after := stableGoroutines(); after > before+10 { // The 10 additional goroutines can belong to idle connections.
 		var all strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&all, 1)
 		t.Errorf("%d goroutines after 20 switches, %d before:\n%s", after, before, all.String())
 	}
 }
 
-// Users can switch contexts only without a login, on their own machine. The flags must not specify a server,
-// credentials or an impersonated user.
+// Users can switch contexts only if the dashboard runs without a login on their own machine. In addition, the command
+// line must not specify a server, credentials or an impersonated user.
 func TestContextsAreOfferedOnlyLocally(t *testing.T) {
 	clearEnvironment(t)
 	one := newFakeAPIServer(t, "pod-of-one")

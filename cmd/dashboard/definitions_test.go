@@ -70,7 +70,7 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	}
 	t.Logf("its return was sent after %s", time.Since(began))
 
-	// The old cursor is from before the deletion, so the server answers with a reset.
+	// The cursor is from before the deletion, so it is invalid, and the server sends a reset.
 	var snapshot struct{ Cursor string }
 	if err := json.Unmarshal([]byte(first), &snapshot); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	table.readContaining(`"state":"absent"`)
 }
 
-// An aggregated API without a server affects no other resources. The same applies to a broken conversion webhook.
+// Other resources stay available if an aggregated API has no server, or if a conversion webhook does not respond.
 func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 	admin := adminConfig(t)
 	o := newAPIClient(t, admin)
@@ -184,8 +184,8 @@ func (o *apiClient) define(t *testing.T, text string) {
 	})
 }
 
-// waitUntilUndiscovered returns when discovery no longer contains the API group. The group remains for a moment after
-// its definition is deleted, and would disturb the next test.
+// waitUntilUndiscovered returns when discovery no longer contains the API group. Discovery can still contain a group
+// shortly after its definition is deleted. The next test would then find this group.
 func (o *apiClient) waitUntilUndiscovered(t *testing.T, group string) {
 	t.Helper()
 	eventually(t, "discovery forgets "+group, func() error {
@@ -244,7 +244,7 @@ func (o *apiClient) createWidget(t *testing.T, ns, name string) {
 	})
 }
 
-// waitUntilGone reads messages until a list of resources does not contain part.
+// waitUntilGone reads messages with the list of resources until one does not contain the text part.
 func (s *socket) waitUntilGone(part string) {
 	s.t.Helper()
 	for containsEach(s.readContaining(`"type":"resources"`), part) {

@@ -33,7 +33,7 @@ type prober struct {
 	*dashboard
 
 	api                          *apiClient
-	ownNamespace, otherNamespace string // userToken can read only the first one.
+	ownNamespace, otherNamespace string // Namespaces; userToken can read only ownNamespace.
 	noneToken                    string // Token of a user without permissions.
 	allToken                     string // Token of a user who can read all ConfigMaps and pods; not set in all tests.
 	userToken                    string // Token of a user who can read the ConfigMaps of ownNamespace.
@@ -62,9 +62,9 @@ func (a target) mask(text string) string {
 	return strings.NewReplacer(a.ns, "NS", a.name, "NAME").Replace(text)
 }
 
-// routeRequests returns the requests to test for each route, by its method and pattern. Each route must have an
-// entry. Requests without a placeholder (REF, NS or NAME) reveal nothing about the cluster, or the same to all known
-// users.
+// routeRequests returns the requests to test for each route. The key is the method and pattern of a route. Each route
+// must have an entry. A request without a placeholder (REF, NS or NAME) must reveal nothing about the cluster, or
+// must have the same response for all users with a valid token.
 func routeRequests() map[string][]string {
 	list := []string{
 		"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME",
@@ -136,7 +136,8 @@ func routeRequests() map[string][]string {
 	}
 }
 
-// subscriptions returns the members of subscribe messages for all filters and views, by description.
+// subscriptions returns the JSON members of subscribe messages for all filters and views. The key is a description of
+// the subscription, for error messages.
 func subscriptions() map[string]string {
 	filters := map[string]string{
 		"all": ``, "one namespace": `,"ns":["NS"]`, "several": `,"ns":["NS","default"]`,
@@ -155,7 +156,7 @@ func subscriptions() map[string]string {
 			if view == "window" {
 				members += `,"offset":0,"count":100`
 			} else if strings.Contains(filter, `"q"`) {
-				continue // Only the window view supports text search.
+				continue // Text search (q) is supported only by the view "window".
 			}
 			all[name+", "+view] = members
 		}
@@ -339,8 +340,9 @@ func (e *backgroundSocket) send(frame string) {
 	}
 }
 
-// collect adds received messages to all, by subscription ID. It returns when isComplete returns true and no message
-// arrives for 1.5 s. It skips heartbeats and digests (hashes of a list), because they depend on time.
+// collect appends received messages to the lists in all, whose keys are subscription IDs. It returns when isComplete
+// returns true and no message arrives for 1.5 s. It skips heartbeats and digests (hashes of a list), because they
+// depend on time.
 func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool) {
 	e.t.Helper()
 	const quietTime = 1500 * time.Millisecond
@@ -502,12 +504,12 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 			for _, id := range updating {
 				before[id] = len(messages[id])
 			}
-			w.plant(t, w.ownNamespace, plantedName, strconv.Itoa((round+1)%4)) // Round 3 restores "0".
+			w.plant(t, w.ownNamespace, plantedName, strconv.Itoa((round+1)%4)) // In round 3, it is "0" again.
 			e.collect(messages, func() bool {
 				return !slices.ContainsFunc(updating, func(id int) bool { return len(messages[id]) == before[id] })
 			})
 		}
-		// Snapshots of these views contain the changes of earlier runs, so they are not compared.
+		// Snapshots of the views with changes contain the changes of earlier runs, so this test does not compare them.
 		for _, id := range changeViews {
 			messages[id] = slices.DeleteFunc(messages[id], func(message string) bool {
 				return strings.Contains(message, `"type":"snapshot"`)
@@ -531,7 +533,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	first, received := w.openSocket(t, w.userToken), make(map[int][]string)
 	first.send(`{"op":"subscribe","id":1,` + own.expand(`"resource":"REF","ns":["NS"],"view":"rows"`) + `}`)
 	first.collect(received, func() bool { return strings.Contains(strings.Join(received[1], ""), `"type":"snapshot"`) })
-	_, _ = record(false) // The first run starts all watches, so that the next two runs have the same watches.
+	_, _ = record(false) // The first run only starts all watches, so that the two compared runs have the same watches.
 	quiet, quietResponses := record(false)
 	busy, busyResponses := record(true)
 	for id := range quiet {

@@ -58,7 +58,8 @@ func TestReferenceIsCurrent(t *testing.T) {
 	}
 }
 
-// replacePart replaces the text between the markers of a generated part.
+// replacePart returns the document text with new content between the markers of a generated part. The parameter part
+// is the name of this part in its begin marker.
 func replacePart(t *testing.T, text, part, content string) string {
 	t.Helper()
 	begin, end := "<!-- generated: "+part+" -->\n", "<!-- end -->\n"
@@ -158,7 +159,7 @@ func item(text string) string {
 // metricTables returns one Markdown table for each set of labels. It lists metrics with their type and help.
 func metricTables(t *testing.T) string {
 	t.Helper()
-	// A watch status in which every metric has a value.
+	// Every value is set, because a metric without a value would be missing from the tables.
 	status := watch.WatchStatus{Limit: 1, UsedBytes: 1, Entries: []watch.WatchStatusEntry{{
 		Resource: "core/v1/pods", Status: status.Status{State: status.Live}, LastEvent: time.Unix(1, 0),
 	}}}

@@ -31,11 +31,11 @@ type observer struct {
 	name   string
 	header http.Header
 	target target // Object that the requests ask for.
-	byName bool   // Whether it can only read one object by name, and list nothing.
+	byName bool   // Whether the observer can read only one object, by name, and cannot list objects.
 
 	requests  []string
-	responses map[string]string // First masked response, by request and state of the visible objects.
-	messages  map[string]string // First masked messages, by view and state of the visible objects.
+	responses map[string]string // First masked response, by request and value of the visible objects.
+	messages  map[string]string // First masked messages, by view and value of the visible objects.
 	cursors   map[string]bool
 	lengths   map[int]bool
 	socket    *backgroundSocket
@@ -87,7 +87,8 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 	return s
 }
 
-// get sends a GET request. It returns the masked headers and body, and the cursor in the body, if any.
+// get sends a GET request. The result masked contains the status code, the headers and the body, in which values that
+// always differ are replaced. The result cursor is the cursor in the body, or empty.
 func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.prober.url, nil)
@@ -130,7 +131,8 @@ func (s *observer) mask(text string) string {
 	return s.target.mask(text)
 }
 
-// recordCursor records and returns the cursor in a text. The test fails if an earlier text had the same cursor.
+// recordCursor records and returns the cursor in a text. The test fails if an earlier text had the same cursor. The
+// parameter source describes where the text is from, for error messages.
 func (s *observer) recordCursor(t *testing.T, source, text string) string {
 	t.Helper()
 	match := regexp.MustCompile(`"cursor":"([^"]+)"`).FindStringSubmatch(text)
@@ -144,7 +146,8 @@ func (s *observer) recordCursor(t *testing.T, source, text string) string {
 	return match[1]
 }
 
-// wantSame checks that text equals the first text with the same key.
+// wantSame checks that text equals the text of the first call with the same key. The map first contains the texts of
+// these first calls.
 func (s *observer) wantSame(t *testing.T, first map[string]string, key, text string) {
 	t.Helper()
 	want, known := first[key]
@@ -177,8 +180,9 @@ func (s *observer) subscribe(view, members string) (id int) {
 	return s.nextID
 }
 
-// readUntil reads messages until enough returns true. It returns messages with changes, by subscription ID.
-// Heartbeats and digests (hashes of a list) must contain the newest cursor of their subscription.
+// readUntil reads messages until the function enough returns true. It returns the messages that contain changes, by
+// subscription ID. It checks that heartbeats and digests (hashes of a list) contain the newest cursor of their
+// subscription.
 func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string) bool) map[int][]string {
 	t.Helper()
 	received := make(map[int][]string)
@@ -207,14 +211,15 @@ func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string
 			s.last[m.ID] = cursor
 		}
 		if strings.HasSuffix(message, `"events":[]}`) && !strings.Contains(message, `"changes":`) {
-			continue // Contains no change, only a new cursor.
+			continue // The message contains no change, only a new cursor.
 		}
 		received[m.ID] = append(received[m.ID], message)
 	}
 	return received
 }
 
-// wantSameMessages compares messages with the first ones of the same view and the same state of the visible objects.
+// wantSameMessages checks that the messages of a subscription equal the first messages of the same view with the same
+// state. The parameter state is the value of the visible objects.
 func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages []string) {
 	t.Helper()
 	view := s.views[id-1]
@@ -240,8 +245,8 @@ func (s *observer) subscribedViews() []string {
 	return []string{"rows", "table", "window", "object", "changes"}
 }
 
-// newObservers returns an observer for each kind of restriction. Observers of a whole namespace can read
-// ownNamespace. The others can read a part of partNamespace.
+// newObservers returns an observer (a client with restricted permissions) for each kind of restriction. Some can read
+// all of ownNamespace. The others can read only a part of the objects in partNamespace.
 func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) []*observer {
 	t.Helper()
 	const ref = "core/v1/configmaps"
@@ -283,7 +288,8 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 	}
 }
 
-// share creates a share link as the user with the token, and returns the URL of the link.
+// share creates a share link as the user with the token, and returns the URL of the link. The parameter parts is
+// JSON: the shared parts of the cluster, separated by commas.
 func (w *prober) share(t *testing.T, token, parts string) (link string) {
 	t.Helper()
 	var shareURL string
@@ -339,7 +345,8 @@ func (w *prober) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyR
 	return w.token(t, ns, name)
 }
 
-// change changes objects that observers are permitted to read. It returns when the program has received the change.
+// change writes the value to the visible object in each namespace. All observers are permitted to read these objects.
+// It returns when the program has received the changes.
 func (w *prober) change(t *testing.T, namespaces []string, value string) {
 	t.Helper()
 	for _, ns := range namespaces {
@@ -359,8 +366,8 @@ func (w *prober) waitForValue(t *testing.T, ns, name, value string) {
 	})
 }
 
-// changeHidden changes objects that no observer is permitted to read. It returns when the program has received the
-// changes.
+// changeHidden changes objects that no observer is permitted to read. Some of them are in the namespace part, where
+// observers can read other objects. The new values contain n. It returns when the program has received the changes.
 func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	t.Helper()
 	value := fmt.Sprint("stir-", n)
@@ -381,9 +388,11 @@ func (w *prober) changeHidden(t *testing.T, part string, n int) {
 }
 
 // Invariant: S24. Nothing that a restricted reader receives depends on objects that it is not permitted to read.
-// Hidden objects change in half of the rounds. Responses, headers and messages of all routes and views differ only in
-// times and resourceVersions. A guess from the differences is right in half of the rounds, as by chance. The
-// environment variable ROUNDS sets the number of rounds (default 200).
+//
+// In half of the rounds, objects that the reader is not permitted to read change. In each round, the test guesses
+// from the responses whether they have changed. It must be right in exactly half of the rounds, as by chance.
+// Responses, headers and messages can differ only in times and resourceVersions. The environment variable ROUNDS sets
+// the number of rounds (default 200).
 func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	rounds := 200
 	if s := os.Getenv("ROUNDS"); s != "" {
@@ -412,7 +421,8 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	}
 	allSocket.collect(make(map[int][]string), func() bool { return true })
 	followed := make(map[*observer][]int)
-	// The first round starts all watches. The next two rounds record the responses to compare with.
+	// The first round starts all watches. The second and third round record the responses with which later ones are
+	// compared.
 	for round := range 3 {
 		state := strconv.Itoa(round % 2)
 		w.changeHidden(t, partNamespace, 1000+round)
@@ -456,7 +466,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 			}
 			return "/api/v1/snapshot/" + s.target.ref
 		}
-		oldCursors := make(map[*observer]map[int]string) // Cursors from before the visible change.
+		oldCursors := make(map[*observer]map[int]string) // Cursors from before the change of visible objects.
 		for _, s := range observers {
 			oldCursors[s] = maps.Clone(s.last)
 		}
@@ -499,7 +509,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 				(strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
 				t.Errorf("%s does not resume the view %s: %s", s.name, view, text)
 			}
-			if round > 1 { // In rounds 0 and 1, several changes can follow the cursor.
+			if round > 1 { // In the first two rounds, several changes can follow a cursor.
 				s.wantSameMessages(t, id, state+", resubscribed", received[id])
 			}
 			s.socket.send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))

@@ -91,7 +91,7 @@ func TestClientsConvergeDuringChanges(t *testing.T) {
 			Resource: "core/v1/configmaps", Namespaces: []string{ns}, View: "rows",
 		})
 		readers.Go(func() {
-			// Even clients reconnect after each short connection. Odd clients keep one connection.
+			// Clients with an even number reconnect after each short connection. The others keep one connection.
 			for churning.Err() == nil {
 				if i%2 == 0 {
 					clients[i].connect(churning, time.Duration(50+i*40)*time.Millisecond)
@@ -243,8 +243,8 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// If the program starts before its API server, it reports that it waits. When the API server responds, the program
-// works.
+// If the program starts before its API server, it reports that it retries automatically. It works as soon as the API
+// server responds.
 func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	config := adminConfig(t)
 	address, upstream := forwardAddresses(t, config)

@@ -6,8 +6,9 @@ type limitGroup struct {
 	limits []limit
 }
 
-// limitGroups returns the tables of limits in docs/reference.md. Braces contain names of Go constants, whose values
-// are inserted. Rules without a number are text of the document, after the tables.
+// limitGroups returns the tables of limits in docs/reference.md. A text in braces is the name of a Go constant, and
+// is replaced by its value. Limits without a number are not in the tables. The document describes them after the
+// tables.
 func limitGroups() []limitGroup {
 	return []limitGroup{
 		{"Requests and connections", []limit{

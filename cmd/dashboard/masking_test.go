@@ -38,7 +38,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// canaryRules returns redaction rules for the canaries (secret test values) that are visible without rules.
+// canaryRules returns redaction rules that mask all canaries (secret test values) that the program shows by default.
 func canaryRules() []string {
 	return []string{
 		"env", "core/v1/configmaps:data.*", "core/v1/configmaps:binaryData.*",
@@ -47,7 +47,8 @@ func canaryRules() []string {
 	}
 }
 
-// ruleMaskedPlaces returns the kinds of fields whose canaries (secret test values) only a redaction rule masks.
+// ruleMaskedPlaces returns the places (kinds of fields) whose canaries (secret test values) are visible if there are
+// no redaction rules.
 func ruleMaskedPlaces() []string {
 	return []string{"annotation", "config", "copy", "cron", "env", "init", "revision", "widget"}
 }
@@ -64,7 +65,7 @@ type canaries struct {
 func newCanaries() canaries {
 	rare := make([]byte, 9)
 	for n := range rare {
-		rare[n] = byte('a' + rand.IntN(26)) //nolint:gosec // The mark must only be rare.
+		rare[n] = byte('a' + rand.IntN(26)) //nolint:gosec // The prefix must be rare, but not secret.
 	}
 	return canaries{prefix: "c4n4ry" + string(rare)}
 }
@@ -74,8 +75,9 @@ func (c canaries) value(place string, n int) string {
 	return fmt.Sprintf("%s-%s-%d-end", c.prefix, place, n)
 }
 
-// encodedCopies returns annotations with copies of a Secret, one for each encoding, such as JSON, base64 or gzip. The
-// Secret contains the nth canary (a secret test value) of a place. Compressed formats store it without compression.
+// encodedCopies returns annotations that contain copies of a Secret. Each annotation uses another encoding, such as
+// JSON, base64 or gzip. The Secret contains the nth canary (a secret test value) of a place. Archives are not
+// compressed, so that a search for the encoded canary finds it.
 func (c canaries) encodedCopies(t *testing.T, place string, n int) map[string]string {
 	t.Helper()
 	value := c.value(place, n)
@@ -101,7 +103,8 @@ func (c canaries) encodedCopies(t *testing.T, place string, n int) map[string]st
 	}
 }
 
-// uncompressedArchive returns the base64 encoding of an archive, such as a gzip file. newWriter must not compress.
+// uncompressedArchive returns a text as a base64-encoded archive, such as a gzip file. The function newWriter must
+// create a writer that does not compress, so that a search for the encoded text finds it.
 func uncompressedArchive(t *testing.T, text string, newWriter func(io.Writer) (io.WriteCloser, error)) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -116,8 +119,8 @@ func uncompressedArchive(t *testing.T, text string, newWriter func(io.Writer) (i
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 
-// innerAnnotations returns annotations with canaries (secret test values), for an object or a pod template inside
-// another object.
+// innerAnnotations returns annotations with canaries (secret test values). They are for objects that are inside
+// another object, such as a pod template.
 func (c canaries) innerAnnotations(t *testing.T, n int) map[string]string {
 	t.Helper()
 	annotations := map[string]string{
@@ -134,7 +137,8 @@ func (c canaries) innerAnnotations(t *testing.T, n int) map[string]string {
 // of these forms contains a canary.
 func (c canaries) encodedForms() [][]byte {
 	forms := [][]byte{[]byte(c.prefix), []byte(hex.EncodeToString([]byte(c.prefix))), []byte(strings.ToUpper(c.prefix))}
-	// Base64 has three alignments. Use only the characters that do not depend on the surrounding bytes.
+	// Base64 encodes groups of 3 bytes, so the encoded prefix depends on its position in a group. For each of the three
+	// positions, use only the characters that do not depend on the bytes around the prefix.
 	for padding := range 3 {
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", padding) + c.prefix))
 		end := (padding + len(c.prefix)) / 3 * 4
@@ -370,7 +374,8 @@ func TestRunAsChildProcess(t *testing.T) {
 	os.Exit(run(t.Context(), programArgs, os.Stdout, os.Stderr))
 }
 
-// startProcess starts the program as a child process, with redaction rules. It connects to the API server at address.
+// startProcess starts the program as a child process, with redaction rules. The parameter address is the address of
+// the API server. For the results, see startProcessWith.
 func startProcess(t *testing.T, address string, rules []string) (d *dashboard, metrics string, process int) {
 	t.Helper()
 	args := []string{"--server", "https://" + address}
@@ -380,7 +385,8 @@ func startProcess(t *testing.T, address string, rules []string) (d *dashboard, m
 	return startProcessWith(t, args...)
 }
 
-// startProcessWith starts the program as a child process with additional flags. process is its process ID.
+// startProcessWith starts the program as a child process with additional flags. The result metrics is the URL of the
+// metrics server. The result process is the process ID.
 func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics string, process int) {
 	t.Helper()
 	d = &dashboard{t: t, out: &safeBuffer{}}
@@ -442,7 +448,8 @@ func (e *recorder) record(source string, text []byte) {
 	e.received[source].Write(text)
 }
 
-// subscribeAll subscribes to the resources with canaries in every view, and records the messages until ctx ends.
+// subscribeAll subscribes to the resources with canaries (secret test values) in every view. It records the messages
+// until ctx ends. The function ended waits until all recordings have ended.
 func (e *recorder) subscribeAll(ctx context.Context, t *testing.T, d *dashboard, ns string) (ended func()) {
 	t.Helper()
 	var reading sync.WaitGroup
@@ -583,9 +590,9 @@ func plantInNewNamespace(t *testing.T, o *apiClient, c canaries) (ns string) {
 	return ns
 }
 
-// A guest (a viewer of a share link) of a whole namespace receives no masked values. For guests, the program masks
-// environment variables, ConfigMaps, and annotations with copies of objects, even without a rule. Users see these
-// values.
+// A guest (a viewer of a share link) of a whole namespace receives no masked values. Even without a redaction rule,
+// the program masks these values for guests: environment variables, ConfigMaps, and annotations with copies of
+// objects. Users who are not guests see them.
 func TestGuestsGetNoMaskedValues(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
 	defineCanaryResource(t, o)
@@ -602,7 +609,7 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 	guest.cookie = d.openLink(d.shareCommand(args...))
 	ownRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
 	guestRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
-	guestRecorder.requestAll(t, &guest, ns) // Once before and once after the watches start.
+	guestRecorder.requestAll(t, &guest, ns) // The first of two calls: before and after the watches start.
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := guestRecorder.subscribeAll(ctx, t, &guest, ns)
 	for n := range 3 {
@@ -628,8 +635,9 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 	}
 }
 
-// No output of the program contains a masked value, old or new, and neither does its memory. Without redaction rules,
-// all values that only rules mask are in the output. This proves that the test covers all outputs.
+// Neither the output of the program nor its memory contains a masked value, old or new. The test runs again without
+// redaction rules. All values that only a rule masks must then be in the output. This proves that the test searches
+// all outputs.
 func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
 	defineCanaryResource(t, o)
@@ -640,7 +648,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 		stopForward := forward(t, address, upstream)
 		d, metrics, process := startProcess(t, address, rules)
 		e := &recorder{received: make(map[string]*bytes.Buffer)}
-		e.requestAll(t, d, ns) // Once before and once after the watches start.
+		e.requestAll(t, d, ns) // The first of two calls: before and after the watches start.
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := e.subscribeAll(ctx, t, d, ns)
 		for n := range 3 {
@@ -651,7 +659,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 		if rules != nil {
 			wantNoCanariesInMemory(t, c, func(try int) [][]byte {
 				overwriteBuffers(t, o, d, ns, try)
-				stopForward() // An open HTTP/2 stream keeps a read buffer with old data.
+				stopForward() // Otherwise, the open HTTP/2 stream would keep a read buffer with old data.
 				defer func() { stopForward = forward(t, address, upstream) }()
 				return readProcessMemory(t, metrics, process)
 			})
@@ -673,7 +681,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 				}
 				delete(leaks, place)
 			}
-			delete(leaks, "?") // An encoded canary: binaryData is base64.
+			delete(leaks, "?") // The place "?" is an encoded canary. Here it is binaryData in base64.
 		} else {
 			if masks := bytes.Count(e.received["socket, view object"].Bytes(), []byte("(masked, change ")); masks < 10 {
 				t.Errorf("only %d changes of masked values were sent", masks)
@@ -705,8 +713,8 @@ func waitForLastChange(t *testing.T, d *dashboard, ns string) {
 	})
 }
 
-// overwriteBuffers makes the program read a lot of other data through the same connections, to overwrite read
-// buffers.
+// overwriteBuffers makes the program read a lot of other data through the same connections, so that this data
+// overwrites the read buffers. The number try makes the names of the new objects unique.
 func overwriteBuffers(t *testing.T, o *apiClient, d *dashboard, ns string, try int) {
 	t.Helper()
 	const pod = `{"containers":[{"name":"c","image":"example.com/c"}]}`
@@ -783,8 +791,8 @@ func fetchURL(t *testing.T, url string) []byte {
 	return text
 }
 
-// readProcessMemory returns the memory of a process, after three garbage collections. It returns nil if the memory is
-// not readable. The process overwrites freed memory (clobberfree).
+// readProcessMemory returns the memory of a process, or nil if the memory is not readable. Before that, it starts
+// three garbage collections through the URL metrics. The process must overwrite freed memory (GODEBUG=clobberfree=1).
 func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte) {
 	t.Helper()
 	for range 3 {
@@ -817,13 +825,13 @@ func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte)
 	return all
 }
 
-// wantNoCanariesInMemory fails the test if the memory contains a canary (a secret test value) in all of 16 tries.
-// readMemory overwrites read buffers, and then reads the memory. One try is not enough, because some read buffers
-// belong to libraries.
+// wantNoCanariesInMemory fails the test if each of 16 memory reads contains a canary (a secret test value). The
+// function readMemory overwrites read buffers, and then reads the memory. One read is not enough, because some read
+// buffers belong to libraries.
 func wantNoCanariesInMemory(t *testing.T, c canaries, readMemory func(try int) [][]byte) {
 	t.Helper()
 	var found []string
-	// Libraries reuse buffers at random, so a few tries overwrite all of them.
+	// Which of its buffers a library reuses is random, so one try can leave some buffers unchanged.
 	for try := range 16 {
 		found = nil
 		size := 0

@@ -62,10 +62,10 @@ func resourceFor(ref string) schema.GroupVersionResource {
 	}
 }
 
-// With random Roles and RoleBindings, a user sees here exactly the objects that the user's token can get, list and
-// watch at the API server. The test compares each resource in each namespace, in all namespaces, and by name. The
-// environment variable PARITY sets the number of permission sets (default 100). SEED sets the seed of the random
-// numbers.
+// With random Roles and RoleBindings, a user sees in the dashboard exactly the objects that the API server returns
+// for the user's token. The test compares each resource in each namespace, in all namespaces, and by name. The
+// environment variable PARITY sets the number of random permission sets (default 100). SEED sets the seed of the
+// random numbers.
 func TestPermissionsMatchTheAPIServer(t *testing.T) {
 	sets := 100
 	if s := os.Getenv("PARITY"); s != "" {
@@ -87,7 +87,7 @@ func TestPermissionsMatchTheAPIServer(t *testing.T) {
 		for _, ref := range parityKinds() {
 			for _, s := range p.requests(ref, user.random) {
 				got, want := user.seenHere(t, s), user.seenAtAPIServer(t, s)
-				for try := 0; try < 3 && got != want; try++ { // Objects can change in between.
+				for try := 0; try < 3 && got != want; try++ { // An object can change between the two requests.
 					got, want = user.seenHere(t, s), user.seenAtAPIServer(t, s)
 				}
 				if got != want {
@@ -169,7 +169,8 @@ type parityUser struct {
 	random *rand.Rand
 }
 
-// user creates a service account with random permissions, and returns it as a user.
+// user creates a service account with random permissions, and returns a parityUser that sends requests with its
+// token.
 func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 	t.Helper()
 	ns, name := p.namespaces[0], fmt.Sprintf("parity-%d", n)
@@ -296,7 +297,8 @@ type parityRequest struct {
 	name       string
 }
 
-// requests returns requests for a resource: for all namespaces, for one or two random namespaces, and for one object.
+// requests returns get, list and watch requests for a resource: for all namespaces, for one or two random namespaces,
+// and for single objects.
 func (p *parity) requests(ref string, random *rand.Rand) []parityRequest {
 	if clusterScoped(ref) {
 		shapes := []parityRequest{
@@ -328,7 +330,7 @@ func (p *parity) requests(ref string, random *rand.Rand) []parityRequest {
 	}
 }
 
-// seenHere returns what this program shows the user in response to a request.
+// seenHere returns the objects that the dashboard shows the user in response to a request, as text.
 func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 	t.Helper()
 	switch s.verb {
@@ -367,8 +369,9 @@ func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 	return outcomeOf(err)
 }
 
-// seenAtAPIServer returns what the API server returns for the user's token. If it refuses a request for all
-// namespaces, seenAtAPIServer sends a request for each namespace, and combines the responses.
+// seenAtAPIServer returns the objects that the API server returns for the user's token, as text. If the API server
+// refuses a request for all namespaces, seenAtAPIServer sends a request for each namespace, and combines the
+// responses.
 func (u *parityUser) seenAtAPIServer(t *testing.T, s parityRequest) string {
 	t.Helper()
 	client := u.client.Resource(resourceFor(s.ref))

@@ -2,8 +2,8 @@ package main
 
 import "net/http"
 
-// problemMeanings returns an explanation for each problem title whose details in the source code do not start with a
-// short general sentence.
+// problemMeanings returns explanations of problems (error documents) for docs/reference.md, by title. Other problems
+// need none, because their detail texts start with a short general sentence, which the document shows instead.
 func problemMeanings() map[string]string {
 	return map[string]string{
 		"Container is waiting": "The container has not run yet. The detail has the reason and the containers of " +
@@ -47,8 +47,8 @@ func problemMeanings() map[string]string {
 	}
 }
 
-// problemStatuses returns the HTTP status codes of those problems for which the source code sets title and status in
-// different places.
+// problemStatuses returns HTTP status codes of problems (error documents), by title. It contains the problems whose
+// title and status are set in different places of the source code, where the test cannot connect them.
 func problemStatuses() map[string][]int {
 	return map[string][]int{
 		"API server rejected the credentials": {http.StatusServiceUnavailable},

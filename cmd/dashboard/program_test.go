@@ -258,7 +258,7 @@ func (o *apiClient) rows(t *testing.T, ns string) map[string]string {
 }
 
 func base64Part(s string) string {
-	// These 12 characters encode the first 9 bytes of s. They do not depend on bytes after s.
+	// The first 12 characters encode the first 9 bytes of s. They are the same if other bytes follow s.
 	return strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")[:12]
 }
 
@@ -289,7 +289,7 @@ func (s *socket) send(frame string) {
 	}
 }
 
-// readType reads messages until one has the given type, and returns it.
+// readType reads messages until one has the type kind, and returns this message.
 func (s *socket) readType(kind string) string {
 	s.t.Helper()
 	for {

@@ -51,8 +51,9 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 	checkNames(t, "docs/invariants.md", readDocument(t, "docs/invariants.md"), tests)
 }
 
-// checkNames checks that the tests and files that a document names exist. It returns the number of names. A document
-// names a file by its path or its base name.
+// checkNames checks that each test and file that a document names exists. It returns how many names it has checked.
+// The parameter source is the name of the document, text is its content, and tests contains all existing tests. A
+// document can name a file by its path or its base name.
 func checkNames(t *testing.T, source, text string, tests map[string]bool) (names int) {
 	t.Helper()
 	for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(text, -1) {

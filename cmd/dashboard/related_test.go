@@ -26,7 +26,8 @@ type relatedGraph struct {
 	Searched  []struct{ Ref, State, Reason string }
 }
 
-// targets returns the sorted IDs of the nodes to which edges of the given type lead from the node "from".
+// targets returns the sorted IDs of the nodes that edges of type kind connect to. All these edges start at the node
+// with the ID from.
 func (n *relatedGraph) targets(from, kind string) (names []string) {
 	for _, e := range n.Edges {
 		if e.From == from && e.Type == kind {
@@ -37,7 +38,7 @@ func (n *relatedGraph) targets(from, kind string) (names []string) {
 	return names
 }
 
-// The related objects that the program shows match the references in the objects of the API server.
+// The related objects that the program shows are those that the objects in the API server refer to.
 func TestRelationsMatchTheObjects(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))

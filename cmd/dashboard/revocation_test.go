@@ -21,8 +21,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Within 15 s after a permission is revoked, the user receives no more of its data, even during changes. The
-// environment variable LOST sets the number of revoked permissions (default 4).
+// At most 15 s after a permission is revoked, the user receives no more data that requires this permission, even
+// while the data changes. The environment variable LOST sets the number of revoked permissions (default 4).
 func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 	const limit, concurrent = 15 * time.Second, 10
 	count := 4
@@ -77,8 +77,8 @@ func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 		durations[len(durations)-1])
 }
 
-// measureRevocation revokes a permission while a ConfigMap changes. It returns how long changes were still sent
-// afterwards. It stops after 25 s, when all four subscriptions have the state forbidden.
+// measureRevocation revokes a permission while a ConfigMap changes. It returns the time from the revocation to the
+// last change that was sent. It waits at least 25 s, and until all four subscriptions are reported as forbidden.
 func measureRevocation(
 	t *testing.T, client kubernetes.Interface, e *backgroundSocket, ns string,
 ) (duration time.Duration, err error) {

@@ -252,8 +252,9 @@ func (s *settings) open(ctx context.Context) (net.Listener, error) {
 	return listener, err
 }
 
-// listenOn listens on an address. Without allowAny, the address must be a loopback address: there is no login then,
-// so every client that reaches the port sees what this program is permitted to see.
+// listenOn listens on an address. The parameter flag is the name of the flag that contains the address, for error
+// messages. Without allowAny, the address must be a loopback address: there is no login then, so every client that
+// reaches the port sees what this program is permitted to see.
 func listenOn(ctx context.Context, flag, address string, allowAny bool) (net.Listener, error) {
 	if err := checkAddress(flag, address); err != nil {
 		return nil, err

@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// addressRisk is the risk in the warning about a wide address range of proxies that send client addresses, but not
-// user names.
+// addressRisk describes the risk of a wide address range of proxies, for a log message. These proxies send the
+// addresses of clients, but not the names of users.
 const addressRisk = "any client in the range can claim any address, in rate limits and in the audit log"
 
 // servingSettings contains the values of the flags for host names, origins, trusted proxies, the base path and TLS.

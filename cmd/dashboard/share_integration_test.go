@@ -91,8 +91,8 @@ func (d *dashboard) dialAsGuest(ctx context.Context, cookie string) *socket {
 }
 
 // A user creates a share link on the command line. A guest (a viewer of the link) sees the masked data without a
-// login. Within 15 s after the user loses the permission, the guest loses it too, even during changes. Revoking the
-// link ends all access of the guest.
+// login. If the user loses the permission, the guest loses it too within 15 s, even while the data changes. When the
+// user revokes the link, the guest loses all access.
 func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
 	ns := o.namespace(t)
@@ -195,8 +195,8 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	}
 }
 
-// The log, the files and the memory of the program contain no token of a share link and no guest cookie. Requests
-// overwrite the read buffers before the memory is read.
+// The log, the files and the memory of the program contain no token of a share link and no guest cookie. Before it
+// reads the memory, the test sends other requests, which overwrite the read buffers.
 func TestMemoryContainsNoShareTokens(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	d, metrics, process := startProcessWith(t, "--data-dir", dir)
@@ -215,7 +215,7 @@ func TestMemoryContainsNoShareTokens(t *testing.T) {
 	}
 	var found []string
 	for try := range 4 {
-		// Further requests overwrite the read buffers.
+		// Other requests overwrite the read buffers.
 		for n := range 300 {
 			d.exchange(strings.Repeat("x", 43))
 			if n%10 == 0 {

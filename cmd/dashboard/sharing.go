@@ -162,7 +162,8 @@ func (s *shareSettings) client() (*share.Client, error) {
 	return c, err
 }
 
-// authorities returns the certificate authorities of --server-ca, or nil for those of the operating system.
+// authorities returns the certificate authorities of --server-ca, or nil for those of the operating system. It
+// returns an error if the URL server does not use https.
 func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 	if s.serverCA == "" {
 		return nil, nil

@@ -230,8 +230,9 @@ func otherCertificate(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// --server-ca adds trust in a private certificate authority. Without it, or with another authority, the command
-// refuses the server. A file without a certificate is an error before any request is sent.
+// The flag --server-ca makes the command trust a private certificate authority. Without this flag, or with another
+// authority, the command refuses the server. If the file contains no certificate, the command fails before it sends a
+// request.
 func TestShareVerifiesTheServerCertificate(t *testing.T) {
 	home := clearEnvironment(t)
 	requests := 0

@@ -22,7 +22,7 @@ import (
 // no list of them: limits are unexported constants, and problems are created where they occur.
 type source struct {
 	files     map[string][]*ast.File // Parsed files, by package name.
-	constants map[string]ast.Expr    // Values, by a name such as "web.maxBody"; nil if several scopes define the name.
+	constants map[string]ast.Expr    // Values, by a name such as "web.maxBody"; nil if a name is defined twice.
 }
 
 func sourceFolders() map[string]string {
@@ -70,7 +70,7 @@ func (s *source) addConstants(in string, node ast.Node) {
 	for _, spec := range declaration.Specs {
 		values, ok := spec.(*ast.ValueSpec)
 		if !ok || len(values.Values) != len(values.Names) {
-			continue // The value depends on iota.
+			continue // A constant without its own value depends on iota.
 		}
 		for n, name := range values.Names {
 			key := in + "." + name.Name
@@ -83,7 +83,8 @@ func (s *source) addConstants(in string, node ast.Node) {
 	}
 }
 
-// value evaluates a constant expression in a package. isDuration reports whether its type is time.Duration.
+// value evaluates a constant expression. The parameter in is the name of the package that contains the expression.
+// The result isDuration reports whether its type is time.Duration.
 func (s *source) value(in string, e ast.Expr) (value constant.Value, isDuration bool, err error) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -126,8 +127,9 @@ func (s *source) binary(in string, e *ast.BinaryExpr) (value constant.Value, isD
 	}
 }
 
-// shown formats a constant for docs/reference.md. unit is "size" for a number of bytes, "rate" for a number per
-// second (the constant is the interval), or empty.
+// shown formats the constant with a name such as "web.maxBody" for docs/reference.md. With the unit "size", the
+// constant is a number of bytes. With "rate", it is an interval, which is shown as a number per second. Otherwise,
+// unit is empty.
 func (s *source) shown(name, unit string) (string, error) {
 	in, _, _ := strings.Cut(name, ".")
 	value, isDuration, err := s.value(in, s.constants[name])
@@ -207,10 +209,11 @@ func (s *source) limits(t *testing.T) string {
 // problem collects what the source code contains about all problems (error documents) with the same title.
 type problem struct {
 	statuses []int
-	texts    []string // Beginnings of the details.
+	texts    []string // First sentences of the detail texts.
 }
 
-// problems returns a Markdown list of all problems: title, status codes, and the beginnings of the details.
+// problems returns a Markdown list of all problems (error documents): title, status codes, and the first sentences of
+// the detail texts.
 func (s *source) problems(t *testing.T) string {
 	t.Helper()
 	var list strings.Builder
@@ -249,7 +252,8 @@ func (s *source) problems(t *testing.T) string {
 	return list.String()
 }
 
-// addProblem adds the problem that node creates, if any, to all. The key is the title.
+// addProblem adds to the map all the problem (error document) that a node of the source code creates, if any. The key
+// is the title of the problem. The parameter in is the name of the package.
 func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, node ast.Node) {
 	t.Helper()
 	add := func(title ast.Expr, status int, details ...ast.Expr) {
@@ -301,7 +305,8 @@ func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, no
 	}
 }
 
-// nameOf returns the name of a type, constant or function without its package, or an empty text.
+// nameOf returns the name of a type, constant or function, without its package. For other expressions, it returns an
+// empty text.
 func nameOf(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -312,7 +317,8 @@ func nameOf(e ast.Expr) string {
 	return ""
 }
 
-// statusOf returns the HTTP status code for a constant of net/http or of status.Cause. It returns 0 for other names.
+// statusOf returns the HTTP status code that belongs to the name of a constant of net/http or of status.Cause. It
+// returns 0 for other names.
 func statusOf(e ast.Expr) int {
 	return map[string]int{
 		"StatusBadRequest": http.StatusBadRequest, "StatusUnauthorized": http.StatusUnauthorized,
@@ -332,8 +338,8 @@ func statusOf(e ast.Expr) int {
 	}[nameOf(e)]
 }
 
-// titles returns the possible titles of a problem. There are two if the title ends with the variable "name", which is
-// "view" or "format".
+// titles returns the possible titles of a problem (error document). There are two if the expression e ends with the
+// variable "name", because this variable is "view" or "format". The parameter in is the name of the package.
 func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	t.Helper()
 	if e == nil {
@@ -356,9 +362,9 @@ func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	return nil
 }
 
-// firstSentence returns the beginning of a problem's detail: up to the first ".", ";" or ":" after at least four
-// words. detail is a text, or a format with its arguments. Values that are not constant become "…". The result is
-// empty if no such beginning exists.
+// firstSentence returns the beginning of a problem's detail, up to the first ".", ";" or ":" after at least four
+// words. It is empty if there is none. The parameter in is the name of the package. The slice detail contains a
+// string expression, or a format and its arguments.
 func (s *source) firstSentence(in string, detail []ast.Expr) string {
 	text := s.text(in, detail) + " "
 	words := regexp.MustCompile(`[a-z]{2,}`)
@@ -370,7 +376,8 @@ func (s *source) firstSentence(in string, detail []ast.Expr) string {
 	return ""
 }
 
-// text returns the text of an expression, or of a format with its arguments. Values that are not constant become "…".
+// text returns the text that a string expression evaluates to. The slice parts contains this expression, or a format
+// and its arguments. Values that are not constant become "…". The parameter in is the name of the package.
 func (s *source) text(in string, parts []ast.Expr) string {
 	if len(parts) == 0 || parts[0] == nil {
 		return ""

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// If a client does not read, at most 1 MiB of its data waits in the kernel. The rest waits in the program, which
-// combines changes of one object.
+// If a client does not read, at most 1 MiB of its data waits in kernel buffers. The rest waits in the program, which
+// combines the waiting changes of one object.
 func TestUnsentBytesAreLimited(t *testing.T) {
 	listener, err := listenOn(t.Context(), "--listen", "127.0.0.1:0", false)
 	if err != nil {
@@ -23,13 +23,13 @@ func TestUnsentBytesAreLimited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }() // An error does not matter: data remains unsent.
+	defer func() { _ = conn.Close() }() // An error does not matter, because unsent data is expected.
 	if err := conn.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	// Includes the limit of unsent bytes, and the receive buffer of the client.
+	// The limit covers the unsent bytes of the server and the receive buffer of the client.
 	const size, limit = 64 << 20, 1 << 20
-	if n, _ := conn.Write(make([]byte, size)); n > limit { // Write fails at the deadline.
+	if n, _ := conn.Write(make([]byte, size)); n > limit { // Write fails at the deadline, which is expected.
 		t.Errorf("%d bytes of %d were taken, want %d at most", n, size, limit)
 	}
 }

@@ -66,9 +66,9 @@ func (s *watchSettings) options(log *slog.Logger, container func() (uint64, erro
 	return options, err
 }
 
-// heapTenths is the part of the memory limit that the Go runtime can use, in tenths. The process needs more memory
-// than the runtime: for the pages of the binary, and for sockets in the kernel. The total should stay below nine
-// tenths.
+// heapTenths is the share of the memory limit that the Go runtime can use, in tenths. The rest is for memory outside
+// the runtime, such as the pages of the binary and sockets in the kernel. In total, the process should use less than
+// nine tenths.
 const heapTenths = 8
 
 // memoryLimit returns the memory limit of --memory-limit or of the container, in bytes; 0 means no limit.

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// windowMessage is a message of the window view: the visible rows of a sorted list.
+// windowMessage is a message of the view "window", which sends only the visible rows of a sorted list.
 type windowMessage struct {
 	Type                           string
 	Total, Matching, Offset, Count int
@@ -29,11 +29,12 @@ type windowMessage struct {
 	Problem json.RawMessage
 }
 
-// windowRows is a client of the window view. It applies messages to the rows like a page.
+// windowRows is a client of the view "window" (the visible rows of a sorted list). It applies messages to its rows
+// like a page.
 type windowRows struct {
 	windowMessage
 
-	edits int // Updates that were received as events.
+	edits int // Number of received events.
 }
 
 func (p *windowRows) apply(text []byte) error {
@@ -67,8 +68,8 @@ func (p *windowRows) apply(text []byte) error {
 	return nil
 }
 
-// Windows (visible parts of a sorted list) that move during changes end with the rows of the API server, in sort
-// order.
+// A window is the visible part of a sorted list. Windows move while objects change. At the end, each window contains
+// the rows of the API server in sort order.
 func TestWindowsConvergeDuringChanges(t *testing.T) {
 	d, c := startReady(t, adminConfig(t)), newAPIClient(t, adminConfig(t))
 	ns := c.namespace(t)
@@ -83,7 +84,7 @@ func TestWindowsConvergeDuringChanges(t *testing.T) {
 		for {
 			_, message, err := socket.conn.Read(ctx)
 			if err != nil {
-				return // The test has ended, or ctx has expired.
+				return // The socket is closed, or ctx has expired.
 			}
 			messages <- message
 		}

@@ -51,8 +51,8 @@ func maskedNote(c Compare) string {
 // sideName returns "namespace/name" of a compared object, or its name if it has no namespace.
 func sideName(s Side) string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
 
-// suggestionsEnding ends a sentence that asks for an object: with a full stop, or with an introduction to
-// suggestions.
+// suggestionsEnding returns the end of a sentence that asks for an object. Without suggestions, this is a full stop.
+// With suggestions, it introduces them.
 func suggestionsEnding(others []Link) string {
 	if len(others) == 0 {
 		return "."
@@ -104,8 +104,8 @@ func tokenCommand(audience string) string {
 	return command
 }
 
-// readText is stateText, except that it returns an empty text if the state is unknown and the page shows a problem.
-// The problem then contains the reason.
+// readText returns stateText. If the state is unknown and the page shows a problem, it returns an empty text, because
+// the problem contains the reason. The parameter at is the time when the data was read, as text.
 func readText(s State, at string, p *Problem) string {
 	if p != nil && s.State == "" {
 		return ""
@@ -113,8 +113,8 @@ func readText(s State, at string, p *Problem) string {
 	return stateText(s, at)
 }
 
-// stateText formats the state of data for a page without a running script. Such a page does not update, so the text
-// for live data is the time at which it was read.
+// stateText formats the state of data for a page without a running script. Such a page does not update. For this
+// reason, the text for live data contains the parameter at, which is the time when the data was read.
 func stateText(s State, at string) string {
 	switch s.State {
 	case "syncing":

@@ -6,19 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarked is the maximum number of invisible runs that are marked separately in a text. It is also the maximum
-// number of code points that are listed for one run.
+// maxMarked is the maximum number of places in a text that are marked as invisible characters. It is also the maximum
+// number of code points that are listed for one place.
 const maxMarked = 32
 
-// piece is a part of a text. If the part is invisible, codePoints lists its code points. codePoints is empty for the
-// unsplit rest of a text with too many invisible runs.
+// piece is a part of a text that is completely visible or completely invisible. For an invisible part, codePoints
+// lists its code points. If a text has too many invisible parts, one piece contains the rest of the text. The
+// codePoints of this piece are empty.
 type piece struct {
 	text, codePoints string
 	isInvisible      bool
 }
 
-// splitInvisible splits a text into visible and invisible pieces, in order. It returns at most 2*maxMarked+1 pieces.
-// The last one is then the unsplit rest, so that a hostile text cannot produce unlimited markup.
+// splitInvisible splits a text into visible and invisible pieces, in order. After 2*maxMarked pieces, the last piece
+// is the rest of the text, so that a hostile text cannot produce unlimited markup.
 func splitInvisible(s string) (out []piece) {
 	for s != "" {
 		if len(out) == 2*maxMarked {

@@ -9,8 +9,9 @@ import (
 // isWide reports whether the query asks for all columns.
 func isWide(q Query) bool { return len(q.Columns) == 1 && q.Columns[0] == "wide" }
 
-// isShown reports whether the page shows a column. If the query names columns, these and the column Name are shown.
-// Otherwise, the columns with priority 0 are shown, or all columns for "wide".
+// isShown reports whether the page shows a column. If the query contains column names, the page shows these columns
+// and the column "Name". If the query is "wide", it shows all columns. Otherwise, it shows the columns with priority
+// 0.
 func isShown(c Column, q Query) bool {
 	if len(q.Columns) == 0 || isWide(q) {
 		return isWide(q) || c.Priority <= 0
@@ -22,8 +23,9 @@ func isChosen(column string, q Query) bool {
 	return slices.ContainsFunc(q.Columns, func(name string) bool { return strings.EqualFold(name, column) })
 }
 
-// linkColumn returns the index of the column whose cells link to the objects. This is the first of these columns that
-// is shown: the column Name, a column without times, any column. It returns -1 if no column is shown.
+// linkColumn returns the index of the column whose cells are links to the objects. This is the column "Name" if it is
+// shown. Otherwise, it is the first shown column without times, or the first shown column. If no column is shown, the
+// result is -1.
 func linkColumn(columns []Column, q Query) int {
 	first := -1
 	for i, c := range columns {
@@ -59,8 +61,9 @@ func sortState(column string, q Query) string {
 	return "ascending"
 }
 
-// coverageNote returns a note if the rows cover only some of the requested namespaces. The note lists these
-// namespaces, with the reason. Otherwise it is empty. static/src/model/status.ts returns the same text.
+// coverageNote returns a note if the rows cover only some of the requested namespaces. The note lists the covered
+// namespaces, and why others are missing. Otherwise, the result is empty. static/src/model/status.ts returns the same
+// text.
 func coverageNote(s State) string {
 	if len(s.Namespaces) == 0 {
 		return ""
@@ -129,7 +132,8 @@ func missingNamespacesNote(l List) string {
 	return list + " did not exist at " + l.NamespacesState.Since + "."
 }
 
-// namespaceWords returns a list of namespaces as text, such as "namespace shop" or "namespaces data, shop".
+// namespaceWords returns a list of namespaces as text, such as "namespace shop" or "namespaces data, shop". The
+// separator is between the names.
 func namespaceWords(names []string, separator string) string {
 	words := "namespaces "
 	if len(names) == 1 {
@@ -138,9 +142,9 @@ func namespaceWords(names []string, separator string) string {
 	return words + strings.Join(names, separator)
 }
 
-// listNote returns the notes above the rows, about requested columns and namespaces that are missing. It is empty if
-// there are no rows, because emptyNote then includes the note about namespaces. It is also empty if the page shows a
-// problem.
+// listNote returns the notes above the rows: about columns and namespaces in the URL that do not exist, and about
+// namespaces that the rows do not cover. It is empty if there are no rows, because emptyNote is shown instead. It is
+// also empty if the page shows a problem.
 func listNote(l List) string {
 	if len(l.Rows) == 0 || l.Problem != nil {
 		return ""
@@ -154,8 +158,8 @@ func listNote(l List) string {
 	return strings.Join(notes, " ")
 }
 
-// rowCountText returns the number of rows for the heading. It is empty if the number is unknown, or if the list is
-// forbidden, absent or failed. An unknown number is not shown as zero.
+// rowCountText returns the number of rows for the heading. It is empty if the list is forbidden, not available
+// (absent) or failed. An unknown number is not shown as zero: without rows, the text is empty.
 func rowCountText(l List) string {
 	switch l.State.State {
 	case "forbidden", "absent", "failed":
@@ -196,7 +200,7 @@ func emptyNote(l List) Problem {
 			next[0].Text = "Choose a namespace that you can read, " +
 				"or ask your cluster admin for list and watch access."
 		}
-		if len(l.Query.Namespaces) > 0 { // Without chosen namespaces, the list shows all permitted ones.
+		if len(l.Query.Namespaces) > 0 { // If no namespaces were chosen, the list already shows all permitted ones.
 			next = []Link{
 				{Text: "Ask your cluster admin for list and watch access, or"},
 				{Text: "Show " + resource + " in all namespaces that you can list", Href: l.Href},

@@ -33,8 +33,9 @@ func isKiosk(ctx context.Context) bool {
 	return enabled
 }
 
-// routeURL returns the URL of a route: with the base path, and in kiosk mode with the kiosk parameter. Static files
-// and the API get no kiosk parameter. If route does not start with "/", it is a URL that routeURL only sanitizes.
+// routeURL returns the URL of a route, with the base path. In kiosk mode (for a wall display), it adds the kiosk
+// parameter, except for static files and the API. If route does not start with "/", it is already a URL, and routeURL
+// only sanitizes it.
 func routeURL(ctx context.Context, route string) templ.SafeURL {
 	if !strings.HasPrefix(route, "/") {
 		return templ.URL(route)
@@ -45,7 +46,7 @@ func routeURL(ctx context.Context, route string) templ.SafeURL {
 	return templ.URL(basePath(ctx) + route)
 }
 
-// KioskRoute adds the kiosk parameter to the route of a page.
+// KioskRoute adds the parameter for kiosk mode (for a wall display) to the route of a page.
 func KioskRoute(route string) string {
 	if strings.Contains(route, "?") {
 		return route + "&kiosk=1"

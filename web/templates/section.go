@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// sections returns the sections of the resource picker in order. Each section lists its built-in resources in order,
-// as "resource.group". This is the only copy of the grouping rule. Pages receive the result as markup. In the JSON of
-// /api/v1/resources, it is the field "section" and the order of the resources.
+// sections returns the sections of the resource picker (the list of resources) in order. Each section lists its
+// built-in resources in order, as "resource.group". No other code contains this order: pages contain the sections as
+// HTML, and the response of /api/v1/resources has the field "section" and lists the resources in this order.
 func sections() []struct{ name, resources string } {
 	return []struct{ name, resources string }{
 		{"Workloads", "pods.core deployments.apps statefulsets.apps daemonsets.apps replicasets.apps jobs.batch " +
@@ -42,7 +42,8 @@ func sections() []struct{ name, resources string } {
 	}
 }
 
-// Sections assigns resources to sections of the resource picker, and orders them. NewSections creates it.
+// Sections assigns resources to sections of the resource picker (the list of resources), and orders them. NewSections
+// creates it.
 type Sections struct {
 	positions map[string]position // By "resource.group".
 }
@@ -74,9 +75,9 @@ func (s Sections) Section(group, resource string) string {
 	return group
 }
 
-// Compare orders resources as the resource picker shows them. Its results are those of cmp.Compare. Built-in
-// resources are first, in the order of the sections. Other resources follow by API group and name. The order is
-// total.
+// Compare compares two resources by their order in the resource picker. Its results are those of cmp.Compare.
+// Built-in resources are first, in the order of the sections. Other resources follow by API group and name. The order
+// is total.
 func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	a, okA := s.positions[resourceA+"."+groupA]
 	b, okB := s.positions[resourceB+"."+groupB]
@@ -91,8 +92,9 @@ func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	return cmp.Or(strings.Compare(groupA, groupB), strings.Compare(resourceA, resourceB))
 }
 
-// Groups sorts resources into the groups of the resource picker. problems maps API groups that discovery could not
-// read to the reason. If none of its resources are known, such an API group becomes a group without resources.
+// Groups sorts resources into the groups of the resource picker. The map problems contains API groups that discovery
+// could not read, each with the reason. If no resource of an API group is known, the result contains a group with its
+// problem and without resources.
 func (s Sections) Groups(kinds []Kind, problems map[string]string) []Group {
 	kinds = slices.Clone(kinds)
 	slices.SortFunc(kinds, func(a, b Kind) int { return s.Compare(a.Group, a.Resource, b.Group, b.Resource) })

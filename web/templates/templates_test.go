@@ -455,7 +455,8 @@ func TestTextIsEscaped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			html := render(t, page)
-			// Quoted attribute values can contain the payload, so the search ignores them.
+			// The hostile text can occur in quoted attribute values, where it has no effect. For this reason, the search omits
+			// these values.
 			withoutAttributes := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(html, `""`)
 			if match := inline.FindString(withoutAttributes); match != "" {
 				t.Errorf("the page contains %q", match)

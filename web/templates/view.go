@@ -12,7 +12,7 @@ type Layout struct {
 	Assets  Assets
 	Version string // version of this program, such as "v0.1.0"; empty: not shown
 	Cluster string // the name of the context or cluster; empty: not shown
-	ID      string // identifies the active cluster
+	ID      string // ID of the active cluster
 	// Contexts is the route of the page that switches the cluster. It is empty if the viewer cannot switch.
 	Contexts    string
 	Groups      []Group
@@ -32,7 +32,7 @@ type Preferences struct {
 
 // Export is a download link for the complete result of the list's query, in one format.
 type Export struct {
-	View   string // the rows to export: "rows" or "objects"
+	View   string // what the file contains: "rows" (of the table) or "objects"
 	Format string // "csv", "json", "ndjson" or "yaml"
 	Text   string // the label, such as "Rows as CSV"
 	Href   string
@@ -50,7 +50,7 @@ type Assets struct {
 type Group struct {
 	Name    string // "Workloads", or the API group for custom resources
 	Kinds   []Kind // can be empty if Problem is set
-	Problem string // why discovery could not read this API group; empty if it could
+	Problem string // why discovery could not read this API group; otherwise empty
 }
 
 // Kind is one resource in the resource picker.
@@ -64,7 +64,7 @@ type Kind struct {
 	ShortNames []string
 	Categories []string
 	Count      *int   // number of cached objects; nil (unknown) if the resource is not watched
-	State      string // as in State.State; empty if the resource is not watched
+	State      string // one of the values of State.State; empty if the resource is not watched
 	Reason     string // why State is forbidden, stale or failed
 	Namespaces int    // number of watched namespaces; 0: all
 	Selected   bool   // whether the page shows this resource
@@ -72,12 +72,13 @@ type Kind struct {
 
 // State describes how current the data of a resource is.
 type State struct {
-	State  string // "syncing", "live", "stale", "forbidden", "absent" or "failed"; empty: not read yet
+	State  string // "syncing", "live", "stale", "forbidden", "absent" or "failed"; empty before the first read
 	Since  string // when State began, in RFC 3339; empty if unknown
 	Reason string
 	Count  *int // objects received so far, while syncing
 	Total  *int // the estimated total, while syncing; nil: unknown
-	// Namespaces lists the namespaces that the data covers, if these are fewer than requested. Otherwise it is empty.
+	// Namespaces lists the namespaces that the data covers, if the data covers only some of the requested ones.
+	// Otherwise, it is empty.
 	Namespaces []string
 }
 
@@ -90,18 +91,18 @@ type Query struct {
 	Columns    []string // names of the columns to show, in lower case; empty: the default columns; "wide": all
 }
 
-// Column is one column of the API server's Table. List.Columns has the order of the Table.
+// Column is one column of the API server's Table. List.Columns has the same order as the Table.
 type Column struct {
 	Name     string
 	Priority int    // above 0: hidden by default
 	Relative bool   // the cells contain times, shown as elapsed time
-	Sort     string // the route for the column's next sort order: ascending, descending, unsorted
+	Sort     string // the route that sorts by this column: ascending, then descending, then unsorted
 }
 
 // Cell is one cell of a row.
 type Cell struct {
 	Text     string // as shown: "4m", "3 (5m ago)", "Running"
-	Wire     string // Text with RFC 3339 timestamps, from which the script updates Text; only in relative columns
+	Wire     string // as Text, but with RFC 3339 times, so that the script can update the cell; only in relative columns
 	Severity string // the severity: "bad", "warn" or empty
 }
 
@@ -122,7 +123,7 @@ type List struct {
 	Href       string // the route of the list, such as "/r/core/v1/pods"; the target of the filter form
 	Namespaced bool
 	Columns    []Column
-	// SortNamespace is Column.Sort for the namespace column.
+	// SortNamespace is the route that sorts by the namespace column, like Column.Sort.
 	SortNamespace   string
 	Rows            []Row    // one page of rows from the result of the query
 	From            int      // number of rows before this page of rows
@@ -136,7 +137,7 @@ type List struct {
 	State           State
 	Query           Query
 	Exports         []Export
-	KeptParams      []Parameter // other parameters of the page's URL, which the form keeps
+	KeptParams      []Parameter // parameters of the page's URL that the filter form keeps as hidden fields
 	DefaultColumns  string      // the route of the list with the default columns
 	OpenObject      Link        // the page of the object that the script shows next to the rows; without Href: none
 	Problem         *Problem    // shown in place of the rows, for example for an invalid label selector
@@ -161,7 +162,7 @@ type Object struct {
 	Name      string
 	Crumbs    []Crumb
 	Compare   string // the route of the page that compares this object with another; empty: none
-	YAML      string // empty if the object cannot be read; Problem then contains the reason
+	YAML      string // empty if the object cannot be read; then Problem contains the reason
 	Problem   *Problem
 	State     State
 	At        string // when the object was read, in RFC 3339
@@ -177,7 +178,7 @@ type Compare struct {
 
 // Side is one of the two compared objects. If Ref is empty, only Text and Problem can be set.
 type Side struct {
-	Text      string // as the URL names it: "core/v1/pods/big/web-1"; can be empty
+	Text      string // the object in the URL, such as "core/v1/pods/big/web-1"; can be empty
 	Ref       string
 	Kind      string
 	Resource  string
@@ -185,7 +186,7 @@ type Side struct {
 	Name      string
 	Href      string // the route of the object's page
 	YAML      string
-	State     State    // set if YAML can be out of date; otherwise zero
+	State     State    // zero if YAML is current; otherwise the state of the data
 	Problem   *Problem // the reason why there is no YAML
 }
 
@@ -197,14 +198,14 @@ type Status struct {
 	Scopes []Scope
 }
 
-// Scope is one row of the status page: a watched resource, or a watched part of one. Cells has one element for each
-// column after the state.
+// Scope is one row of the status page: a watched resource, or a part of a resource that is watched separately. Cells
+// contains the cells of the columns after the state.
 type Scope struct {
 	Href     string // the route of the resource's list
 	Resource string // the resource name, such as "pods"
 	Group    string // the group and version, such as "core/v1"
 	Scope    string // "all", a namespace, or a field selector
-	State    string // the state, as in State.State
+	State    string // one of the values of State.State
 	Status   Cell   // the state as text: "Live for 5m"
 	Reason   string // why the state is not live; empty for live
 	Cells    []Cell
@@ -229,7 +230,7 @@ type Contexts struct {
 	Layout
 	Contexts []Context
 	Active   string // name of the active context
-	Error    string // why the last switch failed, or why the contexts cannot be read; empty if neither
+	Error    string // why the last switch failed, or why the contexts cannot be read; otherwise empty
 }
 
 // Context is one context of the kubeconfig.
@@ -244,5 +245,5 @@ type Context struct {
 type Failure struct {
 	Layout
 	Problem Problem
-	Ref     string // the resource that the script waits for, because the cluster does not serve it; empty: none
+	Ref     string // a resource that the cluster does not serve yet; the script waits for it; empty: none
 }

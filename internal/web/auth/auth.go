@@ -1,9 +1,9 @@
-// Package auth identifies the client that sends a request. Depending on the mode, requests have the program's own
-// identity, or the identity of a user. A bearer token, a login session or a trusted proxy identifies the user. A
-// login session starts with a bearer token, or with an ID token of an OpenID provider. Package auth does not decide
-// which data a user is allowed to see.
+// Package auth identifies the client that sends a request. Depending on the mode, all requests have the identity of
+// this program, or each request has the identity of a user. A bearer token, a login session or a trusted proxy
+// identifies the user. A login session starts with a bearer token, or with an ID token of an OpenID provider. Package
+// auth does not decide which data a user is allowed to see.
 //
-// For a request that it cannot identify, the package returns a *status.Problem. Errors and log messages never contain
+// If it cannot identify a client, the package returns a *status.Problem. Errors and log messages never contain
 // credentials. Sessions and token reviews are stored under hashes of their credentials. An Authority is safe for
 // concurrent use. Each of its parts has one mutex, and no goroutine waits while it has locked that mutex.
 package auth
@@ -63,7 +63,7 @@ type Authority struct {
 	log      *slog.Logger
 }
 
-// New returns an Authority. Its method Run must run, to recheck and end login sessions.
+// New returns an Authority. The caller must call Run, which rechecks and ends login sessions.
 func New(options Options) (*Authority, error) {
 	a := &Authority{mode: options.Mode, base: options.Base, log: options.Log}
 	switch options.Mode {
@@ -114,8 +114,8 @@ func (a *Authority) Identify(r *http.Request) (Identity, error) {
 	return a.identifySession(r)
 }
 
-// Strip removes the headers with credentials or a user name from a request. Call it if the request was identified in
-// another way, for example as a guest of a share link. Cookies stay.
+// Strip removes the headers with credentials or a user name from a request. Call it if something else identifies the
+// client, for example the cookie of a share link. Cookies stay.
 func (a *Authority) Strip(r *http.Request) {
 	if a == nil {
 		strip(r, nil)
@@ -124,7 +124,8 @@ func (a *Authority) Strip(r *http.Request) {
 	strip(r, a.proxy)
 }
 
-// strip removes the Authorization header and the headers that only a proxy is allowed to set.
+// strip removes the Authorization header and the headers that only a proxy is allowed to set. If p is nil, these are
+// the default headers of a proxy.
 func strip(r *http.Request, p *proxy) {
 	for name := range r.Header {
 		if name == "Authorization" || p.ownsHeader(name) {
@@ -133,8 +134,9 @@ func strip(r *http.Request, p *proxy) {
 	}
 }
 
-// identifyBearer returns the identity of the user of a bearer token. If the token is invalid, the request fails, even
-// with a valid session cookie, because a request must not have two identities.
+// identifyBearer returns the identity of the user of a bearer token. The slice headers contains the values of the
+// Authorization header. If the token is invalid, the request fails, even with a valid session cookie. Otherwise, a
+// request could have two identities.
 func (a *Authority) identifyBearer(ctx context.Context, headers []string) (Identity, error) {
 	if a.tokens == nil {
 		return Identity{}, watch.NotLoggedIn("This server accepts no bearer tokens; log in on the page.")
@@ -173,8 +175,8 @@ func (a *Authority) identity(l *login, cookie bool) Identity {
 	return i
 }
 
-// reviewToken returns the API server's review of a token. If the review fails because the API server is unavailable,
-// the cause is only logged, because unidentified clients must not see it.
+// reviewToken returns the API server's review of a token. If the API server is unavailable, the reason is only
+// logged, because clients that are not identified must not see it.
 func (a *Authority) reviewToken(ctx context.Context, token string) (*tokenReview, error) {
 	review, err := a.tokens.review(ctx, token)
 	if p, ok := errors.AsType[*status.Problem](err); ok {
@@ -186,9 +188,9 @@ func (a *Authority) reviewToken(ctx context.Context, token string) (*tokenReview
 	return review, err
 }
 
-// recheck reviews the token of a login again. It ends the login if the API server no longer accepts the token, or
-// returns another user for it. If the API server does not respond, the login stays valid for reviewGracePeriod after
-// the last successful review.
+// recheck reviews the token of a login again. It ends the login if the API server no longer accepts the token, or if
+// the user of the token has changed. If the API server does not respond, the login stays valid for reviewGracePeriod
+// after the last successful review.
 func (a *Authority) recheck(ctx context.Context, l *login) error {
 	if l.token == "" {
 		return nil

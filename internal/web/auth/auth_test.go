@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // apiServer is a fake API server that reviews tokens.
 type apiServer struct {
 	mu             sync.Mutex
-	users          map[string]*authz.User // Keys: token, then " for " and each audience.
+	users          map[string]*authz.User // The key is a token and its audiences, separated by " for ".
 	reviewedTokens []string               // The token of each review so far.
 	unavailable    bool
 	delay          time.Duration
@@ -114,8 +114,8 @@ func bearer(t *testing.T, token string) *http.Request {
 	return request(t, "Authorization: Bearer "+token)
 }
 
-// identifiedUser returns the name of the user whom Authority identifies. If it returns an error instead, the error
-// must have the given cause, and the result is empty.
+// identifiedUser returns the name of the user that the Authority identifies. If the request is refused, the name is
+// empty, and the error must have the given cause.
 func identifiedUser(t *testing.T, a *auth.Authority, r *http.Request, cause status.Cause) string {
 	t.Helper()
 	i, err := a.Identify(r)

@@ -9,15 +9,15 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// stateCookie is the name of a cookie with the encrypted loginState, for the time while the user is at the OpenID
-// provider. It is SameSite=Lax, so that browsers send it after the redirect from the provider. The session cookie is
-// SameSite=Strict.
+// stateCookie is the name of the cookie with the encrypted loginState, while the user is at the OpenID provider. The
+// cookie is SameSite=Lax, because browsers must send it after the redirect from the provider. They would not send a
+// SameSite=Strict cookie, such as the session cookie.
 const stateCookie = "glasshouse-login"
 
 // BeginLogin starts a login at the OpenID provider. It returns the URL at the provider to which to redirect the
 // browser. The provider later redirects the browser to callbackPath. to is the path to open after the login.
 func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string) (address string, err error) {
-	origin := r.Header.Get("Origin") // This server's origin as the browser sees it, even behind a proxy.
+	origin := r.Header.Get("Origin") // The origin of this server as the browser sees it, even behind a proxy.
 	switch {
 	case origin != "":
 	case OverTLS(r):

@@ -51,8 +51,8 @@ func (a *Authority) setCookie(w http.ResponseWriter, r *http.Request, secure boo
 	})
 }
 
-// CookieNameFor returns the name of a cookie, followed by the port of the Host header. Browsers send the cookies of a
-// host to all its ports, where other servers can listen.
+// CookieNameFor returns the name of a cookie, followed by the port of the Host header. Without the port, servers on
+// other ports of the same host could overwrite the cookie, because browsers ignore the port.
 func CookieNameFor(name string, r *http.Request) string {
 	_, port, _ := net.SplitHostPort(r.Host)
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil { // The Host header has no valid port.

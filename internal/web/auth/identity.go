@@ -9,10 +9,10 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// ErrEnded is the cause of a context from Identity.Context whose login has ended or expired.
+// ErrEnded is the cause of a canceled context of Identity.Context, if the login has ended or expired.
 var ErrEnded = errors.New("the login has ended")
 
-// An Identity is the viewer who sends a request. It can expire or end.
+// An Identity describes the viewer who sends a request. It can expire, or end with a login.
 type Identity struct {
 	Viewer  watch.Viewer    // The zero value if the viewer is unknown.
 	Expires time.Time       // Expiry of the identification; zero if it does not expire.
@@ -22,8 +22,8 @@ type Identity struct {
 	acquire func() (release func()) // Marks the login as in use, so that it is rechecked; can be nil.
 }
 
-// Context returns a context that ends when parent ends, or when the identity ends or expires. In the latter case, the
-// cause is ErrEnded. Until the caller calls done, the login is in use, and is rechecked.
+// Context returns a context that ends when parent ends, or when the identity ends or expires. If the identity ends or
+// expires, the cause is ErrEnded. Until the caller calls done, the login is in use and therefore rechecked.
 func (i Identity) Context(parent context.Context) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	if i.Ended == nil && i.Expires.IsZero() {

@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	// reviewInterval is the interval between reviews of the token of a login in use. If the API server does not
-	// respond, a login stays valid for reviewGracePeriod after the last successful review.
-	reviewInterval    = 30 * time.Second
+	// reviewInterval is the interval between reviews of the token of a login that is in use.
+	reviewInterval = 30 * time.Second
+	// reviewGracePeriod is how long a login stays valid after the last successful review, if the API server does not
+	// respond.
 	reviewGracePeriod = 10 * time.Minute
 	// defaultLifetime is the lifetime of a login whose token has no expiry.
 	defaultLifetime = 12 * time.Hour
@@ -19,17 +20,17 @@ const (
 // hash is a SHA-256 hash. It is stored in place of a secret.
 type hash [sha256.Size]byte
 
-// login is one login of a user. Each use of a bearer token is also a login, without a session.
+// login is one login of a user. A user who sends a bearer token also gets a login, but no session.
 type login struct {
 	user    *authz.User
-	token   string // Token to review again; empty for a login with an ID token, which is not rechecked.
+	token   string // Token to review again; empty for a login with an ID token, which is not reviewed again.
 	expires time.Time
 	ended   chan struct{} // Closed when the login ends.
 
 	// The following fields are guarded by sessions.mu.
 	isEnded        bool
 	reviewedAt     time.Time // When the API server last accepted the token.
-	reviewFailedAt time.Time // When a review last failed without a decision.
+	reviewFailedAt time.Time // When a review last failed: it neither accepted nor refused the token.
 	usedAt         time.Time // When the login was last used.
 	refs           int       // Number of callers that use the login; see sessions.acquire.
 	key            hash      // Key in sessions.all; zero without a session.

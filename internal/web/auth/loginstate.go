@@ -17,10 +17,10 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// maxUsedStates is the maximum number of used login states that the server remembers.
+// maxUsedStates is the maximum number of used login states that the server remembers, so that each is accepted once.
 const maxUsedStates = 10_000
 
-// loginState is the state of a login while the user is at the OpenID provider.
+// loginState is the data of an unfinished login, while the user is at the OpenID provider.
 type loginState struct {
 	State, Nonce, Verifier  string
 	CallbackURL, ReturnPath string // URL that the provider redirects to, and the path to open after the login.
@@ -35,13 +35,13 @@ func newLoginState(callbackURL, returnPath string) loginState {
 	}
 }
 
-// loginStates encrypts login states for the browser's cookie, so that the server does not store them. It accepts each
-// login state only once.
+// loginStates encrypts login states (data of unfinished logins) for a cookie of the browser, so that the server does
+// not store them. It accepts each login state only once.
 type loginStates struct {
 	aead cipher.AEAD
 
 	mu   sync.Mutex
-	used map[string]time.Time // Expiry of each used state, by loginState.State.
+	used map[string]time.Time // Expiry of each used login state; the key is loginState.State.
 }
 
 func newLoginStates() *loginStates {
@@ -57,8 +57,8 @@ func (s *loginStates) encrypt(w loginState) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, nil))
 }
 
-// decrypt returns the login state in a cookie. It refuses a state that was decrypted before, unless forget was called
-// for it.
+// decrypt returns the login state in a cookie. It refuses a login state that it has already decrypted, unless forget
+// was called for it.
 func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 	errInvalid := watch.NotLoggedIn("This login took too long, or was used before; log in again.")
 	raw, err := base64.RawURLEncoding.DecodeString(encrypted)
@@ -87,7 +87,8 @@ func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 	return w, nil
 }
 
-// forget makes decrypt accept a state again. Without it, failed logins would fill the map of used states.
+// forget removes a login state from the map of used states, so that failed logins do not fill the map. Then decrypt
+// accepts the login state again.
 func (s *loginStates) forget(state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,7 +49,7 @@ type OIDCOptions struct {
 	CA             *x509.CertPool // Certificate authorities for the provider; nil means those of the system.
 }
 
-// provider is the trusted OpenID provider and the state of logins at it.
+// provider is the trusted OpenID provider, together with the unfinished logins of users at this provider.
 type provider struct {
 	OIDCOptions
 
@@ -128,8 +128,8 @@ func (p *provider) startLogin(ctx context.Context, callbackURL, to string) (addr
 	return address, p.states.encrypt(w), nil
 }
 
-// finish verifies the redirect from the provider, and gets the user's ID token. It returns the new login and the
-// decrypted loginState.
+// finish verifies the query of the redirect from the provider, and gets the user's ID token. The parameter encrypted
+// is the login state from the cookie. It returns the new login and the decrypted login state.
 func (p *provider) finish(ctx context.Context, encrypted string, query url.Values) (l *login, w loginState, err error) {
 	w, err = p.states.decrypt(encrypted)
 	if err != nil {
@@ -137,7 +137,7 @@ func (p *provider) finish(ctx context.Context, encrypted string, query url.Value
 	}
 	state := w.State
 	defer func() {
-		if err != nil { // Otherwise, failed logins would fill the map of used states.
+		if err != nil { // Failed logins must not fill the map of used states.
 			p.states.forget(state)
 		}
 	}()
@@ -173,8 +173,9 @@ func (p *provider) finish(ctx context.Context, encrypted string, query url.Value
 	return newLogin(user, "", token.Expiry, time.Now()), w, nil
 }
 
-// exchangeError converts the error of a failed token exchange. It distinguishes a refusal by the provider from a
-// failed request. It omits the provider's free text, because that text is not trusted. The error code is kept.
+// exchangeError converts the error of a failed token exchange. The result shows whether the provider refused the
+// exchange or the request failed. It contains the error code of a refusal, but not the provider's free text, because
+// that text is not trusted.
 func exchangeError(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
 		refused.Response.StatusCode < http.StatusInternalServerError {

@@ -26,7 +26,8 @@ const (
 	GroupsHeader = "X-Forwarded-Groups"
 	// minSecret is the minimum length of the proxy's secret in bytes.
 	minSecret = 16
-	// proxyIdentityTTL is the maximum lifetime of a WebSocket before the proxy must identify the user again.
+	// proxyIdentityTTL is the lifetime of an identity from the proxy. After that time, a WebSocket closes, and the proxy
+	// must identify the user again.
 	proxyIdentityTTL = time.Hour
 	// authenticatedGroup is the group that the API server adds to all authenticated users.
 	authenticatedGroup = "system:authenticated"
@@ -45,7 +46,7 @@ type proxy struct {
 	peers                    []netip.Prefix
 	secret                   *hash // Hash of the secret; nil without a secret.
 	userHeader, groupsHeader string
-	names                    []string // Headers that only the proxy is allowed to set, as foldHeader returns them.
+	names                    []string // Names of the headers that only the proxy is allowed to set, after foldHeader.
 }
 
 func newProxy(o ProxyOptions) (*proxy, error) {
@@ -82,7 +83,8 @@ func isHeaderName(name string) bool {
 	})
 }
 
-// foldHeader maps equivalent spellings of a header name to one. Some servers ignore case, and treat _ as -.
+// foldHeader returns one spelling for all equivalent spellings of a header name. Some servers ignore case, and do not
+// distinguish _ from -.
 func foldHeader(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
 // ownsHeader reports whether only the proxy is allowed to set a header, in any spelling. If p is nil, it reports
@@ -151,8 +153,8 @@ func (p *proxy) trust(r *http.Request) error {
 	return nil
 }
 
-// checkUser refuses reserved names of users and groups ("system:"), which only the cluster is allowed to assign. It
-// also refuses malformed names. A proxy or an OpenID provider must not send either.
+// checkUser refuses names of users and groups that start with "system:", because only the cluster is allowed to
+// assign them. It also refuses malformed names. A proxy or an OpenID provider must send neither.
 func checkUser(user *authz.User) error {
 	if strings.TrimSpace(user.Name) == "" || user.Name != strings.TrimSpace(user.Name) {
 		return watch.NotLoggedIn("The user name is empty, or has spaces around it.")

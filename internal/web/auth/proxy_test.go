@@ -150,8 +150,8 @@ func TestProxyHeadersMustBeUnambiguous(t *testing.T) {
 	}
 }
 
-// The identity of a WebSocket expires, so that the proxy must identify the user again. For a WebSocket, the proxy
-// identifies the user only once, when it opens.
+// The proxy identifies the user of a WebSocket only when the WebSocket opens. For this reason, this identity expires
+// after an hour of fake time, and the proxy must identify the user again.
 func TestProxyIdentityExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i, err := newProxyAuthority(t, "", secret).Identify(request(t, "X-Forwarded-User: anna",

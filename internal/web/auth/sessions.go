@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	// maxSessions is the maximum number of sessions of all users. maxUserSessions is the maximum for one user. Beyond
-	// that, a new session replaces the least active one; see lessActive.
-	maxSessions     = 1000
+	// maxSessions is the maximum number of sessions of all users. A new session beyond this limit replaces the least
+	// active one; see lessActive.
+	maxSessions = 1000
+	// maxUserSessions is the maximum number of sessions of one user. A new session beyond this limit replaces the least
+	// active one of the user.
 	maxUserSessions = 20
 	// cookieName is the name of the session cookie without the port; see CookieNameFor.
 	cookieName = "glasshouse-session"
@@ -61,8 +63,8 @@ func (s *sessions) begin(l *login) (id string) {
 	return id
 }
 
-// makeRoomLocked ends expired sessions. If a new session of the user would then exceed a limit, it also ends the
-// least active session; see lessActive.
+// makeRoomLocked ends expired sessions. If a limit leaves no room for a new session of the user, it also ends the
+// least active session; see lessActive. The caller must have locked mu.
 func (s *sessions) makeRoomLocked(user string) {
 	var idle, own *login
 	count := 0
@@ -90,8 +92,8 @@ func (s *sessions) makeRoomLocked(user string) {
 	}
 }
 
-// lessActive reports whether l is evicted before other. Logins that are not in use are evicted first, then logins in
-// use. In each group, the least recently used login is first.
+// lessActive reports whether the login l must be evicted before the login other. Logins that are not in use are
+// evicted first. Otherwise, the least recently used login is evicted first.
 func (l *login) lessActive(other *login) bool {
 	if (l.refs == 0) != (other.refs == 0) {
 		return l.refs == 0
@@ -157,8 +159,8 @@ func (s *sessions) isDue(l *login) bool {
 	return l.dueLocked()
 }
 
-// dueLocked reports whether the token of a login must be reviewed again now. If reviews fail, it reports true once
-// per reviewInterval. After reviewGracePeriod, it always reports true.
+// dueLocked reports whether the token of a login must be reviewed again now. A review is due reviewInterval after the
+// last one, even if the last one failed. It is always due reviewGracePeriod after the last successful review.
 func (l *login) dueLocked() bool {
 	age := time.Since(l.reviewedAt)
 	return age >= reviewInterval && (age >= reviewGracePeriod || time.Since(l.reviewFailedAt) >= reviewInterval)
@@ -170,8 +172,8 @@ func (s *sessions) recordReview(l *login, at time.Time) {
 	l.reviewedAt = at
 }
 
-// recordFailedReview records that a review failed without a decision. It returns the time since the last successful
-// review.
+// recordFailedReview records that a review failed without a decision by the API server. It returns the time since the
+// last successful review.
 func (s *sessions) recordFailedReview(l *login) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -102,8 +102,8 @@ func TestLoginReplacesPreviousSession(t *testing.T) {
 	})
 }
 
-// A session ends at a logout, or at the expiry of its token. If the token has no expiry, the session ends after 12 h.
-// Contexts of the session end too.
+// A session ends at a logout, or when its token expires. If the token has no expiry, the session ends after 12 h of
+// fake time. Contexts of the session end with it.
 func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := jwtExpiringAt(time.Now().Add(time.Hour))
@@ -162,8 +162,8 @@ func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 	})
 }
 
-// While a login is in use by requests or WebSockets, its token is reviewed every 30 s. If the user was deleted or
-// changed, the session ends. If the API server does not respond, the session ends after 10 min.
+// While a login is in use by requests or WebSockets, its token is reviewed every 30 s of fake time. If the user was
+// deleted or changed, the session ends. If the API server does not respond, it ends after 10 min.
 func TestSessionEndsWhenReviewFails(t *testing.T) {
 	annaUsers := func() map[string]*authz.User { return users("anna") }
 	for name, test := range map[string]struct {
@@ -216,7 +216,7 @@ func TestSessionEndsWhenReviewFails(t *testing.T) {
 	}
 }
 
-// A request reviews the token of its session again if the last review is too old. It waits for the result.
+// If the last review of a session's token is too old, the next request starts a review, and waits for the result.
 func TestRequestsRecheckSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("anna")}
@@ -246,7 +246,8 @@ func TestRequestsRecheckSessions(t *testing.T) {
 		if got := get(0); got != "anna" {
 			t.Errorf("the API server is back, and it is %q", got)
 		}
-		// While the API server does not respond, only one request per 30 s waits for it.
+		// While the API server does not respond, at most one request in 30 s waits for a review. Other requests use the
+		// result of the last review.
 		s.change(func() { s.unavailable, s.delay = true, 5*time.Second })
 		<-time.After(31 * time.Second)
 		start := time.Now()
@@ -271,7 +272,7 @@ func TestRequestsRecheckSessions(t *testing.T) {
 }
 
 // There are at most 20 sessions per user, and at most 1,000 in total. Sessions without an open WebSocket are evicted
-// first, and among them the one that has been idle longest.
+// first. Among these, the one that has been idle longest is evicted first.
 func TestSessionsAreLimitedAndEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: map[string]*authz.User{}}
@@ -292,10 +293,10 @@ func TestSessionsAreLimitedAndEvicted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, done := first.Context(t.Context()) // In use by a WebSocket, but without requests.
+		_, done := first.Context(t.Context()) // A WebSocket uses this session, but no request does.
 		defer done()
 		<-time.After(time.Millisecond)
-		for _, c := range cookies[1:19] { // Afterwards, cookies[19] has been idle longest.
+		for _, c := range cookies[1:19] { // This leaves cookies[19] idle longest.
 			exists(c)
 		}
 		other := login(t, a, "u1")

@@ -28,11 +28,11 @@ const (
 	maxToken = 16 << 10
 )
 
-// tokenReview is the result of a successful token review by the API server.
+// tokenReview is the result of a token review in which the API server accepted the token.
 type tokenReview struct {
 	user      *authz.User
 	expires   time.Time
-	startedAt time.Time // When the review was sent.
+	startedAt time.Time // When the review was sent to the API server.
 }
 
 // pendingReview is a token review in flight. All callers with the same token wait for it.
@@ -79,8 +79,8 @@ func (t *tokens) review(ctx context.Context, token string) (*tokenReview, error)
 	}
 	t.mu.Unlock()
 	if leader {
-		// The review continues if ctx ends, because other callers can wait for it. ReviewToken takes a few seconds at
-		// most.
+		// The review continues after ctx ends, because other callers with this token can wait for it. ReviewToken takes a
+		// few seconds at most.
 		t.runReview(context.WithoutCancel(ctx), key, token, r)
 	}
 	select {
@@ -118,7 +118,8 @@ func (t *tokens) runReview(ctx context.Context, key hash, token string, r *pendi
 	r.result, r.err = review, nil
 }
 
-// storeLocked caches a review. If the cache is full, it first removes expired reviews, or else the oldest one.
+// storeLocked caches a review. If the cache is full, it removes all expired reviews. If there are none, it removes
+// the oldest review.
 func (t *tokens) storeLocked(key hash, review *tokenReview) {
 	if len(t.cache) >= maxCached {
 		var oldest hash
@@ -159,7 +160,8 @@ func tokenOf(headers []string) (string, error) {
 	return checkToken(token)
 }
 
-// checkToken returns an error for a text that cannot be a token, so that it is not reviewed. It trims spaces.
+// checkToken returns the token without surrounding spaces. It returns an error for a text that cannot be a token, so
+// that the API server need not review it.
 func checkToken(token string) (string, error) {
 	token = strings.TrimSpace(token)
 	switch {
@@ -174,9 +176,9 @@ func checkToken(token string) (string, error) {
 	return token, nil
 }
 
-// expiryOf returns the expiry of a token that the API server accepted at the given time. For a JWT, this is the claim
-// exp. For other tokens, it is defaultLifetime after at. The signature is not verified here, because the API server
-// has verified it.
+// expiryOf returns the expiry of a token. For a JWT, this is the claim exp. For other tokens, it is defaultLifetime
+// after the given time, at which the API server accepted the token. expiryOf does not verify the signature, because
+// the API server has verified it.
 func expiryOf(token string, at time.Time) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -57,7 +57,7 @@ func TestInvalidTokensAreNotReviewed(t *testing.T) {
 	})
 }
 
-// Successful token reviews are cached for 10 s. Refusals are not cached.
+// Successful token reviews are cached for 10 s of fake time. Refusals are not cached.
 func TestTokenReviewsAreCached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good")}
@@ -104,7 +104,8 @@ func TestTokenReviewsAreCached(t *testing.T) {
 	})
 }
 
-// Each combination of a token and audiences has its own review. Tokens with the same prefix are not confused.
+// Each combination of a token and audiences has its own review. A token is not confused with another one that has the
+// same prefix.
 func TestTokenReviewsAreKeyedByTokenAndAudiences(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("t", "t2", "T", "ta", "tab")}

@@ -6,22 +6,23 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// scopeID identifies one scope (a watched resource with its filter) among the scopes with the same metric labels.
+// scopeID identifies one scope (a watched resource with its filter). Several scopes can have the same metric labels.
 type scopeID struct {
 	resource, fields string
 	metadata, shared bool
 }
 
-// counters prevents exported counters from decreasing when a scope (a watched resource) ends or restarts. Prometheus
-// would mistake a decrease for a restart of the process. Counts between the last scrape and the end of a scope are
-// lost.
+// counters prevents exported counters from decreasing when a scope (a watched resource with its filter) ends or
+// restarts. Prometheus would mistake a decrease for a restart of the process. What a scope counts after the last
+// scrape before its end is lost.
 type counters struct {
 	mu    sync.Mutex
 	last  map[[4]string]map[scopeID]watch.WatchStatusEntry // Entries of the last scrape, by labels and scope.
-	ended map[[4]string]watch.WatchStatusEntry             // Sums of ended scopes, by labels.
+	ended map[[4]string]watch.WatchStatusEntry             // Sums of ended or restarted scopes, by labels.
 }
 
-// endedTotals returns the counters of scopes that have ended or restarted, summed by metric labels.
+// endedTotals returns the counters of scopes (watched resources) that have ended or restarted, summed by metric
+// labels. The parameter groups contains the entries of all current scopes.
 func (c *counters) endedTotals(groups map[[4]string][]watch.WatchStatusEntry) map[[4]string]watch.WatchStatusEntry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,8 +52,8 @@ func (c *counters) endedTotals(groups map[[4]string][]watch.WatchStatusEntry) ma
 	return ended
 }
 
-// hasRestarted reports whether a scope has restarted since the last scrape: whether one of its counters has
-// decreased.
+// hasRestarted reports whether a scope (a watched resource) has restarted since the last scrape. If it has, one of
+// its counters has decreased.
 func hasRestarted(previous, current *watch.WatchStatusEntry) bool {
 	return current.Lists < previous.Lists || current.Drops < previous.Drops || current.Resets < previous.Resets ||
 		current.Interruptions < previous.Interruptions ||

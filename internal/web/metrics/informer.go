@@ -8,8 +8,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// informerMetric is a metric with one value for each set of labels. value combines all scopes (watched resources)
-// with the same labels. known is false if there is no value.
+// informerMetric is a metric with one value for each set of labels. The function value combines the entries of all
+// scopes (watched resources) with the same labels. It returns known=false if there is no value.
 type informerMetric struct {
 	name, help string
 	kind       prometheus.ValueType

@@ -1,6 +1,8 @@
 // Package metrics exports the watch status to Prometheus, together with metrics of the Go runtime and the process.
-// Values are read at each scrape. The number of time series does not grow with the number of objects or namespaces.
-// For this reason, all scopes of one resource that have a field selector share one series.
+// Values are read at each scrape.
+//
+// The number of time series does not grow with the number of objects, namespaces or field selectors. For example, all
+// watches of one resource that have a field selector share one series.
 package metrics
 
 import (
@@ -16,8 +18,9 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Registry returns a registry with all metrics. Each scrape calls the given functions, possibly concurrently. shares
-// returns the number of share links, and of open WebSockets of guests (viewers of a share link).
+// Registry returns a registry with all metrics. Each scrape calls the functions status, sockets and shares, possibly
+// concurrently. The function shares returns the number of share links, and the number of open WebSockets of guests
+// (viewers of a share link).
 func Registry(
 	status func() watch.WatchStatus, sockets func() int, shares func() (shares, guests int),
 ) (*prometheus.Registry, error) {

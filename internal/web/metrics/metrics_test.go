@@ -16,7 +16,8 @@ import (
 	"glasshouse/internal/web/metrics"
 )
 
-// fullStatus returns an entry of the watch status in which all values are known.
+// fullStatus returns an entry of the watch status in which every number is set. The parameters are the namespaces and
+// the field selector of the entry.
 func fullStatus(namespaces []string, fields string) watch.WatchStatusEntry {
 	return watch.WatchStatusEntry{
 		Resource: "apps/v1/deployments", Fields: fields,
@@ -116,7 +117,7 @@ func TestLabelsDoNotGrowWithNamespaces(t *testing.T) {
 	}
 }
 
-// Counters do not decrease when a scope (a watched resource) ends or restarts. Gauges can decrease.
+// Counters do not decrease when a scope (a watched resource) ends or restarts, but gauges can.
 func TestCountersDoNotDecrease(t *testing.T) {
 	var status watch.WatchStatus
 	registry, err := metrics.Registry(func() watch.WatchStatus { return status }, func() int { return 0 },
@@ -154,8 +155,8 @@ func TestCountersDoNotDecrease(t *testing.T) {
 	}
 }
 
-// Without watched resources, there are no series of informers. Before the first event, there is no series for its
-// time.
+// An unknown value has no series. Without watched resources, there are no informer metrics. Before the first event of
+// a resource, the time of its last event is unknown.
 func TestUnknownValuesHaveNoSeries(t *testing.T) {
 	if lines := scrape(t, watch.WatchStatus{}); !slices.Equal(lines, []string{
 		"glasshouse_memory_held_bytes{} 0.0", "glasshouse_share_guests{} 5.0", "glasshouse_shares{} 3.0",

@@ -17,12 +17,13 @@ import (
 	"glasshouse/internal/sanitize"
 )
 
-// guestLineInterval and guestLineBurst limit audit lines that clients without a login cause: 1000 lines at once, then
-// one line per minute. Each opened share link has its own limit. All refused requests share one limit.
+// guestLineInterval and guestLineBurst limit the lines in the audit log that clients without a login cause. A limit
+// allows 1000 lines at once, then one line per minute. Each opened share link has its own limit. All refused requests
+// share one limit.
 const guestLineInterval, guestLineBurst = time.Minute, 1000
 
-// lineLimit limits the rate of audit lines that clients without a login cause. suppressed counts the omitted lines;
-// the next line reports their number.
+// lineLimit limits the rate of audit log lines that clients without a login cause. The counter suppressed counts the
+// omitted lines. The next written line reports their number.
 type lineLimit struct {
 	limiter    *rate.Limiter
 	suppressed atomic.Int64
@@ -60,8 +61,8 @@ func newAudit(dir string, log *slog.Logger) (*audit, error) {
 	return a, nil
 }
 
-// auditAttr removes the level and the message, because they are the same in all lines. It replaces control characters
-// in the other values, which JSON does not escape.
+// auditAttr removes the level and the message from a line, because they are the same in all lines. In other values,
+// it replaces the control characters that JSON leaves unescaped.
 func auditAttr(groups []string, attr slog.Attr) slog.Attr {
 	if len(groups) == 0 && (attr.Key == slog.LevelKey || attr.Key == slog.MessageKey) {
 		return slog.Attr{}
@@ -90,8 +91,8 @@ func (a *audit) expired(ctx context.Context, s *Share) { a.write(ctx, "expire", 
 
 func (a *audit) dropped(ctx context.Context, s *Share) { a.write(ctx, "drop", s, Actor{}) }
 
-// opened logs that a client has opened a share link. Each link has its own limit, so that openings of other links
-// cannot suppress the line.
+// opened logs that a client has opened a share link. The parameter limit is the rate limit of this link. Each link
+// has its own, so that many openings of another link cannot suppress the line.
 func (a *audit) opened(ctx context.Context, limit *lineLimit, s *Share, actor Actor) {
 	a.writeLimited(ctx, limit, "open", s, actor)
 }
@@ -100,7 +101,8 @@ func (a *audit) refused(ctx context.Context, actor Actor) {
 	a.writeLimited(ctx, a.refusedLimit, "refuse", nil, actor)
 }
 
-// writeLimited logs an event that any client can cause at any rate. It logs nothing while the rate limit is exceeded.
+// writeLimited logs an event that any client can cause as often as it likes. While the rate limit is exceeded, it
+// only counts the event.
 func (a *audit) writeLimited(ctx context.Context, limit *lineLimit, event string, s *Share, actor Actor) {
 	if !limit.limiter.Allow() {
 		limit.suppressed.Add(1)
@@ -129,7 +131,7 @@ func (a *audit) write(ctx context.Context, event string, s *Share, actor Actor, 
 	}
 }
 
-// nameOf returns the name of a user. It returns an empty text for nil, which means no login.
+// nameOf returns the name of a user, or an empty text if user is nil (no login).
 func nameOf(user *authz.User) string {
 	if user == nil {
 		return ""

@@ -18,8 +18,9 @@ const (
 	// lockName is the name of the empty file that is locked while a program uses Options.Dir. The file is never
 	// removed.
 	lockName = "shares.lock"
-	// lockTimeout is the maximum time that LockDir waits for another program to unlock the directory. A program that
-	// shuts down needs at most 10 s. Service managers wait longer than lockTimeout for this program to start.
+	// lockTimeout is the maximum time that LockDir waits for another program to unlock the directory. It is longer than
+	// the 10 s that a program needs at most to shut down. It is shorter than the time that service managers wait for a
+	// program to start.
 	lockTimeout       = 30 * time.Second
 	lockRetryInterval = 200 * time.Millisecond
 )
@@ -27,10 +28,12 @@ const (
 // errLocked means that another program has locked the file.
 var errLocked = errors.New("the directory is locked")
 
-// LockDir creates a directory if it does not exist, and locks it for this program. The lock lasts until the returned
-// Closer is closed, or the program ends. Without the lock, two programs would overwrite each other's file. A program
-// would then restore shares that the other one has revoked. LockDir waits up to lockTimeout for another program. If
-// the system cannot lock files, LockDir logs a warning and continues without a lock.
+// LockDir creates a directory if it does not exist, and locks it until the Closer is closed or the program ends. If
+// another program has locked the directory, LockDir waits up to lockTimeout. If the system cannot lock files, it logs
+// a warning and continues without a lock.
+//
+// Without a lock, two programs that use the directory would overwrite each other's file. One program could then
+// restore shares that users have revoked in the other one.
 func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the --data-dir directory: %w", err)

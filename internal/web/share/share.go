@@ -2,13 +2,13 @@
 // part of what the creator of the link is permitted to read. A watch.Scope defines this part, and package watch
 // enforces it.
 //
-// A link contains a token of 256 random bits. A guest's browser gets a cookie that is derived from the token. The
-// Store keeps only a hash of the cookie, from which neither token nor cookie can be derived. No error and no log line
-// contains a token or a cookie. The Store keeps no data about single guests, so many clients can open the same link.
-// If shares are persistent, cookies stay valid after a restart of the program.
+// A link contains a token of 256 random bits. The browser of a guest gets a cookie that is derived from the token.
+// The Store keeps only a hash of the cookie, from which neither token nor cookie can be derived. No error and no log
+// line contains a token or a cookie. The Store keeps no data about single guests, so many clients can open the same
+// link. If shares are stored in a directory, cookies stay valid after a restart of the program.
 //
 // A Store is safe for concurrent use. Its mutex is never locked during I/O or while a goroutine waits. A semaphore
-// serializes writes of the file.
+// ensures that only one goroutine writes the file at a time.
 package share
 
 import (
@@ -38,13 +38,14 @@ type Share struct {
 	LastUsed time.Time    `json:"lastUsed,omitzero"`
 }
 
-// Viewer returns the viewer for guests of the share. A guest can never read more than the creator is permitted to
-// read at that moment.
+// Viewer returns the viewer that all guests of the share are. A guest can never read more than the creator is
+// currently permitted to read.
 func (s *Share) Viewer() watch.Viewer {
 	return watch.Viewer{Program: s.Creator == nil, User: s.Creator, Scope: &watch.Scope{Parts: s.Parts}}
 }
 
-// isCreatedBy reports whether a user created the share. nil means a share that was created without a login.
+// isCreatedBy reports whether a user created the share. If user is nil, it reports whether the share was created
+// without a login.
 func (s *Share) isCreatedBy(user *authz.User) bool {
 	if s.Creator == nil || user == nil {
 		return s.Creator == user

@@ -213,7 +213,7 @@ func TestSharesSurviveReopen(t *testing.T) {
 	}
 }
 
-// The time of the last use is saved within a minute, and when Run ends.
+// The time when a share was last used is saved within a minute of fake time, and when Run ends.
 func TestLastUsedIsSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -240,8 +240,8 @@ func TestLastUsedIsSaved(t *testing.T) {
 	})
 }
 
-// secretEncodings returns tokens, cookies and encodings of them, which no file is allowed to contain. hashes are
-// their SHA-256 hashes, which only shares.json is allowed to contain.
+// secretEncodings returns encodings of a token and a guest cookie. No file is allowed to contain a text in never.
+// Only shares.json is allowed to contain a text in hashes, which are the encoded SHA-256 hashes.
 func secretEncodings(token, cookie string) (never, hashes []string) {
 	raw := func(text string) []byte { decoded, _ := base64.RawURLEncoding.DecodeString(text); return decoded }
 	for _, secret := range []string{token, cookie} {
@@ -364,8 +364,8 @@ func TestUnreadableFileIsRefused(t *testing.T) {
 	}
 }
 
-// A share that cannot be saved is not created. A revoked share ends even if the change cannot be saved. The error
-// reports that it was not saved.
+// If a new share cannot be saved, it is not created. If a revocation cannot be saved, the share still ends, and the
+// error reports that the change was not saved.
 func TestUnsavedShareIsNotCreated(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, share.Options{Dir: dir})
@@ -397,7 +397,7 @@ func TestUnsavedShareIsNotCreated(t *testing.T) {
 	}
 }
 
-// The number of shares is limited for each creator and in total. One creator cannot use the whole total.
+// The number of shares is limited for each creator and in total. The limit for one creator is lower than the total.
 func TestNumberOfSharesIsLimited(t *testing.T) {
 	s := openStore(t, share.Options{})
 	wantTooMany := func(name string, cause status.Cause) {
@@ -427,7 +427,7 @@ func TestAuditLogRecordsActions(t *testing.T) {
 		var log bytes.Buffer
 		s := openStore(t, share.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		hostileText := "bert\n{\"event\":\"create\"}\r\x1b[2J\u2028\u009b2J"
-		sanitized := strings.ReplaceAll(hostileText, "\u009b", "\ufffd") // JSON escapes the other control characters.
+		sanitized := strings.ReplaceAll(hostileText, "\u009b", "\ufffd") // JSON escapes all others.
 		newShare := newPodsShare(&authz.User{Name: hostileText, Groups: []string{"secret-group"}}, time.Minute)
 		newShare.Note = hostileText
 		created, token := create(t, s, newShare)
@@ -505,8 +505,8 @@ func TestAuditLogRecordsActions(t *testing.T) {
 	})
 }
 
-// Lines that any client can cause do not suppress other lines. Such lines are about invalid tokens, or about another
-// link that is opened repeatedly.
+// If clients send many invalid tokens, or open one link many times, the audit log limits the lines about these
+// events. It still contains the lines about other events.
 func TestAuditLogLimitsDoNotSuppressOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()

@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// maxShares is the maximum number of shares in total. maxCreatorShares is the maximum for one creator.
+	// maxShares is the maximum number of shares in total. maxCreatorShares is the maximum number of shares of one
+	// creator.
 	maxShares, maxCreatorShares = 1000, 100
-	// saveInterval is the maximum delay of saving the time when a share was last used.
+	// saveInterval is the maximum time until the file contains the time when a share was last used.
 	saveInterval = time.Minute
 )
 
@@ -80,8 +81,8 @@ func (s *Store) Persistent() bool { return s.dir != "" }
 // Close closes the audit log. Call it after Run has returned.
 func (s *Store) Close() error { return s.audit.close() }
 
-// Create stores a share, and returns it with the token of its link. The token cannot be retrieved later, because the
-// Store does not keep it.
+// Create stores a share, and returns it with the token of its link. The Store does not keep the token, so the caller
+// cannot get it again. The parameter actor is the client in the audit log.
 func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share, string, error) {
 	token := newToken()
 	l := &activeShare{
@@ -124,8 +125,8 @@ func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share,
 	return newShare, token, nil
 }
 
-// Exchange returns the share and the guest cookie for the token of a link. ok is false if the share does not exist or
-// has ended.
+// Exchange returns the share and the guest cookie for the token of a link. If the share does not exist or has ended,
+// ok is false. The parameter actor is the client in the audit log.
 func (s *Store) Exchange(ctx context.Context, token string, actor Actor) (shared Share, cookie string, ok bool) {
 	cookie = cookieOf(token)
 	l, shared := s.find(cookie)
@@ -137,8 +138,8 @@ func (s *Store) Exchange(ctx context.Context, token string, actor Actor) (shared
 	return shared, cookie, true
 }
 
-// find returns the share for a guest cookie, and updates its LastUsed. It returns nil if the share does not exist or
-// has expired.
+// find returns the share for a guest cookie, and sets its LastUsed to now. The first result is nil if the share does
+// not exist or has expired. The second result is a copy of the share.
 func (s *Store) find(cookie string) (*activeShare, Share) {
 	key, now := hashOf(cookie), time.Now()
 	s.mu.Lock()
@@ -201,8 +202,8 @@ func (s *Store) List(user *authz.User, all bool) []Listed {
 	return listed
 }
 
-// Revoke ends a share that user has created. If all is set, the share can have any creator. ok is false if there is
-// no such share. If the change cannot be saved, Revoke still ends the share, and returns an error.
+// Revoke ends a share that user has created. If all is set, the share can have any creator. If there is no such
+// share, ok is false. If the change cannot be saved, Revoke returns an error, but the share has ended.
 func (s *Store) Revoke(ctx context.Context, id string, user *authz.User, all bool, actor Actor) (ok bool, err error) {
 	s.mu.Lock()
 	l := s.byID[id]
