@@ -14,8 +14,9 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// benchAppend measures the duration of one write to a journal with 1000 waiting readers, and with none. It writes 100
-// times per second (as in a busy cluster), 1000 times, 10,000 times, and without pauses.
+// benchAppend measures the duration of one write to a journal (a bounded history of changes). It compares 1000
+// waiting readers with none and with one. It repeats this at 100 writes per second (as in a busy cluster), at 1000,
+// at 10,000, and without pauses.
 func benchAppend(t *testing.T, _ subject, report *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000, 10_000, unpaced} {

@@ -16,15 +16,15 @@ import (
 	"github.com/coder/websocket"
 )
 
-// bareLoop is the baseline of the fan-out benchmark. It sends given messages to each viewer in a loop, by the same
-// WebSocket library as the program. It has no other functions. Its first message is a snapshot with the same length
-// and compression as in the program.
+// bareLoop is the baseline of the fan-out benchmark: a server that only sends given messages to each viewer in a
+// loop. It uses the same WebSocket library as the program. Its first message is a snapshot, with the same length and
+// compression as the program's snapshot.
 type bareLoop struct {
 	snapshot []byte
 
 	mu      sync.Mutex
 	frames  [][]byte
-	changed chan struct{} // closed and replaced with each new message
+	changed chan struct{} // closed and replaced when a message is added
 }
 
 // startBare starts the baseline (see bareLoop) in its own process. The process reads messages from standard input.

@@ -1,8 +1,8 @@
 //go:build integration
 
 // Package bench_test measures this program and alternative implementations (baselines) in the same run. A table shows
-// whether the program meets its limits. The figures are: memory for each pod, duration of a list, and latency and CPU
-// time of changes for 1000 viewers.
+// whether the program meets its limits for memory per pod, for the duration of a list, and for the latency and CPU
+// time of changes with 1000 viewers.
 package bench_test
 
 import (
@@ -58,7 +58,7 @@ type subject struct {
 	binary string
 }
 
-// runs returns how often each measurement is repeated.
+// runs returns the number of times that each measurement is repeated.
 func runs() int {
 	if n, err := strconv.Atoi(os.Getenv("GLASSHOUSE_BENCH_RUNS")); err == nil {
 		return n
@@ -77,8 +77,9 @@ func demoConfig(t *testing.T) *rest.Config {
 	return config
 }
 
-// measureAlternately calls several measurements one after the other, and repeats this as often as runs returns. Slow
-// changes of the machine's load then affect all measurements equally.
+// measureAlternately calls the given measurements one after the other, and repeats this as many times as runs
+// returns. Slow changes of the machine's load then affect all measurements equally. The result contains, for each
+// measurement, the results of all its runs.
 func measureAlternately[T any](t *testing.T, methods ...func(*testing.T) T) [][]T {
 	t.Helper()
 	results := make([][]T, len(methods))
@@ -90,7 +91,7 @@ func measureAlternately[T any](t *testing.T, methods ...func(*testing.T) T) [][]
 	return results
 }
 
-// figuresOf returns one figure of each result, selected by value.
+// figuresOf calls the function value for each result, and returns the numbers.
 func figuresOf[T any](results []T, value func(T) float64) figures {
 	f := make(figures, 0, len(results))
 	for _, r := range results {

@@ -15,8 +15,8 @@ import (
 	v1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// benchBytes measures the bytes that a viewer receives for each status change of a starting pod. Its statuses are
-// scheduled, container creating and running.
+// benchBytes measures the bytes that a viewer receives for each status change of a starting pod: scheduled, container
+// creating, and running.
 func benchBytes(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	core, namespace := newNamespace(t, subj.config)
@@ -44,8 +44,8 @@ type byteCounts struct {
 	rows, objects figures
 }
 
-// measureBytes starts a pod while two viewers watch it, one in the rows view and one in the object view. It measures
-// the bytes that each viewer receives on the wire.
+// measureBytes starts a pod while two viewers watch. One viewer gets the table rows of the pods, and the other one
+// the complete object of this pod. measureBytes measures the bytes that each viewer receives on the wire.
 func measureBytes(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name string) (w byteCounts) {
 	t.Helper()
 	var reading sync.WaitGroup

@@ -109,7 +109,7 @@ func resident(t *testing.T, process, name string) float64 {
 	return 0
 }
 
-// build compiles the program with the flags of a release.
+// build compiles the program with the flags of a release, and returns the path of the binary.
 func build(t *testing.T) string {
 	t.Helper()
 	binary := t.TempDir() + "/dashboard"
@@ -124,7 +124,7 @@ func build(t *testing.T) string {
 
 func startOnServer(t *testing.T, binary, api string) *child {
 	t.Helper()
-	command := exec.CommandContext( //nolint:gosec // The program that build made.
+	command := exec.CommandContext( //nolint:gosec // The binary is the one that build compiled.
 		context.WithoutCancel(t.Context()), binary,
 		"--server", api, "--listen", "127.0.0.1:0", "--log-level", "warn",
 	)
@@ -135,7 +135,7 @@ func startOnServer(t *testing.T, binary, api string) *child {
 // startOnCluster starts the program as a client of the cluster in KUBECONFIG.
 func startOnCluster(t *testing.T, binary string) *child {
 	t.Helper()
-	return startChild(t, exec.CommandContext( //nolint:gosec // The program that build made.
+	return startChild(t, exec.CommandContext( //nolint:gosec // The binary is the one that build compiled.
 		context.WithoutCancel(t.Context()), binary, "--listen", "127.0.0.1:0", "--log-level", "warn",
 	))
 }

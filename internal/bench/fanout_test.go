@@ -75,7 +75,7 @@ func benchFanout(t *testing.T, subj subject, report *table) {
 // load contains the counts and costs of one measurement.
 type load struct {
 	deliveries, frames, bytes, cpu float64
-	idle, joined, end              float64 // resident memory in KiB: before the viewers join, after, and at the end
+	idle, joined, end              float64 // RSS in KiB: before and after the viewers join, and at the end
 }
 
 func (l load) perCPU() float64   { return l.deliveries / l.cpu }
@@ -84,7 +84,8 @@ func (l load) rss() float64      { return (l.end - l.idle) / viewers }
 func (l load) size() float64     { return l.bytes / l.deliveries }
 func (l load) share() float64    { return l.deliveries / l.frames }
 
-// fanout connects 1000 viewers, and makes n changes at a rate in changes per second.
+// fanout connects 1000 viewers. It then calls change n times, at the given rate in calls per second, and measures the
+// costs of sending the changes to all viewers.
 func fanout(t *testing.T, server *child, n, rate int, change func(i int)) (l load) {
 	t.Helper()
 	warm := join(t, server.address, 1, subscribeTo(podsRef))
@@ -118,8 +119,8 @@ func fanoutOurs(t *testing.T, binary string, rate int) load {
 	return f
 }
 
-// fanoutBare measures the baseline (see bareLoop). It sends the same events as the program. eventsPerFrame is the
-// average number of events in one message.
+// fanoutBare measures the baseline (see bareLoop), which sends the same events as the program. rate is in events per
+// second. eventsPerFrame is the average number of events in one message.
 func fanoutBare(t *testing.T, rate int, eventsPerFrame float64) load {
 	t.Helper()
 	server := startBare(t)
@@ -159,7 +160,7 @@ func podKinds() []apitest.Kind {
 
 func uid(i int) string { return fmt.Sprintf("0c7a1f7e-93a4-4b1e-a6a5-%012d", i) }
 
-// thisSecond returns the current time as managedFields contain it.
+// thisSecond returns the current time without fractions of a second, in the format of managedFields.
 func thisSecond() string { return time.Now().UTC().Format(time.RFC3339) }
 
 // pod returns pod number i with n restarts.

@@ -25,8 +25,8 @@ const (
 	writeRate = 100
 )
 
-// benchLatency measures the delay between a write to the API server and its event. It compares a WebSocket client of
-// this program with a plain HTTP watch.
+// benchLatency measures the delay between a write to the API server and the arrival of its event at a client. It
+// compares a WebSocket client of this program with a plain HTTP watch.
 func benchLatency(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	core, namespace := newNamespace(t, subj.config)
@@ -81,7 +81,7 @@ type delays []float64
 func (d delays) p50() float64 { return d[len(d)/2] }
 func (d delays) p99() float64 { return d[len(d)*99/100] }
 
-// arrivals contains the time at which each resourceVersion arrived.
+// arrivals contains the arrival time of each event, by the resourceVersion of its object.
 type arrivals struct {
 	mu    sync.Mutex
 	times map[string]time.Time
@@ -94,8 +94,8 @@ func (h *arrivals) record(version string) {
 	h.times[version] = now
 }
 
-// delaysAfter returns the delay of each write, or nil if the last write has not arrived yet. A write without its own
-// event was folded into a later write, and has the arrival time of that one.
+// delaysAfter returns the delay of each write, or nil if the event of the last write has not arrived yet. One event
+// can cover several writes. A write without its own event therefore gets the arrival time of the next event.
 func (h *arrivals) delaysAfter(written []write) delays {
 	h.mu.Lock()
 	defer h.mu.Unlock()

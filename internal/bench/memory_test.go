@@ -57,8 +57,8 @@ func benchMemory(t *testing.T, _ subject, report *table) {
 // synced contains the cost of reading all pods.
 type synced struct {
 	pods    int
-	heap    float64 // bytes for each pod, after GC, minus the idle process
-	peak    float64 // maximum RSS in MiB while reading, minus the idle process
+	heap    float64 // heap bytes per pod after GC, in addition to those of the idle process
+	peak    float64 // maximum RSS in MiB while reading, in addition to that of the idle process
 	seconds float64
 	rss     float64 // RSS in MiB after gcDelay
 }

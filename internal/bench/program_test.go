@@ -12,13 +12,13 @@ import (
 // gcDelay is the delay between reading the last pod and measuring memory, so that garbage collection can finish.
 const gcDelay = 10 * time.Second
 
-// benchProgram measures the resident memory of the complete program with one viewer of all pods. It compares it with
-// a process that runs only a dynamic informer.
+// benchProgram measures the resident memory of the complete program with one viewer that watches all pods. The
+// baseline is a process that runs only a dynamic informer.
 func benchProgram(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	type memory struct {
 		pods      int
-		rss, peak float64 // resident memory in MiB: now, and its maximum
+		rss, peak float64 // resident memory in MiB: after gcDelay, and its maximum
 	}
 	results := measureAlternately(t, func(t *testing.T) memory {
 		t.Helper()

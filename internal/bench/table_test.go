@@ -77,7 +77,7 @@ func absolute(_, ours float64) (float64, string) { return ours, "" }
 func atMost(limit float64) func(float64) bool  { return func(v float64) bool { return v <= limit } }
 func atLeast(limit float64) func(float64) bool { return func(v float64) bool { return v >= limit } }
 
-// comparisonOnly returns a bar without a limit, for a row that only shows the comparison.
+// comparisonOnly returns a bar without a limit. Its row only shows the result of the function compare.
 func comparisonOnly(compare func(baseline, ours float64) (float64, string)) bar {
 	return bar{compare: compare}
 }

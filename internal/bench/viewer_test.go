@@ -21,7 +21,8 @@ type viewer struct {
 	stop     context.CancelFunc
 }
 
-// newViewer connects and sends a subscribe message. It calls onEvents with each message that contains events.
+// newViewer connects a viewer and sends the given subscribe message. It calls onEvents with each message that
+// contains events. reading counts the goroutine that reads the messages.
 func newViewer(
 	t *testing.T, server *child, subscribe string, reading *sync.WaitGroup, onEvents func(frame []byte),
 ) *viewer {
@@ -59,7 +60,8 @@ func newViewer(
 	return v
 }
 
-// get sends a GET request to the API server with the settings of config, and returns the raw response body.
+// get sends a GET request to the API server with the settings of config, and returns the raw response body. accept is
+// the value of the Accept header.
 func get(ctx context.Context, t *testing.T, config *rest.Config, path, accept string) io.ReadCloser {
 	t.Helper()
 	client, err := rest.HTTPClientFor(config)

@@ -26,7 +26,8 @@ type viewerGroup struct {
 	ended  sync.WaitGroup
 }
 
-// join connects n viewers, subscribes each, and waits until all have received their snapshot.
+// join connects n viewers, and sends the given subscribe message for each. It waits until all viewers have received
+// their snapshot.
 func join(t *testing.T, address string, n int, subscribe string) *viewerGroup {
 	t.Helper()
 	c := &viewerGroup{conns: make([]net.Conn, n)}
@@ -66,7 +67,8 @@ func (c *viewerGroup) closeAll() {
 	c.ended.Wait()
 }
 
-// open does the WebSocket handshake with compression, like a browser, and subscribes.
+// open does the WebSocket handshake with compression, like a browser, and sends the given subscribe message. The
+// returned reader provides the data that the server sends after the handshake.
 func open(address, subscribe string) (net.Conn, io.Reader, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -100,13 +102,15 @@ func masked(text string) []byte {
 	return append(append(frame, 0, 0, 0, 0), text...)
 }
 
-// read counts events and messages in the received data. It calls started after each read.
+// read counts events and messages in the received data. To find them, it searches for a text (a mark) that each
+// contains exactly once. It calls started after each read.
 func (c *viewerGroup) read(in io.Reader, started func()) {
-	// Both marks have the same length, because a shorter one could be counted twice. The server can split a long
-	// message into two frames after 16 bytes. messageMark is after these bytes, so that no frame header is inside it.
+	// Both marks have the same length. The end of each read is searched again together with the next read, and a
+	// shorter mark could be counted twice there. The server can split a long message into two frames after 16 bytes.
+	// messageMark is after these bytes, so that no frame header is inside the mark.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
-	keptBytes := 0 // bytes of the last read that can be the start of a mark
+	keptBytes := 0 // bytes at the end of the last read that can be the start of a mark
 	for {
 		n, err := in.Read(buffer[keptBytes:])
 		if err != nil {
@@ -146,7 +150,8 @@ func subscribeTo(ref string) string {
 	return fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"view":"rows"}`, ref)
 }
 
-// callAtRate calls change n times, at a rate in calls per second. After a delay, it catches up.
+// callAtRate calls change n times, at the given rate in calls per second. If it falls behind, it makes the missing
+// calls without pauses.
 func callAtRate(n, rate int, change func(i int)) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

@@ -35,8 +35,8 @@ func (s *Cache[K, A]) Len() int {
 type call[A any] struct {
 	done  chan struct{} // closed when the request is complete
 	value A
-	// startedAt is the start of the request. If it is zero, value is not valid, because the caller that sent the
-	// request was canceled.
+	// startedAt is the start time of the request. It stays zero if the caller that sent the request was canceled.
+	// Then value is not valid.
 	startedAt time.Time
 }
 
@@ -81,7 +81,8 @@ func (a *call[A]) run(ctx context.Context, request func(context.Context) A) {
 	}
 }
 
-// join returns the cache entry for a key. If isLeader is true, the entry is new, and the caller must send its
+// join returns the cache entry for a key. It returns the existing entry if its request is in progress, or if isFresh
+// returns true for its result. Otherwise, it adds a new entry. isLeader is then true, and the caller must send the
 // request.
 func (s *Cache[K, A]) join(key K, isFresh func(A, time.Time) bool) (a *call[A], isLeader bool) {
 	s.mu.Lock()

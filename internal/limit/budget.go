@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// stalledAfter is the time after which a response counts as stalled because its client reads nothing. Stalled
-	// responses are aborted while another caller waits for memory.
+	// stalledAfter is how far a client must be behind in reading (see Response.Behind) until its response counts as
+	// stalled. Stalled responses are aborted while another caller waits for memory.
 	stalledAfter = 500 * time.Millisecond
-	// minRate is the number of bytes per second that a client must read of its response while another caller waits
-	// for memory. The required rate doubles for each second of waiting, up to maxRate.
+	// minRate is the number of bytes per second that a client must read of its response when another caller starts to
+	// wait for memory. The required rate doubles for each second of waiting, up to maxRate.
 	minRate, maxRate = 32 << 10, 1 << 20
 	// checkInterval is the interval between checks for stalled responses, while a caller waits for memory.
 	checkInterval = 100 * time.Millisecond
@@ -27,16 +27,16 @@ const (
 
 // Caller identifies a client whose use of memory is counted separately, such as a user or an address.
 type Caller struct {
-	Key   string // Identifies the caller, such as a guest of a share link at one address.
+	Key   string // Identifies the caller, such as a user, or a guest of a share link at one address.
 	Group string // Identifies callers that share a limit, such as all guests of one share link; "" for none.
 }
 
 // Response is the interface through which a Budget observes and aborts an HTTP response or a WebSocket message. The
 // response uses reserved memory until its client has read all of it.
 type Response interface {
-	// Behind returns how far the client is behind in reading. It is the larger of two durations. One is the time
-	// during which the client has read nothing. The other is the delay compared with a client that reads rate bytes
-	// per second. Behind returns 0 while the response is still being built.
+	// Behind returns how far the client is behind in reading. The result is the longer of two durations: the time
+	// during which the client has read nothing, and its delay compared with a client that reads at the given rate
+	// (bytes per second). It is 0 while the response is still being built.
 	Behind(rate int64) time.Duration
 	// Abort makes the response end soon, which releases its Reservation. Abort does not block.
 	Abort()
@@ -44,16 +44,16 @@ type Response interface {
 
 // Budget limits the memory of all responses together, in bytes. It is safe for concurrent use.
 //
-// One caller can use at most a quarter of the Budget. While a caller waits for memory, stalled responses are aborted.
-// They can be its own, or those of callers that use more than their fair share. A client that does not read therefore
-// delays others for little more than stalledAfter. A client that reads slowly delays others for a few seconds.
+// One caller can use at most a quarter of the Budget. While a caller waits for memory, stalled responses are aborted:
+// its own, and those of callers that use more than their fair share. A client that reads nothing therefore delays
+// others for little more than stalledAfter (500 ms). A client that reads slowly delays others for a few seconds.
 type Budget struct {
 	total   int64
 	limiter Limiter
 
 	mu           sync.Mutex
 	reservations map[*Reservation]struct{}
-	waiting      map[string]need // What each waiting caller waits for, by Caller.Key.
+	waiting      map[string]need // The memory for which each caller waits, by Caller.Key.
 	checking     *time.Timer     // Timer of the next check; nil while no caller waits.
 }
 
@@ -64,7 +64,7 @@ type need struct {
 	since     time.Time
 }
 
-// rate returns how many bytes per second other clients must read while the caller waits for memory.
+// rate returns how many bytes per second each client must read of its response while the caller waits for memory.
 func (n *need) rate() int64 {
 	rate := int64(minRate)
 	for waited := time.Since(n.since); waited >= time.Second && rate < maxRate; waited -= time.Second {
@@ -94,8 +94,9 @@ func (b *Budget) Used() int64 { return b.limiter.Used(totalKey) }
 // those have a prefix.
 const totalKey = ""
 
-// Reserve reserves bytes for a caller's response. It waits until the bytes are available, or returns the error of ctx
-// when ctx ends. A request for more bytes than one caller is allowed is reduced to the maximum for a caller.
+// Reserve reserves memory for a caller's response, in bytes. It waits until the bytes are available, or returns the
+// error of ctx when ctx ends. If one caller is not allowed to use so many bytes, Reserve reserves the maximum for a
+// caller instead.
 func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, response Response) (*Reservation, error) {
 	limits := []Limit{{"caller " + caller.Key, b.total / callerFraction}, {totalKey, b.total}}
 	if caller.Group != "" {
@@ -128,14 +129,15 @@ func (r *Reservation) Release() {
 	r.lease.Release()
 }
 
-// Resize sets the number of reserved bytes without waiting, like Lease.Resize. On a nil Reservation, it does nothing.
+// Resize sets the number of reserved bytes without waiting, even beyond the limits. On a nil Reservation, it does
+// nothing.
 func (r *Reservation) Resize(bytes int64) {
 	if r != nil {
 		r.lease.Resize(bytes)
 	}
 }
 
-// Grow increases the number of reserved bytes without waiting, like Lease.Grow. On a nil Reservation, it does
+// Grow increases the number of reserved bytes without waiting, even beyond the limits. On a nil Reservation, it does
 // nothing.
 func (r *Reservation) Grow(bytes int64) {
 	if r != nil {
@@ -143,8 +145,8 @@ func (r *Reservation) Grow(bytes int64) {
 	}
 }
 
-// wait records that the caller waits for memory until the function done is called. Meanwhile, stalled responses are
-// aborted to free memory.
+// wait records that the caller waits for the given number of bytes, until the returned function done is called.
+// Meanwhile, stalled responses are aborted to free memory.
 func (b *Budget) wait(caller string, bytes int64) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -216,8 +218,8 @@ func (b *Budget) selectStalled() []*Reservation {
 	return selected
 }
 
-// snapshot returns what callers wait for, the reservations whose responses are not aborted yet, and the fair share of
-// one caller in bytes.
+// snapshot returns the memory for which callers wait, the reservations whose responses are not aborted yet, and the
+// fair share of one caller in bytes.
 func (b *Budget) snapshot() (waiting map[string]need, reservations []*Reservation, fairShare int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

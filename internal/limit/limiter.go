@@ -4,7 +4,7 @@
 // limits use a Limiter, so that the same rules decide who waits, in which order, and which requests are refused. A
 // Budget limits bytes that callers share fairly. Rates limit how often something happens.
 //
-// No mutex of this package is locked while it calls a method of a Response.
+// No mutex of this package is locked while the package calls a method of a Response.
 package limit
 
 import (
@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// overdueAfter is the time after which free units are kept for a waiting request. Before this time, other requests
-// can take free units that are too few for the waiting request.
+// overdueAfter is the time after which a waiting request is overdue: free units are then kept for it. Before this
+// time, other requests can take free units that are too few for the waiting request.
 const overdueAfter = time.Second
 
 // Limit is the maximum number of units in use at the same time under one key.
@@ -30,8 +30,8 @@ type Limiter struct {
 	mu      sync.Mutex
 	used    map[string]int64
 	waiters []*waiter // Waiting calls of Acquire, in order of arrival.
-	// served contains, for each caller, the value of lastServed when the caller last got units after waiting. It is
-	// nil while no caller waits.
+	// served contains a number for each caller that got units after waiting. The caller with the highest number got
+	// units most recently. served is nil while no caller waits.
 	served     map[string]uint64
 	lastServed uint64
 }
@@ -76,9 +76,9 @@ func (l *Limiter) tryLocked(units int64, limits []Limit) *Lease {
 // units first. A caller with high use therefore does not block a caller with low use. Callers with equal use get
 // units alternately.
 //
-// A small request can overtake a large request for which there are too few free units. After overdueAfter, units are
-// kept for the longest-waiting request. Then only callers that use fewer units than the caller of this request can
-// overtake it.
+// A small request can overtake a large request for which there are too few free units. After overdueAfter, free units
+// are kept for the longest-waiting request. From then on, only callers that use fewer units than the caller of that
+// request can overtake it.
 func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*Lease, error) {
 	l.mu.Lock()
 	if lease := l.tryLocked(units, limits); lease != nil {
@@ -147,8 +147,8 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// Even growth can let a waiter proceed. Units are no longer kept for an overdue waiter whose caller now uses
-	// more.
+	// Even growth can let a waiter proceed. Units that were kept for an overdue waiter become free for others if the
+	// overdue waiter's caller now uses more units than they do.
 	l.grantLocked()
 }
 
@@ -173,9 +173,8 @@ func (l *Limiter) fitsLocked(units int64, limits []Limit) bool {
 	return true
 }
 
-// overdueLocked returns the waiter for which free units are kept, or nil. It is the longest-waiting one of the
-// waiters that meet two conditions: they have waited for overdueAfter, and their units fit the limit of their own
-// caller.
+// overdueLocked returns the waiter for which free units are kept, or nil. It is the longest-waiting one of those that
+// have waited for overdueAfter. Waiters whose units do not fit the limit of their own caller do not count.
 func (l *Limiter) overdueLocked() *waiter {
 	// The waiters are in order of arrival.
 	for _, w := range l.waiters {
@@ -189,9 +188,9 @@ func (l *Limiter) overdueLocked() *waiter {
 	return nil
 }
 
-// isReservedLocked reports whether a request under the limits must leave free units to overdue, the waiter for which
-// units are kept. It must if two conditions are met. First, overdue waits for units under one of these limits.
-// Second, the caller of the request uses at least as many units as the caller of overdue.
+// isReservedLocked reports whether a request under the given limits must leave free units to overdue, the waiter for
+// which units are kept. It must if overdue waits for units under one of the same limits. The exception is a request
+// whose caller uses fewer units than the caller of overdue.
 func (l *Limiter) isReservedLocked(limits []Limit, overdue *waiter) bool {
 	if overdue == nil || len(limits) == 0 || l.used[limits[0].Key] < l.used[overdue.lease.limits[0].Key] {
 		return false

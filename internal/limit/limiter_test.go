@@ -66,7 +66,7 @@ func TestAcquireWaits(t *testing.T) {
 		wait("greedy", 4)
 		wait("greedy", 4)
 		wait("modest", 4)
-		// Of the 10 units, 8 are free now. They must go to one request of each caller, as opposed to both requests of
+		// Now 8 of the 10 units are free. One request of greedy and one of modest must get them, not both requests of
 		// greedy.
 		blocking.Resize(2)
 		synctest.Wait()
@@ -114,9 +114,9 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 	}
 }
 
-// After a second, units are kept for a waiting large request, so that small requests do not overtake it any more.
-// There are two exceptions: its caller uses more units than the other callers, or its units do not fit its caller's
-// own limit.
+// After a large request has waited for a second, free units are kept for it, so that small requests no longer
+// overtake it. There are two exceptions: its caller uses more units than the other callers, or the request does not
+// fit its caller's own limit.
 func TestLargeRequestsDoNotStarve(t *testing.T) {
 	for _, test := range []struct {
 		name      string
@@ -175,8 +175,8 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 	}
 }
 
-// Units are kept for a waiting caller only until its other leases grow and it uses more units than other waiting
-// callers.
+// Units are kept for an overdue request only while its caller uses no more units than other waiting callers. When
+// another lease of this caller grows, the units go to the others.
 func TestGrowthMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
@@ -200,7 +200,8 @@ func TestGrowthMakesRoom(t *testing.T) {
 	})
 }
 
-// When the context of a waiting Acquire ends, the units that were kept for it go to other waiting requests.
+// When the context of a waiting call of Acquire ends, the units that were kept for this call go to other waiting
+// calls.
 func TestCanceledAcquireMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
@@ -249,7 +250,7 @@ func TestRandomUse(t *testing.T) {
 	}
 }
 
-// stalledResponse is a Response whose client has read nothing since the time in since. If since is zero, the response
+// stalledResponse is a Response whose client has read nothing since the given time. If the time is zero, the response
 // is still being built.
 type stalledResponse struct {
 	since   time.Time

@@ -16,7 +16,8 @@ type Rates struct {
 	limiters [4096]atomic.Pointer[rate.Limiter]
 }
 
-// NewRates returns Rates. For each key, they allow burst events at once, and then events at the rate every.
+// NewRates returns Rates. For each key, they allow the given burst of events at once. After that, they allow events
+// at the given rate (events per second).
 func NewRates(every rate.Limit, burst int) *Rates {
 	return &Rates{every: every, burst: burst, seed: maphash.MakeSeed()}
 }

@@ -24,7 +24,7 @@ const (
 	maxKinds = 500
 )
 
-// kind identifies records that are counted together. The zero kind represents all kinds beyond maxKinds.
+// kind identifies records that are counted together. The zero value represents all kinds beyond maxKinds together.
 type kind struct {
 	pc      uintptr // program counter of the log call
 	level   slog.Level

@@ -27,9 +27,9 @@ type packageLock struct {
 	}
 }
 
-// LockedPackages returns the npm packages in the web page, without license texts. These are all direct and indirect
-// dependencies in web/package.json. It does not use the bundler's report, because the published file of a package can
-// already contain other packages.
+// LockedPackages returns the npm packages in the web page, without license texts: all direct and indirect
+// dependencies of web/package.json. It does not use the bundler's report. A published package can already contain
+// other packages, which this report does not list.
 func LockedPackages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {
@@ -44,7 +44,8 @@ func LockedPackages(root string) ([]Component, error) {
 }
 
 // Packages returns the packages of LockedPackages with the license texts of the installed packages. It returns an
-// error if the last build bundled other packages than the dependencies in web/package.json.
+// error if the last build contains a package that is not a dependency of web/package.json, or lacks a direct
+// dependency.
 func Packages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {
@@ -100,8 +101,8 @@ func nameOf(folder string) string {
 	return folder[strings.LastIndex(folder, packagesFolder)+len(packagesFolder):]
 }
 
-// verify returns an error if the packages that the last build bundled differ from the dependencies in
-// web/package.json.
+// verify returns an error if the last build contains a package that is not a dependency of web/package.json, or lacks
+// a direct dependency.
 func (l packageLock) verify(root string) error {
 	bundled, err := bundledFolders(root)
 	if err != nil {

@@ -17,7 +17,8 @@ const threePackages = `{"packages": {
 	"node_modules/tool": {"version": "3.0.0", "license": "MIT", "dev": true}
 }}`
 
-// repository creates a repository with the npm packages in threePackages. Its bundler report lists the given files.
+// repository creates a repository whose npm packages are those in threePackages. Its bundler report lists the given
+// files.
 func repository(t *testing.T, bundled ...string) string {
 	t.Helper()
 	root := t.TempDir()

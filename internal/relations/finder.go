@@ -20,7 +20,7 @@ type finder struct {
 	graph    Graph
 
 	nodes    map[string]int // Index in graph.Nodes, by node ID.
-	edges    map[Edge]bool  // The existing edges, without Via.
+	edges    map[Edge]bool  // The existing edges, with an empty Via.
 	groups   map[group]int  // Number of objects with a node of their own, by group.
 	withNode []*entry       // Objects that have a node of their own, or are counted in a shared node.
 	pods     []*entry       // The pods that the object selects.
@@ -42,13 +42,13 @@ func idOf(resource, namespace, name string) string {
 	return resource + "/" + namespace + "/" + name
 }
 
-// self returns the ID of the node for f.object.
+// self returns the ID of the node for f.object, the object of the graph.
 func (f *finder) self() string {
 	return idOf(f.kind, f.object.Namespace, f.object.Name)
 }
 
-// add adds a node, and reports whether the graph contains it. It does not change an existing node, and adds no node
-// beyond maxNodes.
+// add adds a node, unless the graph already contains a node with this ID or has maxNodes nodes. It reports whether
+// the graph contains the node.
 func (f *finder) add(n Node) bool {
 	if _, ok := f.nodes[n.ID]; ok {
 		return true
@@ -62,7 +62,8 @@ func (f *finder) add(n Node) bool {
 	return true
 }
 
-// link adds an edge between two existing nodes, if the graph does not contain it yet.
+// link adds an edge between two existing nodes, if the graph does not contain it yet. from and to are node IDs. kind
+// and via are the edge's Type and Via.
 func (f *finder) link(from, to, kind, via string) {
 	e := Edge{From: from, To: to, Type: kind}
 	if from == to || f.edges[e] {

@@ -80,9 +80,9 @@ func selectsPods(resource string) bool {
 	return false
 }
 
-// operatorKinds returns further kinds to search for an object of a custom resource, which an operator usually
-// manages. These are the kinds of its API group, and the built-in kinds that operators usually create. Their objects
-// can refer to the object, or be owned by it.
+// operatorKinds returns further kinds to search for an object of the custom resource r, which an operator usually
+// manages. These are the kinds of its API group in known (all resources), and the built-in kinds that operators
+// usually create. Their objects can refer to the object, or be owned by it.
 func operatorKinds(r *resource.Resource, known []watch.ResourceStatus) (kinds []string) {
 	if isBuiltIn(r.Group) {
 		return nil

@@ -4,11 +4,12 @@
 //   - the pods that it selects, and the objects that select pods in the graph
 //
 // All reads use watch.Access. Objects to which the object refers are read one by one. Objects that refer to it are
-// found by searching a few likely kinds, if possible only in its namespace. A search starts a watch like any other
-// reader of the kind.
+// found by searching a few likely kinds, if possible only in its namespace. Searching a kind starts a watch of this
+// kind, as every other read of its list does.
 //
-// The numbers of kinds, reads and nodes are limited, and so is the waiting time. Each kind reports whether it was
-// searched, and each node whether it was read. Data that could not be read is never reported as absent.
+// The numbers of kinds, reads and nodes are limited, and so is the waiting time. The graph shows for each kind
+// whether it was searched, and for each node whether it was read. Data that could not be read is never reported as
+// absent.
 package relations
 
 import (
@@ -22,22 +23,23 @@ import (
 
 const (
 	maxNodes = 200
-	// maxPerGroup is the maximum number of nodes for single objects of one kind and owner. Further objects share one
-	// node with a count. If there are very many owners, single objects get about maxOwnNodes nodes in total.
+	// maxPerGroup is the maximum number of objects of one kind, namespace and owner that get a node of their own.
+	// Further objects share one node with a count. maxOwnNodes is the approximate maximum of such single nodes in
+	// total. With very many owners, fewer objects of each owner therefore get a node of their own.
 	maxPerGroup, maxOwnNodes = 20, 120
-	// maxKinds is the maximum number of kinds to search. maxReads is the maximum number of objects that are read one by
-	// one.
+	// maxKinds is the maximum number of kinds to search. maxReads is the maximum number of objects to read
+	// individually.
 	maxKinds, maxReads = 16, 60
 	// maxOwnerDepth is the maximum length of a chain of owners. maxChains is the maximum number of owner chains that
 	// are followed from the pods that an object selects.
 	maxOwnerDepth, maxChains = 10, 10
 	// listWait is the maximum wait for the first list of a kind. readWait is the time limit of all reads together.
 	listWait, readWait = 3 * time.Second, 5 * time.Second
-	// parallel is the number of objects that are read concurrently. Each one can need several MiB until its references
-	// are known.
+	// parallel is the number of objects that are read concurrently. Each one can need several MiB until its
+	// references are known.
 	parallel = 2
-	// entryMemory is the estimated memory of one object of a searched kind, with its owner, in bytes (270 measured with
-	// short names).
+	// entryMemory is the estimated memory of one object of a searched kind, including its owner references, in bytes.
+	// The measured value is 270 with short names.
 	entryMemory = 400
 )
 
@@ -82,15 +84,15 @@ type Edge struct {
 	Via  string `json:"via"`  // Path of the JSON member that refers to the other object, without indices.
 }
 
-// Searched is a kind to search, with the status of its list. Only the states Live and Stale mean that the kind was
-// searched. For other states, the reason explains why it was not.
+// Searched is a kind to search, with the status of its list. The kind was searched only if the state is Live or
+// Stale. For other states, the reason explains why the kind was not searched.
 type Searched struct {
 	Ref string `json:"ref"`
 	status.Status
 }
 
-// Of returns the graph of an object's relations. It returns an error if the object, its resource or the known resources
-// cannot be read.
+// Of returns the graph of an object's relations. ref identifies the object's resource, such as "core/v1/pods". Of
+// returns an error if the object, its resource or the known resources cannot be read.
 func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) (*Graph, error) {
 	resource, err := access.Resource(ctx, ref)
 	if err != nil {
@@ -129,8 +131,8 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 	return &f.graph, ctx.Err()
 }
 
-// compute runs steps that need a processor, after it has acquired one. The steps must not wait: requests to the API
-// server are sent between the calls of compute.
+// compute acquires a processor and runs the steps. The steps must not wait, so requests to the API server are sent
+// between the calls of compute.
 func (f *finder) compute(ctx context.Context, steps ...func()) error {
 	release, err := f.access.AcquireProcessor(ctx)
 	if err != nil {

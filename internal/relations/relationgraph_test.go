@@ -21,8 +21,8 @@ import (
 
 const pods, configMaps = "core/v1/pods", "core/v1/configmaps"
 
-// newCluster returns a cluster with a pod that uses a number of ConfigMaps, and other pods that are each owned by a
-// ReplicaSet of its own.
+// newCluster returns a cluster with a pod that uses the given number of ConfigMaps. others is the number of other
+// pods, each owned by its own ReplicaSet.
 func newCluster(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	columns := `[{"name":"Name","type":"string"}]`
@@ -63,8 +63,8 @@ func newCluster(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster
 	return server, cluster
 }
 
-// Computing a graph requires a processor lease (see WithScanLimiter), which is released before requests to the API
-// server. At most two objects are read at a time.
+// Computing a graph acquires a processor (see WithScanLimiter), and releases it before requests to the API server. At
+// most two objects are read at the same time.
 func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	const uses = 6
 	synctest.Test(t, func(t *testing.T) {
@@ -114,7 +114,8 @@ func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	})
 }
 
-// The memory of the searched rows is reported before it is allocated. The estimate is at most twice the real size.
+// The memory of the objects in the searched lists is reported before it is allocated. The reported size is at least
+// the real size, and at most twice as large.
 func TestRowsOfAGraphAreReported(t *testing.T) {
 	const rows = 20_000
 	synctest.Test(t, func(t *testing.T) {

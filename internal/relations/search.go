@@ -23,7 +23,7 @@ type list struct {
 	resource *resource.Resource // Nil if the kind is not available to the viewer.
 	status   status.Status
 	entries  []entry // Sorted by namespace and name.
-	complete bool    // An object that the list lacks does not exist.
+	complete bool    // If true, an object that is not in the list does not exist.
 }
 
 // entry is one object of a searched kind.
@@ -69,7 +69,8 @@ func (f *finder) search(ctx context.Context) {
 	}
 }
 
-// read lists one kind. It lists only the namespace of f.object if both are namespaced.
+// read reads the list of one kind. It reads only the namespace of f.object if both the kind and f.object are
+// namespaced.
 func (f *finder) read(ctx context.Context, l *list) {
 	q := query.Query{Resource: l.resource.Ref()}
 	if l.resource.Namespaced && f.object.Namespace != "" {
@@ -99,8 +100,8 @@ func (f *finder) read(ctx context.Context, l *list) {
 	}
 }
 
-// readRefs reads the references in the JSON text of each entry. A text without the name of f.object does not refer to
-// f.object. Then only the owners are read, unless the kind can have selectors.
+// readRefs reads the references in the JSON text of each entry. If the text does not contain the name of f.object, it
+// cannot refer to f.object. Only the owners are then read, unless objects of this kind can have selectors.
 func (f *finder) readRefs() {
 	name := jsonscan.AppendString(nil, f.object.Name)
 	var text []byte
@@ -137,13 +138,14 @@ func (f *finder) refersToObject(r *objectrefs.Ref, namespace string) bool {
 	return !f.resource.Namespaced || namespace == f.object.Namespace
 }
 
-// byName returns the preferred version of a resource, or nil if the viewer knows no such resource. name has the form
-// group/resource.
+// byName returns the preferred version of a resource, or nil if the resource is not available to the viewer. name has
+// the form group/resource.
 func (f *finder) byName(name string) *resource.Resource {
 	return f.find(func(r *resource.Resource) bool { return nameOf(r) == name })
 }
 
-// byKind returns the preferred version of the resource with an API group and kind, or nil.
+// byKind returns the preferred version of the resource with the given API group and kind, or nil if it is not
+// available to the viewer.
 func (f *finder) byKind(group, kind string) *resource.Resource {
 	return f.find(func(r *resource.Resource) bool { return r.Group == group && r.Kind == kind })
 }
@@ -157,8 +159,8 @@ func (f *finder) find(match func(*resource.Resource) bool) *resource.Resource {
 	return nil
 }
 
-// entryOf finds an object in the searched lists. missing means that the object does not exist, because a complete
-// list does not contain it.
+// entryOf finds an object in the searched lists. If e is nil and missing is true, the object does not exist, because
+// the complete list of its kind does not contain it.
 func (f *finder) entryOf(r *resource.Resource, namespace, name string) (e *entry, missing bool) {
 	kind := nameOf(r)
 	index := slices.IndexFunc(f.lists, func(l *list) bool { return l.kind == kind })

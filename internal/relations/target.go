@@ -50,7 +50,8 @@ func (f *finder) target(r *objectrefs.Ref, namespace string) (t *target, ok bool
 	return t, t.resource.Namespaced == (t.Namespace != "")
 }
 
-// readTargets determines whether the targets exist. It reads those that no searched list can answer, a few at a time.
+// readTargets determines whether the targets exist. It reads a target only if no searched list shows whether it
+// exists. At most a few targets are read at the same time.
 func (f *finder) readTargets(ctx context.Context, targets ...*target) {
 	var reading sync.WaitGroup
 	slots := make(chan struct{}, parallel)
@@ -100,8 +101,8 @@ func (t *target) read(ctx context.Context, access *watch.Access) {
 	}
 }
 
-// setFound records that an object with the target's name exists. If the reference has another UID, the found
-// object is a different one, and the target is missing.
+// setFound records that an object with the target's name exists, with the given UID and owners. If the reference
+// contains another UID, the found object is a different one, and the target counts as missing.
 func (t *target) setFound(uid string, owners []objectrefs.Ref) {
 	if t.UID != "" && t.UID != uid {
 		t.node.State, t.node.Reason = Missing, "Another object has its name."

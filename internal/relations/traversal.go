@@ -16,7 +16,8 @@ func (f *finder) addOwners(ctx context.Context) {
 	f.addOwnersOf(ctx, f.self(), f.object.Namespace, f.object.Owners, 0)
 }
 
-// addOwnersOf adds the owners of one node and, recursively, their owners.
+// addOwnersOf adds the given owners of a node and, recursively, their owners. from is the ID of the node, and
+// namespace is the namespace of its object. depth counts the recursion, up to maxOwnerDepth.
 func (f *finder) addOwnersOf(ctx context.Context, from, namespace string, owners []objectrefs.Ref, depth int) {
 	var targets []*target
 	for n := range owners {
@@ -191,15 +192,16 @@ func (f *finder) addSelectors() {
 	}
 }
 
-// linkSelector adds an edge from a selecting object to a pod. It adds none if the selecting object owns the pod,
-// because that edge exists already.
+// linkSelector adds an edge from a selecting object to a pod. from and to are node IDs. If the selecting object owns
+// the pod, there is an edge already, and linkSelector adds none.
 func (f *finder) linkSelector(from, to, via string) {
 	if !f.edges[Edge{From: from, To: to, Type: "owns"}] {
 		f.link(from, to, "selects", via)
 	}
 }
 
-// selects reports whether the selector s of an object in the namespace matches the entry. Only pods can match.
+// selects reports whether an entry matches the selector s of an object in the given namespace. Only pods in this
+// namespace can match.
 func (f *finder) selects(s *objectrefs.Selector, namespace string, e *entry) bool {
 	return e.list.kind == "core/pods" && e.Namespace() == namespace && s.Matches(f.labels.of(e.Labels()))
 }

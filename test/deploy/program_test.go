@@ -93,8 +93,8 @@ func (c *cluster) token(t *testing.T, bound *authenticationv1.BoundObjectReferen
 	return response.Status.Token
 }
 
-// kubeconfigOf writes a kubeconfig for the API server at server, with the credentials in user. It returns the path of
-// the file.
+// kubeconfigOf writes a kubeconfig for the given API server, with the credentials in user. It returns the path of the
+// file.
 func kubeconfigOf(t *testing.T, server *httptest.Server, user *api.AuthInfo) string {
 	t.Helper()
 	config := api.NewConfig()

@@ -91,8 +91,8 @@ func TestProgramInOneNamespace(t *testing.T) {
 	}
 }
 
-// checkEveryKind reads every resource that can be listed. It checks that the state of each matches the permissions of
-// the dashboard: live, forbidden, or stale if the resource cannot be watched.
+// checkEveryKind reads every resource that can be listed, and checks the state of each list. The expected state is
+// live, forbidden if the dashboard has no permission, or stale if the resource cannot be watched.
 func (p *program) checkEveryKind() {
 	p.t.Helper()
 	var known struct {

@@ -29,7 +29,7 @@ type dex struct {
 
 	store   storage.Storage
 	handler http.Handler
-	active  atomic.Pointer[http.Handler] // handler of the requests; initially the field handler
+	active  atomic.Pointer[http.Handler] // handler in use; initially the value of the field handler
 }
 
 func newDex(t *testing.T, tokenLifetime time.Duration) *dex {
@@ -67,7 +67,7 @@ func newDex(t *testing.T, tokenLifetime time.Duration) *dex {
 
 func (d *dex) setHandler(handler http.Handler) { d.active.Store(&handler) }
 
-// registerClients registers client and otherClient at the provider, with the given redirect URI.
+// registerClients registers the dashboard and a second OAuth client at the provider, with the given redirect URI.
 func (d *dex) registerClients(t *testing.T, redirectURI string) {
 	t.Helper()
 	for _, id := range []string{client, otherClient} {

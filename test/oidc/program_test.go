@@ -143,7 +143,8 @@ func (b *browser) get(address string) (int, string) {
 	return code, text
 }
 
-// followRefresh requests the URL in the Refresh header of a response.
+// followRefresh requests the URL in the given Refresh header. It returns the status code, text and headers of the
+// response.
 func (b *browser) followRefresh(header http.Header) (int, string, http.Header) {
 	b.t.Helper()
 	_, to, found := strings.Cut(header.Get("Refresh"), "url=")

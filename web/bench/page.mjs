@@ -24,7 +24,8 @@ export async function browse(t) {
 }
 
 // Runs in the page before its own scripts. It records times in milliseconds since the start of the navigation. Only
-// the times of changed cells are in milliseconds since 1970, because the writer compares them with its own clock.
+// the times of changed cells are in milliseconds since 1970, because they are compared with the clock of the process
+// that changes the pods.
 function note() {
   const b = (window.bench = { firstRows: 0, all: 0, tasks: [], inputs: [], changes: new Map() });
   new PerformanceObserver((list) => {

@@ -152,8 +152,8 @@ async function main() {
     );
   console.log(`load ${load()}`);
 
-  // Measures how much memory grows. The server keeps a history of 5 minutes, so memory grows at first. Growth in the
-  // second half would be permanent.
+  // Measures how much the memory of the page and the server grows. The server keeps a history of 5 minutes, so memory
+  // grows at first. Growth in the second half of the measurement would be permanent.
   async function growth(t) {
     const pods = await podsOf("/api/v1/namespaces/big/pods");
     const page = await open(t, browser, 1);
@@ -273,7 +273,7 @@ async function main() {
   }
 }
 
-// Returns the sum of the restart counts of all pods in the namespace "big", as the dashboard knows them.
+// Returns the sum of the restart counts of all pods in the namespace "big", as the dashboard reports them.
 async function restartsOf(dashboard) {
   const { columns, rows } = await (await fetch(`${dashboard.url}api/v1/snapshot/core/v1/pods?ns=big`)).json();
   const at = columns.findIndex((c) => c.name === "Restarts");

@@ -13,8 +13,8 @@ const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const all = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
 const ofColors = ["color-contrast", "link-in-text-block"]; // axe rules whose result depends on the color scheme
 
-// Runs axe in both color schemes. The dark scheme is checked for colors only. within is a CSS selector that limits
-// the check to a part of the page.
+// Runs axe in both color schemes, in the dark one only with its color rules. what names the screen in error messages.
+// within is a CSS selector that limits the check to a part of the page.
 async function check(page, what, within = "html") {
   for (const [colorScheme, runOnly] of [
     ["light", { type: "tag", values: all }],
@@ -43,8 +43,9 @@ async function check(page, what, within = "html") {
   }
 }
 
-// Intercepts the WebSocket between the page and the server, to simulate list states that are hard to produce in a
-// cluster. If interceptor.state is set, its fields replace those of each state message for the list.
+// Intercepts the WebSocket between the page and the server, to simulate states of a list (such as stale) that are
+// hard to produce in a cluster. If interceptor.state is set, its fields replace those of each state message for the
+// list.
 async function interceptSocket(page) {
   const interceptor = { state: null, suppress: false, cut: false, ids: new Set() };
   await page.routeWebSocket(/\/api\/v1\/live/, (socket) => {

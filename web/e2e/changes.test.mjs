@@ -38,7 +38,8 @@ await test("changes", { timeout: 240_000 }, async (t) => {
   const live = async (page) =>
     until("the past", async () => (await page.locator(".kept").textContent()).includes(" since "));
 
-  // Waits for the next second, because managedFields contain times without fractions of seconds.
+  // Waits until the next second starts. managedFields contain times without fractions of seconds, so two changes
+  // within one second would have the same time.
   const second = () => {
     const now = () => Math.floor(Date.now() / 1000);
     const begun = now();

@@ -68,7 +68,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
   });
 
   await t.test("an invalid selector is explained", async (t) => {
-    // Chromium logs to the console that the page itself was a 400 response.
+    // Chromium logs to the console that the server answered the request for the page with status 400.
     const page = await newPage(t, browser, { allow: [/status of 400/] });
     await openLive(page, `${list}?ns=${ns}`);
     await page.locator("#labels").fill("tier in (front");

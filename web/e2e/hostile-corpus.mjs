@@ -79,8 +79,8 @@ const rules = {
   ],
 };
 
-// Fields of the created objects, by resource. They are fields that are required, or that stop controllers from
-// changing the object. For other resources, an object of the demo cluster is copied.
+// Fields of the created objects, by resource: required fields, and fields that stop controllers from changing the
+// object. For resources that are not listed here, an object of the demo cluster is copied.
 const bases = {
   customresourcedefinitions: () => ({ spec: definition }),
   pods: () => ({ spec: { ...template.spec, schedulerName: "none" } }),
@@ -178,7 +178,8 @@ const text = Symbol("text"); // type of a schema field that contains a string
 const bytes = Symbol("bytes"); // type of a schema field that contains base64
 const key = "e2e.example.com";
 
-// Yields the path of each string field in a schema ("leaf"). A type that contains itself is expanded only once.
+// Yields each string field ("leaf") in a schema, with its path. A type that contains itself is expanded only once.
+// all contains all schemas by name, and above contains the names of the enclosing schemas.
 function* leaves(schema, all, path = [], above = []) {
   const ref = schema.$ref ?? schema.allOf?.find((s) => s.$ref)?.$ref;
   if (ref !== undefined) {
@@ -224,7 +225,7 @@ const steps = (field) =>
   );
 const under = (path, field) => field.every((step, i) => path[i] === step);
 
-// Returns the string fields ("leaves") that caused a rejection: those below the field that the error names. If there
+// Returns the string fields among tried that caused a rejection: those below a field that the error names. If there
 // are none, it returns the fields below the nearest parent, but only if these are at most 8.
 function rejectedPaths(problem, tried) {
   const rejectedLeaves = new Set();
@@ -241,8 +242,9 @@ function rejectedPaths(problem, tried) {
   return rejectedLeaves;
 }
 
-// Returns the fields of tried that the API server accepts together with those of taken. It removes the fields that
-// the errors name. If an error names none, it tries each half separately.
+// Returns the string fields among tried that the API server accepts together with those in taken. attempt sends an
+// object with the given fields, and returns the error or null. Fields that an error names are removed. If an error
+// names none, each half of the fields is tried separately.
 async function fit(attempt, taken, tried) {
   while (tried.length > 0) {
     const problem = await attempt([...taken, ...tried]);
@@ -273,8 +275,8 @@ async function filled(base, found, value, send) {
   let acceptedPaths = [];
   let left = found.map((l, position) => ({ ...l, index: position }));
   for (let round = 0; round < value.length; round++) {
-    // Half of the fields try the last value first. It is short and has one line, and the page renders such texts
-    // differently.
+    // Each field tries the texts in value until the API server accepts one. Half of the fields try the last text
+    // first: it is short and has one line, and the page renders such texts differently.
     const with_ = left.map((l) => {
       const one = value[(round + (l.index % 2) * (value.length - 1)) % value.length];
       return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };

@@ -30,7 +30,8 @@ function strangers() {
         found.push(`${e.tagName} leads to ${to}`);
     }
   }
-  // Invisible characters and bidirectional controls must be replaced by an isolated element with their code point.
+  // The page must replace each invisible character or bidirectional control by an isolated element that shows its
+  // code point.
   const odd =
     /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -39,7 +40,7 @@ function strangers() {
       found.push(`odd text in ${n.parentElement.outerHTML.slice(0, 120)}`);
   for (const e of document.querySelectorAll(".invisible-char"))
     if (getComputedStyle(e).unicodeBidi !== "isolate") found.push("odd text is not apart");
-  // The page itself encloses values in titles in bidi isolates (U+2068 to U+2069). The check ignores these
+  // The page itself puts bidi isolates (U+2068 to U+2069) around values in titles. The check ignores these
   // characters.
   const within = (text) => (text ?? "").replace(/\u2068([^\u2066-\u2069]*)\u2069/g, "$1");
   for (const e of document.querySelectorAll("[title], [aria-label]"))
@@ -56,8 +57,8 @@ function strangers() {
   return found;
 }
 
-// Checks that the server's HTML at an address contains only elements and attributes that the templates use. Returns
-// the YAML text of the object that the page shows, or undefined.
+// Checks that the server's HTML at an address contains only elements that the templates use, no scripts or styles in
+// attributes, and no links to other sites. Returns the YAML text of the object in this HTML, or undefined.
 async function served(page, address) {
   const { strangers, yaml } = await page.evaluate(async ([address, own]) => {
     const answer = await fetch(address, { headers: { accept: "text/html" } });
@@ -104,7 +105,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   }));
   const strings = made.reduce((n, m) => n + m.paths.length, 0);
   passed(`${strings} strings of ${made.length} kinds contain it`);
-  // Smaller numbers would mean that hostile-corpus.mjs is broken.
+  // Smaller numbers would mean that hostile-corpus.mjs no longer creates all objects.
   assert.ok(strings > 800 && made.length > 50, `${strings} strings of ${made.length} kinds`);
   const scripts = {
     ...list.find((k) => k.resource === "customresourcedefinitions"),
@@ -155,8 +156,8 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       events: "#panel .events :is(li, .note p):visible",
       related: "#panel :is(.card, .note h2)",
     };
-    // Checks that the panel shows the value of each annotation without changes. Controllers can change an annotation in
-    // between, such as the revision of a Deployment, so the panel may show the value a moment later.
+    // Checks that the panel shows the value of each annotation without changes. Controllers can change an annotation
+    // at any time, such as the revision of a Deployment, so the panel may show the value a moment later.
     const annotated = async (m) => {
       const object = `api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`;
       await until(`the panel shows the annotations of ${m.resource}`, async () => {

@@ -32,7 +32,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     ]);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
     assert.doesNotMatch(await page.locator("body").innerText(), /\bLive\b/, "a page without script is not live");
-    // Links alone sort by a column, reverse the order, and open the next and the previous 100 rows.
+    // Without scripts, links sort by a column, reverse the order, and open the next and the previous 100 rows.
     await page.locator("thead a", { hasText: "Name" }).last().click();
     assert.equal(new URL(page.url()).searchParams.get("sort"), "name");
     const forwards = await names(page);

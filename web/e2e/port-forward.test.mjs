@@ -63,8 +63,8 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     await page.locator("#status", { hasText: "Connection lost at" }).waitFor();
     await create(where, configMap("later"));
     await dashboard.run(dashboard.user, dashboard.port);
-    // kubectl port-forward exits when a connection fails, for example because the pod was replaced. The user then
-    // starts it again.
+    // kubectl port-forward exits when a connection fails, for example because the pod was replaced. The test starts
+    // it again, as a user does.
     await forward.kill();
     await forward.run(port);
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 35_000 });

@@ -1,5 +1,5 @@
-// A reverse proxy that has another address than the dashboard, like an Ingress. It sends the dashboard's own address
-// as Host, and forwards paths unchanged.
+// A reverse proxy that has another address than the dashboard, like an Ingress. In the Host header, it sends the
+// dashboard's own address. It forwards paths unchanged.
 import { createServer, request } from "node:http";
 import { connect } from "node:net";
 import { atEnd } from "./cleanup.mjs";

@@ -54,7 +54,7 @@ try {
       (await wide.locator("#tbody [data-tone]", { hasText: /ContainerCreating|Pending/ }).count()) > 1 &&
       /[2-9]\.\d\/s|\d\d\/s/.test(await wide.locator("#rate").innerText()),
   );
-  await shoot(wide, "list", "allow"); // animations, so that the highlights of changed cells are visible
+  await shoot(wide, "list", "allow"); // "allow": with animations, to show the highlights of changed cells
   await rolled("catalog");
   await rolled("checkout");
 

@@ -152,7 +152,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         () => page.goto(address, { waitUntil: "commit" }),
         () => page.goto(`${address}&open=${ns}/${name(500)}`, { waitUntil: "commit" }),
       ];
-      let to = 20; // scroll position in rows, different in each case, because the page stores the previous one
+      let to = 20; // scroll position in rows; differs from the position that the page stored in the previous case
       for (const [how, load, before] of [
         ["reloaded, before the rows", reload, "rows"],
         ["reloaded, before the script", reload, "script"],

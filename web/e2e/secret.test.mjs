@@ -9,8 +9,8 @@ import { until } from "./wait.mjs";
 
 const canary = () => `canary-${randomBytes(9).toString("hex")}`;
 const base64 = (text) => Buffer.from(text).toString("base64");
-// Returns a text, its end without the prefix "canary-", and its three base64 forms. The base64 form of a text depends
-// on its offset (modulo 3) in the encoded data.
+// Returns the forms in which a text can appear: the text itself, the text without the prefix "canary-", and three
+// base64 forms. The base64 form of a text depends on its offset (modulo 3) in the encoded data.
 const forms = (text) => [
   text,
   text.slice(7),
@@ -72,8 +72,8 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     await page.locator("#panel .page-link").click();
     await page.locator('#status[data-state="live"]').waitFor();
     texts.push(await page.content());
-    // A filter with the start of a masked value must match nothing. Otherwise the number of rows would reveal the
-    // value.
+    // A filter with the start of a masked value must match nothing. Otherwise, users could guess the value from the
+    // number of rows.
     await openLive(page, `${dashboard.url}r/core/v1/secrets?ns=${ns}&q=${canaries.changed.slice(0, 9)}`);
     await page.locator("#note h2").waitFor();
     // Messages after this point can contain the search text, because it is part of the address. They are not checked.

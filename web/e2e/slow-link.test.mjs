@@ -133,8 +133,8 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
       await until("a change in the list", async () => (await row(page, "other"))?.Data === "3", 20_000);
       await page.locator('#tbody tr[data-name="other"] td').last().click();
       await page.locator("#panel .status", { hasText: "Live" }).waitFor();
-      // By now, the server has sent or dropped all chunks of the closed panel's message. It must have dropped the
-      // last.
+      // By now, the server has sent or dropped all chunks of the message for the closed panel. It must have dropped
+      // the last chunk.
       const late = parts().slice(before);
       assert.ok(
         late.length > 0 && late.every((p) => p.told < p.of),

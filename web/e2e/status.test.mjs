@@ -36,8 +36,8 @@ await test("status", { timeout: 120_000 }, async (t) => {
 
   await t.test("reports that nothing is watched, then the watches that pages start", async (t) => {
     const page = await newPage(t, browser);
-    // The page's script starts watches that detect new resources. The HTML is requested without the script, so
-    // nothing is watched yet.
+    // On this page, the script starts watches that detect new resources. This request gets the HTML without running
+    // the script, so nothing is watched yet.
     const html = await (await page.request.get(`${dashboard.url}status`, { headers: { accept: "text/html" } })).text();
     assert.match(html, /<h2>Nothing is watched<\/h2>/);
     assert.doesNotMatch(html, /<tbody id="scopes"><tr/);

@@ -48,7 +48,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
       const box = await page.locator("#tbody tr[data-name]").first().boundingBox();
       await page.mouse.move(box.x + 100, box.y + box.height / 2);
     };
-    // The pointer must keep its rows in place even if it stopped before the page was live.
+    // Rows under the pointer must not move, even if the pointer stopped there before the page was live.
     await over();
     open();
     await page.locator('#status[data-state="live"]').waitFor();

@@ -123,7 +123,8 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     };
     let stopped = false;
     const sockets = [];
-    // Forwards messages up to the one that contains the new build, then closes this and all later connections.
+    // Forwards messages up to the one that announces the new build. Then it closes this connection and all later
+    // ones.
     const cut = (m, ws) => {
       if (stopped === "for good") return void ws.close({ code: 3000 });
       ws.send(JSON.stringify(m));
@@ -138,7 +139,8 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
       if (!sockets.includes(ws)) sockets.push(ws);
     };
     const back = (page) => page.evaluate(() => dispatchEvent(new Event("online")));
-    // Intercepts the requests with which the script checks the page's address. Navigation by the browser continues.
+    // Passes the requests with which the page's script checks its address to the function answer. The browser's own
+    // navigation requests still reach the server.
     const asked = (answer) => (page) =>
       page.route("**/r/**", (route) => (route.request().isNavigationRequest() ? route.continue() : answer(route)));
     const other = (route) =>

@@ -202,9 +202,9 @@ await test("a list that grows above the row limit keeps its scroll position", { 
   );
 });
 
-// A page keeps all rows of a list with at most --page-rows rows. Of a longer list, the server sends a window: the
-// visible part. An open list switches to a window only above 120 % of the limit. It does not switch back until it is
-// loaded again. The switch does not change what the page shows.
+// A page keeps all rows of a list with at most --page-rows rows. For a longer list, the server sends a window (the
+// visible part). A list that grows while it is open switches to a window only above 120 % of the limit. It does not
+// switch back until it is loaded again. What the page shows does not change.
 await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   const browser = await browse(t);
   const limit = 100;
@@ -338,7 +338,8 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
     () => page.locator(`#picker a[data-ref="${group}/v1/things"] .count`).first().textContent(),
     String(limit),
   );
-  // For about one second, the server's count can still include the deleted row. The test reloads until it does not.
+  // For about one second, the server's count can still include the deleted row. The test reloads the page until the
+  // count is correct.
   await until("the page to have all rows", async () => {
     const earlier = views(page).length;
     await page.reload();
@@ -494,8 +495,8 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
         return e.hidden ? "" : e.textContent;
       }),
     );
-  // Returns the text of all exports of the current view, without the cursor and the watch start. These differ between
-  // the two servers.
+  // Returns the text of all exports of the list, without the cursor and the watch start, which differ between the two
+  // servers.
   const exported = async (page) => {
     const links = await page
       .locator("#export a[data-format]")

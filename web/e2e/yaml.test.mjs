@@ -294,7 +294,8 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
           await page.locator(there).first().waitFor();
         });
       };
-      // The selectors that time waits for must be cheap. A text search in all lines would be a long task itself.
+      // The function time waits for an element that matches a selector. These selectors must be cheap: a text search
+      // in all lines would itself be a long task.
       const address = `${dashboard.url}o/core/v1/configmaps/${ns}/${name}?tab=yaml`;
       await time("opened", () => page.goto(address), '.yaml.text[aria-label*=" lines"]');
       await page.locator('#status[data-state="live"]').waitFor();

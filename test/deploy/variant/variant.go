@@ -62,8 +62,8 @@ func Kustomize(root, name string) (Objects, error) {
 	return objects, nil
 }
 
-// Helm renders the chart with the values in deploy/helm/<name>.yaml. The variant "cluster" has no such file. Each
-// top-level key in the parameter values overrides that key of the file.
+// Helm renders the chart with the values in deploy/helm/<name>.yaml. The variant "cluster" has no such file. A
+// top-level key in values replaces the same key of the file.
 func Helm(root, name string, values map[string]any) (Objects, error) {
 	chart, err := loader.LoadDir(filepath.Join(root, "deploy/helm/glasshouse"))
 	if err != nil {
@@ -122,7 +122,7 @@ func (o Objects) add(document []byte) error {
 	return nil
 }
 
-// Decode decodes each object of the given kind into a T, and passes it to each.
+// Decode decodes each object of the given kind into a T, and calls the function each with it.
 func Decode[T any](objects Objects, kind string, each func(T)) error {
 	for key, object := range objects {
 		if object["kind"] != kind {

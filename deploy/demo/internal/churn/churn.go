@@ -29,8 +29,8 @@ type pod struct {
 	revision int64
 }
 
-// Pods increments the restart counts of the first maxPods pods of a namespace for the given duration. It makes
-// perSecond changes per second in total, or fewer if etcd is slower. It returns the number of changes.
+// Pods increments the restart counts of the first maxPods pods of a namespace for the given duration. perSecond is
+// the number of changes per second for all pods together, but etcd can be slower. Pods returns the number of changes.
 func Pods(
 	ctx context.Context, etcd *clientv3.Client, namespace string, maxPods int64, perSecond int, duration time.Duration,
 ) (int64, error) {

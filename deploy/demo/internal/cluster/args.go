@@ -102,7 +102,8 @@ func (p plan) schedulerArgs() []string {
 	return p.clientArgs(identity.Scheduler, p.ports.Scheduler)
 }
 
-// clientArgs returns the flags that kube-controller-manager and kube-scheduler have in common.
+// clientArgs returns the flags that kube-controller-manager and kube-scheduler have in common. user is the name of
+// the component's API user, and port is the component's HTTPS port.
 func (p plan) clientArgs(user string, port int) []string {
 	config := p.dir.config(user)
 	return []string{

@@ -16,8 +16,9 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// Churn changes pods in namespace big of the running cluster with this data directory. pods is the number of pods
-// that it changes, and rate is the total number of changes per second. Churn returns the number of changes.
+// Churn changes the given number of pods in namespace big. The cluster must be running, with its data in the given
+// directory. rate is the number of changes per second for all pods together. Churn returns the number of changes that
+// it made.
 func Churn(ctx context.Context, directory string, pods int64, rate int, duration time.Duration) (int64, error) {
 	dataDir := dir(directory)
 	p := plan{dir: dataDir}

@@ -21,8 +21,8 @@ type SignalError struct {
 func (e SignalError) Error() string { return "stopped by " + e.Signal.String() }
 
 // runCommand runs the user's command and blocks until it has ended. It returns an exit code other than 0 as an
-// ExitError. If a signal cancels ctx, runCommand forwards this signal to the command. For any other cause, it sends
-// SIGTERM. It kills the command ten seconds later.
+// ExitError. When ctx ends, runCommand sends the signal that canceled ctx to the command, or SIGTERM if ctx ended for
+// another reason. If the command is still running ten seconds later, runCommand kills it.
 func (p plan) runCommand(ctx context.Context) error {
 	args := p.opts.Command
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // the user gave this command to run
@@ -30,8 +30,8 @@ func (p plan) runCommand(ctx context.Context) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.opts.Stdin, p.opts.Stdout, p.opts.Stderr
 	cmd.Cancel = func() error { return p.forward(ctx, cmd.Process) }
 	cmd.WaitDelay = 10 * time.Second
-	// The kernel sends the parent-death signal when the thread that started the command ends. LockOSThread keeps this
-	// thread until the command has ended.
+	// dieWithParent makes the kernel signal the command when the thread that started the command ends. LockOSThread
+	// keeps this thread alive until the command has ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = dieWithParent()

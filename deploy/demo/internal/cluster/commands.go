@@ -8,9 +8,9 @@ import (
 	"glasshouse/deploy/demo/internal/parts"
 )
 
-// commands is the content of commands.json: the path of the executable, and the arguments of each part (program of
-// the cluster). Tests can start another process of a part with it, for example an API server that they then kill.
-// argv[0] of such a process must be the name of the part.
+// commands is the content of commands.json: the path of the executable, and the arguments of each part (a program of
+// the cluster). With them, tests can start a part again, for example an API server that they kill later. argv[0] of
+// the new process must be the name of the part.
 type commands struct {
 	Path string              `json:"path"`
 	Args map[string][]string `json:"args"`

@@ -12,10 +12,10 @@ import (
 type Options struct {
 	DataDir          string
 	Nodes            int           // number of nodes; 0: as many as the pods need, at least 12
-	Pods             int           // minimum number of pods, including those of the company's workload
+	Pods             int           // minimum number of pods, including those of the fictional company's workload
 	ChangesPerMinute int           // automatic changes to the workload per minute; 0: none
-	Seed             bool          // create the company's workload
-	ControlPlaneOnly bool          // run only etcd and the API server, and write the pods as running
+	Seed             bool          // create the workload of the fictional company
+	ControlPlaneOnly bool          // run only etcd and the API server, and create pods that are already Running
 	APIServerPort    int           // preferred port of the API server; 0: port of the last run, or 6443
 	Compaction       time.Duration // interval of the API server's etcd compactions; 0: never
 	Audit            bool          // make the API server write an audit log

@@ -37,9 +37,10 @@ func defaultPorts() ports {
 	}
 }
 
-// choosePorts returns the ports of the last run, which it reads from the file at path, or else the default ports. It
-// replaces ports that are in use by free ones. If apiserver is not 0, it is the preferred port of the API server.
-// choosePorts stores the ports in the file, so that existing kubeconfigs stay valid if possible.
+// choosePorts returns the ports of the last run, which it reads from the file at path, or the default ports if the
+// file does not exist. If a port is in use, choosePorts chooses a free port instead. If apiserver is not 0, it is the
+// preferred port of the API server. choosePorts stores the ports in the file, so that existing kubeconfigs stay valid
+// if possible.
 func choosePorts(path string, apiserver int) (ports, error) {
 	preferred := defaultPorts()
 	if data, err := os.ReadFile(path); err == nil {
@@ -61,8 +62,8 @@ func choosePorts(path string, apiserver int) (ports, error) {
 	return chosen, identity.WriteFile(path, data)
 }
 
-// freePorts replaces ports that are in use by free ones. It listens on each chosen port until it has chosen the last
-// one, so that no two are the same.
+// freePorts returns the preferred ports, with a free port instead of each port that is in use. It keeps listening on
+// each chosen port until all ports are chosen, so that it does not choose a port twice.
 func freePorts(preferred ports) (_ ports, err error) {
 	var listeners []net.Listener
 	defer func() {

@@ -58,7 +58,7 @@ func Up(ctx context.Context, opts Options) (err error) {
 	}()
 	err = plan.run(groupCtx, group, tokens, progress)
 	if ended, ok := errors.AsType[*proc.EndedError](context.Cause(groupCtx)); ok {
-		return ended // the end of this process has caused all other errors
+		return ended // when one process ends unexpectedly, all other errors are consequences
 	}
 	if ctx.Err() != nil && !isExit(err) {
 		return nil

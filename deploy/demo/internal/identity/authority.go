@@ -47,7 +47,8 @@ func newAuthority(name string) (*authority, pair, error) {
 }
 
 // loopback returns a new certificate for servers and clients. As a server certificate, it is valid for the loopback
-// addresses and for the Service of the API server. As a client certificate, it identifies the client as name.
+// addresses and for the Service of the API server. As a client certificate, it identifies the client by the given
+// name.
 func (a *authority) loopback(name string) (pair, error) {
 	template, err := template(name)
 	if err != nil {

@@ -13,7 +13,7 @@ func WriteFile(path string, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // it does not exist after the rename
+	defer os.Remove(tmp.Name()) //nolint:errcheck // after the rename, the temporary file does not exist
 	if _, err := tmp.Write(data); err != nil {
 		_ = tmp.Close()
 		return fmt.Errorf("write %s: %w", path, err)

@@ -17,8 +17,8 @@ type User struct {
 	Groups []string
 }
 
-// The names of the users in every demo cluster. RBAC objects grant their permissions. Admin and Kubelets need no RBAC
-// objects, because they are in the group system:masters.
+// The names of the users in every demo cluster. Admin and Kubelets have all permissions, because they are in the
+// group system:masters. RBAC objects grant permissions to the other users, except Unprivileged.
 const (
 	Admin             = "admin"
 	Viewer            = "viewer"

@@ -67,8 +67,8 @@ spec:
   forwards: [{ports: [8080], target: {address: 127.0.0.1, port: %d}}]
 `
 
-// expand replaces each line that contains only @name by the fragment of that name, with the same indentation. kwok
-// itself cannot share text between stages.
+// expand replaces each line that contains only @name by the fragment (shared YAML text) of that name, with the same
+// indentation. kwok itself cannot share text between stages.
 func expand(text string) (string, error) {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

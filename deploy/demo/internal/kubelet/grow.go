@@ -51,7 +51,7 @@ func appendLine(path, line string) error {
 	return nil
 }
 
-// rotate replaces the log file with a new file that contains only line.
+// rotate replaces the log file at path with a new file that contains only the given line.
 func rotate(path, line string) error {
 	if err := os.WriteFile(path+".new", []byte(line), 0o600); err != nil {
 		return fmt.Errorf("restart the log of the pods: %w", err)

@@ -102,7 +102,7 @@ func restart(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("%s/%s restarts", t.namespace, t.name), nil
 }
 
-// deletePod deletes a random pod of a Deployment, which then creates another pod.
+// deletePod deletes a random pod of a Deployment. The Deployment's ReplicaSet then creates another pod.
 func deletePod(ctx context.Context, w clients) (string, error) {
 	t := choose(targets()...)
 	api := w.typed.CoreV1().Pods(t.namespace)

@@ -102,7 +102,7 @@ func updateBackup(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("backup %s: %s", name, phase), nil
 }
 
-// cordon marks one node as unschedulable or schedulable, at random.
+// cordon sets the node node-a-02 to schedulable or unschedulable, at random.
 func cordon(ctx context.Context, w clients) (string, error) {
 	const name = "node-a-02"
 	unschedulable := choose(true, false)

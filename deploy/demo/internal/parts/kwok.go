@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/kwok/pkg/log"
 )
 
-// kubelets runs kwok as kwok's own main function does, but clears the version of the command. In this executable,
-// component-base registers a --version flag that is not a bool. With such a flag, cobra panics if a command has a
-// version.
+// kubelets runs kwok as kwok's own main function does, but without a command version. cobra panics if a command has a
+// version and there is a --version flag that is not a bool. component-base, which is a part of this executable,
+// registers that flag.
 func kubelets() int {
 	ctx, stop := signal.NotifyContext(
 		context.Background(), //nolint:forbidigo // This is the main function of a process.

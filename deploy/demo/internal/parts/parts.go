@@ -1,9 +1,9 @@
 // Package parts contains the unmodified programs of a cluster, called parts: etcd, kube-apiserver,
 // kube-controller-manager, kube-scheduler, and kwok instead of the kubelets.
 //
-// One executable contains all parts. As with busybox, the name in argv[0] selects the program. client-go writes this
-// name into managedFields, so that a change has the same field manager as in any other cluster. Each part runs in a
-// process of its own. It reads the command line, handles signals, and returns an exit code.
+// One executable contains all parts. As with busybox, the name in argv[0] selects the part to run. client-go writes
+// this name into managedFields, so changes have the same field managers as in any other cluster. Each part runs in
+// its own process, reads the command line, handles signals, and returns an exit code.
 package parts
 
 import (

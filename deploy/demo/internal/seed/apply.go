@@ -76,7 +76,8 @@ func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, err
 	return applied, recordApplied(ctx, typed, hash)
 }
 
-// remove deletes the pods that the demo shows as Terminating. Their finalizers prevent the removal.
+// remove deletes the pods that have the directive "then: delete" in the workload's files. They stay visible with the
+// status Terminating, because their finalizers prevent the actual removal.
 func remove(ctx context.Context, client kubernetes.Interface, items []Item) error {
 	for _, item := range items {
 		if !item.Delete {

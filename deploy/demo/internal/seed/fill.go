@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// Big is the namespace of additional pods, which exist only to load the cluster (--pods).
+	// Big is the namespace of the additional pods of --pods, whose only purpose is load on the cluster.
 	Big = "big"
 
 	perDeployment = 250
 	parallel      = 16 // maximum number of concurrent requests
 )
 
-// Fill creates Deployments in namespace Big, so that all namespaces together request at least total pods. Each
-// Deployment has up to 250 pods. Fill scales Deployments in Big that are no longer needed to zero. It returns the
+// Fill creates Deployments in namespace Big, so that all namespaces together request at least the given total number
+// of pods. Each Deployment requests up to 250 pods. Fill scales surplus Deployments in Big to zero. It returns the
 // number of pods that the Deployments in Big request.
 func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, error) {
 	existing, err := client.AppsV1().Deployments(Big).List(ctx, metav1.ListOptions{})
@@ -45,8 +45,8 @@ func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, err
 	return missing, applyDeployments(ctx, client, missing, len(existing.Items))
 }
 
-// applyDeployments creates or updates Deployments that together request missing pods. It scales the other existing
-// Deployments to zero.
+// applyDeployments creates or updates Deployments in namespace Big. missing is the number of pods that they must
+// request together. existing is the number of Deployments in Big. Those that are not needed are scaled to zero.
 func applyDeployments(ctx context.Context, client kubernetes.Interface, missing, existing int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)

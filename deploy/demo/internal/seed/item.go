@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// apply creates or updates the object and its status, with the field managers that the item names.
+// apply creates or updates the object and then its status, with the field managers from the item's directives.
 func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options) error {
 	object := i.Object.DeepCopy()
 	unstructured.RemoveNestedField(object.Object, "status")

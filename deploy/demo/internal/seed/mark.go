@@ -15,7 +15,7 @@ import (
 
 const recordNamespace, recordName = metav1.NamespaceSystem, "demo-workload"
 
-// fingerprintOf returns a hash of the workload's files and of opts.
+// fingerprintOf returns a hash of the workload's files and of the options.
 func fingerprintOf(opts Options) (string, error) {
 	hash := sha256.New()
 	entries, err := workload.ReadDir("workload")

@@ -18,8 +18,8 @@ import (
 // NodeLabel is the label whose value is the purpose of a node: general, data, gpu, cordoned or not-ready.
 const NodeLabel = "demo.glasshouse/node"
 
-// Nodes ensures that at least n nodes exist. The simulated kubelets of all nodes serve at one loopback port. Nodes
-// keeps existing nodes and updates their port. It does not remove nodes.
+// Nodes ensures that at least n nodes exist. port is the loopback port at which the simulated kubelets of all nodes
+// serve. Nodes keeps existing nodes and updates their port. It does not remove nodes.
 func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)

@@ -96,7 +96,7 @@ func isChanging(pod *corev1.Pod) bool {
 		return false
 	}
 	if pod.Spec.NodeName == "" {
-		return len(pod.Status.Conditions) == 0 // the scheduler adds a condition if no node fits
+		return len(pod.Status.Conditions) == 0 // no condition: the scheduler has not tried the pod yet
 	}
 	return pod.Status.PodIP == "" || isStarting(pod)
 }

@@ -15,9 +15,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// WriteRunningPods creates running pods in namespace Big, in a cluster without controllers, scheduler and kubelets
-// (--still). Each pod belongs to a ReplicaSet, is assigned to a node, and takes two requests. The pods are the same
-// as after Fill in a complete cluster. WriteRunningPods keeps existing pods.
+// WriteRunningPods creates pods that are already Running in namespace Big. It is for a cluster without controllers,
+// scheduler and kubelets (--still). Each pod belongs to a ReplicaSet and is assigned to a node. A pod needs two API
+// requests: one for the object and one for its status.
+//
+// The pods are like those of Fill in a complete cluster. WriteRunningPods keeps existing pods. It calls report with
+// the number of pods so far.
 func WriteRunningPods(
 	ctx context.Context, client kubernetes.Interface, nodes, total int, report func(written int),
 ) error {
@@ -25,7 +28,8 @@ func WriteRunningPods(
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(Big), opts); err != nil {
 		return fmt.Errorf("make namespace %s: %w", Big, err)
 	}
-	// The API server rejects pods in a namespace without a service account, and no controller runs that creates it.
+	// The API server rejects pods in a namespace without a service account. No controller creates one in this
+	// cluster.
 	if _, err := client.CoreV1().ServiceAccounts(Big).Apply(
 		ctx, corev1ac.ServiceAccount("default", Big), opts,
 	); err != nil {
@@ -82,8 +86,8 @@ func ensureReplicaSet(ctx context.Context, client kubernetes.Interface, i, repli
 	return set, nil
 }
 
-// writePods creates the pods of a ReplicaSet, and then updates the status of the ReplicaSet. first is the number of
-// its first pod in the sequence of all pods.
+// writePods creates the pods of the given ReplicaSet, and then updates the status of the ReplicaSet. first is the
+// number of the ReplicaSet's first pod in the sequence of all pods. nodes is the number of nodes.
 func writePods(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, first, nodes int) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -128,7 +132,8 @@ func writePod(ctx context.Context, client kubernetes.Interface, set *appsv1.Repl
 	return err //nolint:wrapcheck // the caller wraps it
 }
 
-// generalNode returns the index of a general node (one that accepts any pod) for the pod with this number.
+// generalNode returns the index of a general node (one that accepts any pod) for the pod with the given number. nodes
+// is the number of nodes.
 func generalNode(number, nodes int) int {
 	for i := number % nodes; ; i = (i + 1) % nodes {
 		if nodeRole(i) == "general" {

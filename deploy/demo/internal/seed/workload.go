@@ -36,7 +36,8 @@ type Item struct {
 	Delete        bool
 }
 
-// Workload returns all objects of the workload. It replaces relative times ("ago 36h") by absolute times before now.
+// Workload returns all objects of the workload. It replaces relative times, such as "ago 36h", by absolute times,
+// counted back from now.
 func Workload(now time.Time) ([]Item, error) {
 	entries, err := workload.ReadDir("workload")
 	if err != nil {
