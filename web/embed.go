@@ -2,10 +2,10 @@
 // builds them in static/dist from static/src. The results are committed, so that building the program needs only Go.
 // The folder templates contains the HTML templates.
 //
-// The URL of an asset contains a hash of its content, so that browsers can cache it forever. The URL of app.js
-// contains a hash of all assets, which identifies the build. The name of a chunk (a part of the script that is loaded
-// separately) contains a hash, because the script refers to chunks by name. tabs.css is the exception: the script
-// loads it by a URL without a hash, so browsers revalidate it.
+// Browsers can cache an asset forever, because its URL contains a hash of its content. The URL of app.js contains a
+// hash of all assets, which identifies the build. The script loads its chunks (parts of the script) by name, so the
+// name of a chunk contains a hash. It also loads tabs.css by name, but this name has no hash. For this reason,
+// browsers revalidate tabs.css.
 package web
 
 import (
@@ -73,8 +73,8 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 	return a, nil
 }
 
-// addChunks adds the chunks that the script or chunk name imports statically, directly or through other chunks. It
-// does not add chunks that are loaded on demand.
+// addChunks adds the chunks (parts of the script) that a file imports statically, directly or through other chunks.
+// It does not add chunks that are loaded on demand. The expression imports matches one static import.
 func (a *Assets) addChunks(name string, imports *regexp.Regexp) error {
 	text, err := fs.ReadFile(a.fsys, name)
 	if err != nil {
@@ -93,8 +93,8 @@ func (a *Assets) addChunks(name string, imports *regexp.Regexp) error {
 	return nil
 }
 
-// Chunks returns the URLs of the chunks that app.js imports statically. A page lists them, so that the browser
-// requests all of them at once.
+// Chunks returns the URLs of the chunks (parts of the script) that app.js imports statically, directly or through
+// other chunks. A page lists them, so that the browser requests all of them at once.
 func (a *Assets) Chunks() []string {
 	urls := make([]string, len(a.chunks))
 	for i, chunk := range a.chunks {
@@ -118,8 +118,9 @@ func (a *Assets) URL(name string) string {
 // Build returns the ID of this build of the page, which is the hash of all files.
 func (a *Assets) Build() string { return a.hashes[script] }
 
-// Current reports whether a request for the file name with the hash v can be cached forever. This is the case if v is
-// the hash of the embedded file, or if the name itself contains a hash.
+// Current reports whether the response to a request can be cached forever. The request is for the file name, with the
+// hash v in its URL. The response can be cached if v is the hash of the embedded file, or if the name contains a
+// hash.
 func (a *Assets) Current(name, v string) bool {
 	hash, ok := a.hashes[name]
 	return ok && (hash == v || isChunk(name))
