@@ -23,8 +23,8 @@ func readDocument(t *testing.T, name string) string {
 	return string(text)
 }
 
-// ARCHITECTURE.md has at most 12 KiB. It names every package, those of internal/watch without that prefix, and no package
-// that does not exist. ARCHITECTURE.md and docs/invariants.md name only tests and files that exist.
+// ARCHITECTURE.md has at most 12 KiB. It names every package, and no package that does not exist. Names of packages in
+// internal/watch have no path. ARCHITECTURE.md and docs/invariants.md name only tests and files that exist.
 func TestArchitectureNamesWhatExists(t *testing.T) {
 	text := readDocument(t, "ARCHITECTURE.md")
 	if len(text) > 12<<10 {
