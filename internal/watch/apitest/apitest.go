@@ -32,7 +32,7 @@ type Kind struct {
 	Kind       string
 	Cluster    bool // The resource is cluster-scoped.
 	ShortNames []string
-	Verbs      []string // Empty means get, list and watch.
+	Verbs      []string // Empty means the verbs get, list and watch.
 	// Columns is the columnDefinitions of a Table, as JSON. If it is empty, the server cannot print Tables, and sends
 	// plain objects.
 	Columns string
@@ -55,7 +55,7 @@ type Server struct {
 
 	listener       *pipeListener
 	mu             sync.Mutex
-	changed        chan struct{} // Closed and replaced at every change, to wake watches.
+	changed        chan struct{} // Closed and replaced at every change, to wake the goroutines of open watches.
 	kinds          []*kind
 	version        int
 	down           bool
@@ -82,13 +82,13 @@ type kind struct {
 
 	objects      []object // Sorted by namespace and name.
 	log          []event
-	oldest       int // Watches from an older version get 410 Gone.
+	oldest       int // Watches that start from an older resourceVersion get 410 Gone.
 	watchEndings int
-	refused      map[string]int // HTTP status of refused requests, by namespace; "" means all.
+	refused      map[string]int // HTTP status of refused requests, by namespace; "" means all namespaces.
 	reason       string
 	noBookmarks  bool   // No bookmarks are sent, so streaming lists never end.
-	streamError  string // Streaming lists end with this error, and plain lists fail with it.
-	watchStatus  int    // HTTP status of watches; 0 allows them.
+	streamError  string // Error at the end of each streaming list; plain lists fail with it, too. Empty for no error.
+	watchStatus  int    // HTTP status of refused watches; 0 means that watches are allowed.
 }
 
 type object struct {
@@ -97,7 +97,8 @@ type object struct {
 	version int
 }
 
-// event is one line of a watch. An event without a version (raw text) is sent only to watches that are already open.
+// event is one line of a watch. A line from Send (raw text) has no version. It is sent only to watches that are
+// already open.
 type event struct {
 	version         int
 	namespace, name string
@@ -146,7 +147,7 @@ func (s *Server) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return s.listener.dial(ctx)
 }
 
-// change runs f under the lock, and wakes the watches.
+// change calls f while the server is locked, and then wakes the watches.
 func (s *Server) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,7 +165,7 @@ func (s *Server) kindLocked(ref string) *kind {
 	panic("apitest: no kind " + ref)
 }
 
-// Requests returns all request lines ("GET /api/v1/pods?limit=1") so far that contain part.
+// Requests returns the request lines so far that contain the given text, such as "GET /api/v1/pods?limit=1".
 func (s *Server) Requests(part string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

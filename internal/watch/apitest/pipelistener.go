@@ -16,7 +16,7 @@ type pipeListener struct {
 
 	mu   sync.Mutex
 	open []net.Conn
-	cert func() *tls.Certificate // Returns the TLS certificate; nil for no TLS.
+	cert func() *tls.Certificate // Returns the TLS certificate of a new connection; nil means no TLS.
 }
 
 func newPipeListener() *pipeListener {

@@ -13,7 +13,8 @@ import (
 // for this path also apply to RulesReviewsPath.
 const SelfReviewsPath = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
-// selfReview denies what Refuse and RefuseWatches refuse for a kind, and what FailPath forbids for single objects.
+// selfReview responds to a SelfSubjectAccessReview. It denies the actions for which Refuse, RefuseWatches or FailPath
+// has set the status 403.
 func (s *Server) selfReview(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SelfSubjectAccessReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Spec.ResourceAttributes == nil {
@@ -48,7 +49,8 @@ const RulesReviewsPath = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 // ReportIncompleteRules makes rules reviews allow everything, but report that their rules are incomplete.
 func (s *Server) ReportIncompleteRules() { s.change(func() { s.incompleteRules = true }) }
 
-// rulesReview responds like selfReview, for the verbs list and watch.
+// rulesReview responds to a SelfSubjectRulesReview. The rules allow list and watch for each kind, except where Refuse
+// or RefuseWatches has set the status 403.
 func (s *Server) rulesReview(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SelfSubjectRulesReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
@@ -84,7 +86,8 @@ func (s *Server) rulesReview(w http.ResponseWriter, r *http.Request) {
 	write(w, "application/json", review)
 }
 
-// mayGetLocked reports whether FailPath forbids none of the requested objects.
+// mayGetLocked reports whether the client is allowed to get an object, or all objects if attributes contain no name.
+// It is not allowed if FailPath has set the status 403 for one of the objects. The caller must have locked s.mu.
 func (s *Server) mayGetLocked(attributes *authorization.ResourceAttributes) bool {
 	path := "/apis/" + attributes.Group + "/" + attributes.Version + "/"
 	if attributes.Group == "" {
@@ -106,8 +109,7 @@ func (s *Server) mayGetLocked(attributes *authorization.ResourceAttributes) bool
 // UserReviewsPath is the URL path of access reviews of other users (SubjectAccessReview).
 const UserReviewsPath = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
-// Allow sets the function that decides what users are allowed to do. Without a function, they are not allowed
-// anything.
+// Allow sets the function that decides about access reviews of users. Without this function, each review is denied.
 func (s *Server) Allow(allowed func(authorization.SubjectAccessReviewSpec) bool) {
 	s.change(func() { s.allowed = allowed })
 }

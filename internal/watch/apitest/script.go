@@ -107,8 +107,8 @@ func (s *Server) SetRest(ref, namespace, name, rest string) {
 	})
 }
 
-// ChangeWhileDown closes all connections, runs f, and discards the history of the kind. No watch gets the changes of
-// f, and clients must list again.
+// ChangeWhileDown simulates changes during a disconnection. It closes all connections, runs f, and discards the
+// history of the kind. Watches therefore miss the changes that f makes, and clients must list again.
 func (s *Server) ChangeWhileDown(ref string, f func()) {
 	s.Down(true)
 	f()
@@ -175,8 +175,8 @@ func (s *Server) HangStreamingLists(ref string) {
 }
 
 // FailStreamingLists makes streaming lists of a kind end with an error, and other lists fail with status 500. An API
-// server whose conversion webhook is down does the same. client-go retries such a list without reporting the error.
-// An empty reason removes the error.
+// server behaves in this way if its conversion webhook is down. client-go retries such a list without reporting the
+// error. An empty reason removes the error.
 func (s *Server) FailStreamingLists(ref, reason string) {
 	s.change(func() { s.kindLocked(ref).streamError = reason })
 }
@@ -187,8 +187,8 @@ func (s *Server) RefuseWatches(ref string, status int) {
 	s.change(func() { k := s.kindLocked(ref); k.watchStatus = status; k.watchEndings++ })
 }
 
-// Down closes all connections and refuses new ones if down is true. If it is false, the server accepts connections
-// again.
+// Down stops or restarts the server. If down is true, it closes all connections and refuses new ones. If down is
+// false, the server accepts connections again.
 func (s *Server) Down(down bool) {
 	s.change(func() { s.down = down })
 	if down {
@@ -196,8 +196,8 @@ func (s *Server) Down(down bool) {
 	}
 }
 
-// EnableTLS makes the server use TLS for new connections. Each connection uses the certificate that cert returns when
-// it starts. Clients trust the CAs in the file authorities.
+// EnableTLS makes the server use TLS for new connections. It calls cert for the certificate of each new connection.
+// Clients trust the CAs in the file with the path authorities.
 func (s *Server) EnableTLS(authorities string, cert func() *tls.Certificate) {
 	s.Config.Host, s.Config.CAFile = "https://api.test", authorities
 	s.listener.mu.Lock()

@@ -39,7 +39,8 @@ func (o *object) row(k *Kind) string {
 	return `{"cells":` + cells + `,"object":` + o.json(k) + `}`
 }
 
-// table returns the JSON text of a Table. In a watch, only the first Table has columns.
+// table returns the JSON text of a Table with the given rows. columns means that the Table contains the column
+// definitions. In a watch, only the first Table contains them.
 func table(k *Kind, columns bool, version string, rows ...string) string {
 	definitions := "null"
 	if columns {
@@ -96,14 +97,14 @@ func (k *kind) inNamespace(namespace string) []object {
 	})
 }
 
-// watcher is the state of one watch request.
+// watcher is the state of one watch request: what it covers, and which events were sent.
 type watcher struct {
 	kind         *kind
 	namespace    string
 	logIndex     int // Index of the next event in the kind's log.
 	rawFrom      int // Index of the first event in the log whose raw text is sent.
 	watchEndings int
-	version      int // Only later versions are sent.
+	version      int // Only objects with a later version are sent.
 	columnsSent  bool
 }
 
@@ -160,7 +161,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 	}
 }
 
-// initialLocked returns the lines of a streaming list, a watch that first sends all objects.
+// initialLocked returns the lines of a streaming list, a watch that first sends all objects. version is the present
+// version of the server. The caller must have locked the server.
 func (w *watcher) initialLocked(version int) string {
 	var lines strings.Builder
 	objects := w.kind.inNamespace(w.namespace)

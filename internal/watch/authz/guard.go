@@ -19,23 +19,24 @@ import (
 )
 
 const (
-	// RecheckEvery is the interval between permission checks while a viewer reads a subscription, a log or a
-	// response.
+	// RecheckEvery is the interval between permission checks while a viewer reads something for a long time: a
+	// subscription, a log or a long response.
 	RecheckEvery = 10 * time.Second
-	// RecheckTimeout is the maximum duration of one permission recheck. Data is still sent during a recheck, so it
-	// must be short. A revoked permission takes effect within 15 s: RecheckEvery (10 s), plus the age of a cached
+	// RecheckTimeout is the maximum duration of one permission recheck. It must be short, because data is still sent
+	// during a recheck. A revoked permission takes effect within 15 s: RecheckEvery (10 s), plus the age of a cached
 	// decision (2 s), plus this timeout.
 	RecheckTimeout = 3 * time.Second
 	// maxDecisions is the maximum number of cached access decisions about users.
 	maxDecisions = 20_000
-	// MaxReviewedNamespaces is the maximum number of namespaces that one query reviews one by one. This happens for
-	// users without permission for all namespaces.
+	// MaxReviewedNamespaces is the maximum number of namespaces that one query reviews one by one. A query does this
+	// if the user has no permission for all namespaces together.
 	MaxReviewedNamespaces = 1000
-	// QueryReviews is the maximum number of concurrent access reviews of one query. userReviews is the maximum of one
-	// user, and allReviews the maximum of all users together.
+	// QueryReviews is the maximum number of concurrent access reviews of one query.
 	QueryReviews = 16
-	userReviews  = 32
-	allReviews   = 128
+	// userReviews is the maximum number of concurrent access reviews for all queries of one user.
+	userReviews = 32
+	// allReviews is the maximum number of concurrent access reviews for all users together.
+	allReviews = 128
 )
 
 // DecisionTTL is the maximum age at which a cached access decision is reused: one age for allowed, one for denied.
@@ -53,7 +54,7 @@ func TTLOpen() DecisionTTL { return DecisionTTL{TTLRecheck().Allowed, TTLRequest
 func TTLRecheck() DecisionTTL { return DecisionTTL{2 * time.Second, 45 * time.Second} }
 
 // accepts reports whether a cached decision is recent enough to be reused. reviewedAt is the time of its access
-// review. A decision from a failed review is never reused.
+// review. A decision is never reused if its review failed.
 func (a DecisionTTL) accepts(cached decision, reviewedAt time.Time) bool {
 	maxAge := a.Denied
 	if cached.allowed {
@@ -73,7 +74,8 @@ const (
 	VerbLog   Verb = "log" // needs the permission get on the subresource log
 )
 
-// Attributes returns the attributes of the access reviews that an action needs.
+// Attributes returns the attributes of the access reviews that an action needs. The user needs all of them to be
+// allowed.
 //
 // A get of a Namespace by name is reviewed in the namespace of that name, so that a Role in it can allow the get. A
 // list or watch with a metadata.name field selector is reviewed at the cluster scope, because its path contains no
@@ -141,8 +143,8 @@ type decision struct {
 	err     error
 }
 
-// Allowed reports whether a user has all permissions that an action needs. name restricts the check to one object,
-// and namespace to one namespace. An empty string means all. ttl is the maximum age of cached decisions.
+// Allowed reports whether a user has all permissions that an action needs. An empty namespace means all namespaces,
+// and an empty name means all objects. ttl is the maximum age of cached decisions.
 func (g *Guard) Allowed(
 	ctx context.Context, u Subject, verb Verb, r *resource.Resource, namespace, name string, ttl DecisionTTL,
 ) (bool, error) {

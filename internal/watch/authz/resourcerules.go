@@ -27,10 +27,9 @@ type resourceRules []authorization.ResourceRule
 // permissionsByRules returns what the RBAC rules permit this program to do with a resource in one namespace. One
 // SelfSubjectRulesReview returns the rules for all resources.
 //
-// If the rules do not permit it, the caller must still send an access review. Rules give no reason for a denial. An
-// authorizer can also allow more than its rules list, such as the webhook authorizers of many hosted clusters. Such
-// an authorizer can deny what rules allow, too. Therefore, rules are ignored for rulesRetryDelay after an incomplete
-// rules review.
+// If the rules do not permit the action, the caller must still send an access review, which also gives the reason for
+// a denial. The webhook authorizers of many hosted clusters can allow more than the rules list, or deny what they
+// allow. The API server then reports the rules as incomplete, and they are ignored for rulesRetryDelay.
 func (r *Reviewer) permissionsByRules(ctx context.Context, scope listwatch.Scope) Permissions {
 	if r.AreRulesIncomplete() {
 		return Permissions{}

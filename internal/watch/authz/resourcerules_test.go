@@ -8,8 +8,8 @@ import (
 	"glasshouse/internal/watch/authz"
 )
 
-// RBAC rules are evaluated as the RBAC authorizer of the API server does. Rules for named objects or subresources do
-// not allow a list.
+// RBAC rules are evaluated as the API server evaluates them. A rule for named objects or for a subresource does not
+// allow a list.
 func TestResourceRulesAllow(t *testing.T) {
 	rule := func(group, resource, verb string, names ...string) authorization.ResourceRule {
 		return authorization.ResourceRule{

@@ -31,7 +31,7 @@ const (
 // Permissions are this program's own permissions to list and watch a scope (a resource in one or all namespaces).
 type Permissions struct {
 	List, Watch bool
-	Reason      string // why list is denied
+	Reason      string // why the permission to list is denied
 }
 
 // Reviewer checks this program's own permissions by SelfSubjectAccessReviews and SelfSubjectRulesReviews. The API
@@ -45,7 +45,7 @@ type Reviewer struct {
 	// incompleteUntil is the Unix time until which RBAC rules are ignored, because a rules review was incomplete.
 	incompleteUntil atomic.Int64
 
-	Allowed, Denied atomic.Int64 // number of allowed and denied namespaces, summed over all resources
+	Allowed, Denied atomic.Int64 // allowed and denied namespaces, counted for each resource
 }
 
 // NewReviewer returns a Reviewer that sends its access reviews with client.
@@ -63,8 +63,8 @@ func NewReviewer(client authorizationclient.AuthorizationV1Interface) *Reviewer 
 // the previous review. An error means that the permissions are unknown: the API server is unavailable, or it refuses
 // the review.
 //
-// In a single namespace, Review skips the review of watch if known contains both list and watch. This is safe: a
-// watch shows nothing that list does not allow, and each watch ends by itself within minutes.
+// In a single namespace, Review does not review the permission to watch again if known permits list and watch. This
+// is safe: a watch shows nothing that list does not allow, and each watch ends by itself within minutes.
 func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, known Permissions) (Permissions, error) {
 	if known.List && scope.Namespace != "" {
 		if byRules := r.permissionsByRules(ctx, scope); byRules.List {
@@ -97,7 +97,7 @@ func (r *Reviewer) reviewVerb(
 func (r *Reviewer) Allows(
 	ctx context.Context, verb Verb, resource *resource.Resource, namespace, name string, ttl DecisionTTL,
 ) bool {
-	for _, name := range []string{"", name} { // no name first: permissions for single names are rare
+	for _, name := range []string{"", name} { // no name first, because permissions for single names are rare
 		attributes := verb.Attributes(resource, namespace, name)[0]
 		result, _ := r.decisions.Get(ctx, attributes, ttl.accepts, func(ctx context.Context) decision {
 			status, err := r.sendReview(ctx, attributes)
@@ -110,8 +110,8 @@ func (r *Reviewer) Allows(
 	return ctx.Err() != nil
 }
 
-// AwaitLogRevoked returns when this program loses the permission to read the log of a pod, or when ctx ends. It
-// repeats an access review every ReviewEvery. A failed review does not count as a loss.
+// AwaitLogRevoked returns when this program has lost the permission to read the log of a pod, or when ctx ends. It
+// repeats an access review every ReviewEvery. If a review fails, the permission counts as unchanged.
 func (r *Reviewer) AwaitLogRevoked(ctx context.Context, namespace, pod string) {
 	for range signal.Ticks(ctx, ReviewEvery) {
 		review, err := r.sendReview(ctx, authorization.ResourceAttributes{

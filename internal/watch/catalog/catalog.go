@@ -22,28 +22,31 @@ import (
 )
 
 const (
-	// discoveryMaxAge is the maximum age of the resource list before a read triggers a new discovery. Without reads,
-	// no discovery is needed.
+	// discoveryMaxAge is the maximum age of the resource list. If the list is older, a read triggers a new discovery.
+	// Without reads, no discovery is needed.
 	discoveryMaxAge = 10 * time.Second
-	// followInterval is the interval of discoveries while a caller waits for changes of the resource list (see
-	// Follow). With this interval, a new resource appears within 10 s even if CustomResourceDefinitions cannot be
-	// watched.
+	// followInterval is the interval of discoveries while at least one caller waits for changes of the resource list
+	// (see Follow). A new resource therefore appears within 10 s, even if the program cannot watch
+	// CustomResourceDefinitions.
 	followInterval = 9 * time.Second
 	// refreshMinimum is the minimum time between two discoveries that callers request.
 	refreshMinimum = time.Second
 	// changeRefreshMinimum is the minimum time between two discoveries after a CustomResourceDefinition or APIService
-	// has changed. The API server needs a moment before it serves a newly defined resource. Discovery is therefore
-	// repeated refreshesAfterChange times, at intervals of changeRefreshInterval.
-	changeRefreshMinimum  = 100 * time.Millisecond
-	refreshesAfterChange  = 4
+	// has changed.
+	changeRefreshMinimum = 100 * time.Millisecond
+	// refreshesAfterChange is the number of discoveries after a CustomResourceDefinition or APIService has changed. There
+	// are several, because the API server needs a moment before it serves a newly defined resource.
+	refreshesAfterChange = 4
+	// changeRefreshInterval is the interval of the repeated discoveries after a definition has changed.
 	changeRefreshInterval = 400 * time.Millisecond
-	// maxQuickChanges is the number of rapid definition changes after which the interval of discoveries grows to
-	// churnInterval. The interval becomes short again when no definition has changed for churnQuietTime. The program
-	// cannot skip unimportant changes: it watches only metadata, without the conditions that show whether a
-	// definition is served.
+	// maxQuickChanges is the number of rapid definition changes after each of which discovery runs promptly. After
+	// more changes, the interval of discoveries is at least churnInterval. The program cannot skip unimportant
+	// changes: it watches only metadata, without the conditions that show whether a definition is served.
 	maxQuickChanges = 10
-	churnQuietTime  = 10 * time.Second
-	churnInterval   = time.Second
+	// churnQuietTime is the time without definition changes after which the interval of discoveries becomes short again.
+	churnQuietTime = 10 * time.Second
+	// churnInterval is the minimum interval of discoveries while definitions change rapidly.
+	churnInterval = time.Second
 	// firstRetry and lastRetry are the minimum and maximum delay of the exponential backoff while discovery fails.
 	firstRetry, lastRetry = 500 * time.Millisecond, 15 * time.Second
 )
@@ -61,7 +64,7 @@ type Catalog struct {
 	followers atomic.Int64
 
 	mu           sync.Mutex
-	resources    []resource.Resource // sorted by Ref
+	resources    []resource.Resource // sorted by Resource.Ref
 	groupErrors  []resource.GroupError
 	readAt       time.Time     // time of the last successful discovery
 	err          error         // error of the last discovery; nil if it succeeded
@@ -81,9 +84,9 @@ func New(client *discovery.DiscoveryClient, server string, onChange func(), log 
 	}
 }
 
-// Follow registers a caller that waits for changes of the resource list. While callers are registered, discovery runs
-// every followInterval, because this program might not be permitted to watch definitions. Each caller must call
-// Unfollow later.
+// Follow registers a caller that waits for changes of the resource list. While at least one caller is registered,
+// discovery runs every followInterval, because this program might not be permitted to watch definitions. Each caller
+// must call Unfollow later.
 func (c *Catalog) Follow() { c.followers.Add(1) }
 
 // Unfollow removes a caller that Follow registered.
@@ -138,7 +141,8 @@ func (c *Catalog) Run(ctx context.Context) {
 	}
 }
 
-// crdChurn detects many changes of CustomResourceDefinitions and APIServices in rapid succession.
+// crdChurn counts changes of CustomResourceDefinitions and APIServices that follow each other rapidly (see
+// churnQuietTime).
 type crdChurn struct {
 	changes int
 	newest  time.Time
@@ -152,7 +156,8 @@ func (s *crdChurn) record() {
 	s.newest = time.Now()
 }
 
-// throttle returns interval, but at least churnInterval while definitions change rapidly.
+// throttle returns the given interval between discoveries. While definitions change rapidly, it returns at least
+// churnInterval.
 func (s *crdChurn) throttle(interval time.Duration) time.Duration {
 	if s.changes > maxQuickChanges {
 		return max(interval, churnInterval)
@@ -223,7 +228,7 @@ func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	return c.resources, append(slices.Clone(c.groupErrors), resource.GroupError{Group: "*", Reason: reason}), nil
 }
 
-// RefreshIfOld requests a discovery if the resource list is older than discoveryMaxAge. It waits at most the duration
+// RefreshIfOld requests a discovery if the resource list is older than discoveryMaxAge. wait is the maximum time to
 // wait for the result. While discovery fails, RefreshIfOld does nothing, because Run already retries.
 func (c *Catalog) RefreshIfOld(ctx context.Context, wait time.Duration) {
 	c.mu.Lock()
@@ -290,8 +295,8 @@ func (c *Catalog) Find(ctx context.Context, ref string) (*resource.Resource, err
 	}
 }
 
-// awaitRefresh requests a discovery, and waits at most the duration wait until one succeeds or fails. It returns an
-// error only if ctx ends.
+// awaitRefresh requests a discovery, and waits until one has succeeded or failed. wait is the maximum time. It
+// returns an error only if ctx ends.
 func (c *Catalog) awaitRefresh(ctx context.Context, wait time.Duration) error {
 	c.mu.Lock()
 	attempted := c.attempted

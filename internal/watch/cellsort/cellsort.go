@@ -20,7 +20,7 @@ import (
 // A Rank is the sort key of a cell: a number or a text. The zero Rank is the sort key of an unknown value.
 type Rank struct {
 	Text string
-	bits uint64 // inverted bits of the number; 0 means no number
+	bits uint64 // all bits of the float64, inverted, so that the zero Rank has no number
 }
 
 func number(n float64) Rank {
@@ -64,8 +64,8 @@ func Compare(a, b Rank, descending bool) int {
 // RankNatural returns the Rank of a text that is sorted in natural order (node-2 before node-10).
 func RankNatural(text string) Rank { return Rank{Text: padNumbers(text)} }
 
-// RankCell returns the Rank of a cell in JSON. relative means that the page shows the cell's timestamp as an age.
-// Such cells are sorted by age, so the newest timestamp is first.
+// RankCell returns the Rank of a cell. cell is JSON. relative means that the page shows the cell's timestamp as an
+// age. Such a cell is sorted by its age, so the newest timestamp is first.
 func RankCell(cell []byte, relative bool) Rank {
 	if len(cell) == 0 {
 		return Rank{}

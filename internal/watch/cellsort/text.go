@@ -42,7 +42,7 @@ func padNumbers(text string) string {
 func CompareText[S string | []byte](a, b S) int {
 	for i := range min(len(a), len(b)) {
 		if x, y := a[i], b[i]; x != y {
-			if x >= 0xee && y >= 0xee { // U+E000 starts with 0xee in UTF-8, U+10000 with 0xf0
+			if x >= 0xee && y >= 0xee { // first bytes in UTF-8: 0xee for U+E000, 0xf0 for U+10000
 				x, y = x^0x10, y^0x10
 			}
 			return int(x) - int(y)
@@ -77,7 +77,8 @@ func Lower(text string) string {
 	return out.String()
 }
 
-// isWordEnd reports whether the letter between before and after is the last letter of a word.
+// isWordEnd reports whether a letter is the last letter of a word. before and after are the texts before and after
+// the letter.
 func isWordEnd(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, isIgnorable))
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(after, isIgnorable))

@@ -11,18 +11,20 @@ import (
 	"errors"
 )
 
-// Lengths of a cursor and its parts, in bytes. A cursor contains the low 4 bytes of the epoch (the ID of an
-// uninterrupted history), the low 5 bytes of the offset in it, and a signature of 6 bytes. Epoch and offset are
-// encrypted. The cursor is short because every message contains one. Restricted readers, who may not see all objects,
-// get a different cursor; see Restricted.
+// Lengths of the cursor for readers who may see all objects. For other readers, see Restricted.
 const (
-	epochLength    = 4
+	// epochLength is the length, in bytes, of the epoch in a cursor. The epoch is the ID of an uninterrupted history.
+	// A cursor contains only its low bytes, because every message contains a cursor, which must therefore be short.
+	epochLength = 4
+	// positionLength is the length, in bytes, of the encrypted part of a cursor: the epoch, and the low 5 bytes of the
+	// offset in the history.
 	positionLength = epochLength + 5
-	cursorLength   = positionLength + 6
+	// cursorLength is the length, in bytes, of a complete cursor: the encrypted part and a signature of 6 bytes.
+	cursorLength = positionLength + 6
 )
 
-// Key is the secret of this server from which all cursor keys are derived; see Cipher. A cursor is valid only for
-// this server, one viewer and one filter.
+// Key is the secret of this server. All cursor keys are derived from it; see Cipher. A cursor is valid only for this
+// server, one viewer and one filter.
 type Key [32]byte
 
 // NewKey returns a random Key.
@@ -35,7 +37,7 @@ func NewKey() (key Key) {
 // to, such as the viewer and the filter.
 type Cipher [sha256.Size]byte
 
-// Cipher returns the Cipher for cursors that are valid only for binding, a text with the viewer and the filter.
+// Cipher returns the Cipher for one viewer and one filter. binding is a text that contains both.
 func (k *Key) Cipher(binding string) (s Cipher) {
 	mac := hmac.New(sha256.New, k[:])
 	_, _ = mac.Write([]byte(binding)) // writing to a hash never fails
@@ -43,8 +45,8 @@ func (k *Key) Cipher(binding string) (s Cipher) {
 	return s
 }
 
-// Append appends the cursor for a position, encrypted and in base64, to dst. The position is an offset in the history
-// with the given epoch.
+// Append appends a cursor, encrypted and in base64, to dst. The cursor contains the given offset in the history with
+// the given epoch.
 func (s *Cipher) Append(dst []byte, epoch, offset uint64) []byte {
 	var b [cursorLength]byte
 	putNumber(b[:epochLength], epoch)
@@ -54,8 +56,8 @@ func (s *Cipher) Append(dst []byte, epoch, offset uint64) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, b[:])
 }
 
-// Decode returns the offset in a cursor that a client sent. epoch is the current epoch of the resource's history. The
-// error gives the reason why the client cannot resume from the cursor.
+// Decode returns the offset in a cursor that a client sent. epoch is the current epoch (the ID of an uninterrupted
+// history) of the resource. The error gives the reason why the client cannot resume from the cursor.
 func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	var b, expected [cursorLength]byte
@@ -72,8 +74,9 @@ func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 	return number(b[epochLength:positionLength]), nil
 }
 
-// sign writes the signature of the other bytes of b to the end of b. It hashes the key followed by these bytes. This
-// is as secure as an HMAC, because the key is secret and the hashed text has a fixed length.
+// sign computes the signature of the first positionLength bytes of b, and writes it to the rest of b. The signature
+// is a hash of the key followed by these bytes. This is as secure as an HMAC, because the key is secret and the
+// hashed text has a fixed length.
 func (s *Cipher) sign(b *[cursorLength]byte) {
 	var text [len(s) + positionLength]byte
 	copy(text[copy(text[:], s[:]):], b[:positionLength])
@@ -81,9 +84,9 @@ func (s *Cipher) sign(b *[cursorLength]byte) {
 	copy(b[positionLength:], sum[:])
 }
 
-// crypt encrypts or decrypts the bytes of b before the signature. It XORs them with a hash of the key and the
-// signature. This is the construction of RFC 5297, with a hash instead of AES. The text hashed here is shorter than
-// the one in sign, so the hashes are independent.
+// crypt encrypts or decrypts the first positionLength bytes of b. It XORs them with a hash of the key and the
+// signature, which is the rest of b. This is the construction of RFC 5297, with a hash instead of AES. The text
+// hashed here is shorter than the one in sign, so the hashes are independent.
 func (s *Cipher) crypt(b *[cursorLength]byte) {
 	var text [len(s) + cursorLength - positionLength]byte
 	copy(text[copy(text[:], s[:]):], b[positionLength:])

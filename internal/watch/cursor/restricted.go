@@ -20,7 +20,8 @@ const (
 	tagLength     = 16
 )
 
-// EncryptRestricted returns a new encrypted cursor for an offset in the history with the given epoch.
+// EncryptRestricted returns a new encrypted cursor for an offset in the history with the given epoch. issued is the
+// time of issue.
 func (s *Cipher) EncryptRestricted(epoch, offset uint64, issued time.Time) (c Restricted) {
 	var text [payloadLength]byte
 	putNumber(text[:issuedLength], uint64(issued.Unix())) //nolint:gosec // The time is not before 1970.
@@ -30,8 +31,8 @@ func (s *Cipher) EncryptRestricted(epoch, offset uint64, issued time.Time) (c Re
 	return c
 }
 
-// DecryptRestricted decrypts a cursor. issued is the time of issue in whole seconds. ok is false if the cursor has a
-// different key or epoch.
+// DecryptRestricted decrypts a cursor. issued is the time of issue in whole seconds. ok is false if the cursor was
+// encrypted with another key, or is for another epoch (the ID of an uninterrupted history).
 func (s *Cipher) DecryptRestricted(c *Restricted, epoch uint64) (offset uint64, issued time.Time, ok bool) {
 	text, err := s.aead().Open(nil, nil, c[:], nil)
 	if err != nil ||

@@ -30,12 +30,11 @@ func listKeys() [][]string {
 	}
 }
 
-// A pair contains the indices of one element in two arrays, a and b.
+// A pair contains the indices of two equal elements: one in the array a, and one in the array b.
 type pair struct{ a, b int }
 
-// align finds the elements that arrays as and bs have in common. It returns their indices as pairs that ascend in
-// both arrays. Wrong pairs only make the patch longer, not incorrect. Therefore, align compares hashes instead of
-// texts.
+// align finds the elements that the arrays as and bs have in common. It returns their indices as pairs that ascend in
+// both arrays. It compares hashes instead of texts, because a wrong pair only makes the patch longer, not incorrect.
 func align(as, bs []node) []pair {
 	if len(as)*len(bs) <= 1 {
 		return nil
@@ -67,8 +66,8 @@ type matching struct {
 	toB, toA []int
 }
 
-// match pairs the unpaired elements for which identity returns the same hash. If several elements of an array have
-// the same hash, they are paired in their order.
+// match pairs those unpaired elements of the two arrays for which identity returns the same hash. If several elements
+// of an array have the same hash, they are paired in their order.
 func (m *matching) match(identity func(*node) uint64) {
 	first := make(map[uint64]int, len(m.as))
 	next := make([]int, len(m.as))
@@ -95,7 +94,8 @@ func (m *matching) match(identity func(*node) uint64) {
 	}
 }
 
-// key returns the first of listKeys whose members exist in all unpaired elements, or nil if there is none.
+// key returns the key by which all unpaired elements can be identified: the first of listKeys whose members exist in
+// all of them. It returns nil if there is none.
 func (m *matching) key() []string {
 	for _, names := range listKeys() {
 		if hasKey(m.as, m.toB, names) && hasKey(m.bs, m.toA, names) {
@@ -124,7 +124,8 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 func longestIncreasing(toA []int) []pair {
 	// before[j] is the index in b of the preceding pair in the longest sequence that ends at j.
 	before := make([]int, len(toA))
-	// ends[n] is the last index in b of a sequence of n+1 pairs: the sequence with the smallest last index in a.
+	// ends[n] is the index in b of the last pair of a sequence with n+1 pairs. Of all such sequences, it is the one
+	// whose last index in a is smallest.
 	var ends []int
 	for j, i := range toA {
 		if i < 0 {

@@ -46,7 +46,7 @@ func Patch(before, after []byte) ([]byte, error) {
 // maxFormer is the maximum length, in bytes, of each former value (the value before the change) that Compare returns.
 const maxFormer = 256
 
-// Compare returns the patch and the former values, for readers that do not have the document before. former is a JSON
+// Compare returns the patch, and the former values for readers that do not have the old document. former is a JSON
 // object of the values that the operations replace or remove. Its keys are the indices of the operations, such as
 // {"0":"Pending"}. Values of more than 256 bytes are left out. former is nil if it would be empty.
 func Compare(before, after []byte) (patch, former []byte, err error) {
@@ -77,7 +77,7 @@ func compare(before, after []byte, withFormer bool) (patch, former []byte, err e
 // again.
 type differ struct {
 	written
-	withFormer bool   // write former values, too (for Compare)
+	withFormer bool   // former values are also written; set only by Compare
 	path       []byte // JSON Pointer to the current value, escaped for a JSON string
 }
 
@@ -127,9 +127,9 @@ func (d *differ) members(as, bs []node, limit int) {
 	}
 }
 
-// elements writes the operations that change the array as into bs. It skips equal elements at both ends. It then goes
-// from left to right: after each operation, the patched array contains the elements of bs before index at, followed
-// by the remaining elements of as.
+// elements writes the operations that change the array as into the array bs. It skips equal elements at both ends.
+// The other elements are changed from left to right: after each operation, the patched array starts with new
+// elements, followed by the remaining old elements.
 func (d *differ) elements(as, bs []node, limit int) {
 	at := 0
 	for len(as) > 0 && len(bs) > 0 && equal(&as[0], &bs[0]) {

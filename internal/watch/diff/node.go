@@ -19,7 +19,7 @@ const (
 )
 
 // parse sets n.items, the members or elements of n. It returns false if n is a scalar, or nested too deep. similar is
-// a value that probably has equal parts, which then need no parsing.
+// a value that probably has equal parts, such as the old version. Equal parts are not parsed again.
 func (n *node) parse(similar *node) bool {
 	if n.items != nil {
 		return true
@@ -29,7 +29,7 @@ func (n *node) parse(similar *node) bool {
 	}
 	r := reader{data: n.text}
 	parsed, ok := r.value(n.depth, levelsPerParse, similar)
-	n.items = parsed.items // nil if not ok, which cannot happen: the text was validated before
+	n.items = parsed.items // nil if ok is false, which cannot happen, because the text was validated before
 	return ok
 }
 

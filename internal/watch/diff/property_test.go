@@ -38,7 +38,8 @@ func check(t *testing.T, before, after []byte) []byte {
 	return patch
 }
 
-// checkFormerValues tests that each former value is the value in the document just before its operation is applied.
+// checkFormerValues tests each former value. It must equal the value in the document just before the operation is
+// applied.
 func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	t.Helper()
 	formerValues := make(map[string]json.RawMessage)
@@ -72,9 +73,9 @@ func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	}
 }
 
-// checkOracles compares the patch with the results of two other packages, jsondiff and evanphx/json-patch. Both
-// documents must escape strings in the same style, because jsondiff ignores differences in escaping. It returns the
-// patch of jsondiff.
+// checkOracles compares the patch with the results of two other packages, jsondiff and evanphx/json-patch. It returns
+// the patch of jsondiff. Both documents must escape strings in the same style, because jsondiff ignores differences
+// in escaping.
 func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	t.Helper()
 	expected, err := compareJSON(before, after, jsondiff.LCS())
@@ -84,7 +85,8 @@ func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	if (string(patch) == "[]") != (string(expected) == "[]") {
 		t.Fatalf("got %s, jsondiff returns %s\nbefore %s\nafter  %s", patch, expected, before, after)
 	}
-	// evanphx/json-patch loses members with an empty name, and cannot patch a single scalar. Skip it in these cases.
+	// evanphx/json-patch loses members with an empty name, and cannot patch a document that is a single scalar. Skip
+	// it in these cases.
 	if bytes.Contains(before, []byte(`""`)) || bytes.Contains(after, []byte(`""`)) ||
 		bytes.TrimSpace(before)[0] != '{' || bytes.TrimSpace(after)[0] != '{' {
 		return expected

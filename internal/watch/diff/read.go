@@ -10,7 +10,7 @@ import (
 )
 
 // document validates a JSON document and splits its first levels into nodes. similar is a document that probably has
-// equal parts, which then need no parsing.
+// equal parts, such as the old version. Equal parts are not parsed again.
 func document(text []byte, similar *node) (node, error) {
 	r := reader{data: text}
 	n, ok := r.value(0, levelsPerParse, similar)
@@ -27,15 +27,15 @@ func document(text []byte, similar *node) (node, error) {
 	return n, errors.New("not a JSON document")
 }
 
-// A reader splits a JSON text into nodes. It parses the outer levels by itself, because jsonscan does not return the
-// position of each value. jsonscan parses the deeper levels and reports all errors.
+// A reader splits a JSON text into nodes. It parses the outer levels itself, because jsonscan does not return the
+// position of each value. For the deeper levels and for error messages, it uses jsonscan.
 type reader struct {
 	data []byte
 	pos  int
 }
 
-// value reads the value at pos. It splits the outer levels of the value into nodes, down to the given number of
-// levels.
+// value reads the value at pos. It splits the value into nodes, down to the given number of levels. depth is the
+// nesting depth of the value. similar is a value that probably has equal parts.
 func (r *reader) value(depth, levels int, similar *node) (node, bool) {
 	n := node{depth: depth}
 	first := r.peek()
@@ -129,8 +129,8 @@ func (r *reader) peek() byte {
 	return 0
 }
 
-// A predictor guesses the next member or element of a text from those of a similar text. A correct guess saves
-// parsing.
+// A predictor guesses the next member or element of a text from those of a similar text, because a correct guess
+// saves parsing.
 type predictor struct {
 	items []node
 	index int

@@ -15,15 +15,14 @@ import (
 type Change = journal.Change[string, *listwatch.Object, Memo]
 
 // Memo is data that belongs to a Change: its managedFields, and texts that are encoded once and shared by all
-// readers. rowText and tableText stay in memory as long as the Change, and the memory limit of the history counts
-// them.
+// readers.
 //
-// delta and health are freed when no reader uses them any more. A Delta can be as long as the uncompressed object,
-// and few readers need the health.
+// rowText and tableText stay in memory as long as the Change, and count towards the memory limit of the history.
+// delta and health are freed when no reader uses them any more, because they can be long, and few readers need them.
 type Memo struct {
 	Managed      *listwatch.Managed // nil if a list detected the change instead of a watch
-	CoverageOnly bool               // the object did not change, only whether its namespace is watched
-	Folded       *Folding           // the changes that were merged into this update; nil if none
+	CoverageOnly bool               // the object did not change; only the set of watched namespaces did
+	Folded       *Folding           // the changes that were merged into this update; nil if it is a single change
 	rowText      Lazy[[]byte]
 	tableText    Lazy[[]byte]
 	delta        WeakLazy[Delta]
@@ -51,8 +50,8 @@ func (o *Lazy[T]) Get(compute func() (T, error)) (T, error) {
 
 var errPanicked = errors.New("the computation of a shared value panicked")
 
-// WeakLazy is a value that Get computes when it is needed. All callers share it while any of them references it. The
-// garbage collector frees it after that, and the next call computes it again.
+// WeakLazy is a value that Get computes when it is needed. All callers share the value while at least one of them
+// references it. After that, the garbage collector frees the value, and the next call computes it again.
 type WeakLazy[T any] struct {
 	mu   sync.Mutex
 	last weak.Pointer[T]

@@ -21,7 +21,7 @@ type Delta struct {
 	Text      []byte
 	OldValues []byte // former values (see [diff.Compare]), for readers that do not have the object
 	IsEmpty   bool
-	by        *fieldmanager.Author // first author in authors; nil if unknown
+	by        *fieldmanager.Author // newest author of the operations; nil if unknown
 }
 
 const (
@@ -32,8 +32,8 @@ const (
 )
 
 // Cache keeps the newest encoded values of changes, such as deltas, in memory, so that all readers share them. A
-// Change only has weak references to these values. Without the Cache, they could be freed before the next reader
-// needs them.
+// Change has only weak references to these values. Without the Cache, a value could be freed before the next reader
+// needs it.
 type Cache struct {
 	mu      sync.Mutex
 	entries []encodedEntry // sorted by time of insertion, the oldest first
@@ -59,7 +59,8 @@ func (r *Cache) Add(value any, bytes int) {
 	}
 }
 
-// Values returns the cached values from the oldest to the newest, and the bytes that the Cache counts for them.
+// Values returns the cached values from the oldest to the newest. accounted is the sum of their sizes in bytes, as
+// given to Add.
 func (r *Cache) Values() (all []any, accounted int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,8 +105,8 @@ func newDelta(c *Change) (*Delta, error) {
 	return d, nil
 }
 
-// attribute adds the authors of a patch to d. shares are the operations of the patch by author, and operationCount is
-// the total number of operations.
+// attribute adds the authors of a patch to d. shares contains each author with its operations of the patch.
+// operationCount is the total number of operations.
 func (d *Delta) attribute(shares []fieldmanager.Share, operationCount int) {
 	if len(shares) == 0 {
 		return
@@ -122,14 +123,14 @@ func operations(patch []byte) (n int) {
 	return n
 }
 
-// authorAge is the maximum age of a managedFields entry that is named as the author although the change did not
-// update the entry's time. Entries have times in seconds, so a manager's second write within one second leaves the
-// time unchanged.
+// authorAge is needed if a change did not update the newest time in managedFields. The newest entry still counts as
+// the author if it is not older than authorAge: times are in seconds, so a second write within one second does not
+// change the time.
 const authorAge = 2 * time.Second
 
-// NewestAuthor returns the newest managedFields entry as the author of a change, or nil if the entry is too old to
-// explain the change. The author is a guess if several entries have the newest time, or if the change did not update
-// that time. A deletion and the binding of a pod do not update it.
+// NewestAuthor returns the newest managedFields entry as the author of a change. It returns nil if there is none, or
+// if the entry is too old to explain the change. guess is true if several entries have the newest time, or if the
+// change did not update that time. A deletion and the binding of a pod do not update it.
 func NewestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	if c.Memo.Managed == nil {
 		return nil, false
@@ -144,14 +145,14 @@ func NewestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	return &newest, true
 }
 
-// Folding contains the changes that were merged into one update, oldest first. It contains at most MaxFolded + 1
-// changes. A Folding with more than MaxFolded changes has no author.
+// Folding contains the changes that were merged into one update, oldest first. It contains at most MaxFolded + 1 of
+// them, which is enough to show that there are too many to determine an author.
 type Folding []*Change
 
-// MaxFolded is the maximum number of merged changes for which the author is determined.
+// MaxFolded is the maximum number of merged changes for which an author is determined.
 const MaxFolded = 16
 
-// author returns the author of all merged changes that changed a table cell. It returns nil if there are several
+// author returns the author of those merged changes that changed a table cell. It returns nil if there are several
 // authors, or if one of them is unknown.
 func (r Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 	var by, noAuthor *fieldmanager.Author
@@ -167,7 +168,7 @@ func (r Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 			return noAuthor, err
 		}
 		if by == nil {
-			by = a // author entry of the newest change
+			by = a // author in the newest change that changed a cell
 		}
 	}
 	return by, nil
@@ -178,8 +179,8 @@ func sameManager(a, b *fieldmanager.Author) bool {
 }
 
 // rowAuthor returns the author of an update. It returns nil if the author is unknown, or if the update merges changes
-// of several authors: naming one of them would be wrong. It computes the Delta only if NewestAuthor returns a guess,
-// because comparing two versions is expensive.
+// of several authors. It computes the Delta only if NewestAuthor returns a guess, because comparing two versions is
+// expensive.
 func rowAuthor(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	if c.Memo.Folded != nil {
 		return c.Memo.Folded.author(cache)

@@ -11,17 +11,17 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// Row encodes a change as an event for subscriptions with the view "rows". The text is encoded once and shared by all
-// readers.
+// Row encodes a change as an event with the format of the view "rows", one of the forms in which clients can
+// subscribe. The text is encoded once and shared by all readers.
 func Row(c *Change, cache *Cache) ([]byte, error) {
 	return c.Memo.rowText.Get(func() ([]byte, error) {
 		return newRowEvent(c, cache, (*listwatch.Object).AppendVersion, appendNamedAuthor)
 	})
 }
 
-// Table encodes a change as an event for subscriptions with the view "table". The text is encoded once and shared by
-// all readers. An update is shorter than in the view "rows": it omits data that the reader already has, and the
-// member names of the author.
+// Table encodes a change as an event with the format of the view "table", one of the forms in which clients can
+// subscribe. The text is encoded once and shared by all readers. An update is shorter than with Row: it omits data
+// that the reader already has, and the member names of the author.
 func Table(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op != journal.Update {
 		return Row(c, cache)
@@ -31,8 +31,8 @@ func Table(c *Change, cache *Cache) ([]byte, error) {
 	})
 }
 
-// newRowEvent encodes a change as an event. version appends the version of an updated object, and appendBy appends
-// the author. Both depend on the view.
+// newRowEvent encodes a change as an event. version is a function that appends the version of an updated object, and
+// appendBy is one that appends the author. Both depend on the format of the event.
 func newRowEvent(
 	c *Change, cache *Cache, version func(*listwatch.Object, []byte) []byte,
 	appendBy func([]byte, *fieldmanager.Author) []byte,
@@ -61,7 +61,7 @@ func newRowEvent(
 			dst = appendBy(dst, by)
 		}
 	}
-	return bytes.Clone(append(dst, '}')), nil // Clone removes spare capacity, which the memory limit does not count
+	return bytes.Clone(append(dst, '}')), nil // Clone removes spare capacity, because the memory limit does not count it
 }
 
 func appendNamedAuthor(dst []byte, by *fieldmanager.Author) []byte {
@@ -87,9 +87,9 @@ func appendResourceVersion(o *listwatch.Object, dst []byte) []byte {
 	return jsonscan.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
 }
 
-// Object encodes a change as an event for subscriptions with the view "object". Each reader gets its own copy of the
-// text, because few readers watch the same object. The expensive parts, the delta and the health, are computed once
-// for all readers.
+// Object encodes a change as an event with the format of the view "object", for clients that subscribe to single
+// objects. Each reader gets its own copy of the text, because few readers watch the same object. The expensive parts,
+// the delta and the health, are computed once for all readers.
 func Object(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op == journal.Delete {
 		return append(jsonscan.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil
@@ -115,8 +115,8 @@ func Object(c *Change, cache *Cache) ([]byte, error) {
 	return append(append(event, health.text...), '}'), nil
 }
 
-// AppendChangedCells appends a JSON object with the changed table cells. before and after are JSON arrays of cells,
-// and the keys of the result are column indices.
+// AppendChangedCells appends a JSON object with the changed table cells to dst. before and after are JSON arrays of
+// all cells. The keys of the JSON object are the indices of the changed columns.
 func AppendChangedCells(dst, before, after []byte) ([]byte, error) {
 	old := make([]string, 0, 16)
 	c := jsonscan.NewCursor(before)

@@ -8,8 +8,8 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// Fold combines the changes of each object into one. The offsets in changes need not be consecutive. A combined
-// change has the managedFields of its newest part. A combined update also has the list of its parts.
+// Fold merges the changes of each object into one change. The offsets in changes need not be consecutive. A merged
+// change has the managedFields of the newest change. A merged update also has the list of its changes.
 func Fold(changes []*Change) []*Change {
 	folded := journal.Fold(changes, (*listwatch.Object).SameUID)
 	var merged map[string]*Folding

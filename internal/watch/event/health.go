@@ -9,11 +9,11 @@ import (
 )
 
 // healthText is the member `,"health":{..}` of an event in JSON: the health of the object after the change. text is
-// empty if an update did not change the health.
+// empty if the change is an update that did not change the health.
 type healthText struct{ text []byte }
 
-// healthOf returns the health after a change, computed once for all concurrent readers. Only the object view needs
-// it, so changes in other views do not cause this work.
+// healthOf returns the health after a change. It is computed once for all concurrent readers, and only if a reader
+// needs it.
 func healthOf(c *Change, cache *Cache) (*healthText, error) {
 	h, computed, err := c.Memo.health.Get(func() (*healthText, error) { return newHealth(c) })
 	if computed {

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// maxShapes is the maximum number of key shapes (sets of member names) that are tried for the elements of one list. A
-// list has only one key shape, except in hostile data.
+// maxShapes is the maximum number of key shapes that are tried for the elements of one list. A key shape is a set of
+// member names, such as containerPort and protocol. A list has only one key shape, except in hostile data.
 const maxShapes = 8
 
 type entry struct {
@@ -17,12 +17,12 @@ type entry struct {
 
 	fields []byte // FieldsV1 as JSON text, parsed when first needed
 	set    *fieldpath.Set
-	shapes map[*fieldpath.Set][][]string // member names in the element keys of each list in set
+	shapes map[*fieldpath.Set][][]string // for each list in set: the member names by which its elements are identified
 }
 
-// ownedDepth returns the number of path steps to the value that this managedFields entry owns. This is the length of
-// the path if the entry owns the value at the path, or a value inside it. It is smaller if the entry owns a parent
-// object or list as a whole. ok is false if the entry owns none of these.
+// ownedDepth returns the length of the longest part of the path that this managedFields entry owns. That is the
+// complete path if the entry owns the value at its end, or a value inside it. It is shorter if the entry owns a
+// parent object or list as a whole. ok is false if the entry owns none of these.
 func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	set := e.parse()
 	for i := range path {
@@ -50,14 +50,14 @@ func (e *entry) parse() *fieldpath.Set {
 	return e.set
 }
 
-// find follows one step of a path in a set of owned fields. member reports whether the set contains the field itself.
-// children is the set of owned fields inside the field.
+// find follows one step of a path. set contains the owned fields at this point of the path. member reports whether
+// the next field itself is owned, and children contains the owned fields inside it.
 func (e *entry) find(set *fieldpath.Set, s *step) (member bool, children *fieldpath.Set) {
 	if s.item == nil {
 		return getElement(set, fieldpath.FieldNameElement(s.name))
 	}
 	if member, children = getElement(set, fieldpath.IndexElement(s.index)); member || children != nil {
-		return member, children // elements of this list are identified by index
+		return member, children // the elements of this list are identified by their index
 	}
 	if s.item.parse(); s.item.members == nil {
 		v, err := value.FromJSON(s.item.text)
@@ -81,7 +81,8 @@ func getElement(set *fieldpath.Set, element fieldpath.PathElement) (member bool,
 	return set.Members.Has(element), children
 }
 
-// shapesOf returns the different sets of member names in the element keys of a list. set contains the owned elements.
+// shapesOf returns the key shapes of a list: the different sets of member names by which its elements are identified.
+// set contains the owned elements.
 func (e *entry) shapesOf(set *fieldpath.Set) [][]string {
 	shapes, ok := e.shapes[set]
 	if ok {

@@ -12,7 +12,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// Author is one entry of managedFields without its fields. Time is the time of the manager's last write, in seconds.
+// Author is one entry of managedFields without its fields. Time is the time of the manager's last write, in whole
+// seconds.
 type Author struct {
 	Manager     string    `json:"manager"`
 	Operation   string    `json:"operation"` // "Apply" or "Update"
@@ -43,7 +44,7 @@ func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	if newest == nil {
 		return nil, false
 	}
-	clone := *newest // a pointer into entries would keep all of them in memory
+	clone := *newest // a copy, because a pointer into entries would keep all of them in memory
 	return &clone, unambiguous
 }
 
@@ -67,28 +68,27 @@ func Latest(managed []byte) (latest time.Time) {
 }
 
 // Attribute returns the authors of a patch with their operations, from the newest author to the oldest. The patch
-// must be from package diff. after is the resulting document, because array indices in paths refer to it. managed is
-// the managedFields of after. since is the newest time in the managedFields before the change.
+// must be from package diff. after is the document after the patch, and managed is its managedFields. since is the
+// newest time in the managedFields before the change.
 //
-// An operation belongs to every manager that owns its path, or a value inside that path. If there is no such manager,
-// it belongs to the managers that own the nearest parent as a whole, such as an atomic list. If some of these
-// managers wrote after since, it belongs only to them: a replaced object can contain older values of other managers.
-//
-// Some operations have no owner: they remove a value, or set a field that the API server sets with every write. They
-// belong to the entry with the newest time. If several entries have this time, they belong to one that owns another
-// operation of the patch.
-//
-// If no entry is newer than since, the change possibly updated no time. Examples are an Update that only removes
-// fields, a deletion, and the binding of a pod. The newest entry then gets operations without an owner only if it
-// owns another operation of the patch. Only removed values, and fields that change with every write, count as such
-// operations. Ownership inside a replaced document or replaced metadata does not count, because both contain the
-// resourceVersion.
+//   - An operation belongs to every manager that owns its path, or a value inside that path. If there is none, it
+//     belongs to the managers that own the nearest parent as a whole, such as an atomic list. If some of these
+//     managers wrote after since, it belongs only to them: a replaced object can contain older values of other
+//     managers.
+//   - An operation has no owner if it removes a value, or sets a field that the API server sets with every write. It
+//     then belongs to the entry with the newest time. If several entries have this time, it belongs to one of them
+//     that owns another operation of the patch.
+//   - If no entry is newer than since, the change possibly updated no time. Examples are an Update that only removes
+//     fields, a deletion, and the binding of a pod. An operation that removes a value, or sets a field that the API
+//     server sets with every write, then belongs to the newest entry only if this entry owns another operation of the
+//     patch. Any other operation without an owner has no author. Owning a part of a replaced document or of replaced
+//     metadata does not count, because both contain the resourceVersion.
 //
 // Paths are compared literally. An entry for another API version can have another name for a field, and then does not
 // own that field.
 func Attribute(managed, patch, after []byte, since time.Time) []Share {
 	entries := read(managed)
-	slices.Reverse(entries) // of entries with the same time, the last one is now first
+	slices.Reverse(entries) // the last of several entries with the same time is now the first of them
 	slices.SortStableFunc(entries, func(a, b entry) int { return b.Time.Compare(a.Time) })
 	shares := make([]Share, len(entries))
 	for i := range entries {
@@ -117,7 +117,8 @@ func Attribute(managed, patch, after []byte, since time.Time) []Share {
 	return slices.DeleteFunc(shares, func(s Share) bool { return len(s.Ops) == 0 })
 }
 
-// fallbackIndex returns the index of the share that gets operations without an owner, or -1 for none.
+// fallbackIndex returns the index of the share that also gets the operations without an owner, or -1 if no share gets
+// them.
 func fallbackIndex(shares []Share, since time.Time) int {
 	for i := range shares {
 		if len(shares[i].Ops) > 0 && shares[i].Time.Equal(shares[0].Time) {
@@ -130,14 +131,15 @@ func fallbackIndex(shares []Share, since time.Time) int {
 	return -1
 }
 
-// ownersOf returns the indices of the entries that own a path, or else its nearest parent. If some of these entries
-// are newer than since, it returns only those. entries must be sorted by time, newest first, and so is the result.
+// ownersOf returns the indices of the entries that own a path. If there are none, it returns those that own the
+// nearest parent. If some of these entries are newer than since, it returns only the newer ones. entries must be
+// sorted by time, newest first, and so is the result.
 func ownersOf(entries []entry, path []step, since time.Time) (owners []int) {
 	nearest := 0
 	for i := range entries {
 		hasRecentOwner := len(owners) > 0 && entries[owners[0]].Time.After(since) && !entries[i].Time.After(since)
 		if hasRecentOwner && nearest == len(path) {
-			return owners // no older entry can be nearer; stopping here avoids parsing most fields
+			return owners // no older entry can own a nearer parent; stopping here avoids parsing most entries
 		}
 		depth, ok := entries[i].ownedDepth(path)
 		if !ok || depth < nearest || hasRecentOwner && depth == nearest {

@@ -10,7 +10,7 @@ import (
 // step is one step of a path: to a member of an object, or to an element of an array.
 type step struct {
 	name  string
-	item  *node // the array element; nil for an object member
+	item  *node // the array element; nil if the step leads to an object member
 	index int
 }
 
@@ -22,7 +22,8 @@ type node struct {
 	items   []*node
 }
 
-// steps splits a JSON Pointer into path steps. A segment that does not exist in the document counts as a member name.
+// steps splits a JSON Pointer into path steps. If the document contains nothing at a segment, the segment counts as a
+// member name.
 func (n *node) steps(path string) []step {
 	if path == "" {
 		return nil

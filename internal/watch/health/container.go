@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// role is the purpose of a container. Sentences about the container start with this text.
+// role is the purpose of a container. Its text is also the start of sentences about the container.
 type role string
 
 const (
@@ -16,7 +16,7 @@ const (
 	ephemeralRole role = "ephemeral container"
 )
 
-// container is one container of a pod. status is its container status, or nil if the pod has none for it.
+// container is one container of a pod. status is its entry in the pod's container statuses, or nil if it has none.
 type container struct {
 	role   role
 	name   string
@@ -57,8 +57,8 @@ func (c *container) hasSucceeded() bool {
 	return ended && end.count("exitCode") == 0
 }
 
-// hasFailed reports whether the container exited with an error, or waits for another reason than its normal start. It
-// is false for ephemeral containers.
+// hasFailed reports whether the container exited with an error, or waits for a reason that is not part of a normal
+// start. It is always false for ephemeral containers.
 func (c *container) hasFailed() bool {
 	if c.role == ephemeralRole {
 		return false
@@ -70,7 +70,7 @@ func (c *container) hasFailed() bool {
 	return waiting && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, wait.text("reason"))
 }
 
-// sentence describes the state of the container, or returns "" if the container is healthy.
+// sentence returns a sentence about the state of the container, or "" if the container is healthy.
 func (c *container) sentence() string {
 	var parts []string
 	message := ""
@@ -83,7 +83,7 @@ func (c *container) sentence() string {
 		}
 		parts = append(parts, reason)
 		if message = wait.text("message"); reason == "CrashLoopBackOff" {
-			message = last.text("message") // the waiting message describes only the back-off
+			message = last.text("message") // the waiting message describes only the back-off, not the exit
 		}
 	}
 	run, running := c.state("running")

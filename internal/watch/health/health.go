@@ -2,9 +2,9 @@
 //
 // The status is from kstatus (github.com/fluxcd/cli-utils), which kubectl apply --prune and Flux use. kstatus has
 // generic rules for every kind, and special rules for some built-in kinds. For the most common kinds, this package
-// has its own rules, which add reasons. Some of these rules are stricter: kstatus checks whether an object is
-// reconciled, but people want to know whether it works. For example, kstatus reports Current for a failed Pod,
-// because it is reconciled.
+// has its own rules, which add reasons. Some of these rules are stricter than kstatus: kstatus checks whether an
+// object is reconciled, but people want to know whether it works. For example, a failed Pod is reconciled, so kstatus
+// reports Current.
 //
 // All functions are pure: the same JSON text always gives the same Health. Of also returns a Health for invalid text.
 // It makes at most a few passes over the text, and the size of a Health is limited.
@@ -25,11 +25,11 @@ type Status string
 
 // Statuses of an object, from kstatus.
 const (
-	Current     Status = "Current"     // in the desired state, as far as its status shows
+	Current     Status = "Current"     // in the desired state, as far as the object's status field shows
 	InProgress  Status = "InProgress"  // changing towards the desired state
 	Failed      Status = "Failed"      // not in the desired state; a person must act
 	Terminating Status = "Terminating" // being deleted
-	Unknown     Status = "Unknown"     // cannot be determined from its status
+	Unknown     Status = "Unknown"     // cannot be determined from the object's status field
 )
 
 const (
@@ -66,8 +66,8 @@ type kstatusResult struct {
 	reason, message string
 }
 
-// computeStatus runs kstatus for an object. kstatus panics if a field has an unexpected type. computeStatus then
-// returns Unknown.
+// computeStatus runs kstatus for an object. It returns Unknown if kstatus panics, which happens if a field has an
+// unexpected type.
 func computeStatus(o node) (v kstatusResult) {
 	defer func() {
 		if recover() != nil {
@@ -108,8 +108,8 @@ func (v kstatusResult) toHealth(o node) Health {
 	return h
 }
 
-// generalSummary returns a sentence that applies to objects of any kind: the object is being deleted, or its
-// controller has not observed it yet. Otherwise, it returns "".
+// generalSummary returns a sentence for states that objects of any kind can have: the object is being deleted, or its
+// controller has not observed it yet. It returns "" if neither is true.
 func (v kstatusResult) generalSummary(o node) string {
 	finalizers := o.texts("metadata", "finalizers")
 	switch {
@@ -127,8 +127,8 @@ func (v kstatusResult) generalSummary(o node) string {
 	return ""
 }
 
-// override replaces the summary of h by generalSummary if that is not empty. The old summary becomes the first
-// detail.
+// override replaces the summary of h by the result of generalSummary, if that is not empty. The old summary becomes
+// the first detail.
 func (v kstatusResult) override(o node, h *Health) {
 	general := v.generalSummary(o)
 	if general == "" {
@@ -162,7 +162,7 @@ func capital(sentence string) string {
 
 func oneLine(text string) string {
 	if len(text) > 4*maxText {
-		text = text[:4*maxText] // cut early to save time; not to maxText yet, because Fields removes white space
+		text = text[:4*maxText] // the cut saves time; more than maxText must stay, because Fields removes white space
 	}
 	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "")
 	if len(text) <= maxText {

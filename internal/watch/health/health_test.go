@@ -94,7 +94,7 @@ func TestTextsAreLimited(t *testing.T) {
 	for _, sentence := range append(h.Details, h.Summary) {
 		checkSentence(t, sentence)
 	}
-	for _, before := range []string{"", "x"} { // one of these moves the cut into the middle of a letter
+	for _, before := range []string{"", "x"} { // with one of these, the cut is in the middle of a letter
 		h := health.Of([]byte(`{"status":{"conditions":[{"type":"Ready","status":"False","message":"` +
 			before + strings.Repeat("é", 2000) + `"}]}}`))
 		checkSentence(t, h.Summary)
@@ -114,8 +114,8 @@ func checkSentence(t *testing.T, sentence string) {
 	}
 }
 
-// Of limits the length of its result even for deeply nested or long texts. Its duration stays proportional to the
-// duration of parsing the text.
+// Of limits the length of its result even for deeply nested or long texts. The time that it takes is proportional to
+// the time for parsing the text.
 func TestUnusualTexts(t *testing.T) {
 	deep := strings.Repeat(`{"status":`, 9990) + "1" + strings.Repeat("}", 9990)
 	for name, text := range map[string]string{

@@ -33,8 +33,8 @@ func job(o node, _ Status) Health {
 	return h
 }
 
-// cronJob returns the health of a CronJob. It is Failed if the last run ended without success. A successful run is
-// never reported as failed in between, because the controller writes its end and its success in one update.
+// cronJob returns the health of a CronJob. It is Failed if the last run ended without success. It is not Failed for a
+// moment after a successful run, because the controller writes the end and the success in one update.
 func cronJob(o node, _ Status) Health {
 	last, succeeded := o.text("status", "lastScheduleTime"), o.text("status", "lastSuccessfulTime")
 	active := len(o.nodes("status", "active"))

@@ -39,8 +39,8 @@ func service(o node, status Status) Health {
 	return h
 }
 
-// ingress returns the health of an Ingress. It is healthy without an address, because some controllers never assign
-// one.
+// ingress returns the health of an Ingress. An Ingress without an address is healthy, because some controllers never
+// assign one.
 func ingress(o node, status Status) Health {
 	assigned := addresses(o)
 	if len(assigned) == 0 {

@@ -13,8 +13,8 @@ import (
 // missing or has another type.
 type node map[string]any
 
-// read decodes only the members of an object that its health depends on. It skips others, such as the data of
-// ConfigMaps, which can be 1 MiB long.
+// read decodes only those members of an object on which the health depends. It skips other members, such as the data
+// of ConfigMaps, which can be 1 MiB long.
 func read(text []byte) (node, error) {
 	o := node{}
 	c := jsonscan.NewCursor(text)

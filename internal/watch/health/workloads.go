@@ -2,8 +2,9 @@ package health
 
 import "fmt"
 
-// readiness returns the health of a workload from its numbers of ready and desired replicas. If the numbers do not
-// explain the status, the first of reasons is added to the summary.
+// readiness returns the health of a workload from the numbers of ready and desired replicas. noun names the replicas
+// in the summary. reasons are sentences with problems. They become the details, but if the numbers do not explain the
+// status, the first one becomes a part of the summary.
 func readiness(status Status, ready, desired int64, noun string, reasons []string) Health {
 	h := Health{Status: status, Summary: ratioText(ready, desired, noun, "ready"), Details: reasons}
 	if desired == 0 && ready == 0 {
@@ -65,8 +66,8 @@ func replicaSet(o node, status Status) Health {
 	return readiness(status, ready, desired, "replicas", reasons)
 }
 
-// statefulSet returns the health of a StatefulSet. It is InProgress while replicas are not ready. With the update
-// strategy OnDelete, kstatus would always report Current.
+// statefulSet returns the health of a StatefulSet. The health is InProgress while replicas are not ready. kstatus
+// would always report Current with the update strategy OnDelete.
 func statefulSet(o node, status Status) Health {
 	desired, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
 	if status == Current && ready < desired {
@@ -98,9 +99,9 @@ func statefulSet(o node, status Status) Health {
 	return readiness(status, ready, desired, "replicas", reasons)
 }
 
-// daemonSet returns the health of a DaemonSet. With the update strategy OnDelete, it is Current as soon as all pods
-// are ready and available. Outdated pods do not count, because they are updated only when someone deletes them.
-// kstatus would wait for them.
+// daemonSet returns the health of a DaemonSet. With the update strategy OnDelete, the health is Current as soon as
+// all pods are ready and available. kstatus would also wait for updates of outdated pods, which happen only when
+// someone deletes these pods.
 func daemonSet(o node, status Status) Health {
 	desired, ready := o.count("status", "desiredNumberScheduled"), o.count("status", "numberReady")
 	isOnDelete := o.text("spec", "updateStrategy", "type") == "OnDelete"

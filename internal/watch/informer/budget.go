@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// MinMemory is the smallest valid Options.MemoryLimit in bytes, except 0 for no limit. It is twice programMemory, the
-// memory that the program needs before it watches anything.
+// MinMemory is the smallest valid Options.MemoryLimit in bytes, apart from 0, which means no limit. It is twice
+// programMemory, the memory that the program needs before it watches anything.
 const MinMemory = 96 << 20
 
 // programMemory is the memory, in bytes, that the program needs in addition to the watched objects.
 const programMemory = 48 << 20
 
-// BudgetOf returns how many bytes of a memory limit are for watched objects. The rest is for the program itself, the
-// garbage collector and responses. A limit of 0, and a result of 0, mean no limit.
+// BudgetOf returns the part of a memory limit that is for watched objects, in bytes. The rest is for the program
+// itself, the garbage collector and responses. A limit of 0 means no limit, and the result is then also 0.
 func BudgetOf(limit int64) int64 {
 	if limit == 0 {
 		return 0
@@ -22,8 +22,9 @@ func BudgetOf(limit int64) int64 {
 	return (limit - programMemory) / 2
 }
 
-// LimitedTo returns r with defaults for zero fields, and with its size limited to an eighth of the memory budget, so
-// that the budget has room for the histories of several resources. A budget of 0 does not limit the size.
+// LimitedTo returns a copy of r with defaults for zero fields. budget is the memory budget of all informers in bytes.
+// The history gets at most an eighth of it, so that there is room for the histories of several resources. A budget of
+// 0 does not limit the size.
 func (r Ring) LimitedTo(budget int64) Ring {
 	r.Bytes, r.Age = cmp.Or(r.Bytes, ringBytes), cmp.Or(r.Age, ringAge)
 	if budget > 0 {
@@ -44,20 +45,21 @@ const (
 )
 
 const (
-	// estimateDelay is the time until a new memory estimate, after an estimate exceeded the free memory. Until then,
-	// the resource is not watched.
+	// estimateDelay is the delay before a new memory estimate, if the last estimate exceeded the free memory. During
+	// the delay, the resource is not watched.
 	estimateDelay = time.Minute
-	// relistDelay is the time until a new list, after a list was canceled because it exceeded the free memory. It is
-	// longer than estimateDelay, because a canceled list has read many objects in vain.
+	// relistDelay is the delay before a new list, if the last list was canceled because it exceeded the free memory.
+	// It is longer than estimateDelay, because a canceled list has read many objects in vain.
 	relistDelay = 5 * time.Minute
-	// reserveStep is the number of bytes that a running list reserves at a time when it exceeds its estimate.
+	// reserveStep is the number of additional bytes that a running list reserves each time it exceeds its reserved
+	// memory.
 	reserveStep = 64 << 10
 	// changeMargin is the factor by which a memory estimate is increased, because later changes can add objects.
 	changeMargin = 1.1
 )
 
-// load returns the bytes that an informer uses without its history: objects, data about masked values, sorted lists,
-// and the memory that running lists have reserved.
+// load returns the memory of an informer in bytes, apart from its history: the objects, data about masked values,
+// sorted lists, and what running lists have reserved.
 func (i *Informer) load() int64 {
 	state, _ := i.Weight()
 	return int64(state) + i.masks.Weight() + i.reservedBytes.Load() + i.Extension.Weight()
@@ -77,11 +79,11 @@ func (p *Pool) free() int64 {
 }
 
 // makeRoom frees memory until the given number of bytes fits into the memory budget. It first drops histories of
-// recent changes, the largest first. Then it evicts informers without readers, longest idle first, but never
-// requester, the informer that needs the memory. If all of this would not free enough memory, it drops nothing.
+// recent changes, the largest first. Then it stops informers without readers, longest idle first, but never
+// requester, the informer that needs the memory. If all of this would not free enough memory, it frees nothing.
 //
-// attainable is the number of bytes that would be free without any histories and idle informers. fits reports whether
-// the given number of bytes fits into the budget.
+// attainable is the number of bytes that are free if all of this is dropped. fits reports whether the given number of
+// bytes fits into the budget.
 func (p *Pool) makeRoom(bytes int64, requester *Informer) (attainable int64, fits bool) {
 	if p.Budget == 0 {
 		return 0, true
@@ -93,7 +95,7 @@ func (p *Pool) makeRoom(bytes int64, requester *Informer) (attainable int64, fit
 	for bytes > p.free() && p.evict(requester) {
 		continue
 	}
-	// Return true even if histories have grown in the meantime. The next call of MakeRoom drops them.
+	// Return true, although histories can have grown in the meantime. The next call of MakeRoom drops them.
 	return attainable, true
 }
 
@@ -103,8 +105,8 @@ func (i *Informer) MakeRoom(bytes int64) bool {
 	return fits
 }
 
-// needed returns the bytes in use that MakeRoom cannot free: those of requester, and of all informers with readers.
-// Histories do not count, because MakeRoom can drop them.
+// needed returns the memory in use that makeRoom cannot free, in bytes: that of requester, and of all informers with
+// readers. Histories do not count, because makeRoom can drop them.
 func (p *Pool) needed(requester *Informer) (sum int64) {
 	idle := p.idle()
 	for _, i := range p.Informers() {
@@ -139,8 +141,8 @@ func (p *Pool) dropHistories(bytes int64) {
 	}
 }
 
-// evict stops the informer that has been without readers for the longest time, but never the informer except. It
-// reports whether it stopped one.
+// evict stops the informer that has been without readers for the longest time. It never stops the informer in the
+// parameter except. It reports whether it has stopped one.
 func (p *Pool) evict(except *Informer) bool {
 	p.mu.Lock()
 	evicted := p.evictLocked(func(e *entry) bool { return e.Informer != except })
@@ -152,15 +154,15 @@ func (p *Pool) evict(except *Informer) bool {
 	return true
 }
 
-// exceedsBudget reports whether the informer i must stop because the memory budget is exceeded. It must stop if no
-// other informer is larger, and if the budget is exceeded even without histories and idle informers.
+// exceedsBudget reports whether the informer i must stop because all informers together exceed the memory budget. It
+// must stop if no other informer is larger, and if dropping histories and idle informers would not be enough.
 func (p *Pool) exceedsBudget(i *Informer) bool {
 	own := i.load()
 	largest := !slices.ContainsFunc(p.Informers(), func(other *Informer) bool {
 		return other != i && other.load() > own
 	})
-	// Call MakeRoom after the comparison of sizes: if a larger informer has stopped in the meantime, the budget
-	// suffices now.
+	// Call makeRoom only after the comparison of sizes: if a larger informer has stopped in the meantime, there is
+	// enough room now.
 	_, fits := p.makeRoom(0, i)
 	return largest && !fits
 }

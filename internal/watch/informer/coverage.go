@@ -7,13 +7,14 @@ import (
 	"glasshouse/internal/watch/event"
 )
 
-// coverage records which namespaces an informer has listed. When a namespace is added, its objects become visible
-// although they were not created. When one is removed, its objects disappear although they were not deleted. The
+// coverage records which namespaces an informer has listed. When a namespace is added, its objects become visible,
+// although none was created. When a namespace is removed, its objects disappear, although none was deleted. The
 // informer's lock guards all fields.
 type coverage struct {
 	covered map[string]bool // Namespaces whose objects are in memory; "" means all.
-	// dropped contains the journal offset at which the rows of each namespace were last removed; the key "" means any
-	// namespace. A reader cannot resume from an older cursor, because changes after the removal are not in the journal.
+	// dropped contains, for each namespace, the journal offset at which its rows were last removed; the key "" means
+	// any namespace. A reader cannot resume from an older cursor, because the journal lacks changes after the
+	// removal.
 	dropped map[string]uint64
 }
 
@@ -21,9 +22,9 @@ func newCoverage() coverage {
 	return coverage{covered: make(map[string]bool), dropped: make(map[string]uint64)}
 }
 
-// entered returns a function that creates the event.Memo (extra data of a change) for an added object with a given
-// key. CoverageOnly is set for objects of a namespace that was not listed before: they became visible, but were not
-// created.
+// entered returns a function that returns the event.Memo (extra data of a change) for an added object with the given
+// key. The Memo has CoverageOnly if the object's namespace was not listed before: the object became visible, but was
+// not created.
 func (i *Informer) entered() func(key string) event.Memo {
 	i.mu.Lock()
 	covered := maps.Clone(i.coverage.covered)
@@ -33,8 +34,8 @@ func (i *Informer) entered() func(key string) event.Memo {
 	}
 }
 
-// dropCoverage records that the rows of each namespace for which matches returns true were removed. It reports
-// whether a reader still requests one of these namespaces.
+// dropCoverage records that the rows of some namespaces were removed: those for which matches returns true.
+// isRequested reports whether a reader still requests one of these namespaces.
 func (i *Informer) dropCoverage(matches func(namespace string) bool) (isRequested bool) {
 	i.mu.Lock()
 	anyCovered := false
@@ -45,7 +46,7 @@ func (i *Informer) dropCoverage(matches func(namespace string) bool) (isRequeste
 	if !anyCovered {
 		return false
 	}
-	i.Mark() // Cursors from before and after the removal must differ, even if there were no rows.
+	i.Mark() // Use one offset, so that cursors from before and after the removal differ even if there were no rows.
 	retained, _ := i.Retained()
 	now := i.Now().Offset
 	i.mu.Lock()
@@ -68,15 +69,15 @@ func (i *Informer) dropCoverage(matches func(namespace string) bool) (isRequeste
 	return isRequested
 }
 
-// HasGap reports whether changes after an offset can be missing, because a namespace was not watched at the time.
-// namespaces are those that the reader requests; none means all.
+// HasGap reports whether the journal can lack changes after an offset, because a requested namespace was not watched
+// for some time. An empty list of namespaces means all.
 func (i *Informer) HasGap(namespaces []string, offset uint64) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for ns, at := range i.coverage.dropped {
 		isRequested := slices.Contains(namespaces, ns)
-		// For a reader of all namespaces, only namespaces that are watched now count. It gets no changes of other
-		// namespaces.
+		// A reader that requests all namespaces gets only changes of namespaces that are watched now. The other ones
+		// do not count.
 		if len(namespaces) == 0 {
 			isRequested = i.feeds[""] != nil || i.feeds[ns] != nil
 		}

@@ -14,18 +14,19 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// estimate is the memory that the watch of a namespace needs, or the reason why it does not fit into the budget. The
-// namespace "" means all namespaces.
+// estimate is the memory that the watch of a namespace needs, or the reason why the watch does not fit into the
+// budget. The namespace "" means all namespaces.
 type estimate struct {
 	bytes   int64     // Needed bytes, without those of objects that are already in memory.
 	refusal string    // Why the watch does not fit into memory; empty if it fits.
 	until   time.Time // When a new estimate can replace the refusal.
 }
 
-// fits reports whether a namespace ("" means all) can be watched within the memory budget. Estimates of namespaces
-// that fit, but are not listed yet, count as used memory. If the namespace does not fit, fits sets its status to
-// Failed, with the reason and with advice for a smaller request. It also returns false until the data for an estimate
-// has arrived.
+// fits reports whether a namespace ("" means all) can be watched within the memory budget. It returns false until the
+// data for an estimate has arrived. If the namespace does not fit, fits sets its status to Failed, with the reason
+// and with advice for a smaller request.
+//
+// Namespaces that are not listed yet, but have got an estimate that fits, count as used memory.
 func (s *reconciler) fits(ctx context.Context, namespace string) bool {
 	if s.options.Pool.Budget == 0 {
 		return true
@@ -45,15 +46,15 @@ func (s *reconciler) fits(ctx context.Context, namespace string) bool {
 }
 
 // estimateFits estimates the memory for a namespace from probe, the first page of its list. It reports whether that
-// memory fits into the budget. If the request for the page failed, it returns true, because the list will report the
-// error or its own size.
+// memory fits into the budget. If the request for the page failed, it returns true, because the complete list will
+// then report the error or its own size.
 func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 	if probe.err != nil {
 		s.estimates[namespace] = estimate{}
 		return true
 	}
 	replaced := int64(0)
-	// The list of all namespaces replaces the lists of single namespaces.
+	// The list of all namespaces replaces the objects of single namespaces, so their memory becomes free.
 	if namespace == "" {
 		state, _ := s.Weight()
 		replaced = int64(state) + s.masks.Weight()
@@ -62,7 +63,7 @@ func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 	additional := max(0, bytes-replaced)
 	free, fits := s.options.Pool.makeRoom(additional, s.Informer)
 	if fits {
-		s.reservedBytes.Add(additional) // Released when the feed has listed the namespace; see prepare.
+		s.reservedBytes.Add(additional) // Released when the namespace has been listed; see prepare.
 		s.estimates[namespace] = estimate{bytes: additional}
 		return true
 	}
@@ -79,21 +80,21 @@ func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 func weightOf(objects int, bytes int64) int64 { return bytes + int64(objects)*journal.EntryOverhead }
 
 // reservation is the memory that a feed (the list and watch of one namespace, or of all) reserves until its list is
-// complete. While the feed runs, only the goroutine that reads the list uses the reservation. Before the feed starts
-// and after it has ended, only the reconciler does.
+// complete. While the feed runs, only the goroutine that reads the list uses the reservation. Before the start and
+// after the end of the feed, only the reconciler uses it.
 type reservation struct {
-	// bytes is the memory that is reserved for the list. It does not include objects and data about masked values that
-	// were in memory before the list.
+	// bytes is the memory that is reserved for the list. It does not include what was in memory before the list:
+	// objects, and data about masked values.
 	bytes         int64
 	replacedBytes int64 // Size of the objects that the list replaces; unmeasured until it is computed.
-	masks         int64 // The part of bytes that is already in use, for masked values in this list.
+	masks         int64 // The part of bytes that is already in use, for data about masked values in this list.
 	isOversized   bool  // The list did not fit and was canceled.
 }
 
 // unmeasured is the value of reservation.replacedBytes before it is computed.
 const unmeasured = -1
 
-// replaceableBytes returns the size, in bytes, of the objects in memory that the feed's list replaces.
+// replaceableBytes returns the size, in bytes, of the objects in memory that the list of this feed replaces.
 func (f *feed) replaceableBytes() int64 {
 	if f.namespace == "" {
 		state, _ := f.Weight()
@@ -102,13 +103,12 @@ func (f *feed) replaceableBytes() int64 {
 	return int64(f.WeightIn(f.covers))
 }
 
-// measure records how many objects and bytes of a list have arrived so far. It cancels the list when they exceed both
-// the estimate and the free memory.
+// measure is called with the number of objects and bytes of a list that have arrived so far. It cancels the list if
+// they exceed both the estimate and the free memory. Estimates can be too low or missing: the API server does not
+// report the length of a list with a field selector, and a relist can have any size.
 //
-// Estimates can be wrong. The API server does not report the length of a list with a field selector. Some lists have
-// no estimate, and a relist can have any size. While a list arrives, its objects are in memory together with the
-// objects that they replace. Only the larger of the two sizes counts, because otherwise no resource could use more
-// than half of the budget.
+// While a list arrives, its objects are in memory together with the objects that they replace. Only the larger of the
+// two sizes counts, because otherwise no resource could use more than half of the budget.
 func (f *feed) measure(objects int, bytes int64) {
 	r := &f.reserved
 	if f.options.Pool.Budget == 0 || r.isOversized {
@@ -172,7 +172,7 @@ func (s *reconciler) setFailed(namespace, reason string) {
 	}
 }
 
-// dropOversized stops the feeds whose list did not fit into memory, and removes their rows.
+// dropOversized stops the feeds (lists and watches) whose list did not fit into memory, and removes their rows.
 func (s *reconciler) dropOversized() {
 	s.mu.Lock()
 	reasons := make(map[string]string)
@@ -184,7 +184,7 @@ func (s *reconciler) dropOversized() {
 	s.mu.Unlock()
 	for ns, reason := range reasons {
 		refusal := reason + ": " + s.advice(ns) + "."
-		s.setFailed(ns, refusal) // Set the status before the feed stops, so that no other status is reported.
+		s.setFailed(ns, refusal) // Set the status first, so that no other status is reported in between.
 		s.endFeeds(func(f *feed) bool { return f.namespace == ns })
 		if evicted, _ := s.evict(func(other string) bool { return other == ns || ns == "" }); evicted {
 			s.resetReaders()
@@ -193,8 +193,8 @@ func (s *reconciler) dropOversized() {
 	}
 }
 
-// enforceBudget stops all feeds of the informer if it has grown too large for the memory budget. It reports whether
-// it stopped them.
+// enforceBudget stops all feeds (lists and watches) of the informer if it has grown too large for the memory budget.
+// It reports whether it has stopped them.
 func (s *reconciler) enforceBudget() bool {
 	if !s.options.Pool.exceedsBudget(s.Informer) {
 		return false
@@ -206,11 +206,11 @@ func (s *reconciler) enforceBudget() bool {
 		formatBytesUp(s.load()), formatBytes(s.options.Pool.Budget))
 	refusalOf := func(ns string) string { return prefix + s.advice(ns) + "." }
 	for _, ns := range watched {
-		s.setFailed(ns, refusalOf(ns)) // Set the status before the feeds stop, so that no other status is reported.
+		s.setFailed(ns, refusalOf(ns)) // Set the status first, so that no other status is reported in between.
 	}
 	s.endFeeds(everyFeed)
 	s.clearRows()
-	// Also refuse the watch of all namespaces together (""), because they need at least as much memory.
+	// Also refuse the watch of all namespaces together (""), because it needs at least as much memory.
 	for _, ns := range append(watched, "") {
 		s.estimates[ns] = estimate{refusal: refusalOf(ns), until: time.Now().Add(estimateDelay)}
 	}

@@ -11,15 +11,15 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// Faults brings an informer into states that only rare races produce. It exists for the tests of packages that read
+// Faults brings an informer into states that otherwise only rare races produce. It is for tests of packages that use
 // informers.
 type Faults struct{ informer *Informer }
 
 // Faults returns the Faults of the informer.
 func (i *Informer) Faults() Faults { return Faults{i} }
 
-// DeleteRows removes all rows, as after a permission was revoked. It calls whileLocked while the journal is locked,
-// before the readers are woken.
+// DeleteRows removes all rows, as the informer does when a permission was revoked. It calls whileLocked while the
+// journal is locked, before the readers are woken.
 func (f Faults) DeleteRows(whileLocked func()) {
 	refuse := sync.OnceFunc(func() {
 		whileLocked()
@@ -28,7 +28,8 @@ func (f Faults) DeleteRows(whileLocked func()) {
 	f.informer.evict(func(string) bool { refuse(); return true })
 }
 
-// Forbid sets the state Forbidden, as after the API server has refused a list. The reconciler removes the rows later.
+// Forbid sets the state Forbidden, as the informer does when the API server has refused a list. The reconciler
+// removes the rows later.
 func (f Faults) Forbid() {
 	f.refuse()
 	f.informer.notify()
@@ -57,11 +58,11 @@ func (f Faults) SetColumns(column string, whileLocked func()) {
 	f.informer.Wake()
 }
 
-// ResetReaders makes all readers restart from a snapshot, as after a permission was revoked.
+// ResetReaders makes all readers restart from a snapshot, as the informer does when a permission was revoked.
 func (f Faults) ResetReaders() { f.informer.resetReaders() }
 
-// Uncover simulates the moment after the permission for a namespace was revoked. The namespace has no feed (no list and
-// watch) any more, but its rows are still in the journal. restore adds the feed again.
+// Uncover simulates the moment after the permission for a namespace was revoked: its feed (list and watch) has ended,
+// but its rows are still in the journal. restore adds the feed again.
 func (f Faults) Uncover(namespace string) (restore func()) {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()
@@ -74,8 +75,9 @@ func (f Faults) Uncover(namespace string) (restore func()) {
 	}
 }
 
-// DeleteNamespaceRows removes the rows of a namespace, as after a permission was revoked. It calls whileLocked while
-// the journal is locked, before the rows are removed. The namespace counts as not watched until restore is called.
+// DeleteNamespaceRows removes the rows of a namespace, as the informer does when a permission was revoked. It calls
+// whileLocked while the journal is locked, before the rows are removed. The namespace counts as not watched until
+// restore is called.
 func (f Faults) DeleteNamespaceRows(namespace string, whileLocked func()) (restore func()) {
 	uncover := sync.OnceFunc(func() {
 		whileLocked()
@@ -85,8 +87,8 @@ func (f Faults) DeleteNamespaceRows(namespace string, whileLocked func()) (resto
 	return restore
 }
 
-// OnFeedStop simulates that the watch of each feed opens just when the feed is stopped. It then calls observe with the
-// state of the informer.
+// OnFeedStop simulates that a watch opens just while its feed (list and watch) is being stopped. For each stopped
+// feed, it then calls observe with the state of the informer.
 func (f Faults) OnFeedStop(observe func(status.State)) {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()
@@ -100,8 +102,9 @@ func (f Faults) OnFeedStop(observe func(status.State)) {
 	}
 }
 
-// ExceedsBudgetWith reports whether the informer would stop for lack of memory while only large exceeds the budget.
-// large reserves the given number of bytes. Another goroutine frees them after a loop with the given number of steps.
+// ExceedsBudgetWith reports whether the informer would stop because of the memory budget, while another goroutine
+// frees the memory that exceeds the budget. The informer large has reserved the given number of bytes for this. The
+// goroutine frees them after a loop with the given number of steps.
 func (f Faults) ExceedsBudgetWith(large *Informer, bytes int64, steps int) bool {
 	large.reservedBytes.Add(bytes)
 	var started atomic.Bool

@@ -30,17 +30,18 @@ const (
 	pollInterval = 30 * time.Second
 	// columnsTimeout limits the request for the CRD that defines the columns.
 	columnsTimeout = 2 * time.Second
-	// notWatchable is the first sentence of the reason why a resource is polled although its API supports watches.
+	// notWatchable is the first sentence of the reason why a resource is polled (listed repeatedly), although its API
+	// supports watches.
 	notWatchable = "It can be listed, but not watched. "
 )
 
 // feed is one list and watch of an informer, for all namespaces or for one. client-go's Reflector stores the results
-// in the informer's journal. The status in state reports how current the data is. It is changed before readers are
+// in the informer's journal. The field state contains how current the data is. It is changed before readers are
 // woken.
 type feed struct {
 	*Informer
 
-	namespace    string // Empty for all namespaces.
+	namespace    string // Empty means all namespaces.
 	pollReason   string // Why the resource is polled; empty if it is watched.
 	source       *listwatch.Source
 	stop         context.CancelFunc
@@ -51,8 +52,8 @@ type feed struct {
 	state feedState // Guarded by the informer's lock.
 }
 
-// prepareFeed initializes a feed without starting it. It returns run, which lists and watches until f.stop is called.
-// status is the status of the feed until the API server has responded.
+// prepareFeed initializes a feed without starting it. The returned function run lists and watches until f.stop is
+// called. status is the status of the feed until the API server has responded.
 func (i *Informer) prepareFeed(ctx context.Context, f *feed, status status.Status) (run func(), err error) {
 	scope := i.Scope
 	scope.Namespace = f.namespace
@@ -74,9 +75,9 @@ func (i *Informer) prepareFeed(ctx context.Context, f *feed, status status.Statu
 	}, nil
 }
 
-// swapFeeds replaces stopped feeds with prepared ones, which have not started yet. The rows of the stopped feeds stay
-// in memory. The replacement happens in one step, under the lock. Otherwise readers could mistake a part of the rows
-// for all of them, or get an error.
+// swapFeeds replaces stopped feeds (lists and watches) with prepared ones, which have not started yet. The rows of
+// the stopped feeds stay in memory. All feeds are replaced under one lock. Otherwise readers could mistake a part of
+// the rows for all of them, or get an error.
 func (i *Informer) swapFeeds(stopped map[*feed]bool, prepared map[*feed]func()) {
 	i.mu.Lock()
 	for f := range stopped {
@@ -95,8 +96,8 @@ func (i *Informer) swapFeeds(stopped map[*feed]bool, prepared map[*feed]func()) 
 	}
 }
 
-// releaseReservation releases the memory that the feed has reserved for its list, because the objects are in the
-// journal now, or will not arrive.
+// releaseReservation releases the memory that the feed has reserved for its list. It is not needed any more: the
+// objects are in the journal now, or will not arrive.
 func (f *feed) releaseReservation() {
 	f.reservedBytes.Add(f.reserved.masks - f.reserved.bytes)
 	f.reserved.bytes, f.reserved.masks = 0, 0
@@ -115,7 +116,8 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// reflect lists and watches with client-go's Reflector, until ctx ends or the API server refuses the watch.
+// reflect runs client-go's Reflector, which lists and watches, until the context ends or the API server refuses the
+// watch.
 func (f *feed) reflect(feedCtx context.Context) {
 	ctx, stopReflector := context.WithCancel(feedCtx)
 	defer stopReflector()
@@ -151,12 +153,12 @@ func (f *feed) reflect(feedCtx context.Context) {
 		},
 	})
 	reflector.RunWithContext(klog.NewContext(ctx, logger))
-	listing.Lock() // Wait for the last list: it must not change the reservation after the feed has ended.
+	listing.Lock() // Wait for the end of the last list: it must not change the reservation later.
 	defer listing.Unlock()
 }
 
-// poll lists the resource once, because it cannot be watched now, and then waits for pollInterval. The status of such
-// a resource is never Live.
+// poll lists the resource once, because it cannot be watched now, and then waits for pollInterval. The status of a
+// polled resource is never Live.
 func (f *feed) poll(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
@@ -172,7 +174,7 @@ func (f *feed) poll(ctx context.Context) {
 	signal.Sleep(ctx, pollInterval)
 }
 
-// listAll reads all pages of a list, because some API servers send pages even if no limit was requested.
+// listAll reads all pages of a list. Some API servers send pages even if no limit was requested.
 func (f *feed) listAll(ctx context.Context) (objects []*listwatch.Object, err error) {
 	for options := (metav1.ListOptions{}); ; {
 		list, err := f.list(ctx, options)
@@ -191,8 +193,7 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*listwatch
 		f.prepareList(ctx)
 	}
 	if options.ResourceVersion == "0" && f.hasListed() {
-		// Require the newest version, because an API server whose cache is behind can return older objects than those in
-		// memory.
+		// Request the newest version, because the cache of an API server can be older than the objects in memory.
 		options.ResourceVersion = ""
 	}
 	list, err := f.source.List(ctx, options)
@@ -204,7 +205,7 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*listwatch
 }
 
 // hasListed reports whether the informer has listed the feed's namespace before, so that its objects can be in
-// memory. For a feed of all namespaces, one listed namespace is enough.
+// memory. If the feed is for all namespaces, one listed namespace is enough.
 func (f *feed) hasListed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -225,12 +226,13 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 	f.recordOpening()
 	stream, err := f.source.Watch(ctx, options)
 	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
-		f.recordRefusal(status.ReasonOf(err)) // The list was allowed, so continue with polling.
+		f.recordRefusal(status.ReasonOf(err)) // The list was allowed, so continue by polling.
 		return nil, err
 	}
 	if err != nil {
-		// If a streaming list fails, client-go usually requests a plain list, whose error is more precise. Report the
-		// error of the streaming list only if client-go will repeat it instead. Always report the error of a watch.
+		// Always report the error of a watch. If a streaming list fails, client-go usually requests a plain list,
+		// whose error is more precise. Report the error of the streaming list only if client-go will retry the
+		// streaming list instead.
 		if !initial || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
 			f.recordFailure(ctx, err)
 		}
@@ -256,7 +258,8 @@ func (f *feed) readColumns(ctx context.Context) {
 	f.source.SetPaths(columns.Paths)
 }
 
-// trackedWatch is a watch that calls ended when it is stopped. The Reflector stops every watch after its last event.
+// trackedWatch is a watch that calls the function ended when it is stopped. The Reflector stops every watch after its
+// last event.
 type trackedWatch struct {
 	apiwatch.Interface
 

@@ -23,16 +23,16 @@ const (
 // feedState is the state of a feed (one list and watch of an informer). The informer's lock guards it.
 type feedState struct {
 	status           status.Status
-	hasOwnStatus     bool // This feed has set the status; false while it is the initial one.
-	isStopping       bool // The feed is being stopped and must not become Live again.
+	hasOwnStatus     bool // The feed has changed the status since it was created.
+	isStopping       bool // The list and watch is being stopped, so its status must not become Live again.
 	synced           bool // All listed objects are in the journal.
 	open             bool
 	listing          bool      // The open watch is still sending its initial list.
-	continues        bool      // The watch misses no changes since the previous watch or list.
-	interruptedSince time.Time // End of the last watch that worked; zero while a watch works, and before the first.
+	continues        bool      // It is known that the watch misses no changes since the previous watch or list.
+	interruptedSince time.Time // End of the last watch that worked; zero before the first watch, and while a watch works.
 	watchRefusal     string    // Why the API server refused the watch but not the list; otherwise empty.
 	oversizedReason  string    // Why the list was canceled to save memory; empty if it was not.
-	outdated         bool      // The columns have changed since the list.
+	outdated         bool      // The columns have changed since the list, so the resource must be listed again.
 	stalled          bool      // A streaming list stalled: use plain lists from now on.
 	usePlainOnce     bool      // A streaming list failed: use a plain list once.
 	listedAt         time.Time // Time at which the last list was complete in the journal.
@@ -43,17 +43,18 @@ type feedState struct {
 	feedStats
 }
 
-// feedStats contains statistics for the status page: those of one feed, or the sums of all feeds that have ended.
+// feedStats contains statistics for the status page: those of one feed (a list and watch), or the sums of all feeds
+// that have ended.
 type feedStats struct {
 	Lists             int // Number of complete lists.
 	Drops             int // Number of watches that ended.
-	Interruptions     int // Number of times without a watch, longer than gracePeriod, after a list.
+	Interruptions     int // Number of interruptions: times longer than gracePeriod without a watch, after a list.
 	InterruptedFor    time.Duration
-	interruptionStart time.Time // Start of the present time without a watch; otherwise zero.
+	interruptionStart time.Time // Start of the present interruption; zero if there is none.
 	LastEvent         time.Time
 }
 
-// add adds the statistics of other, without an interruption that is still in progress.
+// add adds the statistics of other. It does not count an interruption that is still in progress.
 func (r *feedStats) add(other *feedStats) {
 	r.Lists += other.Lists
 	r.Drops += other.Drops
@@ -64,7 +65,7 @@ func (r *feedStats) add(other *feedStats) {
 	}
 }
 
-// finish stops the timer of a feed that has ended, and ends its interruption (the time without a watch).
+// finish stops the timer of a feed that has ended. If there is an interruption (a time without a watch), it ends now.
 func (s *feedState) finish() {
 	if s.staleTimer != nil {
 		s.staleTimer.Stop()
@@ -82,8 +83,8 @@ func (s *feedState) endInterruption(now time.Time) {
 
 func (s *feedState) markContinued() { s.continues, s.interruptedSince = true, time.Time{} }
 
-// markStopping records that the feed is being stopped. A Live status becomes Syncing, because the next feed begins
-// with a list.
+// markStopping records that the feed (a list and watch) is being stopped. A Live status becomes Syncing, because the
+// next feed of the namespace begins with a list.
 func (s *feedState) markStopping(now time.Time) {
 	s.isStopping = true
 	if s.status.State == status.Live {
@@ -91,8 +92,8 @@ func (s *feedState) markStopping(now time.Time) {
 	}
 }
 
-// set changes the status. It reports whether the status differs from the previous one, so that readers must be
-// informed. If the state stays the same, its start time also stays.
+// set changes the status. It reports whether the state or its reason has changed, so that readers must be informed.
+// since is the start time of the state. If the state does not change, its old start time stays.
 func (s *feedState) set(state status.State, since time.Time, reason string) bool {
 	if s.isStopping && state == status.Live {
 		return false
@@ -124,7 +125,7 @@ func (f *feed) observe(objects int, bytes int64) {
 	if report {
 		f.state.reportedAt = time.Now()
 		f.state.status.Count, f.state.status.Total = &objects, nil
-		// Send no total if more objects have arrived than estimated, because the estimate was too low.
+		// If more objects have arrived than estimated, the estimate was too low. Send no total then.
 		if total := f.state.estimatedTotal; total >= objects {
 			f.state.status.Total = &total
 		}
@@ -137,8 +138,8 @@ func (f *feed) observe(objects int, bytes int64) {
 }
 
 // requestTotal requests the total number of objects from the API server if the first list takes longer than
-// totalDelay. Readers get the total with the progress of the list. There is no total for a single namespace, with a
-// field selector, or for metadata only.
+// totalDelay. Readers get the total with the progress of the list. No total is requested for a single namespace, with
+// a field selector, or for metadata only.
 func (f *feed) requestTotal(ctx context.Context) {
 	if f.namespace != "" || f.Scope.Fields != "" || f.Scope.Metadata {
 		return
@@ -152,7 +153,7 @@ func (f *feed) requestTotal(ctx context.Context) {
 	}
 	count, err := f.options.Client.Count(ctx, f.Scope)
 	if err != nil {
-		return // The list will report the error.
+		return // The list will report the same error.
 	}
 	f.mu.Lock()
 	f.state.estimatedTotal = count
@@ -207,9 +208,9 @@ func (f *feed) recordOpening() {
 // recordOpened records that a watch is open. initial means that the watch begins with a list. The feed then becomes
 // Live when that list has been read.
 //
-// Any other watch makes the feed Live as soon as it is known to miss no changes. The API server can have discarded
-// the resourceVersion from which the watch starts. It still has the version of a list that ended less than
-// gracePeriod ago.
+// If initial is false, the feed becomes Live as soon as it is known that the watch misses no changes. This is known
+// at once if the last list ended less than gracePeriod ago. Otherwise the API server can have discarded the events
+// since the resourceVersion from which the watch starts.
 func (f *feed) recordOpened(initial bool) {
 	f.mu.Lock()
 	f.state.open, f.state.listing = true, initial
@@ -225,7 +226,7 @@ func (f *feed) recordOpened(initial bool) {
 	}
 }
 
-// recordContinued records that a watch, which is open or about to be opened, misses no changes.
+// recordContinued records that a watch misses no changes. The watch is open or about to be opened.
 func (f *feed) recordContinued() {
 	f.mu.Lock()
 	f.state.markContinued()
@@ -235,7 +236,7 @@ func (f *feed) recordContinued() {
 }
 
 // recordEnded records that the watch has ended. If no other watch continues within gracePeriod, the feed becomes
-// Stale. The period starts with the end of the last watch that missed no changes.
+// Stale. gracePeriod starts at the end of the last watch that missed no changes.
 func (f *feed) recordEnded(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -262,14 +263,15 @@ func (f *feed) recordEnded(ctx context.Context) {
 }
 
 // recordFailure records that a list, or the request for a watch, failed. The Reflector or the poll retries it. If the
-// API server refuses or does not know the resource, its rows are removed.
+// API server forbids or does not know the resource, its rows are removed.
 func (f *feed) recordFailure(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	f.mu.Lock()
 	state := status.StateOf(err, f.state.synced)
-	// Change synced together with the state: otherwise readers could mistake hidden rows for an empty list.
+	// Change synced together with the state. Otherwise readers could mistake rows that are not sent for an empty
+	// list.
 	f.state.synced = f.state.synced && !state.IsRefused()
 	since := time.Now()
 	if state == status.Stale && !f.state.interruptedSince.IsZero() {

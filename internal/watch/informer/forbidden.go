@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// dropForbidden stops the feeds (watches of one namespace, or of all) that the API server refused. It removes their
-// rows and the history. The reconciler starts such feeds again after a while.
+// dropForbidden stops the feeds (watches of one namespace, or of all) that the API server refused, and removes their
+// rows and the history. The reconciler starts such feeds again after some time.
 //
 // It returns false if the API server does not find the resource. A "not found" for a single namespace does not count.
 func (s *reconciler) dropForbidden() bool {
@@ -27,7 +27,7 @@ func (s *reconciler) dropForbidden() bool {
 	}
 	for _, current := range refused {
 		if current.State == status.Absent {
-			s.options.RefreshSoon() // Request a discovery, because the resource is possibly not served any more.
+			s.options.RefreshSoon() // Request a discovery, because the API server possibly does not serve the resource any more.
 		}
 	}
 	if refused[""].State == status.Absent {
@@ -64,8 +64,8 @@ func (s *reconciler) refusesList(ctx context.Context, namespace string) bool {
 	return s.tryList(ctx, namespace).IsRefused()
 }
 
-// tryList requests a short list of a namespace, or of all namespaces if it is "". It returns the state that follows
-// from the response: Live if the list succeeds.
+// tryList requests a short list of a namespace, or of all namespaces if namespace is "". It returns the state that a
+// feed would have after the response, which is Live if the list succeeds.
 func (s *reconciler) tryList(ctx context.Context, namespace string) status.State {
 	scope := s.Scope
 	scope.Namespace = namespace

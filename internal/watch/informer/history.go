@@ -7,23 +7,23 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// EpochStart is the position and the time at which the present version of an informer's data starts. Earlier changes
-// are not sent to readers: since then, the columns have changed, a permission was revoked, or the resource was not
-// served.
+// EpochStart is the position and the time at which an epoch starts. A new epoch starts when the columns change, a
+// permission is revoked, or the resource is not served for some time. Changes of earlier epochs are not sent to
+// readers.
 type EpochStart struct {
 	Cursor journal.Cursor
 	at     time.Time
 }
 
-// CurrentEpochStart returns the start of the present version of the data.
+// CurrentEpochStart returns the start of the present epoch of the informer's data.
 func (i *Informer) CurrentEpochStart() EpochStart {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.epochStart
 }
 
-// retained returns the number of changes in the history. It also returns the time since which the history contains
-// every change that can be sent to readers.
+// retained returns the number of changes in the history. since is the time after which the history contains every
+// change that can be sent to readers.
 func (i *Informer) retained() (changes int, since time.Time) {
 	changes, since = i.Retained()
 	if start := i.CurrentEpochStart().at; start.After(since) {
@@ -32,8 +32,9 @@ func (i *Informer) retained() (changes int, since time.Time) {
 	return changes, since
 }
 
-// CompleteSince returns the time since which the history contains every single change in the given namespaces; no
-// namespaces means all. A list only shows the result of earlier changes, so the time is never before the last list.
+// CompleteSince returns the time since which the history contains every change in the given namespaces. An empty list
+// of namespaces means all. The time is never before the last list, because a list shows only the result of the
+// changes before it.
 func (i *Informer) CompleteSince(namespaces []string) time.Time {
 	_, since := i.retained()
 	i.mu.Lock()

@@ -1,8 +1,9 @@
-// Package informer keeps resources live in memory. An Informer lists and watches one resource, or a part of it, into a
-// journal of changes. A Pool runs one Informer for each scope that has readers, within a memory budget.
+// Package informer keeps resources live in memory. An Informer lists and watches one resource, or a part of it, and
+// stores the objects and their changes in a journal. A Pool runs one Informer for each scope (a resource or a part of
+// it) that has readers, within a memory budget.
 //
 // An Informer watches only what the program is permitted to watch: all namespaces, or each permitted namespace. Its
-// State is how current the data is. Everything here is safe for concurrent use. All goroutines have ended when
+// State describes how current the data is. All functions are safe for concurrent use. All goroutines have ended when
 // Pool.Run returns.
 package informer
 
@@ -29,49 +30,49 @@ import (
 
 type (
 	resourceJournal = journal.Journal[string, *listwatch.Object, event.Memo]
-	// Entry is an object in the journal, by its Key.
+	// Entry is an object in the journal, with its Key.
 	Entry = journal.Entry[string, *listwatch.Object]
 )
 
 // Definition is what discovery currently reports about a resource.
 type Definition struct {
-	Known    bool               // False if discovery failed, so that the other fields are unknown.
+	Known    bool               // False means that discovery failed, so that the other fields are unknown.
 	Resource *resource.Resource // The resource; nil if the cluster does not serve it.
 	Identity string             // UID of the CRD, or empty; it differs after the CRD is recreated.
 }
 
 // PrinterColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
-// nil if the resource has no definition, or if the program is not permitted to read it.
+// nil if the resource has no CustomResourceDefinition, or if the program is not permitted to read it.
 type PrinterColumns struct {
-	// dates contains the paths (see listwatch.SimplePath) to the times that columns of type date show. The API server
+	// Dates contains the paths (see listwatch.SimplePath) to the times that columns of type date show. The API server
 	// sends their cells as an age ("33h"), which becomes outdated. If no path is known, the time is computed from the
 	// age.
 	Dates map[string]string
-	// paths contains the JSONPaths of all columns. They show which cells can contain a masked value, so that these
+	// Paths contains the JSONPaths of all columns. They show which cells can contain a masked value, so that these
 	// cells are masked, too.
 	Paths map[string]string
 }
 
-// Options are the settings of an informer, and what it needs of the cluster.
+// Options are the settings of an informer, and the functions with which it reads other data of the cluster.
 type Options struct {
 	Client  *listwatch.Client
 	Reviews *authz.Reviewer
 	Pool    *Pool
 	Ring    Ring
-	// PrinterColumns reads what the CRD specifies about the resource's columns. It is called before each list, and also
-	// before each watch if values of the resource are masked.
+	// PrinterColumns reads what the CRD specifies about the resource's columns. It is called before each list. If
+	// values of the resource are masked, it is also called before each watch.
 	PrinterColumns func(context.Context) PrinterColumns
 	Masked         bool
 	Served         func(context.Context) Definition
-	// RefreshSoon requests a discovery, because the served resources have possibly changed. It must return at once.
+	// RefreshSoon requests a discovery, because the served resources have possibly changed. It must not block.
 	RefreshSoon func()
-	// namespaces returns the namespaces of the cluster as they were last known. They are watched until release is
-	// called.
+	// Namespaces returns the last known namespaces of the cluster. The list of namespaces is kept current until the
+	// caller calls release.
 	Namespaces func(ctx context.Context) (names []string, release func())
 	// DefaultNamespace is the namespace of the kubeconfig's context, or empty.
 	DefaultNamespace string
 	// StateChanged is called when the informer's state has changed, and ObjectChanged is called when an object has
-	// changed. Both must return at once.
+	// changed. Both must not block.
 	StateChanged, ObjectChanged func()
 	Log                         *slog.Logger
 }
@@ -90,34 +91,34 @@ type Informer struct {
 
 	options           Options
 	Scope             listwatch.Scope    // What the informer watches; its namespace is empty.
-	resource          *resource.Resource // As last reported by discovery. Used only by the goroutine of run.
+	resource          *resource.Resource // Newest result of discovery. Used only by the goroutine of run.
 	epoch             uint64             // Random number that identifies this informer in cursors; see EpochOf.
 	reconcileRequests chan struct{}
-	reservedBytes     atomic.Int64 // Bytes that feeds have reserved for running lists.
+	reservedBytes     atomic.Int64 // Bytes that are reserved for running lists.
 	Extension         Extension
-	masks             *redact.Memory // Data about masked values, which all feeds share; it stays when a feed ends.
+	masks             *redact.Memory // Data about masked values, shared by all lists and watches, and kept when one ends.
 	Began             time.Time
 	Readers           atomic.Int64
 	Resets            atomic.Int64 // Number of readers that had to restart from a snapshot.
 
 	mu     sync.Mutex
-	Status status.Status            // Status of a namespace that is not in feeds and not in denied.
-	feeds  map[string]*feed         // The list and watch of each namespace; "" means all.
-	denied map[string]status.Status // Why a namespace is not listed and watched; "" means all.
+	Status status.Status            // Status of each namespace that is neither in feeds nor in denied.
+	feeds  map[string]*feed         // The list and watch of each namespace; the key "" means all namespaces.
+	denied map[string]status.Status // Why a namespace is not listed and watched; the key "" means all namespaces.
 	// unreconciled is true until all namespaces that can be watched are known, and were checked against the memory
 	// budget.
 	unreconciled bool
 	leases       map[string]*namespaceLease // Namespaces that readers requested by name.
 	columns      []listwatch.Column
-	// version increases when columns change, and when the history must not be sent any more. Readers then start from a
-	// new snapshot.
+	// version increases when the columns change, and when the history must not be sent any more. Readers then restart
+	// from a new snapshot.
 	version    int
 	epochStart EpochStart
 	coverage   coverage
 	endedStats feedStats
 }
 
-// New returns an informer. The caller must start run, which lists and watches.
+// New returns an informer. The caller must start its method run, which lists and watches.
 func New(scope listwatch.Scope, resource *resource.Resource, deps Options) *Informer {
 	deps.Log = deps.Log.With("resource", scope.Resource.GroupResource().String())
 	i := &Informer{
@@ -145,8 +146,8 @@ func newEpoch() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// EpochOf returns the number that identifies a version of the informer's data in cursors. A cursor of another version
-// is invalid.
+// EpochOf returns the number of an epoch in cursors. version identifies the epoch: it increases when older data must
+// not be sent any more. A cursor of another epoch is invalid.
 func (i *Informer) EpochOf(version int) uint64 {
 	return i.epoch + uint64(version) //nolint:gosec // A version is never negative.
 }
@@ -161,20 +162,20 @@ func (i *Informer) requestReconcile() {
 // State is the state of an informer at one time, for the namespaces that a reader requests.
 type State struct {
 	Status    status.Status
-	Synced    bool // The journal contains all objects of the listed namespaces.
+	Synced    bool // All objects of the listed namespaces are in the journal.
 	Columns   []listwatch.Column
 	Version   int
-	HasNoRows bool // There are no rows to show; the status contains the reason.
+	HasNoRows bool // No rows can be shown. The status contains the reason.
 }
 
-// IsUnchanged reports whether rows that were read between the states p and later can be sent. If the states differ,
-// the cells can belong to other columns, or some rows were being removed.
+// IsUnchanged reports whether rows can be sent. p is the state from before they were read, and later is the state
+// afterwards. If the states differ, the cells can belong to other columns, or some rows were being removed.
 func (p *State) IsUnchanged(later State) bool {
 	return p.Version == later.Version && p.HasNoRows == later.HasNoRows && p.Synced == later.Synced &&
 		slices.Equal(p.Status.Namespaces, later.Status.Namespaces)
 }
 
-// CurrentState returns the state of the informer for the given namespaces; no namespaces means all.
+// CurrentState returns the state of the informer for the given namespaces. An empty list means all namespaces.
 func (i *Informer) CurrentState(namespaces []string) State {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -189,16 +190,16 @@ func (i *Informer) CurrentState(namespaces []string) State {
 	return now
 }
 
-// statusLocked merges the statuses of the given namespaces into one; no namespaces means all. It leaves out
-// namespaces that cannot be listed, so that the rows of the others are still shown. synced reports whether the lists
-// of all remaining namespaces are complete.
+// statusLocked merges the statuses of the given namespaces into one. An empty list means all namespaces. It leaves
+// out namespaces that cannot be listed, so that the rows of the others are still shown. synced reports whether the
+// lists of all these others are complete. The caller must have locked i.mu.
 func (i *Informer) statusLocked(namespaces []string) (current status.Status, synced bool) {
 	if f := i.feeds[""]; f != nil {
 		return f.state.status, f.state.synced
 	}
 	all := len(namespaces) == 0
 	if all {
-		if i.denied[""].State == status.Failed { // All namespaces together would not fit into the memory budget.
+		if i.denied[""].State == status.Failed { // The watch of all namespaces together does not fit into the memory budget.
 			return i.denied[""], false
 		}
 		namespaces = i.listableLocked()
@@ -245,8 +246,8 @@ func (i *Informer) statusLocked(namespaces []string) (current status.Status, syn
 	return current, synced
 }
 
-// listableLocked returns the namespaces that the program is permitted to list: those that have a feed (a list and
-// watch), and those that do not fit into memory.
+// listableLocked returns the namespaces that the program is permitted to list. Each has a feed (a list and watch), or
+// does not fit into memory.
 func (i *Informer) listableLocked() []string {
 	namespaces := slices.Collect(maps.Keys(i.feeds))
 	for ns, current := range i.denied {
@@ -258,8 +259,8 @@ func (i *Informer) listableLocked() []string {
 	return namespaces
 }
 
-// Wait blocks until the function until returns true, ctx ends, or timeout is over. It calls until at once, and after
-// each change of the journal.
+// Wait blocks until one of three things happens: the function until returns true, ctx ends, or the time in timeout
+// has passed. It calls the function at the start, and after each change of the journal.
 func (i *Informer) Wait(ctx context.Context, timeout time.Duration, until func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -16,15 +16,18 @@ import (
 )
 
 const (
-	// deniedEvery is the time between two access reviews of a namespace that this program is not permitted to list.
-	// It is longer than authz.ReviewEvery, because there can be hundreds of such namespaces.
+	// deniedEvery is the minimum time between two access reviews of a namespace that this program is not permitted to
+	// list. It is longer than authz.ReviewEvery, because there can be hundreds of such namespaces.
 	deniedEvery = 30 * time.Second
-	// reviewSpacing is the average time between two access reviews of different namespaces, separately for permitted
-	// and for denied ones. With more namespaces, each one is reviewed less often, but at least every
-	// maxReviewInterval. A new permission is therefore effective within a minute, even with thousands of namespaces.
-	// The reviews are then closer together than reviewSpacing.
-	reviewSpacing        = 10 * time.Millisecond
-	maxReviewInterval    = 45 * time.Second
+	// reviewSpacing is the average time between two access reviews of different namespaces. Permitted and denied
+	// namespaces are reviewed separately. With more namespaces, each namespace is therefore reviewed less often,
+	// until maxReviewInterval is reached.
+	reviewSpacing = 10 * time.Millisecond
+	// maxReviewInterval is the maximum time between two access reviews of one namespace. A new permission is therefore
+	// effective within a minute, even with thousands of namespaces. Their reviews are then closer together than
+	// reviewSpacing.
+	maxReviewInterval = 45 * time.Second
+	// maxConcurrentReviews is the maximum number of concurrent access reviews of one informer.
 	maxConcurrentReviews = 8
 	// reconcileMinimum is the minimum time that the reconciler waits before it runs again because an access review is
 	// due.
@@ -36,12 +39,12 @@ type namespaceAccess struct {
 	authz.Permissions
 
 	// isListRefused means that the API server refused a list although an access review allows it. A short list is
-	// then tried before the namespace is listed and watched again.
+	// then tried first, before the namespace is listed and watched again.
 	isListRefused bool
 	nextReview    time.Time
 }
 
-// evaluate requests access reviews for the namespaces whose review is due. It returns the permissions of the
+// evaluate requests access reviews for the namespaces whose review is due. It returns the permissions of those
 // namespaces that this program is permitted to list. If a review fails, the previous decision stays. A namespace
 // without a previous decision counts as permitted, so that its list is tried.
 func (s *reconciler) evaluate(ctx context.Context, namespaces []string) map[string]authz.Permissions {
@@ -76,10 +79,12 @@ func (s *reconciler) evaluate(ctx context.Context, namespaces []string) map[stri
 	return s.apply(namespaces, access)
 }
 
-// reviewInterval returns the time between two access reviews of a namespace. It grows with the number of namespaces,
-// up to maxReviewInterval. It is constant for the list of all namespaces (""). One review of complete RBAC rules
-// covers all resources, so only the permitted namespaces of this informer are counted. If the rules are incomplete,
-// those of all informers are counted.
+// reviewInterval returns the time between two access reviews of a namespace. allowed means that this program is
+// permitted to list it. The interval is constant for the list of all namespaces (""). Otherwise, it grows with the
+// number of reviewed namespaces, up to maxReviewInterval.
+//
+// If the RBAC rules are complete, one review covers all resources. Only the permitted namespaces of this informer are
+// then counted. Otherwise, those of all informers are counted.
 func (s *reconciler) reviewInterval(namespace string, allowed bool) time.Duration {
 	minimum, count := deniedEvery, s.options.Reviews.Denied.Load()
 	switch {
@@ -93,9 +98,10 @@ func (s *reconciler) reviewInterval(namespace string, allowed bool) time.Duratio
 	return min(max(minimum, time.Duration(count)*reviewSpacing), maxReviewInterval)
 }
 
-// reviewDelay returns the time until the next access review of a namespace. Within each interval of length every, the
-// namespace has a fixed time for its review, which is the same for all resources. This spreads the reviews over time,
-// and one review of the RBAC rules in a namespace covers all resources.
+// reviewDelay returns the time until the next access review of a namespace. every is the interval between its
+// reviews. Each namespace has a fixed point within the interval, which follows from a hash of its name. This spreads
+// the reviews over time. The point is the same for all resources, so that one review of the RBAC rules in a namespace
+// covers all of them.
 func reviewDelay(namespace string, every time.Duration) time.Duration {
 	hash := fnv.New64a()
 	_, _ = io.WriteString(hash, namespace) // WriteString on a hash returns no error.
@@ -108,7 +114,7 @@ func reviewDelay(namespace string, every time.Duration) time.Duration {
 }
 
 // review requests an access review for a namespace, and returns the new permissions. known contains the previous
-// ones. isFirst means that there are no previous ones.
+// permissions. isFirst means that there are none.
 func (s *reconciler) review(
 	ctx context.Context, namespace string, known namespaceAccess, isFirst bool,
 ) namespaceAccess {
@@ -118,11 +124,11 @@ func (s *reconciler) review(
 	)
 	switch {
 	case err == nil && reviewed.List && known.isListRefused:
-		v.List, v.Watch = true, reviewed.Watch // Reason stays that of the refused list.
+		v.List, v.Watch = true, reviewed.Watch // The Reason is still that of the refused list.
 	case err == nil:
 		v.Permissions, v.isListRefused = reviewed, false
-	// Access reviews are not permitted or not served, or there is no previous decision. Allow the list, so that it is
-	// tried.
+	// Access reviews are not permitted or not served, or there is no previous decision. Allow the list, so that the
+	// API server decides.
 	case isFirst || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err):
 		v.List, v.Watch = true, true
 	}
@@ -171,8 +177,8 @@ func countAccess(access map[string]namespaceAccess) (counts accessCounts) {
 	return counts
 }
 
-// updateCounts updates the totals over all informers, which the reviewer stores, with the new counts of this
-// informer.
+// updateCounts updates the totals of permitted and denied namespaces over all informers, which the reviewer stores.
+// counts are the new numbers of this informer.
 func (s *reconciler) updateCounts(counts accessCounts) {
 	s.options.Reviews.Allowed.Add(counts.allowed - s.counted.allowed)
 	s.options.Reviews.Denied.Add(counts.denied - s.counted.denied)

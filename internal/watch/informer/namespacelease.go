@@ -13,20 +13,20 @@ import (
 // them. Without this limit, clients could request any number.
 const maxLeases = 500
 
-// namespaceLease counts the readers that request one namespace. While the lease exists, the namespace can have a
-// watch of its own.
+// namespaceLease counts the readers that request one namespace. While a namespace has a lease, it can have a watch of
+// its own.
 type namespaceLease struct {
 	refs        int
 	requestedAt time.Time
 	idleSince   time.Time
 }
 
-// AcquireLeases requests that the given namespaces are watched, one by one if all namespaces cannot be watched
+// AcquireLeases requests that the given namespaces are watched: one by one if all namespaces cannot be watched
 // together. The caller must call release exactly once. After that, the namespaces stay watched for the pool's linger
 // time.
 //
-// isNamed reports whether the client named the namespaces. Otherwise, they are the known namespaces of the cluster.
-// While watching all namespaces together is forbidden, known namespaces are watched anyway and need no lease.
+// isNamed means that the client named the namespaces. Otherwise, they are the known namespaces of the cluster. If
+// watching all namespaces together is forbidden, known namespaces are watched anyway and need no lease.
 func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release func(), err error) {
 	i.mu.Lock()
 	added := 0
@@ -63,7 +63,7 @@ func (i *Informer) releaseLeases(namespaces []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.leases) > maxLeases {
-		i.requestReconcile() // A waiting namespace can now possibly be watched.
+		i.requestReconcile() // A namespace that waits for a free lease can now possibly be watched.
 	}
 	for _, ns := range namespaces {
 		a := i.leases[ns]
@@ -116,8 +116,8 @@ func (i *Informer) expireLeases(idleTime time.Duration) {
 
 // splitLeases divides the namespaces with leases into those that can be watched now, at most maxLeases, and those
 // that must wait. There can be more than maxLeases, because leases are not limited while one watch covers all
-// namespaces. The order is: namespaces with a watch of their own, then the earliest requests, then namespaces without
-// readers.
+// namespaces. Namespaces with a watch of their own are first, then those with the earliest requests. Namespaces
+// without readers are last.
 func (i *Informer) splitLeases() (admitted, waiting []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

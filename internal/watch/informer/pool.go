@@ -12,17 +12,20 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// maxFieldScopes is the maximum number of informers with a field selector, because clients can invent any number of
-// field selectors. userFieldScopes is the maximum for one user, linkFieldScopes for one share link, and
-// guestFieldScopes for all share links together.
+// Maximum numbers of informers with a field selector. They are limited because clients can invent any number of field
+// selectors.
 const (
-	maxFieldScopes, userFieldScopes   = 20, 10
+	// maxFieldScopes is the maximum number of informers for all users and share links together. userFieldScopes is the
+	// maximum for one user.
+	maxFieldScopes, userFieldScopes = 20, 10
+	// linkFieldScopes is the maximum number of informers for one share link. guestFieldScopes is the maximum for all
+	// share links together.
 	linkFieldScopes, guestFieldScopes = 5, 10
 )
 
 // Pool runs one informer for each scope that has readers. A scope is a resource, optionally with a field selector.
-// All readers of a scope share its informer (its list and watch). The informer keeps running for the linger time
-// after its last reader has left.
+// All readers of a scope share its informer (its list and watch). The informer stays in use for the linger time after
+// its last reader has left.
 type Pool struct {
 	linger time.Duration
 	Budget int64 // The maximum memory of all informers, in bytes; 0 means no limit.
@@ -34,8 +37,8 @@ type Pool struct {
 	running sync.WaitGroup
 }
 
-// entry is a running informer with the number of its references. Each call of acquire adds a reference, until its
-// release.
+// entry is a running informer with the number of its references. Each call of Acquire adds a reference, which the
+// release function removes.
 type entry struct {
 	*Informer
 
@@ -47,13 +50,15 @@ type entry struct {
 }
 
 // Owner is the user or the share link whose quota includes an informer or a ranking (a sorted list of rows). Hash
-// identifies the user or link. The zero owner is the program itself, or a caller without a login; it has no quota.
+// identifies the user or the link. The zero Owner is the program itself, or a caller without a login. It has no
+// quota.
 type Owner struct {
 	Hash    authz.UserHash
 	IsGuest bool
 }
 
-// NewPool returns a pool of informers, which start creates. budget is their maximum memory in bytes; 0 means no limit.
+// NewPool returns a pool of informers. linger is how long an informer without readers keeps running. budget is the
+// maximum memory of all informers in bytes; 0 means no limit. The function start creates and starts an informer.
 func NewPool(linger time.Duration, budget int64, start func(listwatch.Scope, *resource.Resource) *Informer) *Pool {
 	return &Pool{linger: linger, Budget: budget, start: start, entries: make(map[listwatch.Scope]*entry)}
 }
@@ -75,9 +80,9 @@ func (p *Pool) Run(ctx context.Context) {
 	p.running.Wait()
 }
 
-// Acquire returns the informer of a scope, and starts it if needed. The informer keeps running at least until release
-// is called. Only the first call of release has an effect. An informer with a field selector counts towards the quota
-// of the owner by.
+// Acquire returns the informer of a scope, and starts it if needed. The informer keeps running at least until the
+// returned function release is called. Only the first call of release has an effect. by is the owner: an informer
+// with a field selector counts towards the quota of this owner.
 func (p *Pool) Acquire(
 	scope listwatch.Scope, resource *resource.Resource, by Owner,
 ) (i *Informer, release func(), err error) {
@@ -112,7 +117,7 @@ func (p *Pool) Acquire(
 	return e.Informer, sync.OnceFunc(func() { p.release(scope, e, by) }), nil
 }
 
-// checkQuotaLocked returns an error if the owner by has used up its quota of informers with a field selector. The
+// checkQuotaLocked returns an error if the given owner has used up the quota of informers with a field selector. The
 // caller must have locked p.mu.
 func (p *Pool) checkQuotaLocked(by Owner) error {
 	if by == (Owner{}) {
@@ -163,8 +168,8 @@ func (p *Pool) makeFieldScopeRoomLocked() bool {
 	return p.evictLocked(func(e *entry) bool { return e.Scope.Fields != "" }) != nil
 }
 
-// evictLocked stops one informer for which matches() is true, and returns it: the one that has had no readers for the
-// longest time. It returns nil if all of them have readers.
+// evictLocked stops one informer for which matches() is true: the one that has had no readers for the longest time.
+// It returns this informer, or nil if all of them have readers. The caller must have locked p.mu.
 func (p *Pool) evictLocked(matches func(*entry) bool) *entry {
 	var oldest *entry
 	for _, e := range p.entries {
@@ -221,7 +226,7 @@ func (p *Pool) removeLocked(scope listwatch.Scope, e *entry) {
 	delete(p.entries, scope)
 }
 
-// Find returns the running informer of a scope, or nil if there is none. Unlike acquire, it does not keep the
+// Find returns the running informer of a scope, or nil if there is none. Unlike Acquire, it does not keep the
 // informer running.
 func (p *Pool) Find(scope listwatch.Scope) *Informer {
 	p.mu.Lock()

@@ -14,7 +14,7 @@ import (
 
 // columnsEvery is the minimum time between two lists of a namespace whose columns differ from those of another
 // namespace. During an upgrade, API servers of two versions can send different columns for as long as both serve
-// requests.
+// requests. Without a minimum, the namespaces would be listed all the time.
 const columnsEvery = 10 * time.Second
 
 // reconciler starts and stops the feeds of an informer, to match permissions and memory. A feed lists and watches one
@@ -29,8 +29,8 @@ type reconciler struct {
 	nextAttempt       time.Time // The earliest time to retry a resource that the API server did not find.
 	releaseNamespaces func()    // Releases the informer that watches namespaces.
 	nextReview        time.Time
-	counted           accessCounts // The counts that this informer has added to the reviewer's totals.
-	hasLeftoverRows   bool         // The journal may contain rows of stopped feeds.
+	counted           accessCounts // The counts that this informer has contributed to the reviewer's totals.
+	hasLeftoverRows   bool         // The journal may contain rows of stopped feeds (lists and watches).
 	isStatusChanged   bool         // The status has changed, and readers must be woken.
 	loggedState       status.State
 
@@ -65,7 +65,8 @@ func (i *Informer) run(ctx context.Context) {
 	}
 }
 
-// logStatus logs a new state with its reason if there is no feed. Each feed logs its own state.
+// logStatus logs a new state with its reason if the informer has no feed (list and watch). Each feed logs its own
+// state.
 func (s *reconciler) logStatus() {
 	s.mu.Lock()
 	current, _ := s.statusLocked(nil)
@@ -92,8 +93,8 @@ func (s *reconciler) awaitFeeds() {
 
 func everyFeed(*feed) bool { return true }
 
-// reconcile makes the feeds (each lists and watches one namespace, or all) match permissions and memory. It starts
-// missing feeds, stops unwanted ones, and removes rows that no feed covers any more.
+// reconcile makes the feeds match permissions and memory. Each feed lists and watches one namespace, or all.
+// reconcile starts missing feeds, stops unwanted ones, and removes rows that no feed covers any more.
 func (s *reconciler) reconcile(ctx context.Context) {
 	s.nextReview = time.Now().Add(authz.ReviewEvery)
 	if !s.isServed(ctx) || !s.dropForbidden() || s.enforceBudget() {
@@ -122,8 +123,8 @@ func (s *reconciler) reconcile(ctx context.Context) {
 	isUnwanted := func(ns string) bool { _, ok := desired[ns]; return !ok }
 	if _, all := desired[""]; !all && s.hasLeftoverRows {
 		s.hasLeftoverRows = false
-		// isRequested means that a reader requests a removed namespace: it sent the request while the feed was being
-		// stopped.
+		// isRequested means that a reader requests one of the removed namespaces. The request arrived while the feed
+		// of the namespace was being stopped.
 		if _, isRequested := s.evict(isUnwanted); isRevoked || isRequested {
 			s.resetReaders()
 		}
@@ -145,7 +146,7 @@ func (s *reconciler) setReconciled(all bool) {
 }
 
 // pollReasonFor returns the reason why the resource must be polled (listed repeatedly). It returns "" if the resource
-// can be watched.
+// can be watched. r contains the permissions of this program.
 func (s *reconciler) pollReasonFor(r authz.Permissions) string {
 	switch {
 	case !s.resource.Can("watch"):
@@ -156,8 +157,8 @@ func (s *reconciler) pollReasonFor(r authz.Permissions) string {
 	return ""
 }
 
-// isServed reports whether the cluster serves the resource. If it does not, isServed stops the feeds and removes the
-// rows. A resource that is served or defined again starts without rows.
+// isServed reports whether the cluster serves the resource. If not, isServed stops the feeds (lists and watches) and
+// removes the rows. It also removes the rows if the resource was defined again, such as by a recreated CRD.
 func (s *reconciler) isServed(ctx context.Context) bool {
 	now := s.options.Served(ctx)
 	s.mu.Lock()
@@ -167,7 +168,7 @@ func (s *reconciler) isServed(ctx context.Context) bool {
 	case !now.Known:
 		return !isAbsent
 	case now.Resource == nil && !isAbsent && s.isStillListed(ctx):
-		return true // The API server still lists it: discovery is wrong or too early.
+		return true // The API server still serves it: the result of discovery is wrong or too early.
 	case now.Resource == nil:
 		s.setAbsent(fmt.Sprintf("The cluster does not serve %s.", s.Scope.Resource.GroupResource()))
 		s.nextAttempt = time.Time{}
@@ -186,9 +187,9 @@ func (s *reconciler) isServed(ctx context.Context) bool {
 	return true
 }
 
-// isServedAgain reports whether the API server serves the resource again. It is called if the API server returned
-// "not found" although discovery lists the resource. It sends at most one request per authz.ReviewEvery, and returns
-// false in between.
+// isServedAgain reports whether the API server serves the resource again. Before, it returned "not found", although
+// discovery lists the resource. isServedAgain sends at most one request per authz.ReviewEvery, and returns false in
+// between.
 func (s *reconciler) isServedAgain(ctx context.Context) bool {
 	if time.Now().Before(s.nextAttempt) {
 		return false
@@ -201,7 +202,7 @@ func (s *reconciler) setAbsent(reason string) {
 	s.mu.Lock()
 	known := s.Status.State == status.Absent
 	s.mu.Unlock()
-	// Set the status first, so that no other status is reported when the feeds have stopped.
+	// Set the status before the feeds stop, so that no other status is reported in between.
 	s.setStatus(status.Status{State: status.Absent, Since: time.Now(), Reason: reason})
 	if s.endFeeds(everyFeed) || !known {
 		s.clearRows()
@@ -209,15 +210,15 @@ func (s *reconciler) setAbsent(reason string) {
 }
 
 // clearRows removes all rows and memory estimates, because a new definition of the resource has different objects.
-// Rows that arrive later belong to a new epoch, so older cursors (positions in the changes) become invalid.
+// Later rows belong to a new epoch, in which older cursors (positions in the changes) are invalid.
 func (s *reconciler) clearRows() {
 	clear(s.estimates)
 	s.probes.drop(func(string) bool { return true })
 	s.evictAll()
 }
 
-// setStatus sets the status that is reported while the informer has no feed. It does nothing if the state is the
-// same.
+// setStatus sets the status that is reported while the informer has no feed (list and watch). If the state stays the
+// same, it changes nothing.
 func (s *reconciler) setStatus(status status.Status) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -257,9 +258,10 @@ func (s *reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	return permitted
 }
 
-// candidates returns the namespaces that can each get a feed: those that readers requested and all known ones. With
-// requestedOnly, it returns only requested ones, because all namespaces together are permitted, but do not fit into
-// memory. waiting contains requested namespaces beyond the maximum number.
+// candidates returns the namespaces that can each get a feed (a list and watch): those that readers requested and all
+// known ones. waiting contains requested namespaces beyond the maximum number. If requestedOnly is true, only
+// requested namespaces are returned. This is used if all namespaces together are permitted, but do not fit into
+// memory.
 func (s *reconciler) candidates(ctx context.Context, requestedOnly bool) (names, waiting []string) {
 	names, waiting = s.splitLeases()
 	if !requestedOnly {
@@ -279,8 +281,8 @@ func (s *reconciler) candidates(ctx context.Context, requestedOnly bool) (names,
 	})
 }
 
-// forgetExcept drops the permissions, estimates and size probes of all namespaces except those in keep, which must be
-// sorted. Those for all namespaces together ("") also stay.
+// forgetExcept drops the permissions, estimates and size probes of some namespaces. It keeps those of the namespaces
+// in keep, which must be sorted, and those for all namespaces together ("").
 func (s *reconciler) forgetExcept(keep []string) {
 	isOther := func(ns string) bool {
 		_, isKept := slices.BinarySearch(keep, ns)
@@ -294,9 +296,9 @@ func (s *reconciler) forgetExcept(keep []string) {
 	maps.DeleteFunc(s.denied, func(ns string, _ status.Status) bool { return isOther(ns) })
 }
 
-// prepare creates the feed (list and watch) of a namespace if none is running. A namespace that the API server
-// refused before keeps that status until the API server responds again. If the new feed replaces feeds with rows, its
-// status is Syncing instead.
+// prepare creates the feed (list and watch) of a namespace if none is running. If the API server refused the
+// namespace before, the status of the refusal stays until the API server responds again. But if the new feed replaces
+// feeds with rows, its status is Syncing.
 func (s *reconciler) prepare(
 	ctx context.Context, namespace string, r authz.Permissions, stopped map[*feed]bool, prepared map[*feed]func(),
 ) {
@@ -314,7 +316,7 @@ func (s *reconciler) prepare(
 	if e, isNew := s.estimates[namespace]; isNew {
 		f.reserved.bytes = e.bytes
 	}
-	delete(s.estimates, namespace) // A later start needs none: the rows are in memory already.
+	delete(s.estimates, namespace) // A later start needs no estimate: the rows will be in memory.
 	run, err := s.prepareFeed(ctx, f, current)
 	if err != nil {
 		f.releaseReservation()

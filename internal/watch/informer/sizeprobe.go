@@ -10,14 +10,14 @@ import (
 // page stays in memory until its size is known.
 const maxConcurrentProbes = 4
 
-// sizeProbes contains the size probes of one resource, one for each namespace. Each probe requests the first page of
-// a namespace's list and estimates the memory for the whole list. Probes run concurrently, because a slow response
-// must not delay the other namespaces.
+// sizeProbes contains the size probes of one resource, one for each namespace. A size probe requests the first page
+// of a namespace's list and estimates the memory for the whole list. Probes run concurrently, because a slow response
+// must not delay other namespaces.
 type sizeProbes struct {
 	mu        sync.Mutex
 	probes    map[string]*sizeProbe
 	inFlight  int  // The number of probes without a response.
-	isMissing bool // probe has returned nil since the last call of takeMissing.
+	isMissing bool // The method probe has returned nil since the last call of takeMissing.
 	running   sync.WaitGroup
 }
 
@@ -30,8 +30,8 @@ type sizeProbe struct {
 }
 
 // probe returns the estimated size of a namespace's list. For all namespaces (""), it waits for the response, because
-// no feed (list and watch) can start before it. For a single namespace, it returns nil until the response has
-// arrived. Then it requests another run of the reconciler, which calls probe again.
+// no list can start before it. For a single namespace, it returns nil until the response has arrived. The response
+// then makes the reconciler run again, which calls probe again.
 func (s *reconciler) probe(ctx context.Context, namespace string) *sizeProbe {
 	scope := s.Scope
 	scope.Namespace = namespace
@@ -69,7 +69,7 @@ func (s *reconciler) probe(ctx context.Context, namespace string) *sizeProbe {
 	return nil
 }
 
-// takeMissing reports whether probe has returned nil (no estimate yet) since the last call of takeMissing.
+// takeMissing reports whether the method probe has returned nil (no estimate yet) since the last call of takeMissing.
 func (p *sizeProbes) takeMissing() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

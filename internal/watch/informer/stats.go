@@ -6,7 +6,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// Stats are the sizes of an informer's data, and what its feeds (lists and watches) have done since they started.
+// Stats are the sizes of an informer's data, and statistics about its feeds (lists and watches).
 type Stats struct {
 	feedStats
 

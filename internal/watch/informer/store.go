@@ -17,15 +17,15 @@ func Key(namespace, name string) string { return namespace + "/" + name }
 // NamespaceOf returns the namespace in a journal key ("namespace/name").
 func NamespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 
-// unchanged reports whether two versions of an object are equal for readers. Equal resourceVersions are not enough: an
-// API need not set them, and text or table cells can change without a new one.
+// unchanged reports whether two versions of an object are equal for readers. It does not compare only the
+// resourceVersion: some APIs do not set it, and text or table cells can change without a new one.
 func unchanged(before, after *listwatch.Object) bool {
 	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after)
 }
 
-// replace makes the objects of a list the complete state of the feed's namespace. pollReason is the reason why the
-// resource is polled; the state is then Stale. An empty pollReason means that the resource is watched; the state is
-// then Live.
+// replace replaces the rows of the feed's namespace by the objects of a complete list. If the resource is polled,
+// pollReason is the reason, and the state becomes Stale. If it is watched, pollReason is empty, and the state becomes
+// Live as soon as the watch is open.
 func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	if f.reserved.isOversized {
 		return // The list does not fit into memory; the reconciler handles that in dropOversized.
@@ -40,7 +40,8 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	// Release the reservation before ReplaceIn. Otherwise the objects would be counted twice and would seem not to fit
 	// into memory.
 	f.releaseReservation()
-	// entered marks objects in namespaces that were not watched before: they became visible, but were not created.
+	// For objects in namespaces that were not watched before, entered records that they became visible, but were not
+	// created.
 	f.ReplaceIn(f.covers, entries, f.entered(), event.Memo{})
 	if columnsChanged {
 		f.Forget() // Without a history, readers of the old columns restart from a new snapshot.
@@ -50,7 +51,7 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	if columnsChanged {
 		f.epochStart = start
 	}
-	// Another feed can have changed the columns since setColumns returned.
+	// The list of another namespace can have changed the columns since setColumns returned.
 	columnsMatch := len(columns) == 0 || listwatch.SameColumns(columns, f.columns)
 	f.state.synced, f.state.outdated = columnsMatch, !columnsMatch
 	f.state.listing, f.state.usePlainOnce = false, false
@@ -64,10 +65,10 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	if pollReason != "" {
 		state = status.Stale
 	}
-	// Set the state under the same lock, so that no reader sees the list without its state.
+	// Set the state under the same lock as synced, so that no reader gets the list without its state.
 	statusChanged := (f.state.open || pollReason != "") && columnsMatch && f.state.set(state, time.Now(), pollReason)
 	if pollReason != "" {
-		// Omit the start time: it is that of the first list, but the data is from the last list.
+		// Omit the start time. It would be the time of the first list, but the data is from the last list.
 		f.state.status.Since = time.Time{}
 	}
 	f.mu.Unlock()
@@ -78,9 +79,9 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 
 func (f *feed) covers(key string) bool { return f.namespace == "" || NamespaceOf(key) == f.namespace }
 
-// setColumns makes the columns of a new list the columns of the informer. If they differ, the reconciler lists the
-// other feeds again: their cells in the journal belong to the old columns. changed reports whether they differ;
-// readers must then restart from a new snapshot.
+// setColumns makes the columns of a new list the columns of the informer. changed reports whether they differ from
+// the previous columns. Readers must then restart from a new snapshot, and the reconciler lists the other feeds
+// again, because their cells in the journal belong to the old columns.
 func (f *feed) setColumns(columns []listwatch.Column) (changed bool) {
 	f.mu.Lock()
 	changed = len(columns) > 0 && !listwatch.SameColumns(columns, f.columns)
@@ -103,8 +104,8 @@ func (f *feed) setColumns(columns []listwatch.Column) (changed bool) {
 	return changed
 }
 
-// evict removes all rows of the namespaces for which matches returns true. hadRows reports whether it removed any
-// row. isRequested reports whether a reader still requests one of these namespaces.
+// evict removes the rows of all namespaces for which matches returns true. hadRows reports whether there were any
+// rows. isRequested reports whether a reader still requests one of these namespaces.
 func (i *Informer) evict(matches func(namespace string) bool) (hadRows, isRequested bool) {
 	return i.deleteRows(matches), i.dropCoverage(matches)
 }
@@ -136,16 +137,17 @@ func (i *Informer) resetReaders() {
 	i.Wake()
 }
 
-// advanceVersion starts a new version of the informer's data. Readers cannot resume from cursors of older versions.
+// advanceVersion starts a new epoch of the informer's data. Readers cannot resume from cursors of older epochs.
 func (i *Informer) advanceVersion() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.version++
 	i.epochStart = EpochStart{Cursor: i.Now(), at: time.Now()}
-	clear(i.coverage.dropped) // Only cursors of older versions need it.
+	clear(i.coverage.dropped) // Needed only for cursors of older epochs, which are invalid now.
 }
 
-// store adapts a feed to the interface cache.Store, which client-go's Reflector fills with lists and watch events.
+// store adapts a feed (a list and watch) to the interface cache.Store, which client-go's Reflector fills with lists
+// and watch events.
 type store feed
 
 func (s *store) Add(obj any) error {
@@ -176,7 +178,7 @@ func (s *store) Delete(obj any) error {
 	return nil
 }
 
-// lastChangeTime returns the time at which the last change arrived, or the zero Time if none has.
+// lastChangeTime returns the time at which the last change arrived, or the zero Time if none has arrived.
 func (f *feed) lastChangeTime() time.Time {
 	if at := f.lastChangeAt.Load(); at != 0 {
 		return time.Unix(0, at)
@@ -204,8 +206,9 @@ func (s *store) Replace(list []any, _ string) error {
 
 func (s *store) Resync() error { return nil }
 
-// objectFrom converts a value that the Reflector passes: an Object from a list, or a Version from a watch. It also
-// returns the managedFields of a Version. They describe the change and are not stored with the object.
+// objectFrom converts a value that the Reflector passes: an Object from a list, or a Version (an Object with
+// managedFields) from a watch. It also returns the managedFields of a Version. They describe the change and are not
+// stored with the object.
 func objectFrom(obj any) (*listwatch.Object, *listwatch.Managed, error) {
 	switch o := obj.(type) {
 	case *listwatch.Object:
@@ -216,8 +219,8 @@ func objectFrom(obj any) (*listwatch.Object, *listwatch.Managed, error) {
 	return nil, nil, fmt.Errorf("unexpected %T, want an Object", obj)
 }
 
-// CompareKeys orders journal keys by namespace, then by name. It does not compare whole keys as text: '-' and '.',
-// which names can contain, sort before '/'.
+// CompareKeys orders journal keys by namespace, then by name. Comparing complete keys as text would give another
+// order: names can contain '-' and '.', which are less than '/'.
 func CompareKeys(a, b string) int {
 	namespaceA, nameA, _ := strings.Cut(a, "/")
 	namespaceB, nameB, _ := strings.Cut(b, "/")

@@ -1,12 +1,12 @@
 package journal
 
-// Fold merges all changes of a key into one change. continues reports whether two values are versions of the same
-// thing, such as an object with the same UID. If they are not, Fold merges the changes into a Delete and an Add. Old
-// of a merged change is the value before the first of its changes. Results are in the order of each key's first
-// change.
+// Fold merges all changes of a key into one change. If a key was added and later deleted, there is no change.
+// continues reports whether two values are versions of the same thing, such as an object with the same UID. If they
+// are not, Fold merges the changes into a Delete and an Add. The results are in the order of each key's first change.
 //
-// A merged change has the offset and time of its newest change, and an empty Memo. A single change of a key is
-// returned unchanged, with its Memo. If any changes are merged, changes without a key (see Mark) are left out.
+// A merged change has the old value of the first change, the offset and time of the newest change, and an empty Memo.
+// A single change of a key is returned unchanged, with its Memo. If any changes are merged, changes without a key
+// (see Mark) are left out.
 func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(before, after V) bool) []*Change[K, V, M] {
 	if !repeats(changes) {
 		return changes
@@ -14,7 +14,7 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 	runs := make(map[K][]*Change[K, V, M], len(changes))
 	keys := make([]K, 0, len(changes))
 	for _, change := range changes {
-		if change.Op == 0 { // a change without a key, see Mark
+		if change.Op == 0 { // a change without a key; see Mark
 			continue
 		}
 		if _, seen := runs[change.Key]; !seen {
@@ -29,7 +29,7 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 	return folded
 }
 
-// repeats reports whether any key has more than one change. Usually, no key has, and Fold then has nothing to do.
+// repeats reports whether any key has more than one change. This is rare. Otherwise, Fold has nothing to do.
 func repeats[K comparable, V, M any](changes []*Change[K, V, M]) bool {
 	if len(changes) <= 8 { // for short lists, a linear search is faster than a map
 		for i, change := range changes {

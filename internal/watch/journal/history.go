@@ -2,8 +2,8 @@ package journal
 
 import "time"
 
-// History returns the newest retained changes up to and including the cursor, oldest first. It returns at most limit
-// changes, or fewer if the journal retains fewer.
+// History returns the newest changes in the history up to and including the one at the cursor until, oldest first. It
+// returns at most limit changes, and fewer if the history contains fewer.
 func (j *Journal[K, V, M]) History(until Cursor, limit int) []*Change[K, V, M] {
 	for {
 		t := j.tail.Load()
@@ -14,13 +14,13 @@ func (j *Journal[K, V, M]) History(until Cursor, limit int) []*Change[K, V, M] {
 		n := min(int(until.Offset-lastDropped), limit)                     //nolint:gosec // At most the ring's length.
 		if changes := t.after(until.Offset-uint64(n), n); changes != nil { //nolint:gosec // n is not negative.
 			return changes
-			// The journal has dropped some of these changes during this call: retry with the new tail.
+			// The journal has dropped some of these changes during this call. Retry with its new state.
 		}
 	}
 }
 
-// Retained returns the number of changes in the history. completeSince is the time since which the history is
-// complete. It is zero if nothing was dropped since the first state.
+// Retained returns the number of changes in the history. The history contains all changes after the time
+// completeSince. This is the zero Time if no change was dropped from the history yet.
 func (j *Journal[K, V, M]) Retained() (changes int, completeSince time.Time) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

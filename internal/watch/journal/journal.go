@@ -1,17 +1,17 @@
 // Package journal stores the present value of each key and a bounded history of changes. Readers read the changes
 // after a cursor, which is a position in the history.
 //
-// One writer sets and deletes values by key. Each change gets the next offset, and is stored in a ring buffer. The
-// only state of a reader is its Cursor. Therefore, a waiting reader needs no buffer, and delays no other reader or
-// writer. A slow reader reads all missed changes in one larger batch. If the ring has dropped some of them, it gets
+// Writers set and delete values by key. Each change gets the next offset, and is stored in a ring buffer. The only
+// state of a reader is its Cursor. Therefore, a waiting reader needs no buffer, and delays neither writers nor other
+// readers. A slow reader reads all missed changes in one larger batch. If the ring has dropped some of them, it gets
 // ErrGone.
 //
 // Guarantees:
 //   - A Snapshot matches its cursor exactly: the snapshot plus all changes after the cursor gives the present state.
 //   - All readers get the same changes in the same order, each exactly once.
-//   - The writer never waits for readers of changes. It wakes all of them in constant time, by starting a goroutine
-//     unless one is already about to wake them.
-//   - A Snapshot delays the writer only while it copies a few thousand keys.
+//   - A writer never waits for readers of changes. It wakes all of them in constant time: it starts a goroutine for
+//     this, unless one has started and not woken them yet.
+//   - A Snapshot delays a writer only while it copies a few thousand keys.
 //
 // A Journal has one lock, which protects the present values. Reading changes does not need this lock. The functions
 // in Options are called while the lock is in use, so they must be fast and must not call the Journal.
@@ -35,11 +35,11 @@ var (
 	ErrNoChange = errors.New("nothing has changed")
 )
 
-// A Change is one add, update or delete of a key. Each Change has the offset of the previous one plus 1.
+// A Change is one add, update or delete of a key. Each Change has the offset of the previous Change plus 1.
 //
-// Memo stores additional data of this change: data that the writer passed to SetWith, and data that readers derive
-// from the change. The first reader computes derived data, and all readers share it. Therefore, Memo must be safe for
-// concurrent use. It is freed with the change.
+// Memo stores additional data of this change. The writer passes a part of it to SetWith. Readers derive the rest from
+// the change: the first reader computes it, and all readers share it. Therefore, Memo must be safe for concurrent
+// use. It is freed with the change.
 type Change[K comparable, V, M any] struct {
 	Offset   uint64
 	Time     time.Time
@@ -52,11 +52,11 @@ type Change[K comparable, V, M any] struct {
 // Op is the type of a Change. It is 0 for a Change without key and values (see Mark).
 type Op uint8
 
-// Types of a Change, with the fields that are set.
+// Types of a Change.
 const (
-	Add    Op = iota + 1 // only New
-	Update               // Old and New
-	Delete               // only Old
+	Add    Op = iota + 1 // New is set, and Old is not
+	Update               // Old and New are set
+	Delete               // Old is set, and New is not
 )
 
 // Options define how a Journal compares and measures values, and which changes it retains.
@@ -66,13 +66,13 @@ type Options[K comparable, V any] struct {
 	// Continues reports whether two values of a key are versions of the same thing, such as an object with the same
 	// UID. If they are not, Set creates a Delete and an Add instead of an Update.
 	Continues func(before, after V) bool
-	// Size returns the size of a value in bytes. MaxBytes and Weight use it.
+	// Size returns the size of a value in bytes. It is needed for MaxBytes and for the method Weight.
 	Size func(V) int
-	// Derived returns the size, in bytes, of the data that readers store in the Memo of a change to this value. nil
-	// means that readers store nothing.
+	// Derived returns the size, in bytes, of the data that readers will store in the Memo of a change to this value.
+	// If the function is nil, readers store nothing.
 	Derived func(V) int
 	// MaxBytes and MaxAge limit the total size and the age of the changes in the history. The newest change is always
-	// retained. If MaxAge is zero, it is the only one.
+	// retained. If MaxAge is zero, no other change is retained.
 	MaxBytes int
 	MaxAge   time.Duration
 }
@@ -96,14 +96,14 @@ type Entry[K comparable, V any] struct {
 // Several writers can use it concurrently if each key has only one writer.
 type Journal[K comparable, V, M any] struct {
 	options Options[K, V]
-	tail    atomic.Pointer[tail[K, V, M]] // the changes that readers see, replaced by each write
+	tail    atomic.Pointer[tail[K, V, M]] // the changes that readers can read, replaced by each write
 	waiters waiters
 
 	mu       sync.RWMutex // protects all fields below
 	state    map[K]V
 	weight   int // total size of the values in state, in bytes
 	ring     ring[K, V, M]
-	nextTail tail[K, V, M] // becomes tail at the end of the current write
+	nextTail tail[K, V, M] // becomes the tail that readers see at the end of the current write
 }
 
 // New returns an empty Journal.
@@ -121,7 +121,8 @@ func (j *Journal[K, V, M]) Set(key K, value V) {
 }
 
 // SetWith sets the value of a key, and the initial Memo of the resulting change. weight is the size of the Memo in
-// bytes. SetWith discards the Memo if there is no change, because Same reports true for the old and the new value.
+// bytes. If Options.Same reports that the old and the new value are equal, there is no change, and the Memo is
+// discarded.
 func (j *Journal[K, V, M]) SetWith(key K, value V, memo M, weight int) {
 	j.write(func(now time.Time) { j.setLocked(key, value, memo, weight, now) })
 }
@@ -133,16 +134,18 @@ func (j *Journal[K, V, M]) Delete(key K) {
 }
 
 // Replace replaces all keys and values by those in next. Only the differences become changes: first the deletes, then
-// adds and updates in the order of next. The first state of a journal creates no changes and uses one offset; a
-// reader with an older cursor gets ErrGone. The journal does not keep the slice next.
+// the adds and updates in the order of next. The journal does not keep the slice next.
+//
+// The first call on an empty journal creates no changes. It uses one offset, so that a reader with an older cursor
+// gets ErrGone.
 func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 	var none M
 	j.ReplaceIn(func(K) bool { return true }, next, func(K) M { return none }, none)
 }
 
 // ReplaceIn is like Replace, but only for the keys for which includes returns true. Other keys stay unchanged.
-// includes must return true for all keys in next. addMemo returns the initial Memo for the add of a key. deleteMemo
-// is the initial Memo of each delete. Updates have an empty Memo.
+// includes must return true for all keys in next. addMemo returns the initial Memo for the add of a key, and
+// deleteMemo is the initial Memo of each delete. Updates have an empty Memo.
 func (j *Journal[K, V, M]) ReplaceIn(includes func(K) bool, next []Entry[K, V], addMemo func(K) M, deleteMemo M) {
 	var none M
 	j.write(func(now time.Time) {
@@ -203,12 +206,12 @@ func (j *Journal[K, V, M]) trimLocked(now time.Time) {
 	j.ring.trim(j.options.MaxBytes, now.Add(-j.options.MaxAge))
 }
 
-// Wake makes waiting readers return without changes, so that they can check data outside the journal.
+// Wake makes waiting readers return without changes, so that they can check other data than the journal.
 func (j *Journal[K, V, M]) Wake() {
 	j.write(func(time.Time) { j.nextTail.wakeups++ })
 }
 
-// Close closes the journal. Readers still get the remaining changes, and then ErrClosed. Later writes are ignored.
+// Close closes the journal. Readers first get the remaining changes, and then ErrClosed. Later writes are ignored.
 func (j *Journal[K, V, M]) Close() {
 	j.write(func(time.Time) { j.nextTail.closed = true })
 }
@@ -283,15 +286,15 @@ func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M], weight int) {
 	j.ring.push(change, weight)
 }
 
-// Next waits for changes after a cursor. It returns 1 to limit changes in order, and the cursor after them. After a
-// call of Wake, it can return no changes. All readers share the returned changes, and must not modify them except for
-// the Memo.
+// Next waits until there are changes after the cursor in after. It returns at most limit changes in order, and the
+// cursor after the last of them. After a call of Wake, it can return no changes. All readers share the returned
+// changes, and must modify nothing in them except the Memo.
 func (j *Journal[K, V, M]) Next(ctx context.Context, after Cursor, limit int) ([]*Change[K, V, M], Cursor, error) {
 	return j.NextWithin(ctx, noTimer, after, limit)
 }
 
-// NextWithin is like Next, but with a time limit. It calls timer only if it must wait, and returns ErrNoChange when
-// the returned channel receives a value.
+// NextWithin is like Next, but with a time limit. If it must wait, it calls the function timer. It returns
+// ErrNoChange when the channel from timer receives a value.
 func (j *Journal[K, V, M]) NextWithin(
 	ctx context.Context, timer func() <-chan time.Time, after Cursor, limit int,
 ) ([]*Change[K, V, M], Cursor, error) {
@@ -308,11 +311,12 @@ func (j *Journal[K, V, M]) NextWithin(
 
 func noTimer() <-chan time.Time { return nil }
 
-// sleep waits for the next write, the timer or the end of ctx.
+// sleep waits for the next write, for the channel from the function timer, or for the end of ctx. It returns at once
+// if there is already a change after the cursor.
 func (j *Journal[K, V, M]) sleep(ctx context.Context, timer func() <-chan time.Time, after Cursor) error {
 	woken := j.waiters.wait()
 	defer j.waiters.done()
-	if j.tail.Load().moved(after) { // a write has happened since the caller's last read
+	if j.tail.Load().moved(after) { // a write has happened since the caller read last
 		return nil
 	}
 	select {
@@ -325,7 +329,8 @@ func (j *Journal[K, V, M]) sleep(ctx context.Context, timer func() <-chan time.T
 	}
 }
 
-// Get returns the present value of a key, whether the key exists, and the cursor after the newest change.
+// Get returns the present value of a key, whether the key exists, and the cursor after the newest change of the
+// journal.
 func (j *Journal[K, V, M]) Get(key K) (V, bool, Cursor) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -333,7 +338,7 @@ func (j *Journal[K, V, M]) Get(key K) (V, bool, Cursor) {
 	return value, ok, j.Now()
 }
 
-// Now returns the cursor after the newest change.
+// Now returns the cursor after the newest change of the journal.
 func (j *Journal[K, V, M]) Now() Cursor {
 	t := j.tail.Load()
 	return Cursor{Offset: t.offset, wakeups: t.wakeups}
@@ -346,8 +351,8 @@ func (j *Journal[K, V, M]) Len() int {
 	return len(j.state)
 }
 
-// Weight returns the approximate memory size of the present values and of the history, in bytes. It adds the sizes
-// from Options.Size, Options.Derived and SetWith.
+// Weight returns approximate memory sizes in bytes: state is that of the present keys and values, and ring is that of
+// the history. They are sums of the sizes from Options.Size, Options.Derived and SetWith.
 func (j *Journal[K, V, M]) Weight() (state, ring int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

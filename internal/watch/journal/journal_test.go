@@ -187,7 +187,7 @@ func TestNextWaits(t *testing.T) {
 						return
 					}
 					if len(changes) == 0 {
-						got[i] += 1000 // 1000 represents a call of Wake, which returns no changes
+						got[i] += 1000 // 1000 represents a return without changes after a call of Wake
 					}
 					got[i] += len(changes)
 					cursor = next
@@ -221,7 +221,8 @@ func TestNextEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// reader maintains a copy of the values from the changes that it reads. It checks that each change matches its copy.
+// reader is a test reader. It keeps a copy of the values, and updates it with the changes that it reads. It checks
+// that each change fits the copy.
 type reader struct {
 	values map[string]object
 	cursor journal.Cursor
@@ -309,8 +310,8 @@ func state(j *testJournal) map[string]object {
 	return values
 }
 
-// After any sequence of writes, the copy of each reader equals the journal's values. This includes readers that wait,
-// fold changes, or restart after missed changes.
+// After any sequence of writes, the copy of each test reader equals the journal's values. This includes readers that
+// wait, fold changes, or restart after missed changes.
 func TestAnyReaderConverges(t *testing.T) {
 	resets := 0
 	for seed := range uint64(3000) {
@@ -430,7 +431,8 @@ func TestNextWithin(t *testing.T) {
 	})
 }
 
-// A write during a read does not corrupt the read. The reader gets either the requested changes or ErrGone.
+// A write during a read does not corrupt the result of the read. The reader gets either the requested changes or
+// ErrGone.
 func TestInterruptedReadIsConsistent(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // A test that can be reproduced.
@@ -479,7 +481,7 @@ func TestWaitingReaderMissesNoChange(t *testing.T) {
 			case offset := <-seen:
 				if awake == 0 && offset < last {
 					j.Set("a", object{1, 2*round + 1})
-					awake = -1 // test this once in each round
+					awake = -1 // negative, so that this extra write happens only once in each round
 				}
 				if offset == last {
 					awake = max(awake, 0) + 1

@@ -11,19 +11,19 @@ const changeOverhead = 176
 // EntryOverhead is the size in bytes of a key and its map slot, without the value.
 const EntryOverhead = 120
 
-// ring is a queue of changes, oldest first, that grows and shrinks with its contents. trim limits its size. Only the
-// writer uses it; readers read from a tail.
+// ring is a queue of changes, oldest first, that grows and shrinks with its contents. The method trim limits its
+// size. Only the writer uses the ring; readers read from a tail.
 type ring[K comparable, V, M any] struct {
 	slots         slots[K, V, M]
 	weights       []int  // size of each change in slots, in bytes
 	newest        uint64 // offset of the newest change
 	count         int
 	weight        int
-	completeSince time.Time // time of the newest dropped change; zero if none was dropped
+	completeSince time.Time // time of the newest change that was dropped; zero if none was dropped
 }
 
-// slots is a circular array of changes. The index of a change is its offset modulo the length. The length is a power
-// of two.
+// slots is a circular array of changes. The index of a change is its offset modulo the length of the array. The
+// length is a power of two.
 type slots[K comparable, V, M any] []atomic.Pointer[Change[K, V, M]]
 
 func (s slots[K, V, M]) at(offset uint64) *atomic.Pointer[Change[K, V, M]] {
@@ -42,8 +42,8 @@ func (r *ring[K, V, M]) push(change *Change[K, V, M], weight int) {
 	r.weight += weight
 }
 
-// trim drops the oldest changes until the ring's weight is at most maxWeight and no change is older than oldest. The
-// newest change always stays.
+// trim drops the oldest changes until two conditions are met: the ring's weight is at most maxWeight, and no change
+// is older than the time in oldest. The newest change always stays.
 func (r *ring[K, V, M]) trim(maxWeight int, oldest time.Time) {
 	for r.count > 1 {
 		at := r.newest - uint64(r.count) + 1 //nolint:gosec // A count is not negative.
@@ -65,7 +65,8 @@ func (r *ring[K, V, M]) weightOf(offset uint64) *int {
 	return &r.weights[offset&uint64(len(r.weights)-1)]
 }
 
-// resize moves the changes into n new slots. It does not modify the old slots, because readers can still read them.
+// resize creates n new slots and copies the changes into them. It does not modify the old slots, because readers can
+// still read from them.
 func (r *ring[K, V, M]) resize(n int) {
 	old := *r
 	r.slots, r.weights = make(slots[K, V, M], n), make([]int, n)

@@ -2,7 +2,7 @@ package journal
 
 import "math"
 
-// keysPerLock is the number of keys that Snapshot copies before it releases the lock for a moment, so that the writer
+// keysPerLock is the number of keys that Snapshot copies before it releases the lock for a moment, so that a writer
 // can continue.
 const keysPerLock = 2048
 

@@ -1,8 +1,8 @@
 package journal
 
-// tail is what readers see of a journal: the changes in the ring. Each write publishes a new tail. The fields of a
-// published tail never change, but the writer can reuse its slots. If a slot contains a change with an unexpected
-// offset, the ring has dropped the expected change.
+// tail is the state of a journal that readers see: the changes in the ring. Each write publishes a new tail. The
+// fields of a published tail never change, but the writer can reuse its slots. A reader detects this by the offset of
+// the change in a slot: another offset means that the expected change was dropped.
 type tail[K comparable, V, M any] struct {
 	slots   slots[K, V, M]
 	count   int
@@ -11,7 +11,8 @@ type tail[K comparable, V, M any] struct {
 	closed  bool
 }
 
-// read returns at most limit changes after a cursor. moved is true if there are changes, or if Wake was called since.
+// read returns at most limit changes after a cursor, and the cursor after them. moved is true if there are changes,
+// or if Wake was called since the time of the cursor.
 func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M], next Cursor, moved bool, err error) {
 	switch {
 	case after.Offset > t.offset || after.Offset < t.offset-uint64(t.count): //nolint:gosec // A count is not negative.
@@ -34,7 +35,8 @@ func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M
 	return nil, after, false, nil
 }
 
-// after returns the first changes after an offset, at most limit. It returns nil if the ring has dropped one of them.
+// after returns the first changes after an offset, but at most limit. It returns nil if the ring has dropped one of
+// them.
 func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	changes := make([]*Change[K, V, M], min(int(t.offset-offset), limit)) //nolint:gosec // At most the ring's length.
 	for i := range changes {
@@ -48,8 +50,8 @@ func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	return changes
 }
 
-// moved reports whether Next must return for this cursor: there is a change, Wake was called, or the journal is
-// closed.
+// moved reports whether Next must return for this cursor. That is the case if there is a later change, Wake was
+// called since, or the journal is closed.
 func (t *tail[K, V, M]) moved(after Cursor) bool {
 	return t.offset != after.Offset || t.wakeups != after.wakeups || t.closed
 }

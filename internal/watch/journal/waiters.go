@@ -5,8 +5,8 @@ import "sync/atomic"
 // waiters blocks readers of a journal until the writer wakes them.
 type waiters struct {
 	count  atomic.Int64
-	waking atomic.Bool                   // a goroutine is about to wake the readers
-	signal atomic.Pointer[chan struct{}] // closed and replaced by a new channel to wake all readers
+	waking atomic.Bool                   // a goroutine has started and will wake the readers soon
+	signal atomic.Pointer[chan struct{}] // a channel that is closed to wake all readers, and then replaced
 }
 
 func (b *waiters) init() {
@@ -14,8 +14,9 @@ func (b *waiters) init() {
 	b.signal.Store(&signal)
 }
 
-// wait registers a waiting reader. woken is closed at the next write. After the call of wait, the reader must check
-// the tail once more, because a write can precede the call. A reader that stops waiting must call done.
+// wait registers a waiting reader. The channel woken is closed at the next write. After the call of wait, the reader
+// must check the tail once more, because a write can have happened before the call. A reader that stops waiting must
+// call done.
 func (b *waiters) wait() (woken <-chan struct{}) {
 	b.count.Add(1)
 	return *b.signal.Load()
@@ -23,7 +24,8 @@ func (b *waiters) wait() (woken <-chan struct{}) {
 
 func (b *waiters) done() { b.count.Add(-1) }
 
-// wake wakes all waiting readers in constant time. The caller must publish the new tail before the call.
+// wake wakes all waiting readers in constant time. Before the call, the caller must publish the new tail, the state
+// that readers see.
 func (b *waiters) wake() {
 	if b.count.Load() > 0 && b.waking.CompareAndSwap(false, true) {
 		go b.wakeAll()
@@ -31,7 +33,7 @@ func (b *waiters) wake() {
 }
 
 func (b *waiters) wakeAll() {
-	b.waking.Store(false) // before Swap, so that a later wake also wakes new waiters
+	b.waking.Store(false) // before Swap: otherwise a wake just after Swap is skipped, and new waiters stay blocked
 	signal := make(chan struct{})
 	close(*b.signal.Swap(&signal))
 }

@@ -3,8 +3,8 @@
 // A cluster sends far more JSON than the dashboard displays. Decoding one Pod into maps takes about 125 µs and 1,300
 // allocations. Reading only the needed members from its text takes a few µs and no allocation.
 //
-// Value returns exactly the bytes of the text, after checking them. A Cursor accepts exactly the texts that
-// [encoding/json.Valid] accepts. Its results can therefore be pasted into another JSON document.
+// A Cursor accepts exactly the texts that [encoding/json.Valid] accepts. Its method Value returns the checked bytes
+// of a value unchanged. They can therefore be pasted into another JSON document.
 //
 // A Cursor is not safe for concurrent use.
 package jsonscan
@@ -46,8 +46,8 @@ func (c *Cursor) Array(visit func(index int) error) error {
 	return c.each('[', ']', func(_ []byte, index int) error { return visit(index) })
 }
 
-// each calls visit for each member or element between the characters opening and closing. It passes a key for the
-// members of an object, and nil for the elements of an array.
+// each calls visit for each member or element between two characters: opening, such as '{', and closing, such as '}'.
+// For an object, it passes the key of the member. For an array, it passes nil and the index of the element.
 func (c *Cursor) each(opening, closing byte, visit func(key []byte, index int) error) error {
 	if c.Peek() != opening {
 		return c.unexpected(fmt.Sprintf("%q", opening))
@@ -108,8 +108,9 @@ func (c *Cursor) Value() ([]byte, error) {
 	return c.data[start:c.pos:c.pos], nil
 }
 
-// ValueWithout returns the JSON value at the cursor, like Value. If match returns true for the name of a member at
-// any depth of the value, ok is false and the cursor does not move. A name with escapes always counts as a match.
+// ValueWithout returns the JSON value at the cursor, like Value, if it has no member that matches. If match returns
+// true for the name of a member at any depth, ok is false and the cursor does not move. A name with escapes always
+// counts as a match.
 func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bool, err error) {
 	trial := *c
 	trial.match = match
@@ -121,7 +122,7 @@ func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bo
 	return value, true, err
 }
 
-// errMatch is the error with which skipObject reports to ValueWithout that a member name matches.
+// errMatch is the error with which skipObject reports that a member name matches in a call of ValueWithout.
 var errMatch = errors.New("a name matches")
 
 // Text decodes the JSON string at the cursor. For null it returns the empty string, as encoding/json does when it

@@ -140,7 +140,7 @@ func TestEveryByteAtEveryPosition(t *testing.T) {
 	}
 }
 
-// readAll reads a document with Object and Array, as opposed to Skip.
+// readAll reads a document with Object and Array, to compare the result with that of Skip.
 func readAll(c *jsonscan.Cursor) error {
 	switch c.Peek() {
 	case '{':

@@ -129,8 +129,8 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 	return false, c.unexpected("the end of a string")
 }
 
-// countPlain returns the number of plain characters at the start of eight bytes of a string. The first byte is the
-// lowest byte of b. Quotes, backslashes and control characters are not plain.
+// countPlain returns the number of plain characters at the start of eight bytes of a string. b contains these bytes,
+// the first one as its lowest byte. Quotes, backslashes and control characters are not plain.
 //
 // The expression tests all eight bytes at once. Subtracting n from a byte sets its high bit if the byte is less than
 // n. A borrow can set a wrong bit only in a byte above the first match, where it does not matter.
@@ -140,8 +140,8 @@ func countPlain(b uint64) int {
 	return bits.TrailingZeros64(found) / 8
 }
 
-// escapeLength returns the number of bytes that follow the backslash in an escape. It returns false if the escape is
-// invalid.
+// escapeLength returns the number of bytes that follow the backslash in an escape. rest is the text after the
+// backslash. It returns false if the escape is invalid.
 func escapeLength(rest []byte) (int, bool) {
 	if len(rest) == 0 {
 		return 0, false

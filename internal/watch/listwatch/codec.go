@@ -7,12 +7,15 @@ import (
 )
 
 const (
-	// sampleObjects is the number of objects from which a compression dictionary is built. train selects them evenly
-	// from the first objects of a list: from trainingObjects objects, or from trainingBytes bytes of text. These
-	// objects stay uncompressed until the dictionary exists.
-	sampleObjects   = 16
+	// sampleObjects is the number of objects from which a compression dictionary is built. The method train selects
+	// them evenly from the first objects of a list.
+	sampleObjects = 16
+	// trainingObjects is the number of objects of a list after which the compression dictionary is built. The first
+	// objects of the list stay uncompressed until then.
 	trainingObjects = 256
-	trainingBytes   = 8 << 20
+	// trainingBytes is the size of text after which the compression dictionary is built, if a list reaches this size
+	// before trainingObjects.
+	trainingBytes = 8 << 20
 	// sampleBytes is the maximum number of bytes that one object contributes to the dictionary. Without it, one large
 	// object could fill the dictionary.
 	sampleBytes = s2.MaxDictSize / 4
@@ -22,14 +25,15 @@ const (
 // similar, so a dictionary from a few objects compresses the others to a tenth of their size. The zero codec has no
 // dictionary. A codec is safe for concurrent use.
 type codec struct {
-	mask func(dst, text []byte) ([]byte, error) // Masks decoded text for guests; nil for no masking.
-	// If mask is set, unmasked is the codec that decodes the text before masking. A codec with a mask never encodes.
+	mask func(dst, text []byte) ([]byte, error) // Masks decoded text for guests (share-link viewers); nil for no masking.
+	// unmasked is the codec that decodes the text before it is masked. It is set only together with mask. A codec
+	// with a mask never encodes.
 	unmasked   *codec
 	dictionary *s2.Dict // Compression dictionary; nil for none.
 }
 
-// newCodec returns a codec whose dictionary consists of the samples. If the samples are too short, the codec has no
-// dictionary.
+// newCodec returns a codec whose dictionary consists of the given samples of text. If the samples are too short, the
+// codec has no dictionary.
 func newCodec(samples [][]byte) *codec {
 	var dictionary []byte
 	for _, sample := range samples {
@@ -46,7 +50,8 @@ func (c *codec) encode(dst, text []byte) []byte {
 	return c.dictionary.Encode(dst, text)
 }
 
-// decode appends the decompressed and masked text of body to dst. A nil codec means that body is not compressed.
+// decode appends the decompressed text of body to dst. It masks the text if the codec has a mask. A nil codec means
+// that body is not compressed.
 func (c *codec) decode(dst, body []byte) ([]byte, error) {
 	switch {
 	case c == nil:

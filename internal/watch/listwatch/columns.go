@@ -24,7 +24,7 @@ type Column struct {
 	Relative bool `json:"relative,omitempty"`
 
 	fullDescription string   // Description before shortening. For a CRD's column, it can contain the JSONPath.
-	paths           []string // Paths to the timestamp in the object, in order of preference.
+	paths           []string // Paths to the timestamp in the object, the preferred path first.
 	shownPath       string   // JSON Pointer to the displayed value or a parent of it; empty if unknown.
 }
 
@@ -36,7 +36,7 @@ func plainColumns() []Column {
 const creationPath = "metadata.creationTimestamp"
 
 // relativePaths returns the paths to the timestamps that the API server prints as elapsed time in a column of a
-// resource. The paths are in order of preference, and [] means each element of a list. Source: kubernetes v1.36,
+// resource. The preferred path is first. In a path, [] means each element of a list. Source: kubernetes v1.36,
 // pkg/printers/internalversion/printers.go.
 func relativePaths(resource, column string) []string {
 	switch resource + " " + column {
@@ -63,9 +63,9 @@ func relativePaths(resource, column string) []string {
 	return nil
 }
 
-// markRelative marks the columns whose cells show elapsed time. dates contains the paths of a CRD's printer columns
-// of type date, by column name. dates is nil if the resource is not known to be a CRD's. A CRD's Age column that is
-// not of type date can contain anything, so it is not marked.
+// markRelative sets Relative for the columns whose cells show elapsed time. dates contains the paths of a CRD's
+// columns of type date, by column name. It is nil if the resource is not known to be defined by a CRD. A CRD can have
+// an Age column of another type. It can contain anything, so it is not marked.
 func markRelative(columns []Column, resource string, dates map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
@@ -80,8 +80,8 @@ func markRelative(columns []Column, resource string, dates map[string]string) []
 	return columns
 }
 
-// ElapsedText returns the displayed text of a cell at the time now. In a column with Relative, it replaces each
-// timestamp by the time elapsed since then.
+// ElapsedText returns the text that is displayed for a cell at the given time. In a column with Relative, it replaces
+// each timestamp in the cell by the time elapsed since then.
 func (c *Column) ElapsedText(cell string, now time.Time) string {
 	if !c.Relative {
 		return cell
@@ -106,7 +106,8 @@ var elapsedPattern = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: 
 // machines can cause such times.
 const futureDuration = "<invalid>"
 
-// resolve replaces the elapsed time in a cell with a timestamp.
+// resolve replaces the elapsed time in a cell with a timestamp. cell is the text of the cell, object is the JSON text
+// of the object, and created is its creation time.
 //
 // It uses the timestamp in the object to which one of the column's paths leads. Without such a timestamp, it
 // subtracts the elapsed time from now. That result is only as precise as the cell's text.
@@ -136,8 +137,8 @@ func (c *Column) resolve(cell string, object []byte, created, now time.Time) str
 }
 
 // timestamp returns the time to which the column's paths lead, or the zero Time if there is none. If a path leads to
-// several list elements, timestamp selects the time that HumanDuration prints as printed. If no time matches, it
-// selects the newest.
+// several list elements, it selects the time for which HumanDuration prints the text in printed. If no time matches,
+// it selects the newest.
 func (c *Column) timestamp(printed string, object []byte, now time.Time) time.Time {
 	var newest time.Time
 	for _, path := range c.paths {
@@ -172,7 +173,8 @@ func parseElapsed(text string) (total time.Duration) {
 	return total
 }
 
-// lookup returns the strings in the object to which a dotted path leads.
+// lookup returns the strings to which a path of member names with dots leads in the object. There can be several,
+// because [] in a path means each element of a list.
 func lookup(object []byte, path string) []string {
 	return find(jsonscan.NewCursor(object), strings.Split(path, "."))
 }
@@ -189,7 +191,7 @@ func find(c *jsonscan.Cursor, path []string) (found []string) {
 			found = append(found, find(c, path[1:])...)
 		}
 	}
-	// The errors are ignored, because the object was parsed before.
+	// Errors are ignored, because the object was parsed before.
 	switch {
 	case path[0] == "[]" && c.Peek() == '[':
 		_ = c.Array(func(int) error { visit(); return nil })

@@ -17,8 +17,8 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// seed is the seed of the hashes in Object.textHash. Each process has a random seed, so an attacker cannot construct
-// two texts with the same hash.
+// seed is the seed of the hashes in Object.textHash. It is random, so an attacker cannot construct two texts with the
+// same hash.
 var seed = maphash.MakeSeed() //nolint:gochecknoglobals // The hashes of all decoders are compared.
 
 // decoder converts the API server's responses for one resource into Objects. Only one list or watch at a time can use
@@ -33,14 +33,14 @@ type decoder struct {
 	codec        *codec                   // Compresses the JSON texts of new objects.
 	managers     *codec                   // Compresses the managedFields of new objects.
 	listing      bool
-	listBytes    int64     // Size of the list's objects in bytes, without those in training.
-	training     []*Object // First objects of a list; nil after train has compressed them.
+	listBytes    int64     // Size of the list's objects in bytes, without those that are still in training.
+	training     []*Object // First objects of a list, still uncompressed; nil after train has compressed them.
 	trainingSize int       // Size of the texts of the objects in training, in bytes.
 	samples      [][]byte  // The managedFields of some objects in training.
 	scratch      []byte
 	packed       []byte
 
-	managed     *Managed // Newest Managed that compressManaged made.
+	managed     *Managed // Result of the newest call of compressManaged.
 	managedText []byte   // The uncompressed text of managed.
 }
 
@@ -56,8 +56,8 @@ func (d *decoder) beginList() {
 	d.listing, d.listBytes = true, 0
 }
 
-// collecting reports whether the objects decoded so far are still uncompressed because their dictionary does not
-// exist yet. Callers must not pass on these objects, because train will change them.
+// collecting reports whether the objects decoded so far are still uncompressed, because their dictionary does not
+// exist yet. Callers must not send these objects to others yet, because train will change them.
 func (d *decoder) collecting() bool { return d.training != nil }
 
 // endList ends a list. It compresses the objects that are still uncompressed because the list was too short for a
@@ -125,8 +125,8 @@ func toValidUTF8(text []byte) []byte {
 	return bytes.ToValidUTF8(text, []byte(string(utf8.RuneError)))
 }
 
-// object makes an Object from the cells of a table row and from the JSON object at the cursor. managed is the text of
-// the object's managedFields. It is a slice of the cursor's data, not a copy.
+// object makes an Object from the cells of a table row and from the JSON object at the cursor. It also returns
+// managed, the text of the object's managedFields. managed is a slice of the cursor's data, not a copy.
 func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed []byte, err error) {
 	redacted, err := d.redactor.Next(d.scratch[:0], c)
 	if err != nil {
@@ -200,7 +200,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 			return err
 		}
 		if cell[0] != '"' {
-			out = append(out, cell...) // A cell that is an array or an object stays unchanged.
+			out = append(out, cell...) // A cell that contains an array or an object stays unchanged.
 			return nil
 		}
 		text, err := jsonscan.Unquote(cell)

@@ -8,14 +8,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// estimateObjects is the number of objects that Estimate lists as a sample. It is large enough for a compression
-// dictionary, so the objects compress as well as in a complete list.
+// estimateObjects is the number of objects that Estimate lists as a sample. There are enough of them for a
+// compression dictionary, so they compress as well as in a complete list.
 const estimateObjects = 64
 
-// estimateStall is SourceOptions.Stall for the list request of Count and Estimate. estimateTimeout is the time limit
-// for the complete call. Both are short, because the caller waits, but can work without the result.
+// Time limits of Count and Estimate. They are short, because the caller waits, but can continue without the result.
 const (
-	estimateStall   = 5 * time.Second
+	// estimateStall is SourceOptions.Stall for the list request of Count or Estimate.
+	estimateStall = 5 * time.Second
+	// estimateTimeout is the time limit for a complete call of Count or Estimate.
 	estimateTimeout = 10 * time.Second
 )
 
@@ -56,8 +57,8 @@ func remainingItems(list *List) int {
 const maxRemaining = 1 << 30
 
 // Estimate returns the number of objects in a scope and their approximate memory in bytes, including the hashes of
-// masked values. It lists one short page and extrapolates from it to the number of objects that the server reports.
-// With a selector, the server does not report this number. Then only the objects of the page count.
+// masked values. It lists one short page and multiplies its memory according to the number of objects that the server
+// reports. With a selector, the server does not report this number. Then only the objects of the page count.
 func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, estimateTimeout)
 	defer cancel()

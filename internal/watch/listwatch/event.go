@@ -18,7 +18,7 @@ type event struct {
 	managed         *Managed // The object's managedFields; nil for objects of a list.
 	initial         bool     // The event belongs to a streaming list.
 	resourceVersion string   // Version in a BOOKMARK event.
-	listEnds        bool     // The event is the BOOKMARK that ends a list.
+	listEnds        bool     // The event is the BOOKMARK that ends a streaming list.
 	status          *metav1.Status
 }
 
@@ -60,7 +60,7 @@ func (d *decoder) event(line []byte, initial bool) (event, error) {
 	return e, nil
 }
 
-// read decodes the object at the cursor into the event. The caller must have decoded the event's type.
+// read decodes the object at the cursor into the event. The event's type must be known before.
 func (e *event) read(d *decoder, c *jsonscan.Cursor) error {
 	switch e.kind {
 	case watch.Error:
@@ -129,7 +129,7 @@ func (e *event) readBookmark(c *jsonscan.Cursor) error {
 	})
 }
 
-// forReflector converts the event for client-go's Reflector.
+// forReflector converts the event to the form that client-go's Reflector expects.
 func (e *event) forReflector() watch.Event {
 	switch e.kind {
 	case watch.Error:

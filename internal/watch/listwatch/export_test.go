@@ -12,7 +12,8 @@ import (
 )
 
 // CheckLine decodes a line as an event of a list and of a watch, for pods and for Secrets, and checks the results.
-// Code outside the package can send a line only through a stream, which makes a fuzz test a thousand times slower.
+// Without this function, a test outside the package would have to send the line through a stream. That would make a
+// fuzz test a thousand times slower.
 func CheckLine(t *testing.T, line []byte) {
 	t.Helper()
 	for _, initial := range []bool{false, true} {
@@ -57,8 +58,8 @@ func Compressed(text string, freed func()) *Object {
 	return o
 }
 
-// Decode repeatedly decodes the lines of a stream of pods. If initial is true, the lines belong to a list whose
-// dictionary exists already. Otherwise they are events after the list.
+// Decode repeatedly decodes the lines of a stream of pods, for a benchmark. If initial is true, the lines belong to a
+// list whose dictionary exists already. Otherwise they are events after the list.
 func Decode(b *testing.B, lines [][]byte, initial bool) {
 	b.Helper()
 	d := newDecoder(schema.GroupResource{Resource: "pods"}, redact.New(nil, "", "pods"))

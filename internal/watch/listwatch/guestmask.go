@@ -19,7 +19,7 @@ func NewGuestMask(group, resource string) *GuestMask {
 	return &GuestMask{mask: redact.NewGuestMask(group, resource)}
 }
 
-// Object returns a copy of o whose JSON text is masked. Each read of the text masks it again.
+// Object returns a copy of o whose JSON text is masked for guests. Each read of the text masks it again.
 func (v *GuestMask) Object(o *Object) *Object {
 	if v.lastCodec == nil || v.lastCodec.unmasked != o.codec {
 		v.lastCodec = &codec{mask: v.mask.Object, unmasked: o.codec}
@@ -29,7 +29,8 @@ func (v *GuestMask) Object(o *Object) *Object {
 	return &masked
 }
 
-// After returns a copy of o with a masked text. Masked values that differ from those in before are marked as changed.
+// After returns a copy of o with a text that is masked for guests. before is the previous version of the object.
+// Masked values that differ from those in before are marked as changed.
 func (v *GuestMask) After(before, o *Object) (*Object, error) {
 	old, err := before.JSON()
 	if err != nil {

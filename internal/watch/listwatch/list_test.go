@@ -38,8 +38,8 @@ func wantText(i int, item apitest.Item) string {
 	)
 }
 
-// Recorded changes keep objects of previous lists in memory. These objects can keep the decompressor of their list in
-// memory, but do not keep its larger compressor.
+// The history keeps changed objects of previous lists in memory. Such an object can keep the decompressor of its list
+// in memory, but not the compressor, which is larger.
 func TestObjectsOfPreviousListsAreSmall(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, items(40)...)
@@ -115,8 +115,8 @@ func TestTextsRoundTrip(t *testing.T) {
 	}
 }
 
-// Objects of a streaming list are not changed after they were sent, because client-go reads them immediately. The
-// race detector verifies this.
+// client-go reads the objects of a streaming list as soon as they are sent. They are therefore not changed after
+// that. The race detector verifies this.
 func TestStreamedObjectsCanBeReadImmediately(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, items(300)...)

@@ -15,8 +15,8 @@ type LogOptions struct {
 	Follow     bool
 	Previous   bool
 	Timestamps bool
-	Tail       int           // Maximum number of existing lines; the newest are sent.
-	Age        time.Duration // Maximum age of a line; 0 for no limit.
+	Tail       int           // Maximum number of existing lines to send; the newest are sent.
+	Age        time.Duration // Maximum age of a line; 0 means no limit.
 	Since      time.Time     // Time of the oldest line to send; the zero Time for no limit.
 }
 

@@ -35,8 +35,8 @@ func markPaths(columns []Column, paths map[string]string) []Column {
 	return columns
 }
 
-// literalPrefix converts the leading plain member names of a JSONPath to a JSON Pointer. The JSONPath leads to the
-// value at this pointer, or to a value inside it.
+// literalPrefix converts the plain member names at the start of a JSONPath to a JSON Pointer. The complete JSONPath
+// leads to the value at this pointer, or to a value inside it.
 func literalPrefix(jsonPath string) string {
 	var pointer strings.Builder
 	path, ok := strings.CutPrefix(strings.Trim(jsonPath, "{} "), ".")
@@ -68,12 +68,13 @@ func cutName(path string) (name, rest string, more bool) {
 	}
 }
 
-// mayShowMasked reports whether a cell of the column can show a part of a value that redaction removed from the
-// object. It can if the column's path equals the path of a removed value, or is a parent or child of it.
+// mayShowMasked reports whether a cell of the column can show a part of a value that redaction has masked or dropped.
+// It can if the column's path equals the path of this value, or is a parent or child of it. builtIn means that the
+// object is of one of Kubernetes' own kinds.
 //
-// A column without a known path can show any masked value. Columns of Kubernetes' own kinds cannot show values for
-// which isUnprinted returns true. For a column without a known path, dropped annotations do not count. Most objects
-// have a dropped annotation with a copy of the object, so otherwise all their cells would be masked.
+// A column without a known path can show any masked value, except that columns of Kubernetes' own kinds cannot show
+// values for which isUnprinted returns true. Dropped annotations do not count for such a column. Most objects have a
+// dropped annotation with a copy of the object, so otherwise all cells of the column would be masked.
 func (c *Column) mayShowMasked(removed *redact.Redacted, builtIn bool) bool {
 	if c.shownPath == "" {
 		return slices.ContainsFunc(removed.Masked, func(path string) bool { return !builtIn || !isUnprinted(path) })
@@ -86,8 +87,8 @@ func (c *Column) overlaps(path string) bool {
 	return path == c.shownPath || strings.HasPrefix(path, c.shownPath+"/") || strings.HasPrefix(c.shownPath, path+"/")
 }
 
-// isUnprinted reports whether no column of Kubernetes' own kinds shows the value at the path. Source: kubernetes
-// v1.36, pkg/printers/internalversion/printers.go.
+// isUnprinted reports whether the value at the path is shown by no column of Kubernetes' own kinds. Source:
+// kubernetes v1.36, pkg/printers/internalversion/printers.go.
 func isUnprinted(path string) bool {
 	names := strings.Split(path, "/")[1:]
 	switch names[0] {

@@ -156,8 +156,8 @@ func TestCellsOfMaskedValues(t *testing.T) {
 }
 
 // A cell that shows an annotation is masked for every viewer if the annotation was dropped. For guests, it is also
-// masked if the annotation may contain a copy. This applies to the annotations of an object and of a template inside
-// it.
+// masked if the annotation can contain a copy of an object. This applies to the annotations of the object itself and
+// of a template inside it.
 func TestCellsOfDroppedAnnotations(t *testing.T) {
 	const rollouts = "argoproj.io/v1alpha1/rollouts"
 	const annotations = `"annotations":{"example.com/copy":"{\"x\":\"CANARY\"}","example.com/owner":"me",` +
@@ -168,7 +168,7 @@ func TestCellsOfDroppedAnnotations(t *testing.T) {
 			annotationsPath + `.kapp\\.k14s\\.io/original`:      {false, false},
 			annotationsPath + `.example\\.com/copy`:             {true, false},
 			annotationsPath + `.example\\.com/owner`:            {true, true},
-			annotationsPath + `['example.com/owner']`:           {false, false}, // Unknown annotation.
+			annotationsPath + `['example.com/owner']`:           {false, false}, // An annotation without special rules.
 			strings.TrimSuffix(annotationsPath, "s"):            {true, true},
 			strings.TrimSuffix(annotationsPath, ".annotations"): {false, false},
 		} {
@@ -194,8 +194,8 @@ func TestCellsOfDroppedAnnotations(t *testing.T) {
 	}
 }
 
-// For every source of an object and every kind, the last-applied annotation and managedFields are dropped, and the
-// values that rules select are masked.
+// The last-applied annotation and managedFields are dropped, and the values that rules select are masked. This
+// applies to objects of every kind, from lists, streaming lists and watches.
 func TestEverySourceIsMasked(t *testing.T) {
 	const metadataJSON = `"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"CANARY",` +
 		`"example.com/token":"CANARY"},"managedFields":[{"manager":"CANARY","fieldsV1":{"v:CANARY":{}}}]`

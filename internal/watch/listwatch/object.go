@@ -29,7 +29,7 @@ import (
 // redacted JSON text of the object in compressed form.
 type Object struct {
 	// data contains six parts one after the other: namespace, name, uid, resourceVersion, cells and body (the
-	// compressed text). ends[i] is the index in data at which part i ends. The last part ends with data.
+	// compressed text). ends contains the end of each part as an index in data. The end of body is the end of data.
 	data        []byte
 	ends        [5]uint32
 	created     int64                 // Creation time in Unix seconds; 0 if unknown.
@@ -52,7 +52,8 @@ func (o *Object) UID() string { return string(o.data[o.ends[1]:o.ends[2]]) }
 // conventions require.
 func (o *Object) ResourceVersion() string { return string(o.data[o.ends[2]:o.ends[3]]) }
 
-// text returns one part of data without a copy: 0 is the namespace, 1 the name, 2 the uid, 3 the resourceVersion.
+// text returns one part of the field data without a copy: 0 is the namespace, 1 the name, 2 the uid, 3 the
+// resourceVersion.
 func (o *Object) text(part int) []byte {
 	if part == 0 {
 		return o.data[:o.ends[0]]
@@ -71,7 +72,7 @@ func (o *Object) Compare(other *Object) int {
 	return cellsort.CompareText(o.text(1), other.text(1))
 }
 
-// Cell returns the JSON of the row's cell with the index at. It returns nil if the row has fewer cells.
+// Cell returns one cell of the row as JSON. at is the index of the cell. It returns nil if the row has fewer cells.
 func (o *Object) Cell(at int) (cell []byte) {
 	c := jsonscan.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // The cells are valid JSON, so there is no error.
@@ -88,8 +89,8 @@ func (o *Object) Cell(at int) (cell []byte) {
 // the result, which is part of the Object.
 func (o *Object) Cells() []byte { return o.data[o.ends[3]:o.ends[4]:o.ends[4]] }
 
-// SameCells reports whether two Objects with the same resourceVersion have the same cells, apart from timestamps. It
-// ignores timestamps, because some are computed from a rounded elapsed time and differ from list to list.
+// SameCells reports whether two Objects with the same resourceVersion have equal cells. It ignores timestamps,
+// because some are computed from a rounded elapsed time and differ from list to list.
 func (o *Object) SameCells(other *Object) bool {
 	a, b := o.Cells(), other.Cells()
 	return bytes.Equal(a, b) || bytes.Equal(timestampPattern.ReplaceAll(a, nil), timestampPattern.ReplaceAll(b, nil))
@@ -107,8 +108,8 @@ func (o *Object) Created() time.Time {
 // have equal handles.
 func (o *Object) Labels() unique.Handle[string] { return o.labels }
 
-// ManagedTime returns the newest time in the object's managedFields, in whole seconds. A change that does not advance
-// this time has possibly no entry in the managedFields. An example is a deletion that waits for finalizers.
+// ManagedTime returns the newest time in the object's managedFields, in whole seconds. A change after which this time
+// is the same possibly has no entry in the managedFields, such as a deletion that waits for finalizers.
 func (o *Object) ManagedTime() time.Time { return time.Unix(o.managedTime, 0).UTC() }
 
 // JSON returns the object's redacted text. Each call decompresses the text again.
@@ -145,7 +146,8 @@ func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, body 
 	o.data = append(data, body...)
 }
 
-// repack replaces the body (the compressed text). The caller must be the only user of the Object.
+// repack replaces the body (the compressed text), which is encoded with the given codec. The caller must be the only
+// user of the Object.
 func (o *Object) repack(c *codec, body []byte) {
 	data := make([]byte, 0, int(o.ends[4])+len(body))
 	data = append(data, o.data[:o.ends[4]]...)

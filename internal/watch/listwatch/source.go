@@ -34,8 +34,8 @@ type Client struct {
 }
 
 // NewClient returns a Client that uses a changed copy of config. The copy has no Timeout, because a timeout would
-// interrupt long lists and end watches. It has no client-side rate limit, because the server's API Priority and
-// Fairness replaces it. The Client redacts all objects that it reads by the rules.
+// interrupt long lists and end watches. It has no client-side rate limit, because API Priority and Fairness in the
+// server replaces it. The Client redacts all objects that it reads by the given rules.
 func NewClient(config *rest.Config, rules redact.Rules) *Client {
 	config = rest.CopyConfig(config)
 	config.Timeout = 0
@@ -48,8 +48,8 @@ func NewClient(config *rest.Config, rules redact.Rules) *Client {
 // Scope selects the objects that one list or watch covers.
 type Scope struct {
 	Resource    schema.GroupVersionResource
-	Namespace   string // Empty for all namespaces, and for cluster-scoped resources.
-	Fields      string // Field selector; empty for all objects.
+	Namespace   string // Empty means all namespaces, or that the resource is cluster-scoped.
+	Fields      string // Field selector; empty means all objects.
 	Metadata    bool   // Request only the metadata of the objects.
 	GuestMasked bool   // Mask objects and cells for guests (viewers of a share link) before storing them.
 }
@@ -61,25 +61,24 @@ type Source struct {
 	codec     runtime.ParameterCodec
 	decoder   *decoder
 	options   SourceOptions
-	listCount int // Number of objects in the list's pages so far.
+	listCount int // Number of objects in the pages of the list that were read so far.
 }
 
 // SourceOptions configures a Source, in addition to its Scope.
 type SourceOptions struct {
-	// Stall is the maximum time without progress in a streaming list. After this time, the list fails with a timeout
+	// Stall is the maximum time without progress in a streaming list. After that, the list fails with a timeout
 	// error.
 	Stall time.Duration
-	// Stalled is called after a streaming list has failed because it made no progress for the duration Stall.
+	// Stalled is called after a streaming list has failed because it made no progress for too long (see Stall).
 	Stalled func()
-	// Established is called once for each watch that works. A watch works if its first event is not an error, or if
-	// it sends nothing for the duration watchGracePeriod. Established is not called for a streaming list, and is
-	// optional.
+	// Established is called once for each watch that works, but not for a streaming list. A watch works if its first
+	// event is not an error, or if it sends nothing for watchGracePeriod. Established is optional.
 	Established func()
-	// Failed is called when a streaming list fails for a reason other than Stall. client-go retries the list without
+	// Failed is called when a streaming list fails for another reason than Stall. client-go retries the list without
 	// reporting the error. Failed is optional.
 	Failed func(error)
-	// Panicked is called with the value and the stack of a panic during decoding. The panic fails the list or watch,
-	// but does not end the program.
+	// Panicked is called after a panic during decoding. v is the value of the panic, and stack is its stack trace.
+	// The panic fails the list or watch, but does not end the program.
 	Panicked func(v any, stack []byte)
 	// Observe is called for each object of a list, and at the end of the list. objects is the number of objects
 	// received so far. bytes is the size of the objects that are already compressed.
@@ -148,15 +147,16 @@ func (s *Source) request(options metav1.ListOptions) *rest.Request {
 // change the result.
 func (s *Source) Columns() []Column { return s.decoder.currentColumns() }
 
-// DigestBytes returns the approximate size of the hashes that the newest list added to SourceOptions.Masks, in bytes.
+// DigestBytes returns the approximate size, in bytes, of the hashes that the newest list has added to
+// SourceOptions.Masks.
 func (s *Source) DigestBytes() int64 { return s.decoder.redactor.DigestBytes() }
 
-// SetDates sets the paths of the resource's date columns, in the form that SimplePath returns. The key is the
-// column's name. The paths apply from the next list or watch on.
+// SetDates sets the paths of the resource's date columns, by column name. The paths have the form that SimplePath
+// returns. They apply from the next list or watch on.
 func (s *Source) SetDates(dates map[string]string) { s.decoder.dates = dates }
 
-// SetPaths sets the JSONPaths of a CRD's printer columns. The key is the column's name. paths is nil if the JSONPaths
-// are not known. They apply from the next list or watch on.
+// SetPaths sets the JSONPaths of a CRD's printer columns, by column name. A nil map means that they are not known.
+// They apply from the next list or watch on.
 func (s *Source) SetPaths(paths map[string]string) { s.decoder.paths = paths }
 
 // responseTimeout is the maximum time from a list request to the start of its response. kube-apiserver can spend up
@@ -164,7 +164,7 @@ func (s *Source) SetPaths(paths map[string]string) { s.decoder.paths = paths }
 const responseTimeout = 75 * time.Second
 
 // List reads a complete list, or one page of it, row by row. After the response has started, the list fails if it
-// makes no progress for twice the duration SourceOptions.Stall.
+// makes no progress for twice the time in SourceOptions.Stall.
 func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *List, err error) {
 	defer s.recover(&err)
 	ctx, cancel := context.WithCancel(ctx)
@@ -216,7 +216,7 @@ func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.I
 	options.Watch = true
 	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
 	ctx, cancel := context.WithCancel(ctx)
-	limit := maxSilence // Some proxies send no response header before the first event.
+	limit := maxSilence // A long limit, because some proxies send no response header before the first event.
 	if initial {
 		limit = s.options.Stall
 	}

@@ -109,7 +109,7 @@ func objectOf(t *testing.T, e apiwatch.Event) *listwatch.Object {
 	return o
 }
 
-// TestCells relies on synctest, in which the time starts at 2000-01-01 00:00:00 UTC.
+// TestCells uses the fake time of synctest, which starts at 2000-01-01 00:00:00 UTC.
 func TestCells(t *testing.T) {
 	tests := []struct {
 		name         string

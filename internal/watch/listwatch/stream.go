@@ -18,12 +18,13 @@ import (
 const maxLine = 64 << 20
 
 // reflectorBatch is the number of list objects that are sent to client-go's Reflector at once. Sending each object
-// separately took as long as decoding several objects. The Reflector uses the objects only after the end of the list.
+// separately took as long as decoding several objects. The Reflector uses the objects only after the end of the list,
+// so waiting for a batch delays nothing.
 const reflectorBatch = 64
 
-// maxSilence is the maximum time without data on a watch. After this time, the watch is closed. API servers send a
-// bookmark about every minute. HTTP/2 pings detect a dead connection sooner, but HTTP/1.1, which some proxies use,
-// has no pings.
+// maxSilence is the maximum time without data on a watch. After that, the watch is closed. API servers send a
+// bookmark about every minute. HTTP/2 pings detect a dead connection sooner, but some proxies use HTTP/1.1, which has
+// no pings.
 const maxSilence = 150 * time.Second
 
 // watchGracePeriod is the time after which a watch without events counts as working. If an API server no longer has
@@ -96,15 +97,15 @@ func (s *stream) read(ctx context.Context, initial bool) (err error) {
 }
 
 // readList reads the initial events of a streaming list, up to the bookmark that ends the list. It sends the first
-// objects only after their compression dictionary exists. Building the dictionary changes them, and a receiver can
-// read an Object at any time.
+// objects only after their compression dictionary exists: building the dictionary changes these objects, and a
+// receiver can read an Object at any time.
 func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	options := &s.source.options
 	s.source.decoder.beginList()
 	var gaveUp atomic.Bool
 	stalled := time.AfterFunc(options.Stall, func() {
 		gaveUp.Store(true)
-		_ = s.body.Close() // An error does not matter, because the list has already failed.
+		_ = s.body.Close() // An error does not matter, because the list fails anyway.
 	})
 	defer stalled.Stop()
 	var pending []watch.Event
@@ -132,8 +133,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 		if e.kind == watch.Error {
 			return apierrors.FromObject(e.status)
 		}
-		// All objects of a list arrive as ADDED events. An event of another kind is a change after the list, so only
-		// the final bookmark is missing. Changes do not count as progress, because on a busy cluster they never end.
+		// All objects of a list arrive as ADDED events. An event of another kind is a later change, so the list lacks
+		// only the final bookmark. Changes do not count as progress, because on a busy cluster they never end.
 		if onlyAdded = onlyAdded && e.kind == watch.Added; onlyAdded {
 			stalled.Reset(options.Stall)
 			options.Observe(objects, s.source.decoder.listBytes)
@@ -146,8 +147,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	}
 }
 
-// endList sends the remaining events of a list. If onlyAdded is true, all events were objects of the list, and
-// endList reports their final number and size.
+// endList sends the remaining events of a streaming list, which are in rest. onlyAdded means that all events were
+// objects of the list. endList then reports their final number and size.
 func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, onlyAdded bool) {
 	s.source.decoder.endList()
 	if onlyAdded {
@@ -156,8 +157,8 @@ func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, o
 	s.send(ctx, rest...)
 }
 
-// readEvents reads the events after a list. If the stream is interrupted or silent, it returns no error, so that the
-// Reflector resumes the watch after the last event.
+// readEvents reads the events after a list. If the stream is interrupted or silent, it returns no error. The
+// Reflector then resumes the watch after the last event.
 func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool) error {
 	silenceTimer := time.AfterFunc(maxSilence, func() { _ = s.body.Close() }) // An error does not matter here.
 	defer silenceTimer.Stop()
@@ -186,8 +187,8 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool
 	}
 }
 
-// statusOf returns the Status of the ERROR event for a stream that ended with err. After the ERROR event, the
-// Reflector starts a new list. For some Status reasons, client-go retries the request instead.
+// statusOf returns the Status for the ERROR event of a stream that ended with err. After the ERROR event, the
+// Reflector starts a new list, or for some Status reasons retries the request.
 func statusOf(err error) *metav1.Status {
 	if sent, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		return &sent.ErrStatus
@@ -205,8 +206,8 @@ type lineReader struct {
 	lastLine []byte
 }
 
-// next returns a line, which is valid until the following call. That call overwrites the line with zeros, because the
-// line contains values before masking.
+// next returns the next line. The line is valid until next is called again, which overwrites the old line with zeros,
+// because it contains values before masking.
 func (l *lineReader) next() ([]byte, error) {
 	clear(l.lastLine)
 	line, err := l.read()

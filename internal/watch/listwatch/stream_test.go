@@ -317,7 +317,8 @@ func TestInterruptedStream(t *testing.T) {
 	}
 }
 
-// A streaming list fails after 30 s without an object. A list that is slow but makes progress does not fail.
+// A streaming list fails after 30 s of fake time without an object. A list that is slow but makes progress does not
+// fail.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -350,14 +351,14 @@ func TestStall(t *testing.T) {
 	})
 }
 
-// The response to a list can start after more than a minute, because kube-apiserver first collects the list. After
-// the start, the list fails if it makes no progress.
+// The response to a list can start after more than a minute of fake time, because kube-apiserver first collects the
+// list. After the start, the list fails if it makes no progress.
 func TestSlowLists(t *testing.T) {
 	const row = `{"cells":["x",""],"object":{"metadata":{"name":"x"}}}`
 	for _, test := range []struct {
 		name                    string
 		firstDelay, secondDelay time.Duration // Delays before the first and the second half of the response.
-		objects, failsAfter     int           // failsAfter is in seconds; 0 if the list succeeds.
+		objects, failsAfter     int           // failsAfter is the time until the failure in seconds; 0 if the list succeeds.
 	}{
 		{"slow to begin", 70 * time.Second, 0, 2, 0},
 		{"never begins", time.Hour, 0, 0, 75},
@@ -377,7 +378,7 @@ func TestSlowLists(t *testing.T) {
 						case <-r.Context().Done():
 							return
 						}
-						_, _ = io.WriteString(w, part) // The client may have disconnected.
+						_, _ = io.WriteString(w, part) // An error means that the client has disconnected, which is expected.
 						_ = http.NewResponseController(w).Flush()
 					}
 				})
@@ -398,8 +399,8 @@ func TestSlowLists(t *testing.T) {
 	}
 }
 
-// Estimate and Count fail after 10 s without a response. Their caller can continue without the result, so they do not
-// wait as long as a list.
+// Estimate and Count fail after 10 s of fake time without a response. Their caller can continue without the result,
+// so they do not wait as long as a list.
 func TestEstimateTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -417,7 +418,7 @@ func TestEstimateTimeout(t *testing.T) {
 	})
 }
 
-// Changes do not count as progress of a streaming list whose final bookmark is missing.
+// If the final bookmark of a streaming list is missing, changes do not count as progress of the list.
 func TestChangesAreNotListProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -441,8 +442,8 @@ func TestChangesAreNotListProgress(t *testing.T) {
 	})
 }
 
-// Large objects of a list are compressed and sent before the number of objects for a dictionary is reached. Otherwise
-// many of them would be in memory uncompressed.
+// If the objects of a list are large, they are compressed and sent before there are enough of them for a dictionary.
+// Otherwise many of them would be in memory uncompressed.
 func TestLargeObjectsAreSentEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -463,8 +464,8 @@ func TestLargeObjectsAreSentEarly(t *testing.T) {
 	})
 }
 
-// A watch is closed after 150 s without data, so that the next watch can resume. It stays open if data arrives within
-// 149 s.
+// A watch is closed after 150 s of fake time without data, so that the next watch can resume. It stays open if data
+// arrives within 149 s.
 func TestSilentWatchIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -484,7 +485,7 @@ func TestSilentWatchIsClosed(t *testing.T) {
 	})
 }
 
-// Stop ends a watch while an event waits to be received.
+// Stop ends a watch even if nothing receives its next event.
 func TestStopEndsWatch(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})

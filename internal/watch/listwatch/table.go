@@ -97,8 +97,8 @@ func (d *decoder) setColumns(definitions []byte) error {
 	return d.useColumns(markPaths(markRelative(columns, d.resource.String(), d.dates), d.paths))
 }
 
-// useColumns stores the columns. If the columns change during a watch, it returns an error, because stored objects
-// have cells for the previous columns. The error ends the watch and causes a new list.
+// useColumns stores the columns. If they change during a watch, it returns an error, because stored objects have
+// cells for the previous columns. The error ends the watch and causes a new list.
 func (d *decoder) useColumns(columns []Column) error {
 	before := d.currentColumns()
 	if SameColumns(before, columns) {
@@ -118,7 +118,8 @@ func (d *decoder) currentColumns() []Column {
 	return nil
 }
 
-// SameColumns reports whether cells that the server printed for the columns a are also valid for the columns b.
+// SameColumns reports whether two lists of columns are equal, so that cells for the columns a are also valid for the
+// columns b.
 func SameColumns(a, b []Column) bool {
 	return slices.EqualFunc(a, b, func(a, b Column) bool {
 		return a.Name == b.Name && a.Type == b.Type && a.Format == b.Format && a.Priority == b.Priority &&

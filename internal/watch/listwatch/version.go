@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/fieldmanager"
 )
 
-// Version is an Object from a watch event, together with its managedFields. Objects of a list are not Versions,
-// because managedFields are used only to find the author of a change.
+// Version is an Object from a watch event, together with its managedFields. Objects from a list have no
+// managedFields, because these are used only to find the author of a change.
 type Version struct {
 	*Object
 
@@ -20,9 +20,9 @@ type Version struct {
 // DeepCopyObject returns the Version itself, because a Version is immutable.
 func (v *Version) DeepCopyObject() runtime.Object { return v }
 
-// Managed contains an object's compressed managedFields, which name the authors of changes. They are as large as the
-// rest of the object. They are separate from Object, because they are needed only while the author of a change can be
-// requested.
+// Managed contains an object's compressed managedFields, which name the authors of changes. It is separate from
+// Object, because managedFields are as large as the rest of the object, and are needed only while the author of a
+// change can be requested.
 type Managed struct {
 	newest      fieldmanager.Author
 	unambiguous bool
@@ -30,8 +30,8 @@ type Managed struct {
 	codec       *codec
 }
 
-// Newest returns the managedFields entry with the newest time, and true. If several entries have this time, it
-// returns the last of them, and false.
+// Newest returns the managedFields entry with the newest time. If several entries have this time, it returns the last
+// of them, and unambiguous is false.
 func (m *Managed) Newest() (newest fieldmanager.Author, unambiguous bool) {
 	return m.newest, m.unambiguous
 }
@@ -50,8 +50,8 @@ func (m *Managed) Size() int {
 	return len(m.packed) + len(m.newest.Manager) + len(m.newest.Operation) + len(m.newest.Subresource) + 144
 }
 
-// compressManaged compresses managedFields. If they equal the previous ones, it returns the same Managed. That is
-// common, because a manager that writes several times within a second changes managedFields only once.
+// compressManaged compresses managedFields. If they equal those of the previous call, it returns the same Managed.
+// This is common, because several writes of a manager within a second change managedFields only once.
 func (d *decoder) compressManaged(text []byte) *Managed {
 	if d.managed != nil && bytes.Equal(text, d.managedText) {
 		return d.managed

@@ -11,22 +11,22 @@ import (
 
 // Ref is a reference from one Kubernetes object to another.
 type Ref struct {
-	Group     string // Empty for the core group.
+	Group     string // Empty means the core group.
 	Version   string // Often empty, which means any version.
 	Kind      string
-	Namespace string // Empty for the referring object's own namespace and for cluster-scoped kinds.
+	Namespace string // Empty means the referring object's own namespace, or a cluster-scoped kind.
 	Name      string
 	UID       string // Set only in references to owners.
 	Via       string // Path of the referring member, without indices: "spec.volumes.configMap".
 }
 
-// Object contains the references that an object's JSON text contains.
+// Object contains the references that were found in the JSON text of an object.
 type Object struct {
 	Ref // Identifies the object itself; Via is empty.
 
 	Labels  map[string]string
 	Owners  []Ref // The managing controller is first.
-	Uses    []Ref // Objects that the spec uses, each once, in the order of the text.
+	Uses    []Ref // The objects that the spec uses, each once, in the order of the text.
 	Selects *Selector
 }
 
@@ -50,15 +50,15 @@ func Of(text []byte) Object {
 	w := walker{object: &o, seen: make(map[Ref]bool)}
 	w.addSpecialRefs(parts["spec"])
 	if err := w.root(text); err != nil {
-		return Object{} // Never happens, because the text was parsed before.
+		return Object{} // Never happens, because the same text was parsed before.
 	}
 	return o
 }
 
-// Owners returns the owner references in an object's JSON text. It does not read the text after the metadata.
+// Owners returns the owner references in an object's JSON text. It stops reading after the metadata.
 func Owners(text []byte) (owners []Ref) {
 	c := jsonscan.NewCursor(text)
-	_ = c.Object(func(key []byte) error { // An error after the metadata does not matter.
+	_ = c.Object(func(key []byte) error { // Errors after the metadata do not matter.
 		if string(key) != "metadata" {
 			return nil
 		}

@@ -2,8 +2,8 @@ package objectrefs
 
 import "strings"
 
-// kindOfNameMember returns the kind of object to which a member with this key refers by name only, such as
-// serviceAccountName. Such a member can be anywhere in an object.
+// kindOfNameMember returns the kind of object to which a member with this key refers. The value of the member is only
+// the name of the object. An example is serviceAccountName. Such a member can be anywhere in an object.
 func kindOfNameMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "serviceAccountName":
@@ -47,8 +47,8 @@ func kindOfObjectMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// hasKind reports whether the value of a member with this key contains the kind of the referenced object. Examples
-// are scaleTargetRef, roleRef, subjects, and resource in an ingress.
+// hasKind reports whether a member with this key contains a reference together with the kind of the referenced
+// object. Examples are scaleTargetRef, roleRef, subjects, and resource in an ingress.
 func hasKind(key string) bool {
 	switch key {
 	case "subjects", "resource", "dataSource", "involvedObject", "regarding", "related":
@@ -57,9 +57,9 @@ func hasKind(key string) bool {
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
 }
 
-// isOpaque reports whether the walker skips a member with this key, because names in it are not references. Opaque
-// members are maps with arbitrary keys, such as labels and data, and the top-level status, which repeats names. depth
-// is 0 at the top level.
+// isOpaque reports whether the walker skips a member with this key, because names in it are not references. Such
+// members are maps with arbitrary keys, such as labels and data, and the status, which only repeats names. depth is
+// the nesting depth of the member; 0 is the top level.
 func isOpaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":
@@ -70,7 +70,7 @@ func isOpaque(key string, depth int) bool {
 	return false
 }
 
-// addSpecialRefs adds references from members that are references only in one kind.
+// addSpecialRefs adds references from members that are references only in objects of one kind.
 func (w *walker) addSpecialRefs(spec []byte) {
 	o := w.object
 	addMember := func(kind, group, member, target string) {

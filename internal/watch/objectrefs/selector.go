@@ -24,7 +24,7 @@ func (s *Selector) String() string { return s.selector.String() }
 // selectorOf returns the pod selector of an object, or nil if the object selects no pods.
 func selectorOf(o *Ref, spec []byte) *Selector {
 	member := "selector"
-	isLabelMap := false // The selector is a plain map of labels, which selects nothing if empty.
+	isLabelMap := false // The selector is a plain map of labels. If it is empty, it selects nothing.
 	switch o.Group + "/" + o.Kind {
 	case "/Service", "/ReplicationController":
 		isLabelMap = true

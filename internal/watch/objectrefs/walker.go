@@ -17,7 +17,8 @@ type refMembers struct {
 	name, namespace, kind, apiVersion, group string
 }
 
-// field returns the field that stores a member's value, or nil if the key is not one of the refMembers.
+// field returns the field in which the value of a member is stored. It returns nil if the key is not the name of one
+// of the refMembers.
 func (s *refMembers) field(key []byte) *string {
 	switch string(key) {
 	case "name":
@@ -36,7 +37,7 @@ func (s *refMembers) field(key []byte) *string {
 
 func (w *walker) root(text []byte) error { return w.members(jsonscan.NewCursor(text)) }
 
-// value reads the value of the last member in w.path.
+// value reads the value at the cursor. The last element of w.path is the name of its member.
 func (w *walker) value(c *jsonscan.Cursor) error {
 	switch c.Peek() {
 	case '{':
@@ -82,7 +83,8 @@ func (w *walker) members(c *jsonscan.Cursor) error {
 	return err
 }
 
-// addRef adds the reference in s if there is one. key is the name of the member whose value provided s.
+// addRef adds the reference that the members in s describe, if there is one. key is the name of the member whose
+// value contains them.
 func (w *walker) addRef(key string, s *refMembers) {
 	target, ok := kindOfObjectMember(key)
 	if s.kind != "" && hasKind(key) {

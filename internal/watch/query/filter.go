@@ -20,32 +20,32 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// A Filter is a validated Query, combined with the viewer's permissions. It decides for each object whether the reader
-// sees it.
+// A Filter is a validated Query, combined with the viewer's permissions. It decides for each object whether the
+// viewer sees it.
 type Filter struct {
-	Namespaces []string           // The namespaces to match, sorted; empty for all.
-	Name       string             // The name of the only object to match; empty for all.
+	Namespaces []string           // The namespaces to match, sorted; empty means all.
+	Name       string             // The name of the only object to match; empty means all objects.
 	words      []string           // The words that a row must contain, in lower case.
 	Fields     string             // The field selector in the canonical form of apimachinery.
-	Columns    []listwatch.Column // The columns of the rows that Match gets. The caller sets them.
+	Columns    []listwatch.Column // The columns of the rows that are passed to Match. The caller sets them.
 	Selector   *Selector          // The label selector; nil matches all.
 
 	// The following fields are the viewer's permissions, which restrict the filter; see RestrictToLink.
 	Named               []string // The namespaces of the query that the viewer is permitted to see.
-	PermittedNamespaces []string // The permitted namespaces, for a query that names none; empty for all.
-	// requiredWords are words that a row must contain, because the viewer's share link requires them. Nothing about
-	// other rows is sent. Nil for none.
+	PermittedNamespaces []string // The permitted namespaces if the query names none; empty means all.
+	// requiredWords are words that a row must contain, because the viewer's share link is limited to rows with these
+	// words. Nothing about other rows is sent. Nil means no such words.
 	requiredWords []string
-	// regarding names the object that events must regard, such as "pod/web-1", because the viewer's share link requires
-	// it. Nothing about other events is sent. Empty for any object.
+	// regarding names the object that events must regard, such as "pod/web-1", because the viewer's share link is
+	// limited to events about this object. Nothing about other events is sent. Empty means any object.
 	regarding    string
 	IsPartial    bool // The query can select objects that the viewer is not permitted to see.
 	IsGuest      bool // The viewer is a guest: a viewer of a share link.
-	IsRestricted bool // Messages must not reveal whether other objects exist or change.
+	IsRestricted bool // Messages must not reveal whether objects that the viewer may not see exist or change.
 }
 
-// NewFilter validates the query for the resource r, and returns it as a filter. A filter is not safe for concurrent
-// use.
+// NewFilter validates the query for the resource r, and returns it as a Filter. Only one goroutine at a time can use
+// a Filter.
 func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 	f := &Filter{Name: q.Name, words: cellsort.Words(q.Text)}
 	if !r.Can("list") {
@@ -114,8 +114,9 @@ func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 	return f, nil
 }
 
-// RestrictToLink restricts the filter to what a share link shares: the objects that match the filter link and, for
-// events, that regard the given object. It returns false if the filter and the link have no object in common.
+// RestrictToLink restricts the filter to what a share link shares. These are the objects that the filter in link
+// matches. If regarding is set, they must also be events about the object that it names. RestrictToLink returns false
+// if the filter and the link have no object in common.
 func (f *Filter) RestrictToLink(link *Filter, regarding string) bool {
 	f.IsRestricted = true
 	f.IsPartial = f.IsPartial || link.Selector != nil || link.Name != "" || len(link.words) > 0 || regarding != ""
@@ -140,8 +141,8 @@ func (f *Filter) RestrictToLink(link *Filter, regarding string) bool {
 	return true
 }
 
-// RestrictToNamespaces restricts the filter to the permitted namespaces, which must be sorted. all means that these
-// are all namespaces that the query selects.
+// RestrictToNamespaces restricts the filter to the permitted namespaces, which must be sorted. all means that the
+// viewer is permitted to see every namespace that the query selects.
 func (f *Filter) RestrictToNamespaces(permitted []string, all bool) {
 	f.IsPartial = f.IsPartial || !all || len(f.Namespaces) == 0
 	if len(f.Namespaces) == 0 {
@@ -151,7 +152,7 @@ func (f *Filter) RestrictToNamespaces(permitted []string, all bool) {
 	f.Named = intersect(f.Named, permitted)
 }
 
-// intersect returns the namespaces that are in both some and others. others must be sorted.
+// intersect returns the namespaces that are in both lists. others must be sorted.
 func intersect(some, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(some), func(ns string) bool {
 		_, ok := slices.BinarySearch(others, ns)
@@ -200,7 +201,7 @@ func (f *Filter) WithColumns(columns []listwatch.Column) *Filter {
 // Match reports whether the filter matches an object.
 func (f *Filter) Match(o *listwatch.Object) bool { return f.MatchesIgnoringText(o) && f.MatchText(o) }
 
-// MatchesIgnoringText reports whether the filter matches an object, regardless of the words of the query.
+// MatchesIgnoringText reports whether the filter matches an object, if the words of the query are ignored.
 func (f *Filter) MatchesIgnoringText(o *listwatch.Object) bool {
 	if f.Name != "" && o.Name() != f.Name {
 		return false
@@ -214,17 +215,17 @@ func (f *Filter) MatchesIgnoringText(o *listwatch.Object) bool {
 }
 
 // MatchesLink reports whether an object meets the conditions of the viewer's share link: its row contains the
-// required words, and an event regards the object whose events are shared.
+// required words, and if it is an event, it regards the object to which the link is limited.
 func (f *Filter) MatchesLink(o *listwatch.Object) bool {
 	return f.containsWords(o, f.requiredWords) && (f.regarding == "" || f.matchesRegarding(o))
 }
 
 // NeedsRow reports whether the share link has conditions on the printed row of an object: required words, or the
-// object that an event regards. An object that is read by a get request has no row.
+// object that an event regards. An object from a get request has no row.
 func (f *Filter) NeedsRow() bool { return len(f.requiredWords) > 0 || f.regarding != "" }
 
-// regardedObject returns the object that an event regards, such as "pod/web-1", from the Object column of its row. It
-// returns "" if there is none.
+// regardedObject returns the object that an event regards, such as "pod/web-1". It is in the Object column of the
+// event's row. regardedObject returns "" if there is none.
 func (f *Filter) regardedObject(o *listwatch.Object) (object string) {
 	at := slices.IndexFunc(f.Columns, func(c listwatch.Column) bool { return c.Name == "Object" })
 	c := jsonscan.NewCursor(o.Cells())
@@ -298,9 +299,9 @@ func severityOfWord(word string) severity.Severity {
 	return severity.None
 }
 
-// VisibleChange converts a change to what a reader of the filter sees: a delete if the object stops matching, and an
-// add if it starts matching. It returns nil if the reader sees nothing of the change, and c itself if nothing has to be
-// converted.
+// VisibleChange converts a change to what a reader with this filter sees: a delete if the object stops matching, and
+// an add if it starts matching. It returns nil if the reader sees nothing of the change. It returns the change itself
+// if it needs no conversion.
 func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 	if c.Op == 0 { // An entry that only advances the offset of the journal.
 		return nil
@@ -332,7 +333,7 @@ func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 	}
 }
 
-// MatchingOld returns the object before a change, or nil if the filter did not match it.
+// MatchingOld returns the version of the object before a change, or nil if the filter did not match that version.
 func (f *Filter) MatchingOld(before *event.Change) *listwatch.Object {
 	if before.Op == journal.Add || !f.Match(before.Old) {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// maxMatched is the maximum number of label sets for which one selector caches its result. The cache must cover the
-// objects that are changing now, not all objects.
+// maxMatched is the maximum number of different label sets for which one Selector caches its result. The cache must
+// be large enough for the objects that are changing at the moment, not for all objects.
 const maxMatched = 200
 
 // Selector is a label selector that caches its result for each set of labels, because many objects have the same
@@ -26,8 +26,8 @@ func NewSelector(s labels.Selector) *Selector {
 	return &Selector{s, make(map[unique.Handle[string]]bool)}
 }
 
-// and returns a selector that matches an object only if both s and other match it. A nil selector matches every
-// object.
+// and returns a Selector that matches an object only if both the receiver and other match it. A nil Selector matches
+// every object.
 func (s *Selector) and(other *Selector) *Selector {
 	if s == nil || other == nil {
 		return cmp.Or(s, other)

@@ -1,5 +1,5 @@
-// Package query is the vocabulary of reads: which objects of a resource a reader requests, and a filter that decides
-// for each object whether the reader sees it. It reads no cluster.
+// Package query describes what a reader requests: the objects of a resource, and the part of their sorted rows. A
+// Filter decides for each object whether the reader sees it. The package does not access the cluster.
 package query
 
 import (
@@ -14,7 +14,7 @@ import (
 const (
 	maxNamespaces = 200
 	maxSelector   = 4 << 10
-	// maxTerms is the maximum number of requirements and values in a query's label selector, and also the maximum
+	// maxTerms is the maximum number of requirements and values in a query's label selector. It is also the maximum
 	// number of words in its text. Each of them is evaluated for every object and every change.
 	maxTerms = 100
 )
@@ -22,20 +22,19 @@ const (
 // A Query selects objects of one resource.
 type Query struct {
 	Resource   string   // A ref (group/version/plural), such as "core/v1/pods".
-	Namespaces []string // Empty for all namespaces.
+	Namespaces []string // Empty means all namespaces.
 	Labels     string   // A label selector in kubectl's syntax.
 	Fields     string   // A field selector; the API server decides which fields it supports.
-	Name       string   // The name of the only object to select; empty for all.
+	Name       string   // The name of the only object to select; empty means all objects.
 	Text       string   // Words that a row must contain in its namespace, name or cells, ignoring case.
-	// Sort is the column to sort by, in the syntax of NewWindow. It is only for Snapshot, which ignores an unknown
-	// column.
+	// Sort is the column by which a Snapshot is sorted, in the syntax of NewWindow. An unknown column is ignored.
 	Sort    string
-	Offset  int     // How many rows a Snapshot with a Limit skips; never the last row.
-	Limit   int     // The maximum number of rows of a Snapshot; 0 for all.
-	Window  *Window // The part of the sorted rows to send; only for the view Windowed.
-	Watched bool    // Read only if the resource is watched already; do not start or extend a watch.
-	// Every is the minimum time between two messages with changes, for a Subscription. Changes within that time are
-	// sent together. A change after that time is sent at once.
+	Offset  int     // The number of rows that a Snapshot with a Limit skips, but never the last row.
+	Limit   int     // The maximum number of rows of a Snapshot; 0 means all rows.
+	Window  *Window // The range of the sorted rows to send. Set only for the view Windowed, which sends a range of rows.
+	Watched bool    // Read only if the resource is already watched. Do not start or prolong a watch.
+	// Every is the minimum time between two messages of a Subscription with changes. Changes within that time are
+	// sent together after it. If the last message is longer ago, a change is sent at once.
 	Every time.Duration
 }
 

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// MaxWindow is the maximum number of rows in a window.
+	// MaxWindow is the maximum number of rows in a window (the range of rows that a page shows).
 	MaxWindow = 1000
-	// maxOffset is the maximum offset of a window's first row.
+	// maxOffset is the maximum offset of the first row in a window.
 	maxOffset = 1 << 30
 )
 
-// A Window is the range of a sorted list of rows that a web page shows, for the view Windowed. Any goroutine can move
-// it at any time. Only one Subscription can use it.
+// A Window is the range of a sorted list of rows that a web page shows. Any goroutine can move it at any time. Only
+// one Subscription can use it.
 type Window struct {
 	order     string
 	requested atomic.Pointer[RangeRequest]
@@ -25,25 +25,26 @@ type Window struct {
 // Range is a range of rows in a sorted list.
 type Range struct{ Offset, Count int }
 
-// RangeRequest is a request for a range of rows. Requests are compared by address.
+// RangeRequest is a request for a range of rows. Two requests are equal only if they have the same address.
 type RangeRequest struct {
 	Range
 
-	Around string // The journal key of the row in the middle of the range, if it exists; else empty.
+	Around string // The journal key of a row. If the row exists, it is in the middle of the range. Empty for no such row.
 }
 
-// NewWindow returns a window of count rows, beginning at offset. sort is the name of a column in lower case, or
-// "namespace". A "-" before the name reverses the order. If sort is empty, rows are ordered by namespace and name.
+// NewWindow returns a window of count rows, beginning with the row at offset. sort is the name of a column in lower
+// case, or "namespace". A "-" before the name reverses the order. If sort is empty, rows are ordered by namespace and
+// name.
 func NewWindow(sort string, offset, count int) (*Window, error) {
 	w := &Window{order: sort, wakeups: make(chan time.Time, 1)}
 	return w, w.Move(offset, count, "", "")
 }
 
 // Move requests a range of rows. The Subscription then sends all rows of the range, even if the range is the same as
-// before. After several calls of Move, it sends only the newest range.
+// before. After several calls of Move, the Subscription sends only the newest range.
 //
 // If name is set and the object's row exists, the range is centered on that row, and offset is ignored. Move returns
-// a Problem if offset or count is out of range.
+// a Problem if offset or count is too large or negative.
 func (w *Window) Move(offset, count int, namespace, name string) error {
 	if offset < 0 || offset > maxOffset || count < 1 || count > MaxWindow {
 		return status.Invalidf("Invalid window",
@@ -59,19 +60,19 @@ func (w *Window) Move(offset, count int, namespace, name string) error {
 	return nil
 }
 
-// Sort returns the argument sort of NewWindow.
+// Sort returns the sort order of the window: the parameter sort of NewWindow.
 func (w *Window) Sort() string { return w.order }
 
-// Request returns the newest request.
+// Request returns the newest request for a range.
 func (w *Window) Request() *RangeRequest { return w.requested.Load() }
 
-// ReplaceRequest replaces the request before by the request after. It reports false if before is not the newest request
-// any more, because the window was moved.
+// ReplaceRequest replaces the newest request for a range. before is the expected old request, and after is the new
+// one. It returns false if before is not the newest request any more, because the window was moved.
 func (w *Window) ReplaceRequest(before, after *RangeRequest) bool {
 	return w.requested.CompareAndSwap(before, after)
 }
 
-// Wake sends a value to WakeSignals, unless one is pending.
+// Wake sends a value to the channel of WakeSignals, unless one is pending.
 func (w *Window) Wake() {
 	select {
 	case w.wakeups <- time.Now():
@@ -79,5 +80,5 @@ func (w *Window) Wake() {
 	}
 }
 
-// WakeSignals returns a channel that receives a value when the window is moved, or after a call of wake.
+// WakeSignals returns a channel that receives a value when the window is moved, or after a call of Wake.
 func (w *Window) WakeSignals() <-chan time.Time { return w.wakeups }

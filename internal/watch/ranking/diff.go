@@ -11,17 +11,16 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// Diff is the difference between a page (the rows that a window shows) and a later page with the same range of
-// rows.
+// Diff is the difference between two pages for the same range of rows. A page is the rows of the range at one moment.
 type Diff struct {
 	IsFullPage bool // Too many rows differ, so the complete new page is sent.
-	// text contains the row counts and the events as JSON members, unless IsFullPage is set. The sender adds the
-	// members that differ between readers.
+	// Text contains the row counts and the events as JSON members, unless IsFullPage is set. The sender adds members
+	// that are different for each reader.
 	Text []byte
 }
 
-// maxDiffInserts is the maximum number of inserted rows in a diff; with more, the complete page is sent. For a page
-// with more than twice as many rows, the maximum is half of its rows.
+// maxDiffInserts is the maximum number of inserted rows in a Diff. If there are more, the complete page is sent. For
+// a page with more than twice as many rows, the maximum is half of its rows.
 const maxDiffInserts = 8
 
 // newDiff encodes the differences between two pages as events: the removed rows from last to first, then the
@@ -45,14 +44,14 @@ func newDiff(from, to *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
 	}
 	inserted := insertedRows(to.Rows, oldIndex)
 	var err error
-	// appendNewVersion appends a row's new version and changed cells, and ends the event.
+	// appendNewVersion appends a row's new version and its changed cells, and ends the event.
 	appendNewVersion := func(before, after *listwatch.Object) {
 		text = append(after.AppendVersion(text), `,"cells":`...)
 		if text, err = event.AppendChangedCells(text, before.Cells(), after.Cells()); err == nil {
 			c := changes[after]
 			if c != nil && c.Old.ResourceVersion() != before.ResourceVersion() {
-				// The change c does not start from the version on the old page, so other changes are missing. Omit
-				// the author.
+				// The change c does not start from the version on the old page, so earlier changes are missing. Omit
+				// the author, who made only the last of them.
 				c = nil
 			}
 			text, err = appendChangeAuthor(text, c, cache)
@@ -104,8 +103,8 @@ func sameRow(a, b *listwatch.Object) bool {
 	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells())
 }
 
-// changesBetween returns the updates of objects between two pages. The key is the object after its update. Several
-// updates of one object are merged into one. Updates that the history no longer contains are missing.
+// changesBetween returns the updates of objects between two pages. The key in the map is the object after its update.
+// Several updates of one object are merged into one. Updates that are no longer in the history are missing.
 func changesBetween(from, to *Page, i *informer.Informer) map[*listwatch.Object]*event.Change {
 	number := int(min(to.newest-from.newest, maxChanges)) //nolint:gosec // At most maxChanges.
 	changes := i.History(journal.At(to.newest), number)
@@ -118,8 +117,7 @@ func changesBetween(from, to *Page, i *informer.Informer) map[*listwatch.Object]
 	return byObject
 }
 
-// appendChangeAuthor appends the author of the change c (such as a controller), and ends the event. If c is nil, the
-// event has no author.
+// appendChangeAuthor appends the author of the change c, and ends the event. If c is nil, the event has no author.
 func appendChangeAuthor(dst []byte, c *event.Change, cache *event.Cache) ([]byte, error) {
 	if c == nil {
 		return append(dst, '}'), nil
@@ -128,10 +126,10 @@ func appendChangeAuthor(dst []byte, c *event.Change, cache *event.Cache) ([]byte
 	return append(dst, '}'), err
 }
 
-// keptRows compares the rows of two pages. oldIndex contains, for each row of after, its index in before, or -1 for a
-// row to insert. kept maps the old index of each row that stays to its new index. These rows have the same order on
-// both pages, and as many rows as possible stay. All other rows of before are removed; they are inserted again if
-// after has them, too.
+// keptRows compares the rows of two pages. oldIndex contains, for each row of after, its index in before, or -1 if it
+// is new. kept maps the old index to the new index, for each row that stays. Rows that stay have the same order on
+// both pages, and there are as many of them as possible. All other rows of before are removed. If after also has
+// them, they are inserted again.
 func keptRows(before, after []*Row) (oldIndex []int, kept map[int]int) {
 	oldIndexes := make(map[*Row]int, len(before))
 	for at, row := range before {
@@ -145,7 +143,7 @@ func keptRows(before, after []*Row) (oldIndex []int, kept map[int]int) {
 			delete(oldIndexes, row)
 		}
 	}
-	oldIndexByKey := make(map[string]int, len(oldIndexes)) // Rows of before that are not in after as they were.
+	oldIndexByKey := make(map[string]int, len(oldIndexes)) // Rows of before that have changed or are not in after.
 	for row, at := range oldIndexes {
 		oldIndexByKey[informer.Key(row.Object.Namespace(), row.Object.Name())] = at
 	}
@@ -167,10 +165,10 @@ func keptRows(before, after []*Row) (oldIndex []int, kept map[int]int) {
 	return oldIndex, kept
 }
 
-// longestIncreasing returns the longest increasing subsequence of numbers, as a map from each number to its index. It
-// ignores negative numbers. All other numbers must be different.
+// longestIncreasing returns the longest increasing subsequence of the numbers, as a map from each number in it to its
+// index. It ignores negative numbers. All other numbers must be different.
 func longestIncreasing(numbers []int) map[int]int {
-	var ends []int // ends[n] is the index of the smallest end of a subsequence of length n+1.
+	var ends []int // ends[n] is the index of the smallest last number of a subsequence of length n+1.
 	before := make([]int, len(numbers))
 	for at, n := range numbers {
 		if n < 0 {

@@ -14,15 +14,14 @@ import (
 // window.
 const OffscreenEvery = time.Second
 
-// Offscreen summarizes all changes of a sorted list of rows (a ranking), including rows outside the visible
-// window. With this summary, a window shows its viewer that other rows change. Rows that lack the words of the query
-// count, too.
+// Offscreen summarizes all changes of a sorted list of rows (a ranking), including rows outside the visible window.
+// With it, a page can show that other rows change. Rows without the words of the query count, too.
 type Offscreen struct {
 	Changes uint64
 	newest  *lastChange // The newest add, delete or change of cells; nil for none.
 }
 
-// lastChange is one change with its encoded text, which all readers of the sorted list share.
+// lastChange is one change of a row, with its encoded text, which all readers of the sorted list share.
 type lastChange struct {
 	change *event.Change
 	op     journal.Op // What readers see: Add if the object began to match, for example.
@@ -30,7 +29,7 @@ type lastChange struct {
 }
 
 // add counts the change c. wasVisible means that the filter's namespaces and labels matched the object before the
-// change, and isVisible means that they match it now.
+// change, and isVisible means that they match it after the change.
 func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	op := journal.Update
 	switch {
@@ -47,8 +46,8 @@ func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	}
 }
 
-// AppendUnsent appends the number of changes since sent, the summary that was sent last. It appends the newest
-// change, too, unless sent contains the same one.
+// AppendUnsent appends the number of changes that the reader does not know yet. sent is the summary that was last
+// sent to the reader. It also appends the newest change, unless sent already contains it.
 func (n *Offscreen) AppendUnsent(dst []byte, sent *Offscreen, cache *event.Cache) ([]byte, error) {
 	if n.Changes == sent.Changes {
 		return dst, nil

@@ -9,9 +9,9 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// rowCounts are numbers of rows. total counts the rows that match the query's namespaces and labels. errors and
-// warnings count those of them with the severity error or warning. matching counts those that also contain the
-// query's words.
+// rowCounts are numbers of rows. Total counts the rows that match the query's namespaces and labels. The other
+// numbers count rows within Total: matching counts those that contain the query's words, and errors and warnings
+// count those with that severity.
 type rowCounts struct{ Total, matching, errors, warnings int }
 
 // Page is a page of a ranking (a sorted list of rows): the rows in one range at one moment. All windows that
@@ -29,7 +29,7 @@ type Page struct {
 	diffs map[uint64]*event.WeakLazy[Diff] // The differences from earlier pages, by the number of the earlier page.
 }
 
-// Encode returns the page as encoded JSON members. The caller adds the members that differ between readers.
+// Encode returns the page as encoded JSON members. The caller adds members that are different for each reader.
 func (f *Page) Encode() ([]byte, error) {
 	text, _, err := f.encoded.Get(func() (*[]byte, error) {
 		text := f.Counts.Append(nil)
@@ -66,7 +66,7 @@ func (f *Page) Equal(other *Page) bool {
 	return f == other || f.Counts == other.Counts && slices.Equal(f.Rows, other.Rows)
 }
 
-// DiffFrom returns the difference between f and from, an earlier page of the same range.
+// DiffFrom returns the difference between this page and an earlier page of the same range, which is in from.
 func (f *Page) DiffFrom(from *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
 	f.mu.Lock()
 	s := f.diffs[from.number]

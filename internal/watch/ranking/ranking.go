@@ -1,5 +1,5 @@
 // Package ranking keeps the rows of an informer in a sort order, so that a reader can show a page of a long list.
-// Readers with the same filter and order share one Ranking, and its encoded pages.
+// Readers with the same filter and order share one Ranking (the sorted list), and its encoded pages.
 package ranking
 
 import (
@@ -25,8 +25,8 @@ const (
 	maxChanges = 1000
 	// rowWeight is the memory of one row in a ranking (a sorted list of rows), in bytes, without its sort text.
 	rowWeight = 40
-	// maxTexts is the maximum number of different sort texts, such as node names, that a ranking stores once for all
-	// rows.
+	// maxTexts is the maximum number of different sort texts, such as node names, that a ranking stores once each.
+	// Rows with the same text share it.
 	maxTexts = 1000
 	// maxPages is the maximum number of pages (ranges of rows) that a ranking caches until its rows change.
 	maxPages = 64
@@ -94,30 +94,31 @@ type Row struct {
 }
 
 // A Ranking is the sorted list of all rows that a filter matches. All windows (parts of the list that web pages show)
-// share it. The first reader after a change updates it from the informer's journal of changes, so it needs no
-// goroutine. Later readers find it up to date. Readers get immutable pages (ranges of rows) of it.
+// share it. Readers get pages (ranges of rows) of it, which are immutable. The first reader after a change updates
+// the Ranking from the informer's journal of changes, so it needs no goroutine.
 //
 // The passage of time alone does not move rows: cells that show an elapsed time are ordered by their timestamps.
 type Ranking struct {
 	informer *informer.Informer
 	columns  []listwatch.Column
 	by       Sort
-	lock     chan struct{} // A mutex that supports contexts: contains one token while unlocked.
+	lock     chan struct{} // A mutex that supports contexts. It contains one token while unlocked.
 	weight   atomic.Int64  // The memory of all rows, in bytes.
 
 	// The field lock guards all fields below.
 	filter     *query.Filter
-	rows       *sortedlist.List[*Row] // Nil while the list must be built.
+	rows       *sortedlist.List[*Row] // Nil means that the list must be built first.
 	cursor     journal.Cursor
 	counts     rowCounts
 	classifier *severity.Classifier
 	offscreen  Offscreen
-	texts      map[string]string     // The sort texts of several rows, stored once.
-	pages      map[query.Range]*Page // Pages as of the field cursor, by range.
+	texts      map[string]string     // The sort texts that several rows have, stored once.
+	pages      map[query.Range]*Page // Pages that are still current at the field cursor, by range.
 	number     uint64
 }
 
-// New returns the ranking of all rows of the informer i that the filter f matches.
+// New returns the ranking (a sorted list) of all rows of the informer i that the filter f matches. by is the sort
+// order.
 func New(i *informer.Informer, f *query.Filter, columns []listwatch.Column, by Sort) *Ranking {
 	r := &Ranking{
 		informer: i, columns: columns, by: by, lock: make(chan struct{}, 1),
@@ -134,10 +135,10 @@ type View struct {
 	*Page
 
 	Offscreen Offscreen
-	Offset    uint64 // The journal offset of the newest change that the view includes.
+	Offset    uint64 // The journal offset of the newest change that is included.
 }
 
-// View applies all new changes to the ranking, and returns the requested page of rows.
+// View applies all new changes to the ranking (a sorted list of rows), and returns the requested page of rows.
 func (r *Ranking) View(ctx context.Context, request *query.RangeRequest) (View, error) {
 	release, err := r.Lock(ctx)
 	if err != nil {
@@ -163,7 +164,7 @@ func (r *Ranking) View(ctx context.Context, request *query.RangeRequest) (View, 
 	return View{f, r.offscreen, r.cursor.Offset}, nil
 }
 
-// Lock locks the ranking until release is called. It returns the error of ctx if ctx ends first.
+// Lock locks the ranking. The caller must call release to unlock it. Lock returns the error of ctx if ctx ends first.
 func (r *Ranking) Lock(ctx context.Context) (release func(), err error) {
 	select {
 	case <-r.lock:
@@ -173,8 +174,8 @@ func (r *Ranking) Lock(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// rangeOf returns the offset and the number of the requested rows. A request for the range around a row is converted
-// to offsets, if that row exists.
+// rangeOf returns the range of rows that a request means. If the request is for the range around a row, and that row
+// exists, rangeOf computes the offset from the position of the row.
 func (r *Ranking) rangeOf(request *query.RangeRequest) query.Range {
 	if request.Around == "" {
 		return request.Range
@@ -187,8 +188,8 @@ func (r *Ranking) rangeOf(request *query.RangeRequest) query.Range {
 	return request.Range
 }
 
-// update applies all changes up to the newest one at the time of the call. If r.rows is nil, it builds the list
-// instead.
+// update applies all changes up to the newest one at the time of the call. If there is no list yet (r.rows is nil),
+// it builds the list instead.
 func (r *Ranking) update(ctx context.Context) error {
 	for now := r.informer.Now().Offset; r.rows == nil || r.cursor.Offset < now; {
 		if r.rows == nil {
@@ -208,8 +209,8 @@ func (r *Ranking) update(ctx context.Context) error {
 		r.rows = nil // If apply panics, the next reader must not get a partly updated list.
 		if r.apply(rows, changes) {
 			r.rows = rows
-			// If apply returns false, the list lacks a row: the journal has replaced an object by an equal version
-			// without a change. The loop then builds the list again.
+			// If apply returns false, the list is wrong: the journal has replaced an object by an equal version
+			// without a change. r.rows is then nil, and the loop builds the list again.
 		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
@@ -280,12 +281,12 @@ func (r *Ranking) addToCounts(o *listwatch.Object, n int) {
 	}
 }
 
-// removalReason returns why a row has left a page, and the present version of its object:
+// removalReason returns why a row is no longer on a page, and the present version of its object:
 //   - "gone": the object was deleted, or no longer matches the label selector or the conditions of the viewer's share
 //     link. The returned object is nil.
 //   - "filtered": the row no longer contains the words of the query.
 //   - "moved": the sort key of the row has changed.
-//   - "": other rows have moved this row out of the page.
+//   - "": the row is the same, but other rows have moved it out of the page.
 //
 // It is safe for concurrent use.
 func (r *Ranking) removalReason(row *Row) (string, *listwatch.Object) {
@@ -319,8 +320,8 @@ func (r *Ranking) row(o *listwatch.Object) *Row {
 	return row
 }
 
-// rowWeight returns the approximate memory of one row, in bytes. If there are too many different sort texts to store
-// each one once, it adds the average length of a text.
+// rowWeight returns the approximate memory of one row, in bytes. With too many different sort texts, rows do not
+// share them. rowWeight then adds the average length of a text.
 func (r *Ranking) rowWeight() int64 {
 	if len(r.texts) < maxTexts {
 		return rowWeight

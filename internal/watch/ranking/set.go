@@ -32,11 +32,11 @@ type Set struct {
 	entries map[rankingID]*rankingEntry
 }
 
-// rankingID identifies a ranking of one informer. It is a hash of the filter, the version of the columns, and the
-// sort order.
+// rankingID identifies a ranking (a sorted list of rows) of one informer. It is a hash of the filter, the version of
+// the columns, and the sort order.
 type rankingID [sha256.Size]byte
 
-// rankingEntry is a ranking (a sorted list of rows) with the number of its users, for each viewer. Its owner is the
+// rankingEntry is a ranking (a sorted list of rows) with the number of its uses by each viewer. Its owner is the
 // viewer whose quota includes it: one of the viewers that use it, or the last one that used it.
 type rankingEntry struct {
 	*Ranking
@@ -47,8 +47,8 @@ type rankingEntry struct {
 	idleSince time.Time
 }
 
-// Open returns the ranking of the informer i for a filter and a sort order, and creates it if necessary. A new ranking
-// counts towards the quota of viewer. The caller must call release.
+// Open returns the ranking of the informer i for a filter and a sort order, and creates it if necessary. now is the
+// present state of the informer. A new ranking counts towards the quota of the viewer. The caller must call release.
 func (s *Set) Open(
 	i *informer.Informer, viewer informer.Owner, f *query.Filter, now *informer.State, by Sort,
 ) (r *Ranking, release func(), err error) {
@@ -76,8 +76,8 @@ func (s *Set) Open(
 	return r, release, nil
 }
 
-// acquire returns the ranking with the given id, and a function to release it. If there is none, it calls create to
-// make one. It returns nil if create is nil, or if there are too many rankings.
+// acquire returns the ranking (a sorted list of rows) with the given id, and a function to release it. If there is
+// none, acquire calls create to make one. It returns nil if create is nil, or if there are too many rankings.
 func (s *Set) acquire(viewer informer.Owner, id rankingID, create func() *Ranking) (*Ranking, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,9 +103,9 @@ func (s *Set) acquire(viewer informer.Owner, id rankingID, create func() *Rankin
 	return h.Ranking, sync.OnceFunc(func() { s.release(viewer, id, h) })
 }
 
-// makeRoomLocked reports whether viewer can get one more ranking. If the viewer, all guests or all viewers have
-// reached their maximum, it first removes one of their unused rankings: the one that has been unused for the longest
-// time. It returns false if none is unused.
+// makeRoomLocked reports whether the viewer can get one more ranking. There are maximum numbers for this viewer, for
+// all guests, and for all viewers. If one is reached, makeRoomLocked removes the ranking in that group that has been
+// unused for the longest time. It returns false if all of them are in use.
 func (s *Set) makeRoomLocked(viewer informer.Owner) bool {
 	ofViewer := func(h *rankingEntry) bool { return h.owner == viewer }
 	ofGuest := func(h *rankingEntry) bool { return h.owner.IsGuest }
@@ -130,7 +130,7 @@ func (s *Set) countLocked(matches func(*rankingEntry) bool) (n int) {
 }
 
 // evictLocked removes one unused ranking for which matches() is true: the one that has been unused for the longest
-// time. It returns false if all of them are in use.
+// time. It returns false if none of them is unused.
 func (s *Set) evictLocked(matches func(*rankingEntry) bool) bool {
 	var oldest *rankingEntry
 	var id rankingID
@@ -146,8 +146,8 @@ func (s *Set) evictLocked(matches func(*rankingEntry) bool) bool {
 	return true
 }
 
-// release undoes one call of acquire. If the owner no longer uses the ranking, another viewer that uses it becomes
-// the owner.
+// release undoes one call of acquire. If the owner (the viewer whose quota includes the ranking) no longer uses it,
+// another viewer that uses it becomes the owner.
 func (s *Set) release(viewer informer.Owner, id rankingID, h *rankingEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +173,7 @@ func (s *Set) release(viewer informer.Owner, id rankingID, h *rankingEntry) {
 	})
 }
 
-// DropUnused drops all rankings that no window uses. It does not wait until they expire.
+// DropUnused drops all rankings that no window uses, even if rankingLinger has not passed yet.
 func (s *Set) DropUnused() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +191,7 @@ func (s *Set) removeLocked(id rankingID, h *rankingEntry) {
 	delete(s.entries, id)
 }
 
-// Weight returns the memory of all rankings in bytes.
+// Weight returns the memory of all rankings (sorted lists of rows) in bytes.
 func (s *Set) Weight() (sum int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// isCopy reports whether tools store a complete copy of an applied object in an annotation with this key. The keys
-// belong to kubectl (LastApplied), kapp, Rancher, KubeVela, users of k8s-objectmatcher, and OpenShift's
-// DeploymentConfig.
+// isCopy reports whether the key is one under which tools store a complete copy of an applied object in an
+// annotation. The tools are kubectl (LastApplied), kapp, Rancher, KubeVela, users of k8s-objectmatcher, and
+// OpenShift's DeploymentConfig.
 func isCopy(key []byte) bool {
 	switch string(key) {
 	case LastApplied, "kapp.k14s.io/original", "objectset.rio.cattle.io/applied",
@@ -24,10 +24,10 @@ func isCopy(key []byte) bool {
 	return bytes.HasSuffix(key, []byte("/last-applied")) || bytes.HasSuffix(key, []byte("/last-applied-configuration"))
 }
 
-// cannotBeCopy reports whether an annotation's value cannot contain a copy of an object. value is JSON. The result is
-// false for lists and objects, because such annotations are invalid and can contain anything.
+// cannotBeCopy reports whether an annotation's value cannot contain a copy of an object. value is JSON. If it is a
+// list or an object, the result is false: the annotation is then invalid and can contain anything.
 //
-// The result is also false for a mask such as "(masked, change 3)". It is then masked again for guests without the
+// The result is also false for a mask such as "(masked, change 3)". It is then masked again for guests, without the
 // number, so that all guests receive the same text.
 func cannotBeCopy(_, value []byte) bool {
 	switch value[0] {
@@ -133,7 +133,7 @@ func isYAML(text string) bool {
 			continue
 		}
 		if first && (line[0] == '{' || line[0] == '[') {
-			return true // JSON follows after comment lines.
+			return true // JSON can follow after comment lines.
 		}
 		first = false
 		name := strings.IndexFunc(line, func(r rune) bool {
@@ -158,15 +158,15 @@ func decodeOnce(text string) (inner string, ok bool) {
 		return inner, err == nil
 	}
 	var joined strings.Builder
-	for line := range strings.Lines(text) { // Joins the lines of wrapped base64.
+	for line := range strings.Lines(text) { // Join the lines of wrapped base64.
 		joined.WriteString(strings.Trim(line, " \t\r\n="))
 	}
-	digits := strings.NewReplacer("-", "+", "_", "/").Replace(joined.String()) // URL-safe base64.
+	digits := strings.NewReplacer("-", "+", "_", "/").Replace(joined.String()) // Also accept URL-safe base64.
 	if data, err := hex.DecodeString(digits); err == nil && len(data) > 0 {
 		return string(data), true
 	}
 	if len(digits)%4 == 1 {
-		digits = digits[:len(digits)-1] // A single digit at the end of base64 is the rest of a truncated text.
+		digits = digits[:len(digits)-1] // A single digit at the end means that the base64 text was truncated.
 	}
 	data, err := base64.RawStdEncoding.DecodeString(digits)
 	return string(data), err == nil && len(data) > 0

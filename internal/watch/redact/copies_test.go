@@ -32,7 +32,7 @@ func compressed(t *testing.T, text string, newWriter func(io.Writer) io.WriteClo
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 
-// deflate returns a writer of a compressed format without magic bytes.
+// deflate returns a writer that compresses in a format without magic bytes.
 func deflate(t *testing.T, w io.Writer) io.WriteCloser {
 	t.Helper()
 	writer, err := flate.NewWriter(w, flate.BestCompression)
@@ -138,8 +138,8 @@ func plainTexts() []string {
 	}
 }
 
-// For guests, an annotation is masked if it can contain a copy of an object, in any supported encoding. Other
-// annotations are not masked.
+// For guests (viewers of a share link), an annotation is masked if it can contain a copy of an object, in any
+// supported encoding. Other annotations are not masked.
 func TestCopiesAreMaskedForGuests(t *testing.T) {
 	mask := redact.NewGuestMask("apps", "deployments")
 	maskedValue := func(text string) string {
@@ -172,8 +172,8 @@ func TestCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// templates returns JSON templates of objects that contain objects or templates. %s in a text is replaced by the
-// metadata of the innermost object.
+// templates returns JSON templates of objects that contain other objects or templates. %s in a template is the place
+// for the metadata of the innermost object.
 func templates() map[string]string {
 	const template = `{"template":{"metadata":%s,"spec":{"containers":[{"name":"c"}]}}}`
 	return map[string]string{
@@ -206,7 +206,7 @@ func templates() map[string]string {
 	}
 }
 
-// kindOf returns the group and the resource from a key of templates.
+// kindOf returns the group and the resource for an object in templates. name is the key of the object there.
 func kindOf(name string) (group, resource string) {
 	name, _, _ = strings.Cut(name, " ")
 	group, resource, _ = strings.Cut(name, "/")
@@ -261,8 +261,8 @@ func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// For guests, a member named annotations that is not an object is masked, except if it is plain text or a number. In
-// a CRD, such a member is part of a schema and is not masked.
+// For guests (viewers of a share link), a member named annotations that is not an object is masked, except if it is
+// plain text or a number. In a CRD, this member is part of a schema and is not masked.
 func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"spec":{"annotations":"{\"x\":\"c4n4ry\"}"}}`: `{"spec":{"annotations":"(masked)"}}`,
@@ -290,7 +290,7 @@ func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	}
 }
 
-// Guests cannot select objects by annotations, because annotations are masked for guests.
+// Guests (viewers of a share link) cannot select objects by annotations, because annotations are masked for them.
 func TestGuestRulesMayMaskAnnotations(t *testing.T) {
 	for path, want := range map[string]bool{
 		"metadata.annotations.a": true, "spec.template.metadata.annotations.a": true,
@@ -303,7 +303,7 @@ func TestGuestRulesMayMaskAnnotations(t *testing.T) {
 	}
 }
 
-// The time to redact a deeply nested object is proportional to its size.
+// The time for redacting a deeply nested object is proportional to its size.
 func TestDeepObjectsAreLinear(t *testing.T) {
 	timeToRedact := func(levels int) time.Duration {
 		text := strings.Repeat(`{"a":[`, levels) + `{"annotations":{"kapp.k14s.io/original":"c4n4ry"}}` +

@@ -13,7 +13,7 @@ func NewGuestMask(group, resource string) *GuestMask {
 	return &GuestMask{rules: append(builtInRules(), GuestRules()...).forResource(group, resource)}
 }
 
-// GuestRules returns the rules that apply to guests in addition to builtInRules.
+// GuestRules returns the rules that apply to guests (viewers of a share link), in addition to builtInRules.
 func GuestRules() Rules {
 	rules := append(envRules(), copyRules()...)
 	for _, name := range []string{"data", "binaryData"} {
@@ -22,12 +22,13 @@ func GuestRules() Rules {
 	return rules
 }
 
-// Object masks the JSON text of an object for guests, and appends the result to dst.
+// Object masks the JSON text of an object for guests (viewers of a share link), and appends the result to dst.
 func (v *GuestMask) Object(dst, text []byte) ([]byte, error) {
 	return v.walk(dst, text, func(out []byte, _ string, _ []byte) []byte { return append(out, `"(masked)"`...) })
 }
 
-// After is like Object, but uses the mask "(masked, changed)" for each value that differs from the value in before.
+// After is like Object, but uses the mask "(masked, changed)" for each value that differs from the value in before,
+// the previous version of the object.
 func (v *GuestMask) After(dst, before, text []byte) ([]byte, error) {
 	oldValues := make(map[string]string)
 	_, err := v.walk(nil, before, func(out []byte, path string, value []byte) []byte {

@@ -2,9 +2,8 @@ package redact
 
 import "glasshouse/internal/watch/jsonscan"
 
-// builtInRules returns the rules that apply in every configuration. They mask the values of Secrets and the
-// annotations of Secrets, which can contain these values. They also mask stored Helm releases, which contain the
-// values of a chart.
+// builtInRules returns the rules that always apply. They mask the values of Secrets, the annotations of Secrets that
+// can contain these values, and stored Helm releases, which contain the values of a chart.
 func builtInRules() Rules {
 	data := func(name string) []step { return []step{{kind: member, name: name}, {kind: members}} }
 	release := func(name string) []step { return []step{{kind: member, name: name}, {kind: member, name: "release"}} }
@@ -61,7 +60,7 @@ type subject struct {
 	id        string // UID or namespace/name, from the function identity.
 	namespace string
 	helm      bool            // The object can be a Helm release.
-	paths     map[string]bool // Paths of the values masked so far.
+	paths     map[string]bool // JSON Pointers to the values masked so far.
 }
 
 // identity returns a text that identifies an object: its UID, or namespace/name if it has no UID.
@@ -72,12 +71,13 @@ func identity(uid, namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// subjectOf reads the metadata of the object at the cursor, before its redaction. It works on a copy of the cursor.
+// subjectOf reads the metadata of the object at the cursor, before the object is redacted. It works on a copy of the
+// cursor.
 func subjectOf(c jsonscan.Cursor) (*subject, error) {
 	found := &subject{paths: make(map[string]bool)}
 	var uid, name string
 	if c.Peek() != '{' {
-		return found, nil // Redaction replaces such a value by null.
+		return found, nil // Redaction replaces a value that is not an object by null.
 	}
 	err := c.Object(func(key []byte) error {
 		if string(key) != "metadata" || c.Peek() != '{' {

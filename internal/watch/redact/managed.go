@@ -7,8 +7,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// revealsMasked reports whether the managedFields contain a masked value. managedFields identify some list elements
-// by value (v:"a") or by some of their members (k:{"name":"a"}). These values can be masked ones.
+// revealsMasked reports whether the managedFields contain a value that was masked in the object. This is possible
+// because managedFields identify some list elements by value (v:"a") or by some of their members (k:{"name":"a"}).
 func (w *walker) revealsMasked() bool {
 	if len(w.masked) == 0 || !bytes.Contains(w.managed, []byte(`"v:`)) && !bytes.Contains(w.managed, []byte(`"k:`)) {
 		return false
@@ -21,8 +21,9 @@ func (w *walker) revealsMasked() bool {
 	return containsScalar(jsonscan.NewCursor(w.managed), scalars)
 }
 
-// addScalars adds each scalar in the value at the cursor to the set scalars. Each is added alone ("text a"), and also
-// after the name of its member ("/name=text a"). member is the name of the member, as a JSON Pointer segment.
+// addScalars adds each scalar in the value at the cursor to the set scalars. Each scalar is added twice: alone ("text
+// a"), and after the name of its member ("/name=text a"). member is the name of the member, as a JSON Pointer
+// segment.
 func addScalars(scalars map[string]bool, member string, c *jsonscan.Cursor) {
 	switch c.Peek() { // The value was parsed before, so it is valid JSON.
 	case '{':

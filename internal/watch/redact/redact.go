@@ -25,12 +25,13 @@ import (
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // Memory stores a keyed hash of each masked value of one resource, to detect that a value has changed. All Redactors
-// of the resource share it, so that each detects changes since another one read the value. The text that replaces a
-// value contains the number of changes. It reveals nothing else: the values A, B, A get three different texts.
+// of the resource share it, so each of them detects changes since any of them read the value. The text that replaces
+// a value contains only the number of changes: if the value is first A, then B, then A again, the texts are all
+// different.
 //
-// The Memory contains the objects that were listed and not deleted since. It is safe for concurrent use.
+// The Memory stores hashes for the objects that were listed and not deleted since. It is safe for concurrent use.
 type Memory struct {
-	key [32]byte // Random key of the hashes, so that they are useless outside this Memory.
+	key [32]byte // Random key of the hashes, so that they are useless without this Memory.
 
 	mu      sync.Mutex
 	objects map[string]object // Key: UID or namespace/name, from the function identity.
@@ -104,13 +105,13 @@ type Redactor struct {
 	*Memory
 
 	rules      []Rule
-	namespace  string          // Namespace that the lists of the Redactor cover; "" for all.
+	namespace  string          // Namespace that the lists of the Redactor cover; "" means all namespaces.
 	listed     map[string]bool // Objects with masked values in the current list; nil outside a list.
-	listWeight int64           // Bytes that the current or last list has added to the Memory.
+	listWeight int64           // Bytes that the list in progress, or else the last list, has added to the Memory.
 }
 
-// DigestBytes returns the approximate number of bytes that the newest list has added to the Memory. If attempts at
-// this list failed, it includes what they added.
+// DigestBytes returns the approximate number of bytes that the newest list has added to the Memory. This includes
+// what failed attempts at this list have added.
 func (r *Redactor) DigestBytes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +124,7 @@ func New(rules Rules, group, resource string) *Redactor {
 }
 
 // Redactor returns a Redactor for a resource that uses this Memory. namespace is the only namespace that its lists
-// cover, or "" for all. The rules of builtInRules always apply in addition.
+// cover; "" means all namespaces. The rules of builtInRules always apply in addition.
 func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redactor {
 	return &Redactor{Memory: m, namespace: namespace, rules: append(builtInRules(), rules...).forResource(group, resource)}
 }
@@ -132,8 +133,8 @@ func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redac
 type Redacted struct {
 	// Text is the redacted object as JSON.
 	Text []byte
-	// Managed is the JSON of metadata.managedFields. It is nil if there are none, or if they contain a masked value.
-	// It is a slice of the input, not a copy.
+	// Managed is the JSON of metadata.managedFields. It is nil if there are none, or if they contain a value that was
+	// masked. It is a slice of the input, not a copy.
 	Managed []byte
 	// Masked contains the path of each masked value, as a JSON Pointer (RFC 6901).
 	Masked []string
@@ -168,7 +169,7 @@ func (r *Redactor) Next(dst []byte, c *jsonscan.Cursor) (Redacted, error) {
 		r.dropStale(target)
 	}
 	if w.revealsMasked() {
-		w.managed = nil // The author of the change is then unknown.
+		w.managed = nil // As a result, the author of the change is unknown.
 	}
 	return Redacted{Text: text, Managed: w.managed, Masked: w.masked, Dropped: w.dropped}, err
 }
@@ -211,11 +212,12 @@ func (r *Redactor) addWeightLocked(bytes int64) {
 	}
 }
 
-// maxStaleDigests is the maximum number of hashes that are kept for removed values of an object. With its hash, a
-// value that is removed and later added with other contents is shown as changed.
+// maxStaleDigests is the maximum number of hashes that are kept for values that were deleted from an object. If such
+// a value is added again with other contents, its hash shows that it has changed.
 const maxStaleDigests = 32
 
-// dropStale removes the hashes of values that the object no longer has, if there are more than maxStaleDigests.
+// dropStale drops the hashes of all values that the object no longer has, if there are more than maxStaleDigests of
+// them.
 func (r *Redactor) dropStale(target *subject) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

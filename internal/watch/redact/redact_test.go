@@ -122,7 +122,7 @@ func TestMaskShowsOnlyThatAValueChanged(t *testing.T) {
 	r.Deleted("u", "", "")
 	r.BeginList()
 	repeated := maskOf("u", "A")
-	r.EndList() // Removes v, which was not in the list, from the Memory.
+	r.EndList() // v was not in the list, so EndList removes it from the Memory.
 	if repeated != "(masked)" || maskOf("v", "C") != "(masked)" {
 		t.Error("a forgotten object is remembered")
 	}
@@ -138,7 +138,7 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 		if strings.Contains(string(other), canary) {
 			t.Skip("the canary belongs into what is masked")
 		}
-		// Keys of masked values are not masked, so a canary in a key is not a leak.
+		// Keys of masked values are not masked, so the test string (canary) is allowed in a key.
 		var keys map[string]json.RawMessage
 		if json.Unmarshal(data, &keys) == nil {
 			for key := range keys {
@@ -169,8 +169,8 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 	})
 }
 
-// A value that changes between reads by two Redactors is shown as changed. At the end of a list, only objects in the
-// listed namespace are removed from the Memory.
+// If two Redactors share a Memory, a value that changes between their reads is shown as changed. At the end of a
+// list, only objects in the listed namespace are removed from the Memory.
 func TestMemoryIsSharedByRedactors(t *testing.T) {
 	memory := redact.NewMemory()
 	maskOf := func(r *redact.Redactor, namespace, value string) string {
@@ -205,7 +205,7 @@ func TestMemoryIsSharedByRedactors(t *testing.T) {
 	}
 }
 
-// The Memory keeps only a limited number of hashes for removed values of one object.
+// The Memory keeps only a limited number of hashes for values that were deleted from an object.
 func TestDigestsOfRemovedKeysAreBounded(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
 	redactedText := func(key, value string) string {
@@ -228,7 +228,7 @@ func TestDigestsOfRemovedKeysAreBounded(t *testing.T) {
 	}
 }
 
-// Redacting an object takes about the same time, whether all its keys are new or none.
+// Redacting an object takes about the same time if all its keys are new as if none is new.
 func TestManyValues(t *testing.T) {
 	const values = 50_000
 	r := redact.New(nil, "", "secrets")
@@ -295,8 +295,8 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// managedFields that contain a masked value are dropped, and other managedFields are kept. They can contain values,
-// because they identify elements of lists by their content.
+// managedFields identify elements of lists by their content, so they can contain masked values. They are dropped if
+// they do, and kept otherwise.
 func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 	rules := rulesOf(
 		t, "env", "example.com/v1/databases:spec.tokens[*]", "example.com/v1/databases:spec.users[*].name",
@@ -309,7 +309,7 @@ func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 		`{"f:tokens":{".":{},"v:\"c4n4ry\"":{}}}`:          false,
 		`{"f:tokens":{"v:\"c4n\\u0034ry\"":{}}}`:           false,
 		`{"f:users":{"k:{\"name\":\"c4n4ry\"}":{".":{}}}}`: false,
-		// c4n4ry is the value of an unmasked member here.
+		// Here, c4n4ry is the value of a member that is not masked.
 		`{"f:users":{"k:{\"name\":\"b\",\"other\":\"c4n4ry\"}":{}}}`: true,
 		`{"f:whole":{"k:{\"key\":\"c4n4ry\"}":{}}}`:                  false,
 		`{"f:whole":{"k:{\"id\":7}":{}}}`:                            false,

@@ -18,7 +18,7 @@ type Rule struct {
 	helm            bool   // The rule applies only to Helm releases.
 	isDerived       bool   // Derived from a rule of the user, for a resource that the user did not name.
 	steps           []step
-	exempt          exemption // Excludes values from masking, among those to which the steps lead; nil for none.
+	exempt          exemption // Values to exclude from masking, although the steps lead to them; nil for none.
 }
 
 // exemption reports whether the value of a member is not masked. key is the name of the member, and value is JSON.
@@ -46,8 +46,7 @@ const (
 const (
 	// maxRule is the maximum length of a rule's text, in bytes. maxSteps is the maximum number of steps in its path.
 	maxRule, maxSteps = 1000, 32
-	// Env is the short form of the rules that mask the environment variables of containers, in all kinds with
-	// containers.
+	// Env is the short form of the rules that mask the environment variables of containers, in all kinds of objects.
 	Env = "env"
 )
 
@@ -112,8 +111,8 @@ func Parse(text string) (Rules, error) {
 	return append(Rules{rule}, rule.derived()...), nil
 }
 
-// derived returns the same rule for the other API group of events, if the rule is for events. The API server serves
-// each event in the core group and in events.k8s.io. Some members have different names there.
+// derived returns the rule for events in the other API group, if this rule is for events. The API server serves each
+// event both in the core group and in events.k8s.io. Some members have different names there.
 func (r *Rule) derived() Rules {
 	const newGroup = "events.k8s.io"
 	if r.resource != "events" || r.group != "" && r.group != newGroup {
@@ -175,8 +174,8 @@ func parsePath(text string) ([]step, error) {
 	return steps, nil
 }
 
-// parseStep parses the first step of a path. It returns the step and the length of the step's text. The length is 0
-// if the text does not start with a valid step.
+// parseStep parses the first step of a path. length is the length of the step's text. It is 0 if the text does not
+// start with a valid step.
 func parseStep(text string) (parsed step, length int) {
 	switch {
 	case strings.HasPrefix(text, "[*]"):
@@ -207,8 +206,8 @@ func parseStep(text string) (parsed step, length int) {
 	return step{}, 0
 }
 
-// stepLength returns the length of a step's text from the lengths of its prefix and its name. It returns 0 for an
-// empty name, which is invalid.
+// stepLength returns the length of a step's text. before is the length of its prefix, and name is the length of its
+// name. It returns 0 for an empty name, which is invalid.
 func stepLength(before, name int) int {
 	if name == 0 {
 		return 0
@@ -243,7 +242,7 @@ func (rules Rules) AppliesTo(group, resource string) bool {
 }
 
 // MayMask reports whether a rule can mask the value at the path in objects of the resource, or a value inside it. A
-// rule for a name at any depth counts only if the path contains this name.
+// rule for a member name at any depth counts only if the path contains this name.
 func (rules Rules) MayMask(group, resource string, path []string) bool {
 	return slices.ContainsFunc(rules.forResource(group, resource), func(r Rule) bool { return r.mayMask(path) })
 }
@@ -266,7 +265,7 @@ func groupOrCore(group string) string {
 }
 
 // follow follows a path of member names from the root of an object. steps contains the indices of the rule's steps
-// that can match next, after the path. isMasked means that the rule masks a value on the path as a whole.
+// that can match the next name after the path. isMasked means that the rule masks a value on the path as a whole.
 func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	steps = map[int]bool{0: true}
 	for _, name := range path {
@@ -297,8 +296,8 @@ func (r *Rule) masksAt(path []string, kind byte) bool {
 	return isMasked
 }
 
-// mayMask reports whether the rule can mask the value at the path, or a value inside it. A rule whose next step
-// matches a name at any depth does not count, because it is not specific to the path.
+// mayMask reports whether the rule can mask the value at the path, or a value inside it. If the next step of the rule
+// matches a name at any depth, the rule does not count, because it is not specific to the path.
 func (r *Rule) mayMask(path []string) bool {
 	steps, isMasked := r.follow(path)
 	for n := range steps {

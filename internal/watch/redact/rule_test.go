@@ -290,7 +290,8 @@ func TestRuleMasksShowChanges(t *testing.T) {
 	}
 }
 
-// Whatever values the rules select, no byte of them is in the redacted text or in an error. Valid JSON stays valid.
+// No byte of a value that the rules select is in the redacted text or in an error, for any values. Valid JSON stays
+// valid.
 func FuzzRules(f *testing.F) {
 	for _, seed := range []string{
 		`"c4n4ry"`, `["c4n4ry"]`, `{"x":"c4n4ry"}`, `{"containers":[{"env":[{"value":"c4n4ry"}]}]}`,
@@ -325,8 +326,8 @@ func FuzzRules(f *testing.F) {
 			if err := json.Unmarshal(clean.Text, &decoded); err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
-			// Only the value members in a list of environment variables are secret. Other members can contain the
-			// canary.
+			// In a list of environment variables, only the members named value are secret. Other members are allowed
+			// to contain the canary (the test string).
 			isList := strings.HasSuffix(template, `[{"env":%s}]}}`) &&
 				strings.HasPrefix(strings.TrimSpace(string(data)), "[")
 			if strings.Contains(text, canary) && (!isList || !strings.Contains(string(data), "{")) {

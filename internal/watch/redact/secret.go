@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// maxHarmless is the maximum length of a Secret's annotation that stays unmasked, in bytes. Lists of domain names
-	// are the longest such annotations.
+	// maxHarmless is the maximum length, in bytes, of an annotation of a Secret that is not masked. Lists of domain
+	// names are the longest of these annotations.
 	maxHarmless = 1024
-	// maxWord is the maximum length of one word in such an annotation, in bytes. It is the maximum length of a DNS
-	// label. Encoded data has longer words.
+	// maxWord is the maximum length, in bytes, of one word in an annotation that is not masked. It is the maximum
+	// length of a DNS label. Encoded data has longer words.
 	maxWord = 63
 )
 
-// isHarmless reports whether an annotation of a Secret stays unmasked. Its key must belong to a tool that stores no
+// isHarmless reports whether an annotation of a Secret is not masked. Its key must belong to a tool that stores no
 // secret value there. Its value must be a name, a number, or a list of these. Any other annotation can contain the
 // secret value in some encoding, or a hash by which the value can be guessed.
 func isHarmless(key, value []byte) bool {

@@ -40,7 +40,7 @@ func harmless() map[string]string {
 	}
 }
 
-// secretOf redacts a Secret with the annotations, and returns the redacted annotations.
+// secretOf redacts a Secret with the given annotations, and returns the redacted annotations.
 func secretOf(t *testing.T, r *redact.Redactor, annotations any) map[string]any {
 	t.Helper()
 	in, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": "u", "annotations": annotations}})
@@ -118,7 +118,8 @@ func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// The mask of a Secret's annotation counts the changes of the value. For guests it does not.
+// The mask of a Secret's annotation counts the changes of the value. For guests (viewers of a share link), it does
+// not.
 func TestAnnotationsOfSecretsShowChanges(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
 	for _, step := range [][2]string{

@@ -8,18 +8,18 @@ import (
 )
 
 // walker redacts one object in one pass over its JSON text. On the way from the root to a value, it tracks how far
-// each rule has matched. If no rule can match inside a value, and it contains no annotations or managedFields, the
-// walker copies the value unchanged.
+// each rule has matched. It copies a value unchanged if no rule can match inside the value, and the value contains no
+// annotations or managedFields.
 type walker struct {
 	rules []Rule
 	mask  func(out []byte, path string, value []byte) []byte
 
-	positions []position // Stack with the positions for each value on the current path.
+	positions []position // Stack of the progress of the rules, for each value on the current path.
 	path      []byte     // JSON Pointer to the current value.
 	key       []byte     // Name of the current member; nil for a list element.
 	depth     int
 	masked    []string
-	values    [][]byte // Values at the paths in masked, in the same order.
+	values    [][]byte // The masked values, in the order of their paths in the field masked.
 	dropped   []string // JSON Pointers to the dropped annotations.
 	managed   []byte
 }
@@ -27,7 +27,7 @@ type walker struct {
 // position is the progress of one rule on the current path: the index of the rule and the index of its next step.
 type position struct{ rule, step int }
 
-// role identifies values with a special meaning in every object, such as the metadata.
+// role is the special meaning that a value has in every object, such as the metadata.
 type role int
 
 const (
@@ -35,7 +35,7 @@ const (
 	root                  // The complete object.
 	metadata              // The object's own metadata.
 	annotations           // The annotations in the object's own metadata.
-	innerMetadata         // Each other value with the name metadata, which belongs to an inner object or template.
+	innerMetadata         // Each other value with the name metadata. It belongs to an inner object or template.
 	innerAnnotations      // Each other value with the name annotations.
 )
 
@@ -53,17 +53,17 @@ func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, 
 	return w.value(dst, c, 0, root)
 }
 
-// maxSearchDepth is the maximum depth at which value first searches a value for annotations and managedFields. If it
-// contains none, value copies it in one piece. Deeper values are not searched, because each level would search the
-// same text again.
+// maxSearchDepth is the maximum depth at which the method value first searches a value for annotations and
+// managedFields. If the value contains none, it is copied in one piece. Deeper values are not searched, because each
+// level would search the same text again.
 const maxSearchDepth = 8
 
-// value redacts the value at the cursor, and appends the result to out. w.positions[from:] are the positions for this
-// value, and at is its role.
+// value redacts the value at the cursor, and appends the result to out. w.positions[from:] contains the progress of
+// the rules at this value. at is the value's role.
 func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, at role) ([]byte, error) {
 	kind := c.Peek()
 	if (at == metadata || at == annotations) && kind != '{' {
-		return append(out, "null"...), c.Skip() // Metadata or annotations of an unexpected type are not stored.
+		return append(out, "null"...), c.Skip() // Metadata or annotations of an unexpected type are replaced by null.
 	}
 	for _, p := range w.positions[from:] {
 		if r := &w.rules[p.rule]; r.masksCompletely(p.step, kind) && !w.isExempt(r, c) {
@@ -194,8 +194,9 @@ func (w *walker) array(out []byte, c *jsonscan.Cursor, from int) ([]byte, error)
 	return append(out, ']'), err
 }
 
-// enter pushes the positions that apply to a member's value. key is the name of the member, and kind is the first
-// character of its value. w.positions[from:to] are the positions of the object with the member.
+// enter pushes the progress of the rules for the value of a member. key is the name of the member, and kind is the
+// first character of its value. w.positions[from:to] contains the progress of the rules at the object with the
+// member.
 func (w *walker) enter(from, to int, key []byte, kind byte) {
 	for _, p := range w.positions[from:to] {
 		s := &w.rules[p.rule].steps[p.step]
@@ -209,14 +210,15 @@ func (w *walker) enter(from, to int, key []byte, kind byte) {
 	}
 }
 
-// push appends p to w.positions, except if w.positions[from:] already contains it.
+// push appends p to w.positions, unless w.positions[from:] already contains it.
 func (w *walker) push(from int, p position) {
 	if !slices.Contains(w.positions[from:], p) {
 		w.positions = append(w.positions, p)
 	}
 }
 
-// roleOf returns the role of an object's member. key is the name of the member, and at is the role of the object.
+// roleOf returns the role of a member's value. key is the name of the member, and at is the role of the object that
+// contains it.
 func roleOf(at role, key []byte) role {
 	switch string(key) {
 	case "metadata":

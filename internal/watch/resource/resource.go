@@ -15,7 +15,7 @@ import (
 
 // Resource is a type of objects that the API server serves, such as pods, as discovery reports it.
 type Resource struct {
-	Group      string // Empty for the core group.
+	Group      string // Empty means the core group.
 	Version    string
 	Resource   string
 	Kind       string
@@ -23,7 +23,7 @@ type Resource struct {
 	ShortNames []string
 	Categories []string
 	Verbs      []string
-	Preferred  bool // The page shows the resource in this version, if there are several.
+	Preferred  bool // If there are several versions, the page shows the resource in this one.
 }
 
 // Ref returns the text that identifies the resource in messages and URLs, such as "core/v1/pods".
@@ -40,15 +40,15 @@ func (r *Resource) GVR() schema.GroupVersionResource {
 }
 
 // GroupError describes a group and version of the API that discovery could not read. If Group is "*", discovery
-// failed completely, and the result of the previous successful discovery is used.
+// failed completely, and the result of the last successful discovery is still in use.
 type GroupError struct {
 	Group, Version string
 	Reason         string
 }
 
-// FromDiscovery returns all resources in the results of discovery, without subresources. A resource is preferred in
-// its group's preferred version. If that version does not serve the resource, it is preferred in the first other
-// version that does.
+// FromDiscovery returns all resources in the results of discovery, without subresources. Resource.Preferred is set in
+// the group's preferred version. If that version does not serve the resource, it is set in the first other version
+// that does.
 func FromDiscovery(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
 	byVersion := make(map[string]*metav1.APIResourceList, len(lists))
 	for _, list := range lists {
@@ -76,7 +76,7 @@ func FromDiscovery(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) [
 }
 
 // resourcesOf returns the resources that one version of a group serves. seen contains the names of resources that
-// earlier versions serve. resourcesOf adds to seen.
+// earlier versions serve. resourcesOf adds the names of this version to it.
 func resourcesOf(list *metav1.APIResourceList, seen map[string]bool) (resources []Resource) {
 	gv, err := schema.ParseGroupVersion(list.GroupVersion)
 	if err != nil {

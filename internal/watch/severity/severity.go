@@ -1,4 +1,4 @@
-// Package severity computes from the texts of a row's cells how much attention the row needs.
+// Package severity computes how much attention a table row needs. It uses only the texts of the row's cells.
 package severity
 
 import (
@@ -25,7 +25,7 @@ const maxCached = 1000
 // Classifier computes the severities of one resource's rows. It caches the severity of each status text, because
 // there are few different texts. Only one goroutine at a time can use it.
 type Classifier struct {
-	stateColumns, readyColumns []int // Indexes of the columns with a status, and of the columns named Ready.
+	stateColumns, readyColumns []int // Indices of the columns with a status, and of the columns named Ready.
 	desired                    int   // Index of the column named Desired; -1 if there is none.
 	cached                     map[string]Severity
 }
@@ -100,7 +100,7 @@ func OfRow(columns []listwatch.Column, cells []string) []Severity {
 	}
 	for _, at := range t.readyColumns {
 		if all[at] = readySeverity(cells[at], desired); all[at] == Warning && done {
-			// A completed object is not expected to be ready.
+			// An object that is completed does not need to be ready.
 			all[at] = None
 		}
 	}
@@ -132,9 +132,9 @@ func stateSeverity(text string) Severity {
 	return None
 }
 
-// readySeverity returns the severity of a cell in a column named Ready. text is "1/2" (ready of total), the status of
-// a condition ("True"), or only the number of ready objects. Such a number is compared with desired, the text of the
-// Desired cell.
+// readySeverity returns the severity of a cell in a column named Ready. text is the text of the cell: "1/2" (ready of
+// total), the status of a condition ("True"), or only the number of ready objects. A mere number is compared with
+// desired, the text of the cell in the column Desired.
 func readySeverity(text, desired string) Severity {
 	switch text {
 	case "False":

@@ -1,4 +1,4 @@
-// Package signal makes goroutines wait for an event or for a time.
+// Package signal makes goroutines wait for an event, or for some time.
 package signal
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Signal wakes all goroutines that wait for a change of some state.
+// Signal wakes all goroutines that wait for a change of some data.
 type Signal struct {
 	mu sync.Mutex
 	ch chan struct{}
@@ -16,15 +16,15 @@ type Signal struct {
 // New returns a Signal for which no goroutine waits.
 func New() *Signal { return &Signal{ch: make(chan struct{})} }
 
-// Next returns a channel that the next Broadcast closes. Call Next before reading the state. Otherwise a change
-// between reading and waiting is missed.
+// Next returns a channel that the next Broadcast closes. Call Next before you read the data. Otherwise a change after
+// the read, but before the call, is missed.
 func (s *Signal) Next() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ch
 }
 
-// Broadcast closes the channel that Next returned, and so wakes all goroutines that wait for it.
+// Broadcast wakes all waiting goroutines: it closes the channel that Next has returned to them.
 func (s *Signal) Broadcast() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,7 +32,7 @@ func (s *Signal) Broadcast() {
 	s.ch = make(chan struct{})
 }
 
-// Sleep waits for the duration, or until ctx ends. If the duration is not positive, it creates no timer. In a
+// Sleep waits for the given time, or until ctx ends. If the time is not positive, it creates no timer, because in a
 // synctest bubble, two timers that expire at the same time crash Go 1.26 with the race detector.
 func Sleep(ctx context.Context, duration time.Duration) {
 	if duration <= 0 {

@@ -10,7 +10,7 @@ import (
 	"glasshouse/internal/watch/sortedlist"
 )
 
-// member is compared by its rank only. Its version shows whether a member was replaced.
+// member is compared by its rank only. Its version shows whether an equal member has replaced it.
 type member struct{ rank, version int }
 
 func compare(a, b member) int { return cmp.Compare(a.rank, b.rank) }

@@ -12,8 +12,8 @@ const maxPublicDetail = 500
 
 // publicDetail returns the part of an API server's error message that viewers can read. A message that only repeats
 // the request is returned unchanged. Any other message can contain stored data, for example the error of a failed
-// version conversion. publicDetail cuts such a message before the first place where data can start. If the rest
-// contains the text of a known cause, such as "connection refused", it appends this text.
+// version conversion. publicDetail cuts this message before the first place where data can start. If the rest
+// contains a known cause, such as "connection refused", publicDetail appends that cause.
 func publicDetail(status *metav1.Status) string {
 	if repeatsRequest(status) {
 		return truncate(status.Message)
@@ -44,7 +44,7 @@ func publicDetail(status *metav1.Status) string {
 	return head + "; the rest may contain object data, and is only in the API server's log"
 }
 
-// webhookHost returns the host in a webhook's URL if the text starts with an error of a request to a webhook.
+// webhookHost returns the host in a webhook's URL if the text starts with the error of a request to a webhook.
 // Otherwise it returns an empty string. The host is not secret, because it is from the webhook's configuration.
 func webhookHost(text string) string {
 	rest, ok := strings.CutPrefix(text, `: Post "https://`)
@@ -57,7 +57,8 @@ func webhookHost(text string) string {
 	return ": " + rest[:end]
 }
 
-// repeatsRequest reports whether an error has a reason for which the API server's message only repeats the request.
+// repeatsRequest reports whether the API server's message for this error only repeats the request. It decides by the
+// reason of the error.
 func repeatsRequest(status *metav1.Status) bool {
 	switch status.Reason {
 	case metav1.StatusReasonForbidden, metav1.StatusReasonUnauthorized, metav1.StatusReasonNotFound,

@@ -54,7 +54,7 @@ func equalCounts(a, b *int) bool { return a == b || a != nil && b != nil && *a =
 // maxReasons is the maximum number of reasons that a merged status lists.
 const maxReasons = 3
 
-// Merged merges the statuses of several namespaces into one. It has the worst of their states, the latest start of
+// Merged is the status of several namespaces, merged into one. It has the worst of their states, the latest start of
 // this state, and the reasons for this state.
 type Merged struct {
 	Status
@@ -114,7 +114,7 @@ func StateOf(err error, synced bool) State {
 // one, except for parts that can contain stored data.
 func ReasonOf(err error) string {
 	if urlErr, ok := errors.AsType[*url.Error](err); ok {
-		err = urlErr.Err // The URL is not helpful, and differs in each request.
+		err = urlErr.Err // The URL is not helpful, and is different for each request.
 	}
 	if apierrors.IsUnauthorized(err) {
 		return "The API server does not accept the credentials of this program: " +
