@@ -1,11 +1,11 @@
 import type { LiveHost } from "../static/src/net/live.ts";
 
-// A fake browser. The test advances its clock.
+// A fake browser with fake time. The test advances its clock.
 export class Browser implements LiveHost {
   time = 0;
   sockets: Socket[] = [];
   reports: string[] = [];
-  reconnects: (() => void)[] = []; // callbacks that reconnect, if the test decides that the login is still valid
+  reconnects: (() => void)[] = []; // callbacks that reconnect; a test calls them if the login is still valid
   private timers = new Map<number, { at: number; run: () => void }>();
   private next = 1;
 

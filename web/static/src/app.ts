@@ -176,7 +176,7 @@ picker.start(live);
 if (guest) showExpiry(now);
 if (isKiosk()) void import("./ui/kiosk.ts").then(({ startKiosk: tend }) => tend(() => retryable));
 byId("theme").addEventListener("click", toggleTheme);
-// On small screens, the resource picker contains a second set of the help and share buttons.
+// On small screens, the resource picker contains a second help button and a second share button.
 for (const button of document.querySelectorAll("#help, .picker-foot button:not(.share-button)"))
   button.addEventListener("click", help);
 for (const button of document.querySelectorAll("button.share-button")) button.addEventListener("click", share);
@@ -364,7 +364,7 @@ function startObject(section: HTMLElement): void {
     if (live.connection === "open") byId("asof").hidden = true;
     panel.refresh();
   };
-  // Guests (viewers of a share link) get no command to open the list if their link does not share the list.
+  // Guests (viewers of a share link) get no command that opens the list if their link shares only one of its objects.
   specificCommands = () =>
     objectCommands(
       kind,
@@ -375,9 +375,9 @@ function startObject(section: HTMLElement): void {
     );
 }
 
-// Returns the view with the columns that the user last chose for its resource. A view that already names columns is
-// returned unchanged. This function is used only for navigation within the page. The view that the page was opened
-// with is not changed, because someone chose it deliberately.
+// Adds the columns that the user last chose for the resource of a view (the settings of a list page). A view that
+// already names columns is returned unchanged. The view of the opened URL is not passed to this function, because
+// someone chose its columns deliberately.
 function withPreferredColumns(view: View): View {
   return view.cols.length > 0 || view.ref === listPage?.view.ref
     ? view

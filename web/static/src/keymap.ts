@@ -27,8 +27,8 @@ const inPalette = { inPalette: true };
 
 /**
  * Returns the commands that every page has.
- * share opens the share dialog. It is null for guests (viewers of a share link).
- * contexts opens the chooser for kubeconfig contexts. It is null if the server offers only one.
+ * The parameter share opens the share dialog. It is null for guests (viewers of a share link).
+ * The parameter contexts opens the chooser for kubeconfig contexts. It is null if the server offers only one.
  */
 export function pageCommands(
   jump: PaletteLauncher,
@@ -170,8 +170,8 @@ export function listCommands(
 }
 
 /**
- * Returns the commands of an object page. goToList opens the list of the object's resource. It is null if the viewer
- * is not permitted to see that list.
+ * Returns the commands of an object page. The parameter goToList opens the list of the object's resource. It is null
+ * if the viewer is not permitted to see that list.
  */
 export function objectCommands(kind: Kind, panel: Panel, goToList: (() => void) | null): Command[] {
   return [

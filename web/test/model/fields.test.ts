@@ -31,7 +31,7 @@ void test("paths are formatted for people", () => {
     ["/spec/containers/0/ports/1/containerPort", "spec.containers[web].ports[81].containerPort"],
     ["/status/conditions/0", "status.conditions[Ready]"],
     ["/spec/mounts/1/mountPath", "spec.mounts[/b].mountPath"],
-    ["/spec/tolerations/1/effect", "spec.tolerations[1].effect"], // key "a" is not unique, so the index is shown
+    ["/spec/tolerations/1/effect", "spec.tolerations[1].effect"], // two have key "a", so the index is shown
     ["/metadata/labels/app.kubernetes.io~1name", "metadata.labels[app.kubernetes.io/name]"],
     ["/metadata/labels/til~0de", "metadata.labels[til~de]"],
     ["", "."],

@@ -174,8 +174,8 @@ void test("a frozen order stays, and reports the pending changes", () => {
   assert.equal(rows.pendingText, "1 moved, 1 new, 1 removed");
   assert.equal(rows.get("a/a")?.cells[1], "9", "what is in a row is true all the same");
   assert.deepEqual(rows.visible().map((e) => e.name), ["d", "c", "a"]);
-  // A row that was added and then deleted does not count. A row that was deleted and then added counts as moved at
-  // most.
+  // A row that was added and then deleted is not counted. A row that was deleted and then added is not counted as new
+  // or removed.
   rows.apply(events([{ op: "delete", ns: "a", name: "d" }, { op: "add", row: row("b", "2") }]));
   assert.equal(rows.pendingText, "1 moved");
   rows.apply(events([{ op: "delete", ns: "a", name: "a" }]));

@@ -278,7 +278,7 @@ void test("pending changes are counted everywhere, except rows that were only pu
   assert.equal(s.window.pendingText, "300 removed");
   s.window.setFrozen(false);
   assert.deepEqual([s.window.length, rowTexts(s.window.slice(400, 401))[0]], [700, "u700 1 Running"]);
-  // Sending a window with other columns, or another part of the list, unfreezes the order.
+  // A window (a part of the list) with other columns, or with another part of the list, unfreezes the order.
   s.window.setFrozen(true);
   s.sendWindow(true);
   assert.ok(!s.window.isFrozen, "other columns");

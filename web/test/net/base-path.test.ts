@@ -18,7 +18,7 @@ void test("routes start with the base path of the page", () => {
   assert.equal(objectHref("core/v1/pods", { ns: "a", name: "b" }), "/a/glasshouse/o/core/v1/pods/a/b");
   const { pathname, search } = new URL(href, "http://x");
   assert.deepEqual(parseView(pathname, search, ""), { ...defaultView("core/v1/pods"), q: "web" });
-  page("/r/a"); // a base path can equal a route
+  page("/r/a"); // a base path can have the form of a route
   assert.equal(parseView("/r/a/r/core/v1/pods", "", "").ref, "core/v1/pods");
   assert.equal(parseView("/r/a/", "", "core/v1/nodes").ref, "core/v1/nodes");
   page();
@@ -31,7 +31,7 @@ void test("no source file contains a route without the base path", () => {
   for (const name of readdirSync(sources, { recursive: true }).filter((n) => n.endsWith(".ts"))) {
     const code = readFileSync(`${sources}/${name}`, "utf8").replace(/^\s*(\/\/|\/?\*).*/gm, "");
     for (const m of code.matchAll(/(.{0,9}\n\s*|.{0,9})["'`]\/(?:api|r|o|static|compare|status)\b.{0,8}/g)) {
-      // Exclude this route, because status-page.ts passes it to withBase.
+      // Exclude one route in watch-status.ts, because status-page.ts passes it to withBase.
       if (!/withBase\(\s*$/.test(m[1] ?? "") && !(name === "status/watch-status.ts" && m[0].endsWith("/r/${ref}`")))
         found.push(`${name}: ${m[0]}`);
     }

@@ -46,7 +46,7 @@ export class ActivityFeed {
   private readonly changeLog = new ChangeLog();
   private lines = new Map<number, HTMLElement>();
   private readonly sources = new Map<string, ActivitySource>(); // by resource ref ("group/version/plural")
-  // Watched resources that the feed does not show, because it is limited to a number of resources.
+  // The watched resources above the maximum number of resources in the feed. The feed does not show them.
   private omittedKinds: readonly Kind[] = [];
   private watchedKnown = false; // whether the server has sent the list of watched resources
   private scope: ListScope | null = null;
@@ -115,11 +115,11 @@ export class ActivityFeed {
   showList(scope: ListScope): void {
     const before = this.scope;
     this.scope = scope;
-    // Restart the subscriptions only if necessary. They stay if the feed shows all resources and the namespaces are
-    // the same.
+    // Restart the subscriptions for the first list. Restart them later only if the feed shows only the current list,
+    // or if the selected namespaces have changed.
     if (before === null || !this.preferences.all || before.ns.join() !== scope.ns.join()) this.restart();
     else {
-      this.lines.clear(); // redraw all lines, because their links contain the view of the previous list
+      this.lines.clear(); // redraw all lines, because their links contain parameters of the previous list
       this.updateSources();
     }
   }
@@ -258,8 +258,8 @@ export class ActivityFeed {
     arrangeChildren(this.list, [...lines.values(), ...(hasMore ? [this.olderButton] : []), this.foot]);
   }
 
-  // Describes since when changes are possibly missing, and for which resources. Returns null if all
-  // given sources are current.
+  // Returns a text with the time since which changes are possibly missing, and the resources concerned. Returns null
+  // if all given sources are current.
   private staleText(sources: readonly ActivitySource[]): string | null {
     const { connection, since } = this.host.live;
     const now = this.host.now();
@@ -328,7 +328,7 @@ export interface FooterState {
   readonly problem: Problem | null;
   readonly state: State | null;
   readonly complete: boolean;
-  readonly staleText: string | null; // since when changes are possibly missing; null if none are
+  readonly staleText: string | null; // text with the time since which changes may be missing; null if none are
   readonly count: number; // the number of changes that match the filter
   readonly size: number; // the number of all changes in the feed
   readonly hasMore: boolean; // whether more changes match the filter than are drawn
@@ -336,8 +336,9 @@ export interface FooterState {
   readonly resource: string;
   readonly since: string;
   /**
-   * Is null if the feed shows only one list. known reports whether the server has sent the list of watched resources.
-   * shown counts the resources in the feed. omitted names the watched resources that are not in the feed.
+   * null if the feed shows only one list. The field known reports whether the server has sent the list of watched
+   * resources. The field shown counts the resources in the feed. The field omitted names the watched resources that
+   * are not in the feed.
    */
   readonly kinds: { readonly known: boolean; readonly shown: number; readonly omitted: readonly string[] } | null;
 }

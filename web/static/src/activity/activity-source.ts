@@ -62,8 +62,8 @@ export class ActivitySource implements Handler {
     this.onChange();
   }
 
-  // Is called before the server sends a new snapshot. The changes on the screen stay until then, because they remain
-  // true.
+  // Called before the server sends a new snapshot. It removes nothing, because the changes on the screen are still
+  // correct.
   restart(): void {}
 
   close(): void {

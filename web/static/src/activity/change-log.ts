@@ -29,8 +29,8 @@ export interface LogEntry {
   readonly searchText: string;
 }
 
-// A point in time in two forms. time is the text that the server sent, with any number of fractional digits. timeMs
-// is the same time in ms since 1970.
+// A point in time in two forms: as the text that the server sent, with any number of fractional digits, and in ms
+// since 1970.
 interface Moment {
   readonly time: string;
   readonly timeMs: number;
@@ -58,7 +58,7 @@ export class ChangeLog {
     return newest?.time ?? "";
   }
 
-  /** Adds a resource with its changes after the time since. It replaces all earlier changes of that resource. */
+  /** Adds a resource with its changes after the given time. It replaces all earlier changes of that resource. */
   addResource(kind: Kind, since: string, changes: readonly Change[]): void {
     this.removeResource(kind.ref);
     this.completeSince.set(kind.ref, { time: since, timeMs: since === "" ? -Infinity : Date.parse(since) });
@@ -101,8 +101,8 @@ export class ChangeLog {
     return this.entries.length;
   }
 
-  // Inserts each change into the list, sorted by time. A change follows other changes with the same time. The search
-  // starts at the end, because a new change is usually the newest.
+  // Inserts changes into the list, which is sorted by time. A new change follows the changes with an equal time. The
+  // search starts at the end, because most new changes are the newest.
   private insert(list: LogEntry[], added: readonly LogEntry[]): void {
     for (const h of added) {
       let index = list.length;
@@ -163,17 +163,17 @@ function matcher(filter: string, includeMinor: boolean): (h: LogEntry) => boolea
   return (h) => (includeMinor || !h.isMinor) && terms.every((t) => h.searchText.includes(t));
 }
 
-// Returns the position of a changed field in the description of an update; lower values are first. Fields with one
-// value replaced by another, such as a phase, are first. Added and removed fields follow, then elements of lists,
-// then complete maps and lists. Timestamps are last.
+// Returns a sort key for a changed field, because an update lists its most meaningful fields first (lowest key). The
+// order is: replaced single values such as a phase, added and removed fields, elements of lists, complete maps and
+// lists, timestamps.
 function displayRank(f: Field): number {
   if (/[a-z]Time$/.test(f.pathText)) return 8;
   if (f.after.type === "value" && typeof f.after.value === "object") return 4;
   return (f.pathText.includes("[") ? 2 : 0) + (f.before.type === "value" && f.after.type === "value" ? 0 : 1);
 }
 
-// Describes a changed field as pieces of text. The form "− path" means that the field was removed; its previous value
-// follows if it is known.
+// Describes a changed field as pieces of text. A removed field is described by "−", its path, and its previous value
+// if known.
 function describeField({ pathText, before, after }: Field): string[] {
   const [previous, next] = [lineOf(before), lineOf(after)];
   if (after.type === "none") return ["−", pathText, ...(previous === null ? [] : [shorten(previous, 0)])];
@@ -219,8 +219,8 @@ const nestedText = (value: unknown): string =>
         : String(value)
   );
 
-// Returns at most maxTextLength UTF-16 units of a line, starting at from. It does not split a surrogate pair, and
-// marks omitted text with "…".
+// Returns at most maxTextLength UTF-16 units of a line, starting at the given index. Omitted text is replaced by "…".
+// A surrogate pair (two units that form one character) is not split.
 function shorten(line: string, from: number): string {
   if (from === 0 && line.length <= maxTextLength) return line;
   const part = line.slice(from, from + maxTextLength).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");

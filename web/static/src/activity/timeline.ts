@@ -67,8 +67,8 @@ export class Timeline {
   }
 
   // Returns the step that represents missed changes, or null if it does not match the filter. A value that is masked
-  // both before and after does not count as changed. Its masked text contains a counter of changes, which restarts
-  // when the server or API component that counts restarts.
+  // before and after the step is left out. Its masked text contains a counter, which restarts with the server or the
+  // API component that counts, so a difference does not prove a change.
   private shownGapOf(step: HistoryStep, matches: (haystack: string) => boolean): ShownStep | null {
     let fields = this.fields.get(step);
     if (fields === undefined)

@@ -128,8 +128,8 @@ export class ComparePage {
     return this.stores.every((x) => x.object !== null);
   }
 
-  // Schedules a drawing. The delay grows with the duration of the last drawing, because large objects can change
-  // often.
+  // Schedules a drawing. The longer the last drawing took, the longer is the delay (up to 2 s), because large objects
+  // can change often.
   private schedule(): void {
     this.timer ??= setTimeout(() => requestAnimationFrame(() => this.draw()), Math.min(2000, this.lastDuration * 4));
   }
@@ -150,8 +150,8 @@ export class ComparePage {
     if (!this.busy) void this.drawPending();
   }
 
-  // Draws the pending input. If newer inputs arrived during the drawing, it then draws the newest of them, until no
-  // input is pending.
+  // Draws the pending input (two objects and the display options). If newer inputs arrive during the drawing, it then
+  // draws the newest one, until no input is pending.
   private async drawPending(): Promise<void> {
     this.busy = true;
     try {
@@ -168,7 +168,8 @@ export class ComparePage {
     }
   }
 
-  // Draws one input into a new element. The element replaces the previous drawing only after it is complete.
+  // Draws one input (two objects and the display options) into a new element. The element replaces the previous
+  // drawing only after it is complete.
   private async drawInput(w: DrawInput): Promise<void> {
     const { layout, slices } = this;
     const texts: string[][] = [];

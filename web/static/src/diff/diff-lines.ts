@@ -11,7 +11,7 @@ import { runToEnd } from "../text/time-slice.ts";
 export interface Pair {
   readonly left: string | null;
   readonly right: string | null;
-  readonly leftAt: number; // line number in the left text, from 1; if left is null, the number of the line before
+  readonly leftAt: number; // line number in the left text, from 1; if left is null, that of the line before
   readonly rightAt: number;
   readonly same: boolean;
 }
@@ -101,8 +101,8 @@ function* lineNumbers(lines: readonly string[], numbers: Map<string, number>): G
   return out;
 }
 
-// Returns the positions of anchors in a section: lines that occur exactly once in the section of a, and once in that
-// of b. The anchors are the longest sequence of such lines that has the same order in a and b.
+// Returns the positions of anchors: lines that occur exactly once in the section of each text. If such lines have
+// different orders in the two texts, the anchors are the longest sequence that has the same order in both.
 function* anchors(
   a: Int32Array,
   b: Int32Array,
@@ -110,8 +110,9 @@ function* anchors(
 ): Generator<undefined, [number, number][]> {
   const inA = yield* uniquePositions(a, fromA, toA);
   const inB = yield* uniquePositions(b, fromB, toB);
-  // Find the longest increasing subsequence. best[n] is the index (in all) of the last element of the best sequence
-  // with n + 1 elements.
+  // Find the longest increasing subsequence of the possible anchors. The array all contains these anchors, each with
+  // the index of the anchor before it in its sequence. best[n] is the index of the last anchor of the best sequence
+  // with n + 1 anchors.
   const ends: { readonly at: readonly [number, number]; readonly before: number }[] = [];
   const all: typeof ends = [];
   const best: number[] = [];
@@ -136,8 +137,8 @@ function* anchors(
   return out.reverse();
 }
 
-// Maps each distinct line of a section to its position, or to -1 if it occurs more than once. The keys are the
-// numbers that lineNumbers assigned to the lines.
+// Maps each distinct line of a section to its position, or to -1 if it occurs more than once. A line is represented
+// by the number that lineNumbers assigned to its text.
 function* uniquePositions(lines: Int32Array, from: number, to: number): Generator<undefined, Map<number, number>> {
   const out = new Map<number, number>();
   for (let i = from; i < to; i++) {
@@ -148,7 +149,7 @@ function* uniquePositions(lines: Int32Array, from: number, to: number): Generato
   return out;
 }
 
-const maxKeyedLines = 400; // maximum number of lines (left and right) that are paired by YAML key
+const maxKeyedLines = 400; // larger blocks (left and right lines together) are not paired by YAML key
 
 // Splits a block of replaced lines into smaller blocks, so that lines with the same YAML key are shown next to each
 // other.

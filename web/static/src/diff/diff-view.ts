@@ -140,7 +140,7 @@ class DiffDrawing {
     return out;
   }
 
-  // Whether the user has expanded most of these lines before. If so, they are not collapsed again.
+  // Reports whether the user expanded most of these lines in an earlier drawing. If so, they are not collapsed again.
   private expanded(pairs: readonly Pair[]): boolean {
     return pairs.filter((p) => this.options.expanded?.has(p.left ?? "")).length * 2 > pairs.length;
   }
@@ -208,8 +208,8 @@ function showRest(more: Element | null): void {
   if (more !== null) replaceButton(more, "More characters");
 }
 
-// Removes a button whose hidden content has been inserted after it. If the button had the keyboard focus, that
-// content receives it.
+// Removes a button whose hidden content now follows it. If the button had the keyboard focus, the content
+// receives the focus, with the label as its text for screen readers.
 function replaceButton(button: Element, label: string): void {
   const next = button.nextElementSibling;
   const hadFocus = document.activeElement === button;
@@ -243,7 +243,8 @@ export function saveFocus(container: HTMLElement): () => void {
     let distance = Infinity;
     for (const e of container.querySelectorAll(".diff [data-at]")) {
       if (sideOf(e) !== side) continue;
-      // If the focus was on a button for collapsed lines, prefer such a button to a line at the same distance.
+      // Of two elements at the same distance, prefer the type that had the focus: a line, or a button for collapsed
+      // lines.
       const candidateDistance = Math.abs(numberOf(e) - at) + (e.matches(".fold") === fold ? 0 : 0.5);
       if (candidateDistance < distance) [found, distance] = [e, candidateDistance];
     }
@@ -280,7 +281,7 @@ function line(tag: "span" | "del" | "ins", text: string | readonly MarkedText[],
   return h(tag, { class: "line", "data-at": String(at) }, ...pieces);
 }
 
-// Returns the nodes for a text. Of a very long text, both ends are shown, and a button reveals the middle.
+// Returns the nodes that show a text. A very long text is shown without its middle part, which a button reveals.
 function shorten(text: string): (Node | string)[] {
   if (text.length <= maxDrawnLength) return [text];
   const [head, tail] = [safeCut(text, endLength), safeCut(text, text.length - endLength)];

@@ -45,7 +45,7 @@ export class ColumnChooser implements Content {
     });
     for (const e of this.elements) e.addEventListener("keydown", (e) => this.moveFocus(e as KeyboardEvent));
     this.draw();
-    // The columns arrive together with the rows, which are possibly still loading. Try again until they are known.
+    // The columns are unknown until the first rows arrive. Until then, try again every 200 ms.
     this.timer = setInterval(() => {
       if (this.list.childElementCount === 0) this.draw();
     }, 200);

@@ -9,7 +9,7 @@ import type { Entry } from "../model/row-source.ts";
 import type { Sort } from "../model/sort.ts";
 
 const maxWidth = 56; // characters; a longer text ends with an ellipsis
-const relativeWidth = 9; // minimum width in characters of a column with ages, such as "<invalid>"
+const relativeWidth = 9; // minimum width in characters of a column with ages; the age "<invalid>" needs 9
 
 export interface TableHead {
   readonly thead: HTMLTableSectionElement;

@@ -190,8 +190,8 @@ export class ListPage implements FeedListener {
     this.eventRate = new EventRate();
     const { ref, ns, labels, sort, q } = this.view;
     this.activity.showList({ kind: this.kind, ns, labels });
-    // The picker's count includes all objects of the resource. With selected namespaces or labels, the number of
-    // matching objects is unknown.
+    // The count of the resource picker includes all objects of the resource. If namespaces or labels are selected,
+    // the number of matching objects is unknown (0).
     const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
     return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
   }
@@ -315,13 +315,13 @@ export class ListPage implements FeedListener {
     return Math.floor(this.table.top);
   }
 
-  // Copies the view into the form fields and the heading.
+  // Copies the view (the settings in the URL) into the form fields and the heading.
   private fillForm(): void {
     const { view, kind } = this;
     const setInput = (id: string, value: string): void => {
       const box = input(id);
-      // Do not overwrite the field while the user types. The typed text can end with a space, which the view does not
-      // contain.
+      // Do not overwrite the field while the user types. The typed text can end with a space, which is not part of
+      // the filter in the URL.
       if (box !== null && box.value.trim() !== value) box.value = value;
     };
     setInput("q", view.q);
@@ -387,7 +387,7 @@ export class ListPage implements FeedListener {
     };
   }
 
-  // Returns the object to open in the panel. If that object is open already, the selected log stays selected.
+  // Returns the object to open in the panel. If that object is open already, the log that the user selected is kept.
   private openedObject({ ns, name }: ObjectName): OpenedObject {
     const { open } = this.view;
     return open !== null && sameObject(open, { ns, name }) ? open : { ns, name };
@@ -569,8 +569,8 @@ export class ListPage implements FeedListener {
       );
     // While the server-rendered rows are shown, keep the server-rendered notes about them too.
     if (complete || !this.showsServerRows) showText(byId("coverage-note"), empty ? null : this.asideText(info));
-    // If the list is empty, the note in its place already reports that data is possibly outdated. If rows exist but
-    // none match the filter, the banner reports it.
+    // If the list is empty, the note that replaces the rows also reports outdated data. If only the filter hides all
+    // rows, that note does not report it, so show the banner.
     const isStale = complete && this.feed.rows.total > 0 && staleText(info, this.now()) !== null;
     const banner = empty && !isStale ? null : bannerText(info, this.now());
     showText(byId("banner"), banner);

@@ -198,9 +198,8 @@ export class NamespaceChooser implements Content {
     e.preventDefault();
   }
 
-  // Handles the Enter key in the text box.
-  // If the typed names are namespaces, they are selected. If the namespaces are unknown, it is enough that the typed
-  // names are valid. Otherwise, the first match is selected.
+  // Handles the Enter key in the text box. It selects the typed names if they are namespaces of the cluster. If the
+  // namespaces of the cluster are unknown, valid names are enough. Otherwise, it selects the first match.
   private submitText(): void {
     const typed = namespaces(this.focus.value);
     const first = this.list.querySelector("input")?.value;

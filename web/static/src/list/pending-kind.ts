@@ -1,7 +1,7 @@
-// Decides when the error page for a resource that is not served reloads itself.
-// The reload happens once the resource is in the list of resources, but it can fail again: another replica of the
-// server can answer, and that replica may not know the resource yet. Therefore, each delay is twice as long as the
-// previous one. The delay is stored in the browser's history entry, which survives the reload.
+// Decides when the error page for an unknown resource reloads itself after the resource has appeared in the cluster.
+// The reload can fail again, because it can reach a replica of the server that does not know the resource yet.
+// Therefore, each delay is twice as long as the previous one. The delay is stored in the browser's history entry,
+// which survives the reload.
 
 const minDelay = 5000; // ms; the shortest delay between two reloads
 const maxDelay = 300_000;
@@ -13,13 +13,13 @@ interface ReloadState {
 }
 
 /**
- * Returns the time in ms to wait before the next reload (wait), and the delay in ms after that reload (delay). state
- * is the state that was stored in the browser's history entry.
+ * Returns the time to wait before the next reload (wait), and the minimum delay after that reload (delay), both in
+ * ms. The parameter state is the state that was stored in the browser's history entry.
  */
 export function nextReload(state: unknown, now: number): { readonly wait: number; readonly delay: number } {
   const last = parseReloadState(state);
   const elapsed = last === null ? NaN : now - last.at;
-  // If the last reload was long ago, start again with the shortest delay.
+  // If there was no reload yet, or the last one was long ago, reload immediately and start with the shortest delay.
   if (last === null || !(elapsed >= 0 && elapsed < 2 * last.delay)) return { wait: 0, delay: minDelay };
   return { wait: Math.max(0, last.delay - elapsed), delay: Math.min(maxDelay, 2 * last.delay) };
 }

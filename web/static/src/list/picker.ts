@@ -158,7 +158,8 @@ export class Picker implements KindListener {
     const rank = (a: HTMLAnchorElement): number => {
       const ref = a.dataset["ref"] ?? "";
       const known = this.list.find((k) => k.ref === ref) ?? this.kinds.get(ref);
-      // The server-rendered HTML does not mark which words are short names, such as "po". Such resources rank last.
+      // A resource that is known only from the server-rendered HTML ranks last. That HTML does not mark which words
+      // are short names, such as "po".
       return known === undefined ? 3 : matchRank({ short: (a.dataset["words"] ?? "").split(" "), ...known }, terms);
     };
     return this.matching()
@@ -274,7 +275,7 @@ export class Picker implements KindListener {
     const li = old ?? h("li", {}, a);
     const name = plural(k);
     setText(a.children[0] as Element, name);
-    // Two API groups can contain the same kind, as with Event. Show the group after the kind, except for the group
+    // Two API groups can contain the same kind, such as Event. Show the group after the kind, but not the group
     // "core".
     const isAmbiguous = k.group !== "core" && this.list.some((other) => other !== k && other.kind === k.kind);
     if (isAmbiguous) (a.children[0] as HTMLElement).dataset["of"] = k.group;
@@ -304,7 +305,7 @@ export class Picker implements KindListener {
     if (pinButton !== null) return this.pin(pinButton.closest("li")?.querySelector("a")?.dataset["ref"] ?? "");
     const summary = at.closest("summary");
     const group = summary?.closest("details");
-    // While the filter contains text, the filter opens groups, not the user. Do not store that.
+    // While the filter contains text, the filter opens groups. Store only which groups the user has opened or closed.
     if (group == null || this.filter.value.trim() !== "") return;
     const name = group.dataset["group"] ?? "";
     storeList("folded", [...storedList("folded").filter((n) => n !== name), ...(group.open ? [name] : [])]);

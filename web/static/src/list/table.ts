@@ -50,7 +50,7 @@ export class Table {
   private readonly below = h("tr", { class: "pad", "aria-hidden": "true" }, h("td"));
   private rowHeight = 24;
   private createdRows = 0; // number of row elements created so far; used for their HTML ids
-  private pointer: readonly [number, number] | null = null; // position of the mouse; null if outside the window
+  private pointer: readonly [number, number] | null = null; // position of the mouse; null if outside the browser
   // The position to scroll to when rows arrive, in rows from the top. null if there is no such position.
   private pendingScroll: number | null = null;
   private ownScrollTop = 0; // the last scroll position that this class set itself
@@ -104,7 +104,7 @@ export class Table {
     this.widths.apply(this.head);
     this.table.classList.add("virtual");
     this.measure();
-    // Reserve the height of all rows immediately, so that the scroll position is kept.
+    // No rows are drawn yet. The empty space below gets the height of all rows, so that the scroll position is kept.
     this.above.style.height = "0";
     this.below.style.height = `${rows.length * this.rowHeight}px`;
     this.tbody.replaceChildren(this.above, this.below);
@@ -113,7 +113,7 @@ export class Table {
     this.version = -1;
   }
 
-  // Sets whether the order of the rows is frozen. Frozen rows do not move, and changes of the order wait.
+  // Freezes or unfreezes the order of the rows. While it is frozen, rows do not move, and changes of the order wait.
   private setFrozen(on: boolean): void {
     if (this.rows === null || this.rows.isFrozen === on || (on && this.rows.length === 0)) return;
     this.rows.setFrozen(on);
@@ -311,7 +311,8 @@ export class Table {
     }
     const rowHeight = this.rowHeight;
     if (this.pendingScroll !== null && length > 0) {
-      this.below.style.height = `${length * rowHeight}px`; // makes the table high enough to scroll there
+      // Make the table high enough for the new scroll position.
+      this.below.style.height = `${length * rowHeight}px`;
       this.scrollTo(this.pendingScroll * rowHeight);
       this.pendingScroll = null;
     }
@@ -321,30 +322,30 @@ export class Table {
       Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / rowHeight) + overscan,
     );
     const positions = rows.slice(first, last);
-    // Rows above or below that are not loaded yet are replaced by empty space.
+    // Count the rows at the start of the range that are not loaded yet. Empty space replaces them.
     const before = Math.max(
       0,
       positions.findIndex((e) => e !== undefined),
     );
     const window = positions.filter((e) => e !== undefined);
     if (widths.measure(window)) widths.apply(this.head);
-    // If the active row was set by index before it was loaded, its key is possibly known now.
+    // The active row can be set by its index before the row is loaded. Once it is loaded, store its key.
     if (this.active === null && this.activeIndex >= 0) this.active = positions[this.activeIndex - first]?.key ?? null;
     this.placeRows(this.withDeletedRows(window, rows), first + before, shape, rows);
     this.above.style.height = `${(first + before) * rowHeight}px`;
     this.below.style.height = `${Math.max(0, length - first - before - window.length) * rowHeight}px`;
     this.scroller.toggleAttribute("data-loading", window.length < positions.length);
     this.redrawAll = false;
-    // The browser sends no pointer event when rows move under a pointer that does not move. Check the pointer
-    // position here. The check follows the drawing, so that the effect of a user action is drawn before the order is
-    // frozen.
+    // Check here whether the pointer is over the rows, because the browser sends no event when rows move under a
+    // pointer that does not move. Check only after the drawing, so that the effect of a user action is drawn before
+    // the order is frozen.
     this.setFrozen(this.pointer !== null && this.tbody.contains(document.elementFromPoint(...this.pointer)));
     const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
     if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
   }
 
-  // Returns the visible rows together with the rows that were deleted a moment ago, at their last position.
+  // Returns the given visible rows, together with the rows that were deleted a moment ago at their last position.
   private withDeletedRows(window: Entry[], rows: RowSource): readonly Entry[] {
     const now = performance.now();
     for (const [key, l] of this.deletedRows)
@@ -377,8 +378,8 @@ export class Table {
       freeRows.push(d.tr);
       this.drawn.delete(key);
     }
-    // If no drawn row stays visible, reuse all elements in document order. Otherwise, keep the elements of the rows
-    // that stay, and move the elements that can be reused to the end.
+    // If no drawn row stays visible, reuse all row elements in document order. Otherwise, move the reusable elements
+    // after those of the rows that stay.
     if (this.drawn.size === 0)
       freeRows.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     else this.below.before(...freeRows);

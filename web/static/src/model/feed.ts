@@ -35,7 +35,7 @@ export interface FeedListener {
 export const updateInterval = 50;
 // ms after which a long computation pauses, so that it fits into an animation frame of 16 ms.
 const sliceDuration = 8;
-const statusDelay = 300; // ms; the status text mentions only a longer wait for rows in a new order
+const statusDelay = 300; // ms; the status text mentions a wait for reordered rows only if it is longer
 const digestStep = 5000;
 
 export class Feed implements Handler {
@@ -43,12 +43,13 @@ export class Feed implements Handler {
   /** The number of changes that have arrived. */
   events = 0;
   private state: State | null = null;
-  // The time since which the data was stale when the connection was lost. null if it was not stale.
+  // If the data was stale (possibly out of date) when the connection was lost, the time since which it was stale.
+  // Otherwise null.
   private stale: string | null = null;
   private problem: Problem | null = null;
   private windowed: boolean;
-  // Whether the rows are requested in the default order, because the sort column does not exist. This applies to a
-  // window, a part of the list that the server sorts.
+  // Whether a window (a part of a list that the server sorts) is requested in the default order, because its sort
+  // column does not exist.
   private unsorted = false;
   private snapshotPending = false; // whether a requested snapshot will replace the rows
   private reorderCount = 0; // number of requests for another order so far
@@ -59,8 +60,8 @@ export class Feed implements Handler {
   private subscription: Subscription;
 
   /**
-   * limit is the maximum number of rows in the page; of a longer list, the page has only a window. expectedRows is
-   * the approximate number of rows in the list.
+   * The parameter limit is the maximum number of rows that the page loads; of a longer list, it loads only a part.
+   * The parameter expectedRows is the approximate number of rows in the list.
    */
   constructor(
     private readonly live: Live,
@@ -88,8 +89,9 @@ export class Feed implements Handler {
     );
   }
 
-  // Switches to a window, because the list has more rows than the page is allowed to have. The page then has only the
-  // rows near the viewport, and the server sorts and filters the list.
+  // Switches to a window: the page loads only the rows near the viewport, and the server sorts and filters the list.
+  // It is necessary if the list exceeds the limit. If hasRows is true, the current rows stay until the window
+  // arrives.
   private toWindow(hasRows: boolean): void {
     this.windowed = true;
     this.checkGeneration++;
@@ -98,8 +100,8 @@ export class Feed implements Handler {
     this.reorder(this.listener.firstVisibleRow?.());
   }
 
-  // Subscribes again, to get another order, another filter or a window. The current rows stay until the new ones
-  // arrive. The status text mentions the wait only after statusDelay.
+  // Subscribes again, to get another order, another filter or a window (the rows near the given position). The
+  // current rows stay until the new ones arrive. The status text mentions the wait only after statusDelay.
   private reorder(position = 0): void {
     this.subscription.close();
     this.snapshotPending = this.reorderIsRecent = true;
@@ -181,8 +183,9 @@ export class Feed implements Handler {
         if (!(this.rows instanceof Rows) || !this.rows.apply(m))
           return this.resync("an event does not match the cached rows");
         this.problem = null;
-        // A complete list is allowed to exceed the limit by 20 % before it becomes a window. While the row order is
-        // frozen, because the mouse pointer is over the table, it is allowed to exceed it by 100 %.
+        // A complete list can exceed the limit by 20 % before the page switches to a window (a part of the list).
+        // While the mouse pointer is over the table, the row order is frozen, and the list can grow to twice the
+        // limit.
         if (
           m.type === "rows"
             ? (m.last ? this.rows.total : this.rows.arriving) > this.limit
@@ -204,7 +207,8 @@ export class Feed implements Handler {
       case "window":
       case "window-events": {
         const { columns } = this.rows;
-        // After a switch to a window, the rows of the complete list stay on the screen until the window arrives.
+        // After a switch from a complete list to a window (a part of it), the rows of the complete list stay on the
+        // screen until the window arrives.
         const window = this.rows instanceof WindowRows ? this.rows : this.emptyRows();
         if (!(window instanceof WindowRows) || !window.apply(m))
           return this.resync("an event does not match the cached window");
@@ -227,7 +231,7 @@ export class Feed implements Handler {
       case "digest":
         return this.check(m);
       case "reset":
-        // There is nothing to report if the page has no rows, or if they are already being reloaded.
+        // Report the reload only if the page has rows, and only once for each reload.
         if (this.rows.total === 0 || this.isReloading) break;
         this.isReloading = true;
         this.live.reset(m.reason);
@@ -283,7 +287,8 @@ export class Feed implements Handler {
     if (hex(sum) !== expectedDigest) this.rejectRows("the digest of the cached rows differs from the server's");
   }
 
-  // Prepares the rows for the text filter before the user types. It works in slices that do not block the page.
+  // Caches the searchable text of all entries, starting at the given index, before the user types a filter. It pauses
+  // regularly, so that the page stays responsive.
   private prepareFilter(rows: Rows, entries: readonly Entry[], from: number): void {
     if (rows !== this.rows) return;
     const end = performance.now() + sliceDuration;

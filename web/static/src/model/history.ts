@@ -6,7 +6,7 @@ import { valueAt } from "./paths.ts";
 import type { Change, JsonObject } from "../net/wire.ts";
 
 export interface HistoryStep {
-  readonly number: number; // serial number, higher for newer steps
+  readonly number: number; // serial number of the step (change), higher for newer steps
   readonly change: Change;
   /** The object before an update or a delete. null if the server has not sent it. */
   readonly before: JsonObject | null;
@@ -20,7 +20,7 @@ export interface HistoryStep {
 }
 
 const maxSteps = 1000;
-const maxBytes = 8 << 20; // approximate memory limit of all steps in bytes; the newest step is always kept
+const maxBytes = 8 << 20; // approximate memory limit of all steps (changes) in bytes; the newest is always kept
 
 export class History {
   /** The known changes, oldest first. */
@@ -32,9 +32,9 @@ export class History {
   private readonly bytes = new WeakMap<HistoryStep, number>();
 
   /**
-   * Applies a new snapshot, which the server sends at the start and after a reconnect. object is the object before
-   * the given changes, or null if it did not exist or is unknown. Earlier steps stay, because a restarted server does
-   * not know them. Returns false if a change cannot be applied to the object.
+   * Applies a new snapshot, which the server sends at the start and after a reconnect. The parameter object is the
+   * object before the given changes, or null if it did not exist or is unknown. Earlier steps stay, because a
+   * restarted server does not know them. Returns false if a change cannot be applied to the object.
    */
   applySnapshot(object: JsonObject | null, since: string, changes: readonly Change[]): boolean {
     if (!(Date.parse(since) > Date.parse(this.since))) {
@@ -51,8 +51,9 @@ export class History {
     this.current = null;
   }
 
-  // Appends a snapshot to the existing steps. Steps that the snapshot repeats are removed first. If the page missed
-  // changes between the remaining steps and the snapshot, one gap step represents all of them.
+  // Adds a new snapshot to the existing steps (changes of the object). Steps that the snapshot contains too are
+  // removed first. If the page missed changes before the snapshot, one step, which is marked as a gap, represents all
+  // of them.
   private join(object: JsonObject | null, since: string, changes: readonly Change[]): void {
     const { steps } = this;
     const indexByVersion = new Map(steps.map((s, i) => [s.change.rv, i]));
@@ -64,8 +65,8 @@ export class History {
     let before = keptSteps.at(-1)?.after ?? (keptSteps.length > 0 ? null : (steps[0]?.before ?? this.current));
     if (object === null ? repeatedIndex !== undefined : before !== null && version(before) === version(object))
       return void (this.steps = keptSteps);
-    // Two consecutive gaps become one longer gap. Exception: the object after the first gap is known, and the object
-    // after the second gap is not.
+    // If the last step is a gap (missed changes) too, merge both gaps into one. Keep them separate if the object is
+    // known after the first gap, but not after the second one.
     const last = keptSteps.at(-1);
     if (last?.isGap && (object !== null || last.after === null)) ({ before } = keptSteps.pop() as HistoryStep);
     const uid = String(metadataField(object ?? before, "uid") ?? "");
@@ -127,7 +128,7 @@ export class History {
 const metadataField = (object: JsonObject | null, name: string): unknown => valueAt(object, ["metadata", name]);
 const version = (object: JsonObject): string => String(metadataField(object, "resourceVersion") ?? "");
 
-// Estimates the memory of a value in bytes. Parts that the value shares with before are not counted.
+// Estimates the memory of a value in bytes. Parts that are shared with the previous value (before) are not counted.
 function estimateBytes(value: unknown, before?: unknown): number {
   if (value === before) return 0;
   if (typeof value === "string") return 16 + value.length;

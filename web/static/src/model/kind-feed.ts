@@ -24,7 +24,8 @@ export class KindFeed implements Handler {
   private socketSendsKinds = false;
   private socketSendsCounts = false; // whether the WebSocket also sends the numbers of objects
   private etag = "";
-  // The value of clockOffsetNow at the last Date header, in ms.
+  // The result of clockOffsetNow in ms when the server last sent its time. If the result differs later, the browser's
+  // clock has jumped.
   private clockOffset = 0;
 
   constructor(

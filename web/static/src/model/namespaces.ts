@@ -11,9 +11,10 @@ export function namespacesLabel(ns: readonly string[]): string {
 }
 
 /**
- * Returns a message about the namespaces in ns that do not exist. namespaces are the cluster's namespaces. when is
- * the time at which they were last current, or null for now. Returns null if all of ns exist, or if that is unknown.
- * missingNamespacesNote in web/templates/listtext.go is the same in Go.
+ * Returns a message about the selected namespaces (ns) that do not exist. Returns null if all of them exist, or if
+ * that is unknown. The parameter namespaces contains the cluster's namespaces. The parameter when is the time at
+ * which they were last current, or null for now. missingNamespacesNote in web/templates/listtext.go is the same in
+ * Go.
  */
 export function missingNamespacesText(
   ns: readonly string[],

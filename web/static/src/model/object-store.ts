@@ -11,7 +11,7 @@ import type { ChangeAuthor, Health, Message, ObjectEvent, Problem, State, JsonOb
 /** The last change of the object, as its event describes it. */
 export interface LastChange {
   readonly op: ObjectEvent["op"];
-  readonly at: string; // time in RFC 3339 format
+  readonly at: string; // time of the change in RFC 3339 format
   readonly by: readonly ChangeAuthor[]; // authors (field managers), newest first; empty if unknown
   readonly before: JsonObject | null; // object before the change; null if unknown
 }
@@ -131,8 +131,8 @@ export class ObjectStore implements Handler {
     this.isLoaded = true;
     this.isReloading = false;
     this.problem = null;
-    // If the snapshot contains another version, the changes in between are unknown, so the last change is unknown
-    // too.
+    // If the snapshot contains another version of the object, the page missed changes. The last change is then
+    // unknown.
     if (object === null ? this.deletedAt === null : version(object) !== version(this.object)) this.last = null;
     if (object !== null) this.deletedAt = null;
     else if (this.object !== null) this.deletedAt ??= "";

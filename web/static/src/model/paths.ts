@@ -61,7 +61,8 @@ export function pathText(path: readonly string[], root: unknown): string {
       const key = isObject(element) ? keyOfList(list) : undefined;
       text += `[${key === undefined ? segment : String((element as Readonly<Record<string, unknown>>)[key])}]`;
     } else {
-      // If root is not known, an index of a list cannot be distinguished from a numeric key.
+      // If the object is unknown, a list index cannot be distinguished from a numeric key. Both are shown in
+      // brackets.
       text += /^[A-Za-z_][\w-]*$/.test(segment) ? `${text === "" ? "" : "."}${segment}` : `[${segment}]`;
     }
     value = valueAt(value, [segment]);

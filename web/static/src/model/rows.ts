@@ -1,9 +1,7 @@
 // The rows of one subscription, filtered and sorted in the browser.
-//
-// An Entry is one version of a row, and is immutable. An update creates a new entry and marks the old one as dead. If
-// the row keeps its position, the new entry replaces the old one in place.
-// When rows are added, removed or moved, the dead entries are removed from the sorted list, and the few new ones are
-// merged into it. This happens once per animation frame, even if many events have arrived. The table compares entries
+// An Entry is one version of a row, and is immutable. An update creates a new entry. If the row keeps its position,
+// the new entry replaces the old one in place. Otherwise, the new entry is merged into the sorted list, and the old
+// one is removed. This happens once per animation frame, even if many events have arrived. The table compares entries
 // by identity to find the rows that it must draw again.
 
 import { FrozenOrder } from "./frozen-order.ts";
@@ -18,8 +16,8 @@ import {
 } from "./severity.ts";
 import type { Column, Message } from "../net/wire.ts";
 
-// The work to do before the rows are read, in increasing order. "no" means none. "merge" merges new entries into the
-// sorted rows. "filter" also filters all rows again. "all" also sorts all rows again.
+// The work that is necessary before the rows are read. "no": none. "merge": merge new entries into the sorted rows.
+// "filter": also filter all rows again. "all": also sort all rows again.
 const pendingWork = ["no", "merge", "filter", "all"] as const;
 
 export class Rows implements RowSource {
@@ -35,8 +33,9 @@ export class Rows implements RowSource {
   private filtered: Entry[] = []; // the rows that match the filter; the same array as sorted if there is no filter
   private newEntries: Entry[] = [];
   private pendingWorkLevel: (typeof pendingWork)[number] = "no";
-  private isInDefaultOrder = false; // whether byKey is in the default order (namespace, then name)
-  // Whether the snapshot that is arriving is in the default order so far, and its last entry so far.
+  private isInDefaultOrder = false; // whether the map byKey is in the default order (namespace, then name)
+  // Whether the rows of the arriving snapshot are in the default order (namespace, then name) so far, and the last
+  // one that has arrived.
   private incomingOrder: { isInDefaultOrder: boolean; last: Entry | null } = { isInDefaultOrder: true, last: null };
   private frozenOrder: FrozenOrder | null = null;
   private severityCache: { readonly of: readonly Column[]; readonly list: readonly SeverityColumn[] } = {
@@ -52,7 +51,7 @@ export class Rows implements RowSource {
   setFrozen(on: boolean): void {
     if (on === (this.frozenOrder !== null)) return;
     this.frozenOrder = on ? new FrozenOrder(this.visible()) : null;
-    if (!on) this.version++; // a freeze changes nothing on the screen
+    if (!on) this.version++; // only the end of a freeze changes the screen
   }
 
   get isFrozen(): boolean {
@@ -232,12 +231,13 @@ export class Rows implements RowSource {
       return;
     if (this.pendingWorkLevel === "all") return void this.version++;
     this.newEntries.push(e);
-    // If nothing reads the rows, as in a hidden tab, new entries pile up. Sorting all rows is then cheaper than
-    // merging.
+    // If the rows are not read for a while, for example in a hidden tab, new entries accumulate. Sorting all rows is
+    // then cheaper than merging.
     this.markStale(this.newEntries.length > this.byKey.size ? "all" : "merge");
   }
 
-  // Records a change of a row while the order is frozen. old is undefined for a new row, and e for a deleted row.
+  // Records a change of a row while the order is frozen. The old entry is undefined for a new row, and the new entry
+  // e is undefined for a deleted row.
   private recordChange(old: Entry | undefined, e: Entry | undefined): void {
     const key = (e ?? old)?.key;
     if (this.frozenOrder === null || key === undefined) return;
@@ -275,7 +275,7 @@ export class Rows implements RowSource {
     return parts.flat();
   }
 
-  // Returns the index of the first entry at or after from that does not sort before e.
+  // Returns the index of the first entry that does not sort before the entry e. The search starts at the index from.
   private insertionIndex(entries: readonly Entry[], e: Entry, from: number): number {
     let [low, high] = [from, entries.length];
     while (low < high) {

@@ -77,7 +77,7 @@ export function cellSeverity(
 ): Severity | null {
   const text = textIn(cells, index);
   const severity = ready ? readySeverity(text, textIn(cells, desired)) : stateSeverity(text);
-  // A completed object is not ready, and does not need to be.
+  // A completed object, such as a finished Pod, is not ready. That is not a problem.
   return ready &&
     severity === "warn" &&
     severityColumns.some((t) => !t.isReadyColumn && completedStates.includes(textIn(cells, t.index)))

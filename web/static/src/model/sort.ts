@@ -50,8 +50,8 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
     // The column shows an age, so the newest timestamp is sorted first.
     return Number.isNaN(at) ? null : -at;
   }
-  // A column can contain durations even if the server did not mark it as a column of ages. 90m is longer than 1h.
-  // "5m" could also be the quantity 0.005, but tables print minutes.
+  // A duration can be in any column, not only in columns that the server marked as ages. Sort it by length: 90m is
+  // longer than 1h. "5m" could also mean the quantity 0.005, but in tables it means 5 minutes.
   if (duration.test(text))
     return [...text.matchAll(/(\d+)([smhdy])/g)].reduce(
       (sum, [, n, unit]) => sum + Number(n) * (seconds[unit ?? ""] ?? 0),

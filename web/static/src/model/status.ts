@@ -11,9 +11,9 @@ export interface SubscriptionInfo {
   readonly connection: Connection;
   readonly since: number; // time in ms at which the connection changed to its current state
   readonly closeReason: string; // reason that the server gave when it closed the connection; empty for none
-  readonly state: State | null; // last state that the server sent over this connection; null for none
-  // The time since which the data was already stale when the previous connection was lost, or "" if that time is
-  // unknown. null if the data was not stale, or if new data has arrived.
+  readonly state: State | null; // last state, such as "stale", that the server sent over this connection, or null
+  // If the data was already stale (possibly out of date) when the previous connection was lost, the time since which
+  // it was stale, or "" if that time is unknown. null if the data was not stale, or if new data has arrived.
   readonly stale: string | null;
   readonly isComplete: boolean; // whether a complete snapshot has arrived, and no newer one is expected
   readonly arriving: number; // number of rows that have arrived of an incomplete snapshot
@@ -127,9 +127,9 @@ export function lastCurrentText(info: SubscriptionInfo, now: number): string | n
 }
 
 /**
- * Explains why a page is not live, and how old its data is. closeReason is the server's reason for closing the
- * connection. isReachable reports whether the server answers plain HTTP requests, or is null if unknown. at is the
- * time of the data.
+ * Explains why a page is not live, and how old its data is. The parameter closeReason is the server's reason for
+ * closing the connection. The parameter isReachable reports whether the server answers plain HTTP requests, or is
+ * null if unknown. The parameter at is the time of the data.
  */
 export function offlineText(closeReason: string, isReachable: boolean | null, at: string, now: number): string {
   const closed = "the WebSocket connection could not be opened (a proxy may block it)";
@@ -184,8 +184,8 @@ export function noteFor(
   switch (info.state?.state) {
     case "forbidden": {
       const title = `Forbidden: you can't list ${resource}`;
-      // If the user selects no namespaces, the server shows all namespaces that the user can read. "forbidden" then
-      // means that there are none.
+      // Offer to show the permitted namespaces only if the user selected namespaces. Without a selection, the server
+      // shows all permitted namespaces anyway, so "forbidden" means that there are none.
       if (hasChosenNamespaces)
         return make(
           title,

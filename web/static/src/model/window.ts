@@ -19,13 +19,13 @@ type WindowMessage = Extract<Message, { type: "window" }>;
 type WindowEventsMessage = Extract<Message, { type: "window-events" }>;
 type RemovalReason = Extract<WindowEvent, { op: "remove" }>["why"];
 
-// The state of the rows while their order is frozen: the rows at the time of the freeze, and the number of matching
-// rows at that time.
+// The state while the order of the rows is frozen: the rows at the time of the freeze, the number of matching rows at
+// that time, and the rows that have left the window since.
 interface FrozenState {
   readonly order: FrozenOrder;
   readonly keys: ReadonlySet<string>;
   readonly matching: number;
-  readonly departed: Map<string, Entry>; // rows that have left the window since, in their last known version
+  readonly departed: Map<string, Entry>; // the last known version of each row that has left the window
 }
 
 export class WindowRows implements RowSource {
@@ -113,7 +113,7 @@ export class WindowRows implements RowSource {
           departed: new Map(),
         }
       : null;
-    if (!on) this.version++; // a freeze changes nothing on the screen
+    if (!on) this.version++; // only the end of a freeze changes the screen
   }
 
   /**
@@ -155,15 +155,15 @@ export class WindowRows implements RowSource {
       const before = old.get(e.key);
       return before !== undefined && before.uid === e.uid && before.rv === e.rv ? before : e;
     });
-    // Unfreeze the order if this is another window. Keep it frozen if the server only sends the same window again,
-    // which happens when most rows have changed.
+    // Unfreeze the order if the message contains other columns or another part of the list. Keep it frozen if the
+    // server only sends the same part again, which happens when most of its rows have changed.
     if (m.columns !== null || m.offset !== this.offset) this.frozen = null;
     this.offset = this.requestedOffset = m.offset;
     this.updateCounts(m);
     this.isRequestPending = false;
     this.isComplete = true;
-    // After a request for the rows around an object, the table first scrolls to the object, and then requests what it
-    // needs.
+    // After a request for the rows around an object, do not request rows here. The table first scrolls to the object,
+    // and then requests the rows that it needs.
     if (!this.isLocatePending) this.requestIfNeeded(...this.neededRange);
     this.isLocatePending = false;
     return true;
@@ -179,8 +179,8 @@ export class WindowRows implements RowSource {
           if (e.at > this.entries.length) return false;
           const next = entryOf(e.row, true, commonAuthor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
-          // If there is no filter, an inserted row that has an author is not new: it has changed and moved here from
-          // elsewhere.
+          // If there is no filter, an inserted row that has an author is not a new row. It has changed, and has moved
+          // here from another position in the list.
           this.frozen?.order.recordChange(
             next.key,
             true,
@@ -225,8 +225,9 @@ export class WindowRows implements RowSource {
   private recordRemoval(key: string, why: RemovalReason): void {
     if (why === "gone") this.deletedKeys.add(key);
     for (const oldest of this.deletedKeys) if (this.deletedKeys.size > windowSize) this.deletedKeys.delete(oldest);
-    // Count a removed row as a waiting change, unless other rows only pushed it out of the window. Do not count a row
-    // that was added after the freeze, because it was counted as added.
+    // Count a removed row as a pending change if the row was deleted, has moved, or no longer matches the filter. Do
+    // not count it if other rows pushed it out of the window (the loaded rows), or if it was already counted as
+    // added.
     if (why !== undefined && (why === "moved" || this.frozen?.keys.has(key) === true))
       this.frozen?.order.recordChange(key, true, why === "moved", true);
   }

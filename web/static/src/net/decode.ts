@@ -67,9 +67,9 @@ export function decode(text: string, viewOf: (id: number) => SubscriptionSpec["v
   return { messages, faults };
 }
 
-// Matches JSON integers of 16 or more digits, which can lose digits as JavaScript numbers. If the browser provides
-// the source text of a number, such integers are decoded as bigint. Other messages are decoded without a reviver
-// function, which is slow.
+// Matches JSON integers of 16 or more digits, which can lose digits as JavaScript numbers. Only messages with such
+// integers are decoded with a reviver function, because that is slow. It decodes the integers as bigint, if the
+// browser provides the source text of a number.
 const longInteger = /[:[,]\s*-?\d{16,}\s*[,}\]]/;
 
 export function parse(text: string): unknown {
@@ -257,7 +257,7 @@ function windowEvent(v: unknown): WindowEvent {
   }
 }
 
-// Decodes the reason why a row was removed from a window. An unknown reason is ignored.
+// Decodes the reason why a row was removed from a window (the loaded part of a list). An unknown reason is ignored.
 function decodeRemovalReason(v: unknown): { why?: "gone" | "filtered" | "moved" } {
   const known = (["gone", "filtered", "moved"] as const).find((w) => w === v);
   return known === undefined ? {} : { why: known };
@@ -461,7 +461,8 @@ function decodeAuthor(v: unknown): { by?: ChangeAuthor } {
   return { by: decodeFieldManager(tree(v, "by")) };
 }
 
-// Decodes the author of a change in the view "table", where an author is an array without field names.
+// Decodes the author of a change in the view "table" (a complete list). Its messages contain an author as an array
+// without field names.
 function decodeTableAuthor(v: unknown): { by?: ChangeAuthor } {
   if (isAbsent(v)) return {};
   const [manager, operation, subresource, time] = list(v, "by");

@@ -58,7 +58,7 @@ interface SubscriptionState {
   spec: SubscriptionSpec;
   readonly handler: Handler;
   id: number;
-  cursor: string | null; // null until a complete snapshot has arrived
+  cursor: string | null; // position in the server's history; null until a complete snapshot has arrived
   isSent: boolean; // whether the server knows this subscription on the current connection
   partialMessage: string; // the received chunks of an incomplete long message
   ended: boolean; // whether the server has ended or refused the subscription
@@ -233,7 +233,7 @@ export class Live {
     if (m.type === "pong") return this.onPong(m.id);
     const sub = this.subs.get(m.id);
     if (sub === undefined) return;
-    // If another message arrives, the rest of an incomplete long message will not follow.
+    // After any other message, the rest of an incomplete long message no longer arrives.
     if (m.type !== "part") sub.partialMessage = "";
     switch (m.type) {
       case "part": {
@@ -316,7 +316,8 @@ export class Live {
     }
     sub.cursor = null;
     this.forget(sub);
-    // Register the subscription under a new id before it is sent, so that a reconnect in the meantime sends it too.
+    // Register the subscription under a new id now, not only when it is sent. If the page reconnects in the meantime,
+    // the subscription is then sent too.
     sub.id = this.nextId++;
     this.subs.set(sub.id, sub);
     const wait = Math.min(maxRetryDelay, sub.resyncs++ === 0 ? 0 : minRetryDelay * 2 ** sub.resyncs);
@@ -363,7 +364,8 @@ export class Live {
   // Detects a dead connection. After a laptop has slept, or on a network that drops packets, the browser fires no
   // close event.
   private check(): void {
-    // Do not rely on heartbeats for the view "resources", because older servers send none.
+    // Do not require messages if the only subscription is to the list of resources (view "resources"), because older
+    // servers send no heartbeats for it.
     const waiting =
       this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended && s.spec.view !== "resources");
     if (this.socket !== null && waiting && this.host.now() - this.lastReceivedAt > maxSilence)

@@ -1,5 +1,5 @@
-// Lets the user log in again. A server without a valid login answers every page with a login page, which then leads
-// back to the requested page. Therefore, a reload is enough.
+// Lets the user log in again. Without a valid login, the server answers every page request with a login page, which
+// then leads back to the requested page. Therefore, a reload is enough.
 
 import { withBase } from "./base-path.ts";
 
@@ -18,7 +18,7 @@ export async function checkLogin(
     });
     if (response.ok) return onLoggedIn();
   } catch {
-    // The request failed, probably because a login proxy redirected it. A page load will be redirected too.
+    // The request failed, probably because a login proxy redirected it. If so, a page load leads to the login too.
   }
   onLoggedOut();
 }

@@ -16,7 +16,7 @@ export interface Column {
 export interface Row {
   readonly ns: string;
   readonly name: string;
-  readonly uid: string; // empty in the view "table", where the server does not send it
+  readonly uid: string; // empty in complete lists (the view "table"), for which the server does not send it
   readonly rv: string;
   readonly created: string;
   readonly cells: readonly Cell[];

@@ -41,7 +41,7 @@ export class Panel {
   private openCount = 0;
   private frame = 0;
   private failure = ""; // message that replaces the tab if it could not be loaded; empty otherwise
-  private slowLoadTimer: ReturnType<typeof setTimeout> | undefined; // shows that a tab is still loading
+  private slowLoadTimer: ReturnType<typeof setTimeout> | undefined; // shows a message if a tab takes long to load
 
   constructor(
     private readonly root: HTMLElement,
@@ -222,8 +222,8 @@ export class Panel {
     this.tab.show({ object: store.object, health: store.health, last: store.last, isDeleted, info });
   }
 
-  // Returns the text of the banner. known is the text about the connection and the data. While the connection is
-  // open, a tab that failed to load has priority over it.
+  // Returns the text of the banner. The parameter known is a text about the connection and the data. A failure to
+  // load the tab has priority over it while the connection is open. Otherwise, known has priority.
   private bannerTextFor(known: string | null): string | null {
     return this.host.live.connection === "open" ? this.failure || known : (known ?? (this.failure || null));
   }

@@ -8,7 +8,8 @@ export const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 export function listenToKeys(commands: () => readonly Command[]): void {
   document.addEventListener("keydown", (e) => {
     if (e.defaultPrevented || e.isComposing) return;
-    // While a dialog or popover is open, it handles all keys itself, except those of commands with the scope "ever".
+    // While a dialog or popover is open, it handles all keys itself, except those of commands that work everywhere
+    // (scope "ever").
     const dialogIsOpen = document.querySelector("dialog[open], :popover-open:not([popover=manual])") !== null;
     const isAltGraph = e.getModifierState("AltGraph"); // some keyboards need AltGr to type [ and ]
     const plain = isAltGraph || (!e.ctrlKey && !e.metaKey && !e.altKey);
@@ -28,7 +29,7 @@ export function listenToKeys(commands: () => readonly Command[]): void {
 }
 
 function focusAreaOf(target: EventTarget | null): FocusArea {
-  // An element that was closed a moment ago keeps the focus for one animation frame.
+  // An element that was hidden a moment ago keeps the focus for one animation frame. Use the body instead.
   const at = target instanceof HTMLElement && target.checkVisibility() ? target : document.body;
   if (at.id === "q") return "filter";
   const isTextInput = at instanceof HTMLInputElement && !["checkbox", "radio", "button", "submit"].includes(at.type);

@@ -293,7 +293,8 @@ function kindItems(kinds: readonly ListedKind[], context: SearchContext, sorted 
   });
 }
 
-// Returns the range of the label to highlight. It is empty if the text matches another name of the resource.
+// Returns the start and end of the part of the label that matches the typed text. The result is empty if the text
+// matches only another name of the resource.
 function matchRange(label: string, typed: string): number[] {
   const at = typed === "" ? -1 : label.toLowerCase().indexOf(typed.toLowerCase());
   return at < 0 ? [] : [at, at + typed.length];

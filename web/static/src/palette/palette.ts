@@ -238,7 +238,7 @@ export class Palette {
   }
 }
 
-// Runs the command in a microtask. By then, the closed dialog has returned the focus.
+// Runs the command in a microtask, so that the closed dialog first returns the focus to the page.
 function run(command: Command): void {
   queueMicrotask(() => command.run(command.keys[0] ?? ""));
 }

@@ -57,7 +57,7 @@ export class ShareLinkList {
         error = `${title}. ${detail}`;
       }
     } catch {
-      // The error is shown below.
+      // The code below shows the error.
     }
     if (!this.open || ownRequest !== this.requestNumber) return;
     if (listing !== null) {

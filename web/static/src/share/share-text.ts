@@ -161,7 +161,8 @@ export function visibilityText(parts: readonly SharedPart[], open: boolean): str
     : `Viewers see ${description}, and nothing else.`;
 }
 
-// Describes p if it only complements main, such as the log of a shared pod. Otherwise it returns null.
+// Describes the shared part p if it only complements the part main, such as the log of a shared pod. Otherwise, it
+// returns null.
 function companionText(main: SharedPart, p: SharedPart): string | null {
   const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...main, resource: "" });
   if (p.resource === logs && same) return main.name === "" ? "their logs" : "its log";
@@ -193,7 +194,7 @@ export function unmaskedText(parts: readonly SharedPart[]): string | null {
 export interface Link {
   readonly id: string;
   readonly to: string;
-  readonly expires: string; // time in RFC 3339 format, as created and lastUsed
+  readonly expires: string; // time in RFC 3339 format; created and lastUsed have the same format
   readonly created: string;
   readonly lastUsed: string; // time of the last use; empty if the link was never used
   readonly note: string;

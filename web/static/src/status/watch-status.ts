@@ -63,7 +63,7 @@ function cells(c: Fields): string[] {
   const listed = c["state"] === "live" || c["state"] === "stale";
   const [objects, cache, lists] = [number(c["objects"]), number(c["cacheBytes"]), number(c["lists"])];
   const last = timestampText(c["lastEvent"]);
-  // Before the first list, nothing has been counted.
+  // Until the first list request has succeeded, nothing was counted, so the number is unknown.
   const since = (n: number): string => (lists > 0 ? formatInteger(n) : unknownText);
   return [
     listed ? formatInteger(objects) : unknownText,

@@ -1,7 +1,7 @@
-// Makes invisible characters visible, and characters that change the writing direction. Such characters could make a
-// text resemble another one, or overwrite the text next to it. The characters stay in the text, so that copying and
-// searching work. Each run of them is isolated from the text around it, and its code points are shown.
-// web/templates/invisible.go does the same in Go.
+// Shows the code points of invisible characters, and of characters that change the writing direction. Otherwise, they
+// could make a text resemble another one, or overwrite the text next to it. The characters stay in the text, so that
+// copying and searching work. Each run of them is isolated from the text around it. web/templates/invisible.go does
+// the same in Go.
 
 const invisible = new RegExp(
   "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e" +

@@ -25,9 +25,9 @@ export function alignLists<T>(
   const m = endB - head;
   if (n === 0 || m === 0) return out;
 
-  // This is the algorithm of E. Myers, "An O(ND) Difference Algorithm and Its Variations". For each diagonal k,
-  // furthest contains the highest index in before that d edits can reach. trace contains a copy of furthest for each
-  // d.
+  // This is the algorithm of E. Myers, "An O(ND) Difference Algorithm and Its Variations". For each diagonal k, the
+  // array furthest contains the highest index in the list before that d edits can reach. The array trace contains a
+  // copy of furthest for each d.
   const limit = Math.min(n + m, maxEdits);
   const furthest = new Int32Array(2 * limit + 3);
   const trace: Int32Array[] = [];

@@ -3,7 +3,7 @@
 const sliceDuration = 8; // ms; an animation frame has 16 ms
 
 export class TimeSlicer {
-  private since = 0; // start of the current slice
+  private since = 0; // time in ms at which the current slice started
 
   /** isWanted is called after each pause. It reports whether the work must continue. */
   constructor(
@@ -51,6 +51,7 @@ interface Scheduler {
   yield?: () => Promise<void>;
 }
 
-// Lets the browser do other work. The timer is only a fallback, because browsers delay timers of hidden pages.
+// Lets the browser do other work. Timers are used only if scheduler.yield does not exist, because browsers delay the
+// timers of hidden pages.
 const yieldToPage = (): Promise<void> =>
   (globalThis as { scheduler?: Scheduler }).scheduler?.yield?.() ?? new Promise((done) => setTimeout(done));

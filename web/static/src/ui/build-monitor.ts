@@ -1,8 +1,7 @@
-// Detects that the server now serves another build of this page, for example after an upgrade.
-// The page then shows a notice and keeps working, and the user reloads it at a convenient time. A page reloads itself
-// if it has been hidden for a while and would lose nothing. It reloads only if the server already serves the other
-// build, and only once for each build. The limit is necessary, because a caching proxy could return the old page
-// again.
+// Detects that the server now serves another build of this page, for example after an upgrade. The page then shows a
+// notice and keeps working until the user reloads it. It reloads itself only if it has been hidden for a while, would
+// lose nothing, and the server already serves the other build. It does so only once for each build, because a caching
+// proxy could return the old page again.
 
 import { withBase } from "../net/base-path.ts";
 import { h, setText } from "./dom.ts";

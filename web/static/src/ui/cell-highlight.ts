@@ -27,7 +27,7 @@ function fade(): void {
       continue;
     }
     stepOfElement.set(e, step + 1);
-    // If the user prefers reduced motion, the highlight is removed after a moment without fading.
+    // If the user prefers reduced motion, the highlight keeps its full color until it is removed.
     if (step > 0 && !reduced.matches) e.setAttribute("data-fading", String(step));
   }
   if (stepOfElement.size > 0) return;

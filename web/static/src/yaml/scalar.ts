@@ -37,8 +37,8 @@ function schema(): Schema {
 
 const options = { schema: schema(), lineWidth: -1, noRefs: true, seqNoIndent: true, quoteStyle: "double" } as const;
 
-// Matches strings that need no quotes, except reservedWords. Most strings in objects match. Calling js-yaml for each
-// of them would take most of the time.
+// Matches strings that need no quotes, unless they are reserved words. Most strings in objects match. Calling js-yaml
+// for each of them would take most of the time.
 const plainPattern = /^[A-Za-z][\w./+=@,;():-]*$/;
 const reservedWords = new Set(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]);
 const isPlain = (text: string): boolean =>
@@ -101,9 +101,9 @@ export const keyLines = (key: string): string[] =>
         .slice(0, -1)
         .map((l, i) => (i === 0 ? l : l.slice(2)));
 
-// Formats a value with js-yaml as an element of a list. The first line is the text after the dash.
-// Strings that contain double quotes, such as JSON, are in single quotes, which are easier to read. A second element
-// follows the value, because js-yaml adds an end marker to a document that ends with empty lines.
+// Formats a value with js-yaml as the first element of a list. The first line is the text after the dash. A string
+// that contains double quotes, such as JSON, is in single quotes, which are easier to read. The list has a second
+// element (0), because js-yaml adds an end marker to a document that ends with empty lines.
 const dumpValue = (value: unknown): string[] =>
   dump([value, 0], {
     ...options,
@@ -132,8 +132,7 @@ export function compareKeys(a: string, b: string): number {
   if (letters === 2) return x - y;
   const m = digitsEnd(a, at);
   const n = digitsEnd(b, at);
-  // A 0 after a nonzero digit is part of a number, not a leading zero. In this case, the number with more digits is
-  // larger.
+  // A 0 after a nonzero digit is part of the number, not a leading zero. The number with more digits is then larger.
   const isWithinNumber = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
   const difference = isWithinNumber || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
   return difference || m - n || x - y;

@@ -61,7 +61,8 @@ export class YamlWriter {
     return isTree(value) ? this.lines(value, 0) : createLines(value, 2);
   }
 
-  // Returns the parts of the value whose lines are not cached yet. A nested part precedes the parts that contain it.
+  // Appends the parts of a value whose lines are not cached yet (maps, lists and long texts) to out, and returns out.
+  // A nested part precedes the parts that contain it.
   private uncachedParts(value: unknown, indent: number, out: [Part, number][]): [Part, number][] {
     if (typeof value === "string" && value.length >= minCachedLength) out.push([value, indent]);
     if (!isTree(value)) return out;

@@ -1,4 +1,4 @@
-// Values that replace fields of an object, to test that wrong types cause no errors.
+// Replaces fields of objects by values of wrong types, to test that they cause no errors.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -14,7 +14,7 @@ import { authorView, timeView } from "../../ui/author-view.ts";
 import type { Change, JsonObject } from "../../net/wire.ts";
 
 const maxLines = 24; // maximum number of lines of a value that are shown at first
-const maxBriefLength = 64; // maximum number of characters in both values of a one-line change
+const maxBriefLength = 64; // maximum number of characters in both values together, for a one-line change
 
 /** Returns an HTML element for a step of the history. Only the given fields are shown. */
 export function changeView(step: HistoryStep, fields: readonly Field[], layout: DiffLayout, now: number): HTMLElement {

@@ -43,8 +43,8 @@ export class ChangesTab implements Tab, Handler {
   private readonly history = new History();
   private readonly timeline = new Timeline();
   private readonly subscription: Subscription;
-  // The drawn groups of changes, by the number of their oldest step. That number stays the same while newer steps are
-  // added.
+  // The drawn groups of changes. The key is the number of the oldest change in the group, which stays the same while
+  // newer changes are added.
   private drawn = new Map<number, Drawn>();
   private layout: DiffLayout = storedLayout("inline");
   private limit = pageSize;
@@ -113,8 +113,7 @@ export class ChangesTab implements Tab, Handler {
     this.schedule();
   }
 
-  // Is called before the server sends a new snapshot. The changes on the screen stay until then, because they remain
-  // true.
+  // Called before the server sends a new snapshot. The changes stay on the screen, because they are still correct.
   restart(): void {
     this.progress = "";
   }

@@ -68,7 +68,7 @@ export class EventsTab implements Tab, FeedListener {
 
   tick(): void {
     this.factView.tick(this.list);
-    this.schedule(); // the status text can contain an age
+    this.schedule(); // redraw, because the status text can contain an age
   }
 
   close(): void {

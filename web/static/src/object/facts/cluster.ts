@@ -87,8 +87,8 @@ export function autoscaler(o: unknown): (Section | null)[] {
   ];
 }
 
-// Returns the fact for a metric. The Kubernetes API stores the values of a metric in a field whose name is the
-// metric's type, such as "resource".
+// Returns the fact for a metric of an autoscaler, with its value in the list of current metrics. The Kubernetes API
+// stores the values in a field that is named after the type of the metric, such as "resource".
 function metric(m: unknown, current: readonly unknown[]): Fact | null {
   const type = text(valueAt(m, "type"));
   const member = type.charAt(0).toLowerCase() + type.slice(1);

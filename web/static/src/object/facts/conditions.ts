@@ -31,7 +31,7 @@ const badWhenTrue = new RegExp(
     "|unhealthy$|invalid$|^evicted$",
   "i",
 );
-// Reasons for which a status that usually means a problem is harmless.
+// If the status of a condition usually means a problem, it is harmless with one of these reasons.
 const harmlessReasons = new Set(["PodCompleted", "ScaledToZero", "Completed"]);
 
 export function conditionsOf(object: unknown): Condition[] {

@@ -46,8 +46,9 @@ function containersIn(pod: unknown, specField: string, statusField: string, role
   });
 }
 
-// Returns the state of a container. status is undefined if the pod has not started. Zero restarts are shown only for
-// a container that has a status.
+// Returns the state, the readiness and the restarts of a container. The status is undefined if the pod has not
+// started. For a container that runs to completion, such as an init container, readiness and zero restarts are
+// omitted.
 function headPieces(status: unknown, runsToCompletion: boolean): (Piece | null)[] {
   if (status === undefined) return [absentPiece("not started")];
   const ready = valueAt(status, "ready");

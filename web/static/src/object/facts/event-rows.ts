@@ -14,7 +14,7 @@ export interface EventRow {
   readonly source: string;
   /** The number of times that the event occurred. null if unknown. */
   readonly count: number | null;
-  readonly last: string; // a time, or another text that the server sent
+  readonly last: string; // time of the last occurrence, or another text that the server sent
   readonly first: string;
 }
 

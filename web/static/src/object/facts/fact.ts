@@ -79,7 +79,9 @@ export function fact(name: string, ...pieces: readonly Optional<Piece | string>[
   return present.length === 0 ? null : { key: name, name, pieces: present };
 }
 
-/** Returns the first limit pieces, followed by the number of the others, such as "and 5 more". */
+/**
+ * Returns at most the given number of pieces. If there are more, they are followed by a text such as "and 5 more".
+ */
 export function firstPieces(pieces: readonly Optional<Piece | string>[], limit = 20): Optional<Piece | string>[] {
   return pieces.length <= limit
     ? [...pieces]

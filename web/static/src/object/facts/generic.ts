@@ -1,4 +1,5 @@
-// Facts for kinds that have no specific facts. It shows all scalar values of the object, the status before the spec.
+// Facts for kinds that have no specific facts: all scalar values of the object. Values in the status are before those
+// in the spec.
 
 import { fact, absentPiece, piece, section, since, type Fact, type Piece, type Section } from "./fact.ts";
 import { valueAt, isScalar, isTree, list, members, scalar, time } from "./read.ts";

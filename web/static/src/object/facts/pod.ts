@@ -60,7 +60,7 @@ function usedObjects(spec: unknown, ns: string): Piece[] {
   for (const v of trees(valueAt(spec, "volumes"))) {
     add("PersistentVolumeClaim", text(valueAt(v, "persistentVolumeClaim", "claimName")), "PersistentVolumeClaim");
     addConfig(v);
-    // Omit this ConfigMap, because every pod uses it. It contains the root certificate of the cluster.
+    // Omit the ConfigMap with the root certificate of the cluster, because every pod uses it.
     for (const s of trees(valueAt(v, "projected", "sources")))
       if (valueAt(s, "configMap", "name") !== "kube-root-ca.crt") addConfig(s);
   }

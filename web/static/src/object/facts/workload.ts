@@ -156,7 +156,7 @@ const statusCount = (o: unknown, member: string): number | null =>
   number(valueAt(o, "status", member)) ?? (hasStatus(o) && valueAt(o, "status", member) === undefined ? 0 : null);
 
 function replicaFacts(o: unknown, counts: readonly (readonly [string, string])[]): (Fact | null)[] {
-  // The API server sets the default 1. If the field is missing nevertheless, the desired count is unknown, for
+  // The API server sets a missing value to 1. If the field is missing nevertheless, the desired count is unknown, for
   // example because the object is incomplete.
   const desired = number(valueAt(o, "spec", "replicas"));
   return [

@@ -7,7 +7,7 @@ const lineOverhead = 48; // approximate bytes of memory for a line, in addition 
 
 export class LogBuffer {
   private lines: Line[] = [];
-  private head = 0; // index in lines of the oldest stored line; lines before it are dropped
+  private head = 0; // index (in the array lines) of the oldest stored line; earlier elements are dropped lines
   private bytes = 0;
   /** The number of the oldest stored line. It equals the number of dropped lines. */
   first = 0;
@@ -53,7 +53,7 @@ export class LogBuffer {
     this.head = this.first = this.bytes = 0;
   }
 
-  /** Returns all stored lines as one text. times selects whether each line starts with its timestamp. */
+  /** Returns all stored lines as one text. If times is true, each line starts with its timestamp. */
   text(times: boolean): string {
     let out = "";
     for (let n = this.first; n < this.end; n++) {

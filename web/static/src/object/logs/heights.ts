@@ -21,7 +21,7 @@ export class Heights {
     this.isDirty = true;
   }
 
-  /** Removes the lines before the line with the number first. Returns the total height of the removed lines. */
+  /** Removes all lines whose number is lower than the given one. Returns the total height of the removed lines. */
   dropBefore(first: number): number {
     const n = Math.min(first - this.first, this.lineHeights.length);
     if (n <= 0) return 0;

@@ -58,7 +58,7 @@ function lineOf(raw: string): Line {
  */
 export class Overlap {
   private last = "";
-  private equalCount = 0; // number of lines whose time equals last
+  private equalCount = 0; // number of lines that have the time of the last line
   private skipCount = 0;
   private isChecking = false;
 
@@ -67,7 +67,7 @@ export class Overlap {
     return this.last;
   }
 
-  /** Is called before the log is read again from the time since. */
+  /** Called before the log is read again, starting at the time of the last line. */
   restart(): void {
     this.skipCount = this.equalCount;
     this.isChecking = this.last !== "";
@@ -85,7 +85,8 @@ export class Overlap {
           this.skipCount--;
           return false;
         }
-        // If none of the earlier lines arrived again, the log was truncated or rotated.
+        // The server should send the lines with the last time again. If it sends none of them, the log was truncated
+        // or rotated, and lines are possibly missing.
         if (this.skipCount > 0 && this.skipCount === this.equalCount) gap = true;
         this.isChecking = false;
       }

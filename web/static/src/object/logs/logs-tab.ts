@@ -131,9 +131,9 @@ export class LogsTab implements Tab, Reader {
     this.logState = state;
     // If the viewer lost permission, the lines must not stay on the screen.
     if (state.at === "refused" && state.problem.status === 403) this.clear();
-    // After an interruption, the log can be that of the next run of the container.
+    // A resumed log can be the log of a new run of the container. Store the ID of the current run.
     if (state.at === "reading") this.containerId = this.selectedContainer()?.id ?? this.containerId;
-    // If the container was restarted meanwhile, the new run has its own log. Open it.
+    // If the log has ended because the container was restarted, open the log of the new run.
     if (state.at === "ended") this.open(false);
     this.updateStatus();
   }
@@ -142,7 +142,8 @@ export class LogsTab implements Tab, Reader {
     return this.containers.find((c) => c.name === this.bar.choice.container);
   }
 
-  // Opens the log that the user selected. If that log is already open, it is opened again only if reopen is true.
+  // Opens the log that the user selected. If it is open already, it is opened again only if the parameter reopen is
+  // true, or if the container was restarted after the log had ended.
   private open(reopen: boolean): void {
     const { kind, name } = this.host;
     const { choice } = this.bar;

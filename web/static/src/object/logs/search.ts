@@ -80,8 +80,8 @@ export class Search {
     let at = this.matchingLines.findIndex((l) => l >= (current?.line ?? from));
     let indexInLine = (current?.indexInLine ?? -1) + by;
     if (current === null) {
-      // If no match is selected, the next match is the first one at or after the line from. The previous match is the
-      // last one before that line.
+      // If no match is selected, start at the given line (from). The next match is the first one in or after it. The
+      // previous match is the last one before it.
       if (by < 0) at = (at < 0 ? this.matchingLines.length : at) - 1;
       else if (at < 0) at = 0;
       at = (at + this.matchingLines.length) % this.matchingLines.length;

@@ -73,7 +73,8 @@ export function logFooter(situation: LogSituation, now: number): LogFooter {
 
 const formatClock = (at: number, now: number): string => clockTime(new Date(at).toISOString(), now);
 
-// Describes a log that was not read to its end. The text does not claim that the log has ended.
+// Describes a log that was not read to its end. The text includes the time after which nothing was read, because the
+// log possibly continues.
 function unreadText(situation: LogSituation, since: string): string {
   if (!situation.isDeleted && !situation.follow) return `Not following since ${since}`;
   return `${situation.isDeleted ? "Pod deleted" : "Ended"}; ` +

@@ -25,7 +25,9 @@ export type LogState =
   | { readonly at: "asking"; readonly isSlow: boolean; readonly since: number | null }
   /** The API server has responded. Lines arrive as the container writes them. */
   | { readonly at: "reading" }
-  /** The log has ended (since is null), or reading stopped at the time since and the log possibly continues. */
+  /**
+   * The log has ended (since is null). Otherwise, reading stopped at the time since, and the log possibly continues.
+   */
   | { readonly at: "ended"; readonly since: number | null }
   /**
    * The log cannot be read, or was interrupted at the time since. again reports that the stream retries
@@ -154,7 +156,8 @@ export class LogStream implements Handler {
     if (fresh.lines.length > 0) this.reader.lines(fresh.lines, fresh.gap);
   }
 
-  // Reports that the log could not be read. Only after a temporary problem (status 503), Live retries automatically.
+  // Reports that the log could not be read. After a temporary problem (status 503), the class Live requests it again
+  // automatically. After any other problem, the stream is closed.
   private reportRefused(problem: Problem): void {
     const retries = problem.status === 503;
     this.startResponse();

@@ -54,7 +54,7 @@ export interface GraphLayout {
   readonly width: number;
   readonly height: number;
   readonly nodes: ReadonlyMap<string, Point>;
-  readonly links: readonly (readonly Point[])[]; // in the same order as the links that were laid out
+  readonly links: readonly (readonly Point[])[]; // the points of each line, in the given order of the lines
 }
 
 /**

@@ -112,8 +112,8 @@ export function groupsOf(graph: Graph): Group[] {
     listed.add(id);
     return [{ node, intermediate, via: edge.via }];
   };
-  // Follows "owns" edges from the object of the page, in one direction. Returns all direct and indirect owners, or
-  // all directly and indirectly owned objects.
+  // Returns all direct and indirect owners of the object of the page, or all objects that it owns directly and
+  // indirectly. The parameters from and to select the direction in which "owns" edges are followed.
   const ownerRelations = (from: "from" | "to", to: "from" | "to", relationText: string): Relation[] => {
     const out: Relation[] = [];
     const at = [subject];
@@ -145,8 +145,8 @@ export function groupsOf(graph: Graph): Group[] {
 
 const passiveVerbs = { owns: "owned by", uses: "used by", selects: "selected by" } as const;
 
-// Returns the nodes that are related only through other nodes, nearest first. listed contains the ids of the nodes
-// that are already in a group.
+// Returns the nodes that are related only through other nodes, nearest first. The parameter listed contains the ids
+// of the nodes that are already in a group.
 function indirectRelations(
   edges: readonly Edge[],
   listed: ReadonlySet<string>,

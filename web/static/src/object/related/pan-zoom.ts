@@ -6,7 +6,7 @@ import type { Point } from "./graph-layout.ts";
 
 const minScale = 0.2;
 const maxScale = 2;
-const minInitialScale = 0.75; // smallest scale at which the drawing is shown first, because it is still legible
+const minInitialScale = 0.75; // the first drawing is not scaled below this value, so that it stays legible
 const revealMargin = 12; // pixels between a revealed part and the edge of the viewport
 
 export class PanZoom {
@@ -70,7 +70,7 @@ export class PanZoom {
 
   /**
    * Scales the drawing to fit into the viewport, but only as far as it stays legible. If it is still too large, it is
-   * centered on the point center. If showAll is true, it is scaled to fit even if it is no longer legible.
+   * centered on the given point. If showAll is true, it is scaled to fit even if it is no longer legible.
    */
   fit(center: Point, showAll = false): void {
     const { clientWidth, clientHeight } = this.element;
@@ -79,8 +79,8 @@ export class PanZoom {
       return;
     }
     const fitScale = Math.min(1, clientWidth / this.width, clientHeight / this.height);
-    // If the drawing is too large at a legible scale, scale it to the width of the viewport, so that it must be
-    // scrolled only vertically.
+    // If the drawing does not fit at a legible scale, scale it to the width of the viewport, so that the user must
+    // scroll only vertically.
     this.scale = showAll
       ? Math.max(minScale, fitScale)
       : fitScale >= minInitialScale
