@@ -16,17 +16,18 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// Access reads the cluster with the permissions of one Viewer. The With methods return a copy with further limits.
+// Access reads the cluster with the permissions of one Viewer. Its methods whose names start with With return a copy
+// with one changed setting.
 type Access struct {
 	cluster      *Cluster
 	viewer       Viewer
 	subject      authz.Subject      // The viewer's user as the subject of access reviews; empty without a user.
 	slots        chan struct{}      // A semaphore for messages in memory, see WithMaxMessages; nil for no limit.
 	fanOut       func() int         // Returns the number of readers, see WithFanOut; nil for a single reader.
-	revalidation *Revalidation      // Permissions to recheck while a response is sent; nil records none.
+	revalidation *Revalidation      // Records the permissions to recheck while a response is sent; nil for none.
 	scanLimiter  stream.ScanLimiter // Limits concurrent scans of all rows, see WithScanLimiter; nil for no limit.
 	reserve      stream.Reserve     // Reserves memory for a message, see WithReserve; nil reserves nothing.
-	grow         func(int64)        // Reports memory beyond the estimate, see WithGrow; nil reports nothing.
+	grow         func(int64)        // Called when a read needs more memory than estimated, see WithGrow; nil for none.
 }
 
 // For returns an Access that reads the cluster with the permissions of the viewer.
@@ -41,12 +42,12 @@ func (c *Cluster) For(viewer Viewer) *Access {
 // IsGuest reports whether the viewer is a guest: a viewer of a share link, who sees only what the link shares.
 func (a *Access) IsGuest() bool { return a.viewer.Scope != nil }
 
-// WithMaxMessages returns a copy of the access whose subscriptions have at most n messages in memory at a time.
-// Further subscriptions wait before they build a message. Therefore memory does not grow with the number of waiting
-// subscriptions, or with the length of their messages.
+// WithMaxMessages returns a copy of the access whose subscriptions together have at most n messages in memory.
+// Further subscriptions wait before they build a message. Therefore memory does not grow with the number of
+// subscriptions.
 //
-// Read each subscription in its own goroutine. A subscription counts towards the limit until its next message is
-// requested. One goroutine that reads several subscriptions could therefore wait forever.
+// Read each subscription in its own goroutine. A message counts towards the limit until the next call of
+// Subscription.Next. One goroutine that reads several subscriptions could therefore wait forever.
 func (a *Access) WithMaxMessages(n int) *Access {
 	derived := *a
 	derived.slots = make(chan struct{}, n)
@@ -62,32 +63,32 @@ func (a *Access) WithReserve(reserve stream.Reserve) *Access {
 }
 
 // WithScanLimiter returns a copy of the access that calls limiter before each scan of all rows of a resource.
-// Snapshot, Search and the start of a Subscription need such a scan. So do digests, the hashes by which clients
-// verify their rows.
+// Snapshot, Search and the start of most Subscriptions scan all rows. Digests, the hashes by which clients verify
+// their rows, also need a scan.
 func (a *Access) WithScanLimiter(limiter stream.ScanLimiter) *Access {
 	derived := *a
 	derived.scanLimiter = limiter
 	return &derived
 }
 
-// WithGrow returns a copy of the access that calls grow before a read allocates more memory than was estimated for
-// the response. bytes is the additional memory; it is negative when such memory is freed.
+// WithGrow returns a copy of the access that calls grow when the memory of a response differs from the estimate. The
+// parameter bytes is the difference: positive before more memory is allocated, negative if less was needed.
 func (a *Access) WithGrow(grow func(bytes int64)) *Access {
 	derived := *a
 	derived.grow = grow
 	return &derived
 }
 
-// Grow reports that the caller is about to allocate the given number of bytes for data that it has read. It calls the
-// function that was passed to WithGrow.
+// Grow reports that the caller is about to allocate the given number of bytes, which the estimate for the response
+// does not include. It calls the function that was passed to WithGrow.
 func (a *Access) Grow(bytes int64) {
 	if a.grow != nil && bytes != 0 {
 		a.grow(bytes)
 	}
 }
 
-// AcquireProcessor waits until the ScanLimiter of the access allows work that keeps a processor busy. The caller must
-// call release when this work has ended. See WithScanLimiter.
+// AcquireProcessor waits until the caller may start work that keeps a processor busy, see WithScanLimiter. The caller
+// must call release when this work has ended.
 func (a *Access) AcquireProcessor(ctx context.Context) (release func(), err error) {
 	return a.acquireScan(ctx)
 }
@@ -99,12 +100,12 @@ func (a *Access) acquireScan(ctx context.Context) (release func(), err error) {
 	return a.scanLimiter(ctx)
 }
 
-// WithFanOut returns a copy of the access that sends changes in batches if there are many readers. size returns the
-// current number of readers.
+// WithFanOut returns a copy of the access that sends changes in batches if there are many readers. The function size
+// returns the current number of readers.
 //
-// A reader gets the first change after a pause at once, and the changes that follow it in batches. With more readers,
-// each one gets batches less often, and different readers get them at different times. This leaves processor time for
-// other work.
+// After a quiet time, a reader gets the first change at once, and later changes in batches. The more readers there
+// are, the rarer are the batches. Different readers get them at different times. This leaves processor time for other
+// work.
 func (a *Access) WithFanOut(size func() int) *Access {
 	derived := *a
 	derived.fanOut = size
@@ -120,8 +121,8 @@ type openedQuery struct {
 	release  func()
 }
 
-// check returns a filter that matches the objects that the query selects and that the viewer is permitted to see. If
-// an access review fails or refuses everything, check returns both the filter and an error.
+// check returns a filter for the objects that the query selects and that the viewer is permitted to see. If the
+// access review fails, or permits no objects, check returns an error in addition to the filter.
 func (a *Access) check(
 	ctx context.Context, q *query.Query, resource *resource.Resource, verb authz.Verb, ttl authz.DecisionTTL,
 ) (*query.Filter, error) {
@@ -135,8 +136,8 @@ func (a *Access) check(
 	return filter, a.restrict(ctx, resource, filter, verb, ttl)
 }
 
-// open acquires the informer from which a query reads. filter is the result of check. A query with Watched acquires
-// nothing: it only uses an informer that is already running.
+// open opens the informer (list and watch) from which a query reads. The parameter filter is the result of check. A
+// query with Watched starts no informer: if none is running, open returns an error.
 func (a *Access) open(q *query.Query, resource *resource.Resource, filter *query.Filter) (*openedQuery, error) {
 	scope := a.scope(resource, filter.Fields)
 	if q.Watched {
@@ -173,8 +174,8 @@ func notWatched(r *resource.Resource) *status.Problem {
 	}
 }
 
-// cursor returns the encrypted cursor of a snapshot, from which a subscription can resume. version is the version of
-// the informer's data. offset is the position of the newest change in the snapshot.
+// cursor returns the encrypted cursor of a snapshot, from which a subscription can resume. The parameter version is
+// the version of the informer's data. The parameter offset is the position of the newest change in the snapshot.
 func (a *Access) cursor(q *query.Query, f *query.Filter, i *stream.SharedInformer, version int, offset uint64) string {
 	cipher := a.cursorCipher(q, f, i)
 	if f.IsRestricted {

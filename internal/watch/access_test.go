@@ -20,7 +20,7 @@ func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 		name  string
 		query query.Query
 		view  stream.View
-		scans int // Expected number of scans in two minutes, including those for digests.
+		scans int // The expected number of scans in two minutes, including those for digests (row hashes).
 	}{
 		{"all rows", query.Query{}, stream.Rows, 1},
 		{"some rows", query.Query{Labels: "a!=b"}, stream.Rows, 2},

@@ -40,8 +40,8 @@ func (a *Access) authorize(ctx context.Context, q query.Query, verb authz.Verb) 
 	return nil
 }
 
-// AuthorizeShare returns an error with the reason if the viewer cannot create a share link with the Scope s. Either s
-// is invalid, or the viewer is not permitted to read everything in it now.
+// AuthorizeShare returns an error with the reason if the viewer cannot create a share link with the Scope s: s is
+// invalid, or the viewer is not permitted to read everything in it.
 func (a *Access) AuthorizeShare(ctx context.Context, s *Scope) error {
 	for n := range s.Parts {
 		p := &s.Parts[n]

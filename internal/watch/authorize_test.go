@@ -171,8 +171,8 @@ func TestAuthorizeShare(t *testing.T) {
 	}
 }
 
-// A share link can select logs by labels or words. Its guests get the logs of a pod only if the pod matches now, and
-// if the link also shares the pod itself.
+// A share link can share the logs of pods that have certain labels, or certain words in their rows. Its guests get
+// the log of a pod only while the pod matches, and only if the link also shares the pod itself.
 func TestGuestsGetLogsByLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -200,7 +200,7 @@ func TestGuestsGetLogsByLabels(t *testing.T) {
 					got = append(got, key)
 					_ = body.Close()
 				} else if !strings.Contains(err.Error(), "shared with you") {
-					got = append(got, key) // The request was permitted, but the API server has no such log.
+					got = append(got, key) // The link shares this log; the error is that the fake API server has none.
 				}
 			}
 			if strings.Join(got, " ") != test.want {

@@ -100,8 +100,8 @@ func TestOversizedResourceIsRefused(t *testing.T) {
 	})
 }
 
-// The status of a resource that does not fit into memory shows the needed and the free size. The needed size is shown
-// as larger than the free size, even if both are nearly equal.
+// The status of a resource that does not fit into memory shows the needed and the free size. Rounding never makes
+// both numbers equal, even if the sizes are nearly equal.
 func TestRefusalShowsDifferentSizes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -144,7 +144,8 @@ func TestRefusalIsLoggedOnce(t *testing.T) {
 	})
 }
 
-// An informer without readers is stopped when another resource needs its memory. An informer with readers is not.
+// An informer (list and watch) without readers is stopped when another resource needs its memory. An informer with
+// readers continues.
 func TestIdleInformersAreEvictedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -264,8 +265,8 @@ func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 	})
 }
 
-// While a new feed (a list and watch) replaces an old one, objects that both of them have listed count only once as
-// used memory.
+// A new feed (list and watch) can replace an old one. Meanwhile, an object that both have listed is counted only once
+// as used memory.
 func TestRelistedObjectsAreCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -323,8 +324,8 @@ func TestNewDefinitionIsEstimatedAgain(t *testing.T) {
 	})
 }
 
-// A resource is too large for the memory budget, and then its permission is revoked. When the permission is granted
-// again, the resource is again reported as too large.
+// A resource is too large for the memory budget. Then the program loses the permission to list it. When the
+// permission is granted again, the resource is again reported as too large.
 func TestRefusalReturnsAfterPermissionLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -527,8 +528,8 @@ func TestRelistIsLimitedByBudget(t *testing.T) {
 }
 
 // If the objects of a relist (a new list after an interrupted watch) fit into the memory budget, no watch is stopped,
-// even if little memory is free. Only objects that are not in memory yet need additional memory. Data about masked
-// values of Secrets is kept.
+// even if little memory is free. Only objects that are not in memory yet need additional memory. The same applies to
+// Secrets, for which data about masked values is also kept.
 func TestFittingRelistStopsNoWatch(t *testing.T) {
 	for name, test := range map[string]struct {
 		ref         string
@@ -591,8 +592,8 @@ func TestOnlyLargestInformerStops(t *testing.T) {
 	})
 }
 
-// A history of changes never causes an informer to stop. Its size is limited, and it is dropped first when memory is
-// needed.
+// The history of changes of a resource has a limited size, and is dropped first when memory is needed. Therefore it
+// never causes an informer (list and watch) to stop.
 func TestHistoryIsDroppedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -662,7 +663,7 @@ func TestNothingIsEvictedInVain(t *testing.T) {
 	})
 }
 
-// A pinned resource is watched without readers, as soon as the cluster serves it.
+// A pinned resource (watched even without readers) is watched as soon as the cluster serves it.
 func TestPinnedResourceIsWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -297,8 +297,8 @@ func TestObjectForbidden(t *testing.T) {
 	})
 }
 
-// A Follower, which waits for changes of the list of resources, returns soon after a resource is defined or removed.
-// It does not poll discovery for this.
+// A Follower waits for changes of the list of resources. It returns soon after a resource is defined or removed,
+// although it does not poll discovery.
 func TestFollow(t *testing.T) {
 	const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {

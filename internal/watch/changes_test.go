@@ -45,8 +45,8 @@ type changeEvent struct {
 	}
 }
 
-// String returns a short form of the event, such as "update a/p by kubelet". For several authors, it lists the patch
-// operations of each one.
+// String returns a short form of the event, such as "update a/p by kubelet". If the event has several authors, the
+// form lists the patch operations of each author.
 func (e *changeEvent) String() string {
 	s := []string{e.Op, e.NS + "/" + e.Name}
 	if e.By != nil {
@@ -116,8 +116,9 @@ func (f *changesReader) wantSettle(want string) {
 	}
 }
 
-// managedBy adds managedFields to a pod. managers contains pairs of a manager and the fields that it owns. The times
-// of the entries are one second apart. second is the first of them, in seconds after the start of the fake clock.
+// managedBy adds managedFields to a pod. The parameter managers contains pairs: a manager, and the fields that it
+// owns. The parameter second is the time of the first entry, in seconds after the start of the fake clock. Each
+// further entry is one second later.
 func managedBy(p apitest.Item, second int, managers ...string) apitest.Item {
 	entries := []string{}
 	for i := 0; i < len(managers); i += 2 {
@@ -164,12 +165,13 @@ func TestChangesView(t *testing.T) {
 
 		server.SetCells(pods, "b", "q", `["q","Odd"]`)
 		server.ChangeWhileDown(pods, func() {})
-		first.wantSettle("events") // The message has no events: new cells of an unchanged object are no change of it.
+		// The message contains no event: only the table cells changed, not the object.
+		first.wantSettle("events")
 	})
 }
 
 // A reader of the Changes view of one object first gets the object as it was before the oldest change in the message.
-// The patches of the changes result in the present object. The event of a new object contains the complete object.
+// The patches of the changes then lead to the present object. The event of a new object contains the complete object.
 func TestChangesViewOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -272,8 +274,8 @@ func TestChangeEventMembers(t *testing.T) {
 	})
 }
 
-// If the history no longer contains all changes after a reader's cursor, the reader restarts from a snapshot. It then
-// gets the changes that are still in the history.
+// If the history no longer contains all changes after a reader's cursor, the reader restarts from a snapshot. The
+// snapshot contains the changes that are still in the history.
 func TestChangesViewResetsAfterHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -321,8 +323,8 @@ func TestChangesViewStartsWithNewest200(t *testing.T) {
 	})
 }
 
-// The Changes view sends every change, so the length of each message is limited. A reader that resumes from the
-// cursor of a message gets the next change.
+// The Changes view sends every change, so many changes are split into several messages. A reader that resumes from
+// the cursor of one message gets the next change.
 func TestChangesViewLimitsMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -367,9 +369,8 @@ func TestChangesViewLimitsMessages(t *testing.T) {
 	})
 }
 
-// When a permission is revoked, readers of the Changes view are reset: they restart from a snapshot. They get no
-// deletions of the objects that became hidden. After the permission is granted again, changes from before are not
-// sent.
+// When a permission is revoked, readers of the Changes view restart from a snapshot, and get no delete events for the
+// hidden objects. When the permission is granted again, earlier changes are not sent.
 func TestChangesViewAfterPermissionLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -434,8 +435,8 @@ func TestCoverageIsNoChange(t *testing.T) {
 	})
 }
 
-// When only the watch permission is granted or revoked, the same objects stay visible. Changes that happen before the
-// next list are sent.
+// When the watch permission is granted or revoked, but the list permission stays, the same objects stay visible.
+// Objects that changed in between are found by the next list, and sent as changes.
 func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -462,8 +463,9 @@ func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	})
 }
 
-// The program watches one namespace, and then gets the permission for all namespaces. Changes of objects that were
-// visible before are sent. Objects in other namespaces become visible, which is not sent as a change.
+// The program watches one namespace, and then gets the permission for all namespaces. Objects of the first namespace
+// that changed in between are sent as changes. Objects of other namespaces become visible, which is not sent as a
+// change.
 func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -486,7 +488,7 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	})
 }
 
-// The Changes view reports since when its changes are complete: since the last list of the requested namespaces.
+// The Changes view sends the time since which its changes are complete: the last list of the requested namespaces.
 // Changes before that list can be missing, or combined into one.
 func TestChangesAreCompleteSinceLastList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -57,8 +57,8 @@ type Options struct {
 	// RequestTimeout limits requests that get an immediate response (discovery, one object). It never limits lists and
 	// watches. 0 means 30 s.
 	RequestTimeout time.Duration
-	// Namespace is the namespace of the kubeconfig's context, or empty. It is watched if the program is not permitted
-	// to watch all namespaces together.
+	// Namespace is the namespace of the kubeconfig's context, or empty. If the program is not permitted to watch all
+	// namespaces together, it watches this one.
 	Namespace string
 	// Pinned lists resources, such as "core/v1/pods", that are watched even without readers.
 	Pinned []string
@@ -86,19 +86,19 @@ type Cluster struct {
 	pool             *informer.Pool
 	log              *slog.Logger
 	cursors          cursor.Key
-	changed          *signal.Signal // Wakes waiters when the list of resources, or the state of a resource, has changed.
-	buffers          sync.Pool      // Reused buffers for messages, as *[]byte.
-	encodedCache     event.Cache
-	redactionRules   redactionRules
+	// changed wakes waiters after a change of the list of resources, or the state of a resource (live, stale, ...).
+	changed        *signal.Signal
+	buffers        sync.Pool // Reused buffers for messages, as *[]byte.
+	encodedCache   event.Cache
+	redactionRules redactionRules
 
 	guard authz.Guard
 	// namespaceExistence caches for each namespace whether it exists. The value is an error if it does not.
 	namespaceExistence *flight.Cache[string, error]
-	lastNamespaces     atomic.Pointer[[]string] // The newest list of namespaces; nil if never listed. Read-only.
+	lastNamespaces     atomic.Pointer[[]string] // The newest list; nil before the first. Read-only.
 }
 
-// New returns a Cluster for the API server that config names. No request is sent before Run is called. New fails if
-// config is invalid.
+// New returns a Cluster for the API server in config. It sends no request; Run does. New fails if config is invalid.
 func New(config *rest.Config, options Options) (*Cluster, error) {
 	timeout := options.RequestTimeout
 	if timeout == 0 {
@@ -112,7 +112,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
 	reviewConfig := rest.CopyConfig(config)
-	// Send reviews as JSON, because every proxy and log on the path can read it.
+	// Send reviews as JSON, because every proxy and log between this program and the API server can read it.
 	reviewConfig.ContentConfig = rest.ContentConfig{ContentType: runtime.ContentTypeJSON}
 	// Disable the client's rate limit: the API server limits reviews by priority and fairness.
 	reviewConfig.QPS = -1
@@ -186,8 +186,8 @@ func (c *Cluster) get(
 	return c.client.Get(ctx, resource, namespace, name)
 }
 
-// problemOf converts an error of a request to the API server into a *status.Problem. object names the requested
-// object. If err is context.Canceled, it is returned unchanged.
+// problemOf converts an error of a request to the API server into a *status.Problem. The parameter object is the name
+// of the requested object, for the text. If err is context.Canceled, it is returned unchanged.
 func problemOf(err error, object string) error {
 	p := &status.Problem{
 		Cause: status.Unavailable, Title: "The API server does not answer",

@@ -94,8 +94,8 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 	return fmt.Sprint(values[0]) == fmt.Sprint(values[1])
 }
 
-// If a client accepts a message late, more changes are collected for the next one. If it accepts messages on time,
-// the next change is sent at once.
+// A message that the client accepts late is followed by a pause, in which changes are collected for the next message.
+// If the client accepts messages on time, each change is sent at once.
 func TestBatchesGrowUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -118,7 +118,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 		} {
 			change("first " + test.late.String())
 			r.next()
-			<-time.After(test.late) // The message is in flight for this time.
+			<-time.After(test.late) // Simulate a client that accepts the message late.
 			go func() {
 				change("second " + test.late.String())
 				<-time.After(test.wait / 2)
@@ -128,7 +128,9 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			if m := r.next(); len(m.Events) != 2 || time.Since(start) != test.wait {
 				t.Errorf("%d events arrived after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
 			}
-			go change("soon after " + test.late.String()) // A change that waits for the end of a pause is not late.
+			// This change occurs during the pause. It is sent at the end of the pause, so its message does not count as
+			// late.
+			go change("soon after " + test.late.String())
 			start = time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
 				t.Errorf("%d events arrived after %s, want one at once", len(m.Events), time.Since(start))
@@ -143,7 +145,7 @@ func TestFanOutIsSpread(t *testing.T) {
 	const changes, each = 200, 10 * time.Millisecond
 	for size, test := range map[int]struct{ minMessages, maxMessages int }{
 		127:  {changes, changes},
-		128:  {20, 22}, // With 128 readers, about 10 messages a second to each one.
+		128:  {20, 22}, // Each of 128 readers gets about 10 messages per second, for 2 s.
 		1000: {5, 7},
 	} {
 		t.Run(fmt.Sprint("one of ", size), func(t *testing.T) {
@@ -152,7 +154,7 @@ func TestFanOutIsSpread(t *testing.T) {
 				server.Set(pods, pod("a", "p", "begin"))
 				access := cluster.For(watch.Viewer{Program: true}).WithFanOut(func() int { return size })
 				var mu sync.Mutex
-				at := make(map[time.Time]int) // Number of messages by the time of sending.
+				at := make(map[time.Time]int) // The number of messages sent at each time.
 				all := make([]*reader, 64)
 				for i := range all {
 					all[i] = subscribeAs(t, access, query.Query{Resource: pods}, stream.Rows, "")
@@ -165,7 +167,7 @@ func TestFanOutIsSpread(t *testing.T) {
 						messages := 0
 						for r.rows["a/p"].Cells[1] != "end" {
 							if r.next().Type != "events" {
-								continue // Skip a heartbeat from before the changes.
+								continue // Skip a heartbeat that was sent before the changes.
 							}
 							mu.Lock()
 							at[time.Now()]++
@@ -188,8 +190,8 @@ func TestFanOutIsSpread(t *testing.T) {
 				readers.Wait()
 				delete(at, began)
 				for when, n := range at {
-					// On average, an eighth of the 64 readers send at the same time. The probability of more than 24 is one in
-					// a million.
+					// The readers are spread over eight time slots, so on average 8 of the 64 readers send at the same time.
+					// The probability of more than 24 is one in a million.
 					if size == 1000 && n > 24 {
 						t.Errorf("%d of 64 are sent at once, %s after the start", n, when.Sub(began))
 					}
@@ -241,8 +243,8 @@ func TestConcurrentSnapshotsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		longRow := pod("a", "long", "1")
-		// This row is so long that the other rows are sent in a second message. Until then, the first reader keeps the
-		// list in memory.
+		// This row fills the first message of the snapshot. Until the reader has read the second message with the other
+		// rows, it keeps the list in memory.
 		longRow.UID = strings.Repeat("x", 300<<10)
 		server.Set(pods, longRow, pod("a", "p", "1"), pod("b", "q", "1"))
 		first := subscribe(t, cluster, query.Query{}, "")

@@ -32,8 +32,9 @@ func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// A namespace without readers is no longer watched after some minutes. A reader that resumes from before that time
-// restarts from a snapshot, even if the namespace was empty. Readers of other namespaces resume without a snapshot.
+// After some minutes without readers, a namespace is no longer watched. A reader that resumes from an earlier cursor
+// then restarts from a snapshot, even if the namespace was empty. Readers of other namespaces resume without a
+// snapshot.
 func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 	for name, empty := range map[string]bool{"with rows": false, "empty": true} {
 		t.Run(name, func(t *testing.T) {
@@ -68,8 +69,8 @@ func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 	}
 }
 
-// A reader can resume just while the watch of its namespace is being stopped. It then restarts from a snapshot, or
-// gets all changes.
+// A reader can resume at the moment when the watch of its namespace is being stopped. The reader then either restarts
+// from a snapshot or gets all changes.
 func TestResumeWhileNamespaceExpires(t *testing.T) {
 	for wait := range 20 {
 		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
@@ -128,8 +129,8 @@ func TestSwappedFeedsResetNoReader(t *testing.T) {
 	})
 }
 
-// After a new permission for a namespace, readers can still resume without a new snapshot, because they have no old
-// rows of that namespace.
+// After the program gets the permission for another namespace, readers still resume without a new snapshot. They have
+// no old rows of that namespace, so its rows are sent as added.
 func TestNewPermissionResetsNoReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -144,8 +145,8 @@ func TestNewPermissionResetsNoReader(t *testing.T) {
 	})
 }
 
-// When a namespace is deleted, readers of all namespaces can resume. After it is created again, a reader that resumes
-// from before the deletion restarts from a snapshot.
+// When a namespace is deleted, a reader whose query covers all namespaces can still resume. After the namespace is
+// created again, a reader with a cursor from before the deletion restarts from a snapshot.
 func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -167,7 +168,7 @@ func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 }
 
 // When one feed (a list and watch) replaces another, the new one never lists older versions of objects than those in
-// memory. This is so even if another API server responds, whose cache is older.
+// memory. It does not accept them even from another API server whose cache is older.
 func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// If a resource is no longer watched, and is then watched again, the offsets of its changes start from zero again. A
-// cursor from before is invalid, even if its offset exists again.
+// If a resource is no longer watched, and is then watched again, the offsets of its changes start from zero again. An
+// earlier cursor is invalid, even if the new changes have reached its offset.
 func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -49,7 +49,8 @@ func TestCursorsHideOffsets(t *testing.T) {
 			if err != nil || len(text) != 15 {
 				t.Fatalf("cursor %q: %v", r.cursor, err)
 			}
-			for at := range len(text) - 4 { // The offsets are small, so without encryption the high bytes would be 0.
+			// A plain offset would be found as a small 32-bit number at one of these positions.
+			for at := range len(text) - 4 {
 				if number := binary.BigEndian.Uint32(text[at:]); number < 1000 {
 					t.Errorf("the cursor %x contains the number %d", text, number)
 				}

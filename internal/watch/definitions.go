@@ -16,8 +16,8 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// definitionScopes returns what to watch of the two resources that define other resources: CustomResourceDefinitions
-// and APIServices. Only their metadata is watched, because the complete definitions are large.
+// definitionScopes returns the scopes (what to list and watch) for the two resources that define other resources:
+// CustomResourceDefinitions and APIServices. Only their metadata is watched, because the complete objects are large.
 func definitionScopes() []listwatch.Scope {
 	return []listwatch.Scope{
 		{
@@ -35,16 +35,17 @@ func definitionScopes() []listwatch.Scope {
 	}
 }
 
-// A Follower waits for changes of the list of resources that Access.Resources returns. Only one goroutine can use it,
-// and must call Close at the end.
+// A Follower waits for changes of the list of resources that Access.Resources returns. Only one goroutine can use a
+// Follower, and must call Close at the end.
 type Follower struct {
 	cluster *Cluster
 	release func() // Stops the watches of the definitions; nil before they have started.
 	changed <-chan struct{}
 }
 
-// Follow returns a Follower. It starts to watch the definitions of resources, so that Resources stays up to date. If
-// the program is not permitted to watch definitions, discovery runs at intervals instead.
+// Follow returns a Follower, with which the caller waits for changes of the list of resources. The Follower watches
+// the definitions of resources, so that Access.Resources stays up to date. If the program is not permitted to watch
+// definitions, discovery runs at intervals instead.
 func (a *Access) Follow() *Follower {
 	f := &Follower{cluster: a.cluster, changed: a.cluster.changed.Next()}
 	f.cluster.catalog.Follow()
@@ -52,16 +53,16 @@ func (a *Access) Follow() *Follower {
 	return f
 }
 
-// watch starts to watch the definitions of resources, if they are not watched yet. Before Cluster.Run is called, this
-// fails, and Next tries it again.
+// watch starts to watch the definitions of resources, if they are not watched yet. It fails before Cluster.Run is
+// called; therefore Next calls watch each time.
 func (f *Follower) watch() {
 	if f.release == nil {
 		f.release, _ = f.cluster.watchDefinitions()
 	}
 }
 
-// watchDefinitions watches the definitions of resources until release is called. A change of a definition triggers a
-// discovery. If it returns an error, no definition is watched.
+// watchDefinitions watches the definitions of resources until release is called. Each change of a definition starts a
+// discovery of the served resources. If watchDefinitions returns an error, it watches nothing.
 func (c *Cluster) watchDefinitions() (release func(), err error) {
 	var releases []func()
 	release = func() {
@@ -84,7 +85,7 @@ func (c *Cluster) watchDefinitions() (release func(), err error) {
 	return release, nil
 }
 
-// Close ends the Follower. The definitions stay watched only if other Followers use them.
+// Close ends the Follower. If no other Follower is open, the definitions of resources are no longer watched.
 func (f *Follower) Close() {
 	f.cluster.catalog.Unfollow()
 	if f.release != nil {
@@ -92,8 +93,9 @@ func (f *Follower) Close() {
 	}
 }
 
-// Next waits. It returns true when the list of resources, or the state of a resource, has possibly changed. It
-// returns false when the channel other is closed, or at the time until. It returns an error only if ctx ends.
+// Next waits. It returns true when the list of resources, or the state of a resource (such as live or stale), may
+// have changed. It returns false when the parameter other is closed, or at the time until. It returns an error only
+// if ctx ends.
 func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.Time) (bool, error) {
 	f.watch() //nolint:contextcheck // An informer outlives the request that starts it.
 	select {
@@ -117,8 +119,9 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) informer.De
 	gvr := scope.Resource
 	at := slices.IndexFunc(resources, func(r resource.Resource) bool { return r.GVR() == gvr })
 	if at < 0 {
-		if !scope.Metadata { // If the API of definitions is not served, it will not appear later.
-			c.catalog.RefreshIfOld(ctx, 0) // Request a discovery, because the cluster can serve the resource again later.
+		// The definitions of resources have Metadata. An API server that does not serve them will not do so later.
+		if !scope.Metadata {
+			c.catalog.RefreshIfOld(ctx, 0) // Request a discovery, because the resource can be served again later.
 		}
 		unread := slices.ContainsFunc(groupErrors, func(g resource.GroupError) bool {
 			return g.Group == gvr.Group && g.Version == gvr.Version
@@ -139,9 +142,9 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) informer.De
 // namespacesWait is the maximum time for which a caller waits for the list of namespaces.
 const namespacesWait = 2 * time.Second
 
-// namespaces returns the cluster's namespaces, and watches them until release is called. While the list is not
-// available (not yet read, forbidden, or too large), it returns the last known namespaces, which can include deleted
-// ones. If there was no list before, it returns none.
+// namespaces returns the cluster's namespaces, and watches them until release is called. If it cannot list them now,
+// it returns those of the last successful list, which can include deleted namespaces. If there was no such list, it
+// returns none.
 func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
 	namespaces := resource.Namespaces()
 	i, release, err := c.pool.Acquire( //nolint:contextcheck // An informer outlives the request that starts it.
@@ -164,9 +167,9 @@ func (c *Cluster) namespaces(ctx context.Context) (names []string, release func(
 	return names, release
 }
 
-// knownNamespaces returns the namespaces for which a user's permissions are reviewed: those of the cluster, and that
-// of the kubeconfig. If the program was never permitted to list namespaces, it returns only that of the kubeconfig.
-// If the namespaces are unknown for another reason, it returns a *status.Problem with the cause Unavailable.
+// knownNamespaces returns the namespaces for which a user's permissions are reviewed: those of the cluster, and the
+// namespace of the kubeconfig. If the program was never permitted to list namespaces, it returns only the one of the
+// kubeconfig. If they are unknown for another reason, it returns a *status.Problem with the cause Unavailable.
 func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 	names, release := c.namespaces(ctx)
 	release() // The informer keeps running for a while, so the next call is fast.

@@ -64,8 +64,8 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 	})
 }
 
-// A Follower can be created before Cluster.Run is called. CustomResourceDefinitions are then watched soon after the
-// call, until the Follower is closed.
+// A Follower (it waits for changes of the list of resources) can be created before Cluster.Run is called.
+// CustomResourceDefinitions are watched soon after the call, until the Follower is closed.
 func TestFollowBeforeClusterRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -201,7 +201,7 @@ func TestRedefinedResourceIsRead(t *testing.T) {
 		later()
 		r.wantLive(1)
 
-		// The resource is no longer namespaced, so the program must not send requests for one namespace.
+		// The resource returns as cluster-scoped. The program must then send no requests for a single namespace.
 		server.RemoveKind(widgets)
 		later()
 		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Cluster: true})

@@ -38,7 +38,7 @@ func TestObjectAuthors(t *testing.T) {
 			t.Helper()
 			m := r.next()
 			for len(m.Events) == 0 {
-				m = r.next() // Skip messages without events, such as a state.
+				m = r.next() // Skip messages without events, such as state messages.
 			}
 			e := m.Events[0]
 			var ops []struct{ Op, Path string }
@@ -67,7 +67,7 @@ func TestObjectAuthors(t *testing.T) {
 		set("", "Failed", 16, "kubelet", phase, "helm", "{}")
 		wantUpdate("helm takes nothing away, at a time", "["+version+"]", "helm", "")
 
-		// Both writes happen before the reader reads, so they are combined into one update.
+		// Both writes happen before the reader calls Next, so they are combined into one update.
 		set("db", "Failed", 18, "helm", labels, "kubelet", "{}")
 		set("db", "Running", 18, "helm", labels, "kubelet", phase)
 		synctest.Wait()
@@ -80,8 +80,9 @@ func TestObjectAuthors(t *testing.T) {
 	})
 }
 
-// In the Rows view, the author of an update is the manager with the newest managedFields entry. If that entry's time
-// did not change, or if several entries have that time, the author is the manager that owns the changed fields.
+// In the Rows view, the author of an update is the manager with the newest managedFields entry. There are two
+// exceptions: the newest time did not change, or several entries have that time. The author is then the manager that
+// owns the changed fields.
 func TestRowAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -124,8 +125,9 @@ func TestRowAuthors(t *testing.T) {
 	})
 }
 
-// If several managers changed a row before it was read, the update names no author. If a single manager changed it,
-// the update names that manager. Managers that changed no cell of the row do not count.
+// Several changes of a row can be combined into one update. If several managers made them, the update names no
+// author. If one manager made them, the update names that manager. Managers that changed no cell of the row do not
+// count.
 func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	const before = -60
 	type write struct {
@@ -189,8 +191,8 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	}
 }
 
-// The WebSocket frame for a small change of a pod's status is small in every view. The watch events in testdata are
-// from a real API server: a pod starts, and later becomes not ready.
+// A small change of a pod's status makes a small WebSocket frame in every view. The watch events in testdata are from
+// a real API server: a pod starts, and later becomes not ready.
 func TestEventMessagesAreSmall(t *testing.T) {
 	text, err := os.ReadFile("testdata/pod-table.jsonl")
 	if err != nil {
@@ -273,7 +275,7 @@ func TestEventMessagesAreSmall(t *testing.T) {
 	})
 }
 
-// The API server can send an object again with the same resourceVersion but another text. Readers get this as a
+// The API server can send an object again with the same resourceVersion but another JSON text. Readers get this as a
 // change, so that later patches apply to their copies.
 func TestChangedTextOfSameVersionIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// The program computes the expected digests (hashes of all rows). The tests of the web page use the same file of
-// cases.
+// The digests (hashes of all rows) that the program computes are equal to those in a file. The tests of the web page
+// use the same file.
 func TestDigestCases(t *testing.T) {
 	text, err := os.ReadFile("../../web/test/digest.json")
 	if err != nil {
@@ -46,7 +46,8 @@ func TestDigestCases(t *testing.T) {
 	}
 }
 
-// The digest of two rows changes when each row is written once, even if the versions differ only in the last digit.
+// After both of two rows are written, their common digest (hash) is different, even if the old and new versions
+// differ only in the last digit.
 func TestDigestChangesWithEachVersion(t *testing.T) {
 	for i := range 40 {
 		for j := range i {
@@ -59,8 +60,8 @@ func TestDigestChangesWithEachVersion(t *testing.T) {
 	}
 }
 
-// Every minute, each reader of rows gets a digest, which matches the rows that it has received so far. This applies
-// to every filter and to any number of pending changes. The test's reader compares each digest with its own rows.
+// Every minute, each reader of rows gets a digest (a hash) of the rows that it has received so far. The test compares
+// each digest with the rows of the reader, for different filters and while changes are pending.
 func TestDigestsMatchRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -90,7 +91,7 @@ func TestDigestsMatchRows(t *testing.T) {
 			<-time.After(time.Duration(random.IntN(20)) * time.Second)
 			for _, r := range readers {
 				r.next()
-				change() // This change is newer than the digest.
+				change() // This change occurs after the digest (row hash) was computed.
 				r.next()
 			}
 			for _, r := range readers {
@@ -105,8 +106,8 @@ func TestDigestsMatchRows(t *testing.T) {
 	})
 }
 
-// A digest message has the same cursor as the message before it, even if the filter dropped later changes. With
-// another cursor, the web page would assume that it lost a message.
+// A digest message (a hash of all rows) has the same cursor as the message before it, even if later changes do not
+// match the filter. With another cursor, the web page would assume that it lost a message.
 func TestDigestRepeatsLastCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -119,7 +120,8 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 			for n := range 70 {
 				server.Set(pods, pod("b", "q", "Running"))
 				if n == 7 {
-					// This change shifts the next heartbeat, which advances the cursor, away from the time of the digest.
+					// A heartbeat with a new cursor would otherwise be due at the same time as the digest (row hash). This
+					// change makes the heartbeat later.
 					server.Set(pods, pod("a", "p", "Failed"))
 				}
 				<-time.After(time.Second)
@@ -134,8 +136,8 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 	})
 }
 
-// If a reader must restart from a snapshot when a digest is due, this digest is not sent. The next digest follows the
-// new snapshot.
+// A digest (a hash of all rows) can be due when a reader must restart from a snapshot. The digest is then not sent.
+// The next one follows the new snapshot.
 func TestResetDropsDigest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -148,7 +150,7 @@ func TestResetDropsDigest(t *testing.T) {
 		synctest.Wait()
 		r.next()
 		r.log = nil
-		<-time.After(6 * time.Minute) // Wait until the changes have left the history.
+		<-time.After(6 * time.Minute) // In fake time, wait until the history has dropped the changes.
 		server.Set(pods, pod("a", "late", "Running"))
 		synctest.Wait()
 		r.wantSettle("reset, snapshot of 1501")
@@ -176,8 +178,8 @@ func TestObjectViewGetsNoDigests(t *testing.T) {
 	})
 }
 
-// The computation of a digest scans all rows. Therefore the digests of different filters are due at different times
-// of the minute. Readers with the same filter get a digest at the same time, and it is computed once for all of them.
+// The computation of a digest (a hash of all matching rows) scans all rows. Therefore the digests of different
+// filters are due at different times of the minute. Readers with the same filter share one computation.
 func TestDigestsAreSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -223,8 +225,8 @@ func TestDigestsAreSpread(t *testing.T) {
 	})
 }
 
-// If the computation of a digest panics, only the reader that computes it gets the panic. Readers that wait for the
-// result are woken. The next reader computes the digest again.
+// If the computation of a digest (a hash of all rows) panics, only the reader that computes it gets the panic. Other
+// readers that wait for the result are woken. The next reader computes the digest again.
 func TestDigestPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// existenceMaxAge is how long the Cluster caches whether a namespace exists. All readers of a namespace without
-	// rows need this information.
+	// existenceMaxAge is how long the Cluster caches whether a namespace exists. Readers that find no rows in a
+	// namespace check this.
 	existenceMaxAge = 3 * time.Second
 	// maxCachedNamespaces is the maximum number of namespaces whose existence is cached.
 	maxCachedNamespaces = 1000
@@ -23,9 +23,9 @@ const (
 	checkTimeout = 2 * time.Second
 )
 
-// checkNamespaces returns an error if one of the namespaces does not exist. It ignores namespaces that the program
-// cannot read, or that the viewer is not permitted to get. It also ignores namespaces whose check takes too long, and
-// those after the first maxCheckedNamespaces.
+// checkNamespaces returns an error if one of the namespaces does not exist. It skips namespaces that the program or
+// the viewer is not permitted to get, namespaces whose check takes too long, and all after the first
+// maxCheckedNamespaces.
 func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

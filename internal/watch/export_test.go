@@ -25,32 +25,37 @@ func (c *Cluster) informerOf(ref string) *stream.SharedInformer {
 	return c.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})
 }
 
-// DeleteRows is informer.Faults.DeleteRows for the resource ref.
+// DeleteRows removes all rows of the resource ref, as after a permission was revoked. It calls whileLocked while no
+// reader can read them. See informer.Faults.DeleteRows.
 func (c *Cluster) DeleteRows(ref string, whileLocked func()) { c.faultsOf(ref).DeleteRows(whileLocked) }
 
-// SetColumns is informer.Faults.SetColumns for the resource ref.
+// SetColumns replaces the columns of the resource ref with a single one, and keeps the rows. It calls whileLocked
+// before readers are woken. See informer.Faults.SetColumns.
 func (c *Cluster) SetColumns(ref, column string, whileLocked func()) {
 	c.faultsOf(ref).SetColumns(column, whileLocked)
 }
 
-// DropHistory drops the history of the resource ref, as when memory is low.
+// DropHistory drops the history of changes of the resource ref, as when memory is low.
 func (c *Cluster) DropHistory(ref string) { c.informerOf(ref).Forget() }
 
 // ResetReaders makes all readers of the resource ref restart from a snapshot, as after a permission was revoked.
 func (c *Cluster) ResetReaders(ref string) { c.faultsOf(ref).ResetReaders() }
 
-// Uncover is informer.Faults.Uncover for the pods of a namespace.
+// Uncover makes the pods of a namespace count as not watched, but keeps their rows, until restore is called. See
+// informer.Faults.Uncover.
 func (c *Cluster) Uncover(namespace string) (restore func()) {
 	return c.faultsOf("core/v1/pods").Uncover(namespace)
 }
 
-// DeleteNamespaceRows is informer.Faults.DeleteNamespaceRows for the pods of a namespace.
+// DeleteNamespaceRows removes the rows of the pods in a namespace, as after a permission was revoked. It calls
+// whileLocked before the removal, while no reader can read the rows. The namespace counts as not watched until
+// restore is called.
 func (c *Cluster) DeleteNamespaceRows(namespace string, whileLocked func()) (restore func()) {
 	return c.faultsOf("core/v1/pods").DeleteNamespaceRows(namespace, whileLocked)
 }
 
-// DropUnusedRankings drops all rankings (sorted lists of rows) that no window uses, and the list of rows that
-// concurrent readers share. It does not wait until they expire.
+// DropUnusedRankings drops all rankings (sorted lists of rows) that no window uses, without waiting until they
+// expire. It also drops the list of rows that concurrent readers share.
 func (c *Cluster) DropUnusedRankings() {
 	for _, i := range c.sharedInformers() {
 		i.DropUnused()
@@ -66,7 +71,8 @@ func (c *Cluster) Put(ref string, o *Item) {
 	}
 }
 
-// DigestPanic is SharedInformer.FaultyDigest for the resource ref.
+// DigestPanic computes a digest (a hash of all rows) of the resource ref. The computation calls first, and then
+// panics. DigestPanic returns the value of the panic.
 func (c *Cluster) DigestPanic(ctx context.Context, ref string, first func()) (panicked any) {
 	return c.informerOf(ref).FaultyDigest(ctx, first)
 }
@@ -75,7 +81,7 @@ func (c *Cluster) DigestPanic(ctx context.Context, ref string, first func()) (pa
 type panicOnceSelector struct {
 	labels.Selector
 
-	left int // The number of matches before the panic. A negative number means no panic.
+	left int // The number of matches until the panic; negative for no panic.
 }
 
 func (p *panicOnceSelector) Matches(labels.Labels) bool {
@@ -88,8 +94,8 @@ func (p *panicOnceSelector) Matches(labels.Labels) bool {
 }
 
 // ReadRankingAfterPanic calls change, and then reads a ranking (a sorted list of rows) twice. The first read panics
-// after some of the changes; panicked is the value of the panic. rows and total are from the second read, which is
-// that of the next reader: the number of returned rows, and of all rows.
+// in the middle of the update; panicked is the value of the panic. The second read is that of another reader. The
+// result rows is the number of rows that it gets, and total is the number of all rows.
 func (c *Cluster) ReadRankingAfterPanic(
 	ctx context.Context, ref string, change func(),
 ) (rows, total int, panicked any, err error) {
@@ -114,30 +120,34 @@ func (c *Cluster) ReadRankingAfterPanic(
 	return len(found.Rows), found.Counts.Total, panicked, nil
 }
 
-// Forbid is informer.Faults.Forbid for the resource ref.
+// Forbid sets the state of the resource ref to forbidden, as after the API server has refused a list.
 func (c *Cluster) Forbid(ref string) { c.faultsOf(ref).Forbid() }
 
-// OnFeedStop is informer.Faults.OnFeedStop for the resource ref.
+// OnFeedStop calls observe when a feed (list and watch) of the resource ref is stopped, with the state of the
+// resource at that moment. See informer.Faults.OnFeedStop.
 func (c *Cluster) OnFeedStop(ref string, observe func(status.State)) {
 	c.faultsOf(ref).OnFeedStop(observe)
 }
 
-// HistoryAfter is reader.HistoryAfter for the subscription.
+// HistoryAfter returns the number of changes that the reader would send if it resumed after the first n changes of
+// the history.
 func (s *Subscription) HistoryAfter(n int) int { return s.reader.HistoryAfter(n) }
 
-// CachedNamespaces returns for how many namespaces the Cluster has cached whether they exist.
+// CachedNamespaces returns the number of namespaces for which the Cluster has cached whether they exist.
 func (c *Cluster) CachedNamespaces() int {
 	return c.namespaceExistence.Len()
 }
 
-// ExceedsBudgetWith is informer.Faults.ExceedsBudgetWith for the resources ref and other.
+// ExceedsBudgetWith reports whether the informer of the resource ref would stop for lack of memory. Meanwhile, the
+// resource other reserves the given number of bytes, and frees them after a loop of the given number of steps. See
+// informer.Faults.ExceedsBudgetWith.
 func (c *Cluster) ExceedsBudgetWith(ref, other string, bytes int64, steps int) bool {
 	return c.faultsOf(ref).ExceedsBudgetWith(c.informerOf(other).Informer, bytes, steps)
 }
 
-// CachedMaskedChanges returns figures about the cache of encoded values. changes is the number of cached changes that
-// are masked for guests. accounted is the size of the cache as the cache counts it. objectBytes is the size of the
-// objects in these changes. Both sizes are in bytes.
+// CachedMaskedChanges measures the cache of encoded values. The result changes is the number of cached changes that
+// are masked for guests (viewers of share links). The result objectBytes is the size of their objects. The result
+// accounted is the size of the whole cache as the cache itself counts it. Sizes are in bytes.
 func (c *Cluster) CachedMaskedChanges() (changes, accounted, objectBytes int) {
 	values, accounted := c.encodedCache.Values()
 	for _, value := range values {
@@ -153,11 +163,13 @@ func (c *Cluster) CachedMaskedChanges() (changes, accounted, objectBytes int) {
 	return changes, accounted, objectBytes
 }
 
-// LockRanking is reader.LockRanking for the subscription.
+// LockRanking locks the ranking (the sorted list of rows) that the subscription's window reads. release unlocks it.
 func (s *Subscription) LockRanking() (release func()) { return s.reader.LockRanking() }
 
-// BlockDigest is reader.BlockDigest for the subscription.
+// BlockDigest starts the computation of the subscription's next digest (a hash of all rows), which ends when release
+// is called.
 func (s *Subscription) BlockDigest() (release func()) { return s.reader.BlockDigest() }
 
-// DigestOf is DigestOf.
+// DigestOf returns the number of rows and their digest (hash), as in a digest message. Each row is a key and a
+// resourceVersion.
 func DigestOf(rows [][2]string) (count int, text string) { return stream.DigestOf(rows) }

@@ -48,8 +48,9 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 	})
 }
 
-// After a resource was removed from the cluster, the program does not list it again, even if no Follower causes
-// discoveries. When the cluster serves the resource again, it is watched again.
+// After a resource was removed from the cluster, the program does not list it again, even if no Follower (it waits
+// for changes of the list of resources) causes discoveries. When the cluster serves the resource again, it is watched
+// again.
 func TestRemovedResourceIsNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -74,8 +75,8 @@ func TestRemovedResourceIsNotListed(t *testing.T) {
 	})
 }
 
-// If discovery contains a resource, but its list returns 404 Not Found, its state is absent until a list succeeds. An
-// unhealthy aggregated API causes this.
+// An unhealthy aggregated API can list a resource in discovery, but respond to its list request with 404 Not Found.
+// The state of the resource is then absent until a list succeeds.
 func TestServedResourceThatIsNotFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -65,7 +65,8 @@ func (c *reviewCounter) wrap(next http.RoundTripper) http.RoundTripper {
 // The number of access reviews in progress is limited, for each user and in total. A user who causes very many
 // reviews does not delay the requests of other users.
 func TestUserReviewsAreLimited(t *testing.T) {
-	for users, limit := range map[int]int{1: 33, 20: 128} { // At most 32 for one user, plus one for ann.
+	// With one flooding user, the maximum is 32 for that user plus 1 for ann. With 20, it is 128 in total.
+	for users, limit := range map[int]int{1: 33, 20: 128} {
 		synctest.Test(t, func(t *testing.T) {
 			server, counter := apitest.New(t, kinds()...), &reviewCounter{byUser: map[string]int{}}
 			server.Config.WrapTransport = counter.wrap

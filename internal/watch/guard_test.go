@@ -69,8 +69,8 @@ func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 	return server, cluster, g
 }
 
-// queryShapes returns all types of queries for pods, by name. Each query has the views that accept it, and the keys
-// of the pods in its result that the user ann is permitted to see.
+// queryShapes returns all types of queries for pods, by name. Each entry contains the views that accept the query,
+// and the keys of the pods that the user ann gets as its result.
 func queryShapes(t *testing.T) map[string]struct {
 	query   query.Query
 	views   []stream.View
@@ -188,8 +188,8 @@ func churnPods(server *apitest.Server) {
 	synctest.Wait()
 }
 
-// Reads of objects, logs, counts, resources and the watch status, and searches, return only what the viewer is
-// permitted to see.
+// Each read returns only what the viewer is permitted to see: objects, logs, counts, resources, the watch status and
+// searches.
 func TestReadsReturnPermittedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -401,8 +401,8 @@ func TestPermissionRevokedDuringFirstList(t *testing.T) {
 	}
 }
 
-// A log ends within 15 s after the viewer's permission is revoked, both if the log is followed and if it is only read
-// to its end.
+// A log ends within 15 s after the viewer's permission is revoked. This applies to a followed log, and to a log that
+// is only read to its end.
 func TestLogEndsWithViewersPermission(t *testing.T) {
 	for _, follow := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -626,7 +626,8 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 					messages := collectWhileChanging(test.query, view)
 					for _, key := range []string{"a/p", "a/r", "b/q"} {
 						_, object, _ := strings.Cut(key, "/")
-						// The window view also reports changes of shared objects outside of its rows.
+						// The window view also counts changes of shared objects that do not match the query's text, and names
+						// them.
 						isOther := view == stream.Windowed && test.query.Text != "" &&
 							strings.Contains(sharedPods(t, cluster, viewer), key)
 						if strings.Contains(messages, `"`+object+`"`) != (isOther || strings.Contains(test.want, key)) {

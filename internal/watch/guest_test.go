@@ -31,8 +31,8 @@ func sharedWith(parts ...watch.Part) watch.Viewer {
 	return watch.Viewer{Program: true, Scope: &watch.Scope{Parts: parts}}
 }
 
-// readUntil reads messages up to the first one of the given types. It returns the text of all of them, and the last
-// one.
+// readUntil reads messages up to the first one of the given types. It returns the text of all read messages, and the
+// last message decoded.
 func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all string, last message) {
 	t.Helper()
 	for {
@@ -52,7 +52,7 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 }
 
 // A share link can select objects by their labels, or by words of their rows. When an object no longer matches,
-// guests get it as deleted, and nothing of its new state. When it matches again, guests get it as added.
+// guests get a delete event, and nothing of the new version. When it matches again, guests get an add event.
 func TestObjectLeavesShare(t *testing.T) {
 	for name, part := range map[string]watch.Part{
 		"labels": {Labels: "app=web"}, "words": {Text: "running"},
@@ -116,9 +116,9 @@ func TestObjectLeavesShare(t *testing.T) {
 	}
 }
 
-// A share link has separate parts for pods and for their logs. Guests get the logs of pods that match the part for
-// logs, even if these pods are not shared. If the part for logs selects by labels or words, the pods must be shared
-// too, because their present versions decide.
+// A share link has separate parts for pods and for logs. Guests get the logs of pods that match the part for logs,
+// even if these pods are not shared. But if that part selects by labels or words, the pods must be shared too,
+// because the program compares the present version of the pod.
 func TestSharedLogsMatchParts(t *testing.T) {
 	all := watch.Part{Resource: pods}
 	logs := func(p watch.Part) watch.Part {
@@ -350,7 +350,8 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 	}
 }
 
-// When a pod no longer matches a share link, a guest's log of this pod ends within 15 s, and not before.
+// When a pod no longer matches a share link, the log of this pod that a guest (a viewer of the link) follows ends
+// within 15 s. While the pod matches, the log does not end.
 func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -380,16 +381,16 @@ func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 	})
 }
 
-// A guest follows a shared log, and then the watch of pods fails. If the link selects pods by labels, the log
-// continues while the API server confirms the labels. If the link selects by words of a row, or if the API server
-// does not respond, the log ends within 15 s.
+// While a guest follows a shared log, the watch of pods fails. If the link selects pods by labels, the log continues
+// as long as the API server confirms the labels. The log ends within 15 s if the link selects by words of a row, or
+// if the API server does not respond.
 func TestSharedLogWithoutLivePods(t *testing.T) {
 	const duration = time.Minute
 	byLabels := watch.Part{Resource: pods + "/log", Labels: "app=web"}
 	for name, test := range map[string]struct {
 		parts      []watch.Part
-		leave      func(*apitest.Server) // Runs a minute after the watch of pods has failed.
-		endsAtOnce bool                  // Whether the log ends soon after the watch of pods has failed.
+		leave      func(*apitest.Server) // Called a minute after the watch of pods has failed, to end the log.
+		endsAtOnce bool                  // The log ends soon after the watch of pods has failed.
 		cause      status.Cause
 		title      string
 	}{
@@ -472,9 +473,9 @@ func TestUnknownShareIsUnavailable(t *testing.T) {
 	})
 }
 
-// A resource cannot be watched, so its cached objects are old. An object no longer matches a share link. If the link
-// selects by labels, reads of the object are refused. If the link selects by words of a row, LastKnown returns the
-// old version, and Object returns an error.
+// A resource cannot be watched, so its cached objects are old. An object then stops matching a share link. If
+// the link selects by labels, reads are refused, because the API server has the new labels. If it selects by words of
+// a row, the program cannot check them: Object returns an error, and LastKnown returns the old version.
 func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	const deployments = "apps/v1/deployments"
 	for name, part := range map[string]watch.Part{
@@ -526,7 +527,8 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	}
 }
 
-// The size limit of the cache of changes also counts copies that are masked for guests (viewers of share links).
+// Copies of changes that are masked for guests (viewers of share links) count towards the size limit of the cache of
+// changes.
 func TestMaskedChangesAreAccounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -559,8 +561,8 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 }
 
 // A guest (a viewer of a share link) and a viewer with all permissions read the same changes, in either order. Only
-// the guest gets masked values. The patches apply to the copies of both readers. Each copy is equal to a new read,
-// except that the guest's copy can mark a value as changed.
+// the guest gets masked values. The patches apply to the copies of both readers, and each copy is then equal to a new
+// read. Only marks of changed values can differ in the guest's copy.
 func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 	const configmaps = "core/v1/configmaps"
 	for _, guestFirst := range []bool{true, false} {
@@ -653,8 +655,8 @@ func (h *objectReader) read(t *testing.T) {
 	}
 }
 
-// If a share link names no namespaces, its guests do not see for which namespaces the creator has permissions. If the
-// link names namespaces, the status contains a note that it shows no others.
+// If a share link names no namespaces, its guests (viewers) do not see for which namespaces the creator has
+// permissions. If the link names namespaces, the status notes that the link shows no other namespaces.
 func TestGuestsSeeNoOtherNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -11,10 +11,9 @@ import (
 // A link never shares the values of ConfigMaps, or of the environment variables of containers.
 func (v *Viewer) isMasked() bool { return v.Scope != nil }
 
-// scope returns what the informer watches from which the viewer reads the resource. Cells of resources that are not
-// part of Kubernetes (custom resources, aggregated APIs) can show any value. Therefore guests (viewers of share
-// links) read these from a separate informer, which masks values before it caches them. Then no row, sort order or
-// search can reveal a masked value.
+// scope returns the scope (what to list and watch) of the informer from which the viewer reads the resource. Guests
+// (viewers of share links) have a separate informer for custom resources and aggregated APIs, whose cells can show
+// any value. That informer masks values before it caches them, so no row, sort order or search can reveal them.
 func (a *Access) scope(r *resource.Resource, fields string) listwatch.Scope {
 	return listwatch.Scope{
 		Resource:    r.GVR(),

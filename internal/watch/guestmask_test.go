@@ -59,7 +59,7 @@ func sensitiveObjects() map[string]func(value string) string {
 }
 
 // runs is a custom resource, and runColumns are its columns. The columns Value and Copy show values that are masked
-// for guests: an environment variable, and an annotation of a pod template.
+// for guests (viewers of share links): an environment variable, and an annotation of a pod template.
 const (
 	runs       = "example.com/v1/runs"
 	runColumns = `[{"name":"Name","type":"string","format":"name"}` +
@@ -81,9 +81,9 @@ func guest() watch.Viewer {
 	return watch.Viewer{Program: true, Scope: scope}
 }
 
-// readEverything returns everything that a viewer receives about an object while its value changes to each of values.
-// It uses all views, single reads, snapshots, and reads while the API server is unavailable. patches are from the
-// Object view.
+// readEverything returns everything that a viewer receives about an object, while its value changes to each of
+// values. It uses all views, single reads, snapshots, and reads while the API server is unavailable. The result
+// patches contains the patches of the Object view.
 func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
 	t.Helper()
 	server, cluster := serveCluster(t)

@@ -5,7 +5,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// find returns the running informer of a scope, or nil if there is none.
+// find returns the running informer of a scope (what to list and watch), or nil if there is none.
 func (c *Cluster) find(scope listwatch.Scope) *stream.SharedInformer {
 	return stream.Shared(c.pool.Find(scope))
 }

@@ -16,8 +16,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// Readers share one list of rows only while it is recent. The history (the retained changes) still contains all
-// changes after the list, so a reader that gets the shared list needs no reset.
+// A reader shares the list of rows of another reader only while the list is recent. The history of changes then still
+// contains all changes after the list, so no reader must restart from a snapshot.
 func TestSharedListsAreRecent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -25,10 +25,12 @@ import (
 // LogOptions are the options for reading a container's log.
 type LogOptions = listwatch.LogOptions
 
-// Logs opens the log of one container of a pod. The bytes are those that the API server sends. Logs returns a
-// *Problem if the viewer is not permitted to get pods/log. With options.Follow, the API server does not respond
-// before the first line exists, so Logs can block until ctx ends. If the viewer or this program loses the permission
-// during the read, Read returns a *Problem with the reason.
+// Logs opens the log of one container of a pod, as the API server sends it. Logs returns a *Problem if the viewer is
+// not permitted to get pods/log. If the viewer or this program loses the permission later, Read returns a *Problem
+// with the reason.
+//
+// With options.Follow, Logs can block until ctx ends, because the API server does not respond before the first line
+// exists.
 func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	if err := query.CheckNamespace(namespace); err != nil {
 		return nil, err
@@ -102,8 +104,8 @@ func (a *Access) endRevokedLog(ctx context.Context, namespace, pod string, endLo
 	}
 }
 
-// authorizeLog returns an error if the viewer is not permitted to read the log of a pod. If the viewer's share link
-// selects pods by labels or words, the present version of the pod must match them, too.
+// authorizeLog returns an error if the viewer is not permitted to read the log of a pod. A share link can select pods
+// by labels or words; the present version of the pod must then match them.
 func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl authz.DecisionTTL) error {
 	permitted, err := a.authorizeGet(ctx, podResource(), authz.VerbLog, namespace, pod, ttl)
 	if err != nil || permitted.Selector == nil && !permitted.NeedsRow() {

@@ -146,8 +146,8 @@ type messageEvent struct {
 	Authors               json.RawMessage
 }
 
-// reader applies the messages of a subscription to its rows, as the web page does. It fails the test for a message
-// that does not fit these rows, such as an update of an unknown row.
+// reader is a test client that applies the messages of a subscription to its rows, as the web page does. It fails the
+// test for a message that does not fit these rows, such as an update of an unknown row.
 type reader struct {
 	t       *testing.T
 	sub     *watch.Subscription
@@ -158,10 +158,10 @@ type reader struct {
 	since   time.Time
 	cursor  string
 
-	namespaces []string // The namespaces in the last state message; nil for all.
+	namespaces []string // The watched namespaces in the last state message; nil for all.
 
-	isComplete  bool // All parts of a snapshot were received, or a cursor was resumed.
-	hasSnapshot bool // A snapshot was received, so digests of all rows can be compared.
+	isComplete  bool // The client received a complete snapshot, or resumed from a cursor.
+	hasSnapshot bool // The client received a snapshot, so it can compare digests (hashes of all rows).
 
 	checked int
 
@@ -310,8 +310,8 @@ func (r *reader) check(m *message) {
 	r.checked++
 }
 
-// settle reads messages until a heartbeat or an empty events message, which show that no other message is pending. It
-// returns short descriptions of what it has read.
+// settle reads messages until no more are pending, and returns short descriptions of them. A heartbeat or an empty
+// events message shows that none are pending.
 func (r *reader) settle() string {
 	r.t.Helper()
 	for start := time.Now(); ; {
@@ -334,7 +334,7 @@ func (r *reader) wantSettle(want string) {
 	}
 }
 
-// wantRows compares the reader's rows with want. The form of each row is namespace/name=status.
+// wantRows compares the reader's rows with want. Each element of want is a row in the form namespace/name=status.
 func (r *reader) wantRows(want ...string) {
 	r.t.Helper()
 	got := make([]string, 0, len(r.rows))

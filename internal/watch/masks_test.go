@@ -20,8 +20,8 @@ func secret(value string) apitest.Item {
 	return apitest.Item{Namespace: "a", Name: "s", Rest: fmt.Sprintf(`"data":{"k":%q}`, value)}
 }
 
-// A masked (hidden) value can change while one watch of its resource is replaced by another. The value is then marked
-// as changed, and the number in its mask continues to count its changes.
+// A masked (hidden) value can change while one watch of its resource replaces another. The value is still marked as
+// changed, and the number of changes in its mask is still correct.
 func TestMasksSurviveFeeds(t *testing.T) {
 	for wait := range 12 {
 		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {

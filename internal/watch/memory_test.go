@@ -21,10 +21,10 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// memory returns the heap bytes in use, and the total bytes allocated since the program started.
+// memory returns the number of heap bytes in use, and of all bytes allocated since the program started.
 func memory() (inUse, allocated int64) {
 	runtime.GC()
-	runtime.GC() // The second run frees objects with finalizers, and the contents of each sync.Pool.
+	runtime.GC() // A second run frees objects with finalizers, and what sync.Pools contain.
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc), int64(m.TotalAlloc) //nolint:gosec // The values are far below 2^63.
@@ -77,8 +77,8 @@ func subscribeView(t *testing.T, cluster *watch.Cluster, q query.Query, view str
 	return sub
 }
 
-// Uncompressed patches are freed after they are sent, if they are long. The history (the retained changes) therefore
-// uses no more memory than its reported size.
+// A long uncompressed patch is freed after it was sent. Therefore the history of changes uses no more memory than its
+// reported size.
 func TestLongPatchesAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -89,7 +89,7 @@ func TestLongPatchesAreFreed(t *testing.T) {
 			server.Set(pods, longPod(strconv.Itoa(n), "Running"))
 			readToType(t, sub, "events")
 		}
-		server.Expire(pods) // Without this, the fake API server keeps all that it has sent.
+		server.Expire(pods) // Otherwise, the fake API server keeps all sent events in memory.
 		<-time.After(5 * time.Second)
 		if after, _ := memory(); after > before+12<<20 {
 			t.Errorf("60 changes of half a megabyte, sent once, use %d MiB", (after-before)>>20)
@@ -97,7 +97,8 @@ func TestLongPatchesAreFreed(t *testing.T) {
 	})
 }
 
-// All readers of a change share one copy of its patch, even if no reader references the patch between two reads.
+// All readers of a change share one copy of its patch, even if there is a time between two readers in which none of
+// them references the patch.
 func TestPatchesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -119,7 +120,7 @@ func TestPatchesAreShared(t *testing.T) {
 	})
 }
 
-// The reported size of the history includes encoded rows, because they stay in memory for other readers.
+// The reported size of the history of changes includes encoded rows, because they stay in memory for later readers.
 func TestHistorySizeIncludesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -150,7 +151,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 		var perReader []int64
 		const readers = 40
 		none, some := query.Query{Namespaces: []string{"b"}}, query.Query{Labels: "app=none"}
-		// Measure the query none twice: memory of earlier work can be freed during one of the measurements.
+		// Measure the query none before and after the query some. One of the two results can be too low, if memory of
+		// earlier work is freed meanwhile.
 		for _, q := range []query.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {
@@ -218,8 +220,7 @@ func TestMaxMessages(t *testing.T) {
 	})
 }
 
-// In each view, memory for a message is reserved before the message is built. Rows are also scanned only after the
-// reservation.
+// In each view, memory for a message is reserved before the message is built, and before rows are scanned for it.
 func TestMemoryIsReservedFirst(t *testing.T) {
 	window, err := query.NewWindow("", 0, 10)
 	if err != nil {
@@ -247,7 +248,7 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idleResponse{})
 					}).
 					WithScanLimiter(func(context.Context) (release func(), err error) {
-						// Skip the view Windowed: its scan sorts all rows for all windows with the same sort order.
+						// The view Windowed is an exception: its scan sorts all rows once for all readers, not for one message.
 						if reserved == 0 && test.view != stream.Windowed {
 							early++
 						}
@@ -278,8 +279,8 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 	}
 }
 
-// Each message with events reserves the memory that it uses, except a short message. It reserves memory for a
-// compressor only if it is compressed.
+// Each message with events reserves the memory that it uses. Short messages reserve nothing. Only compressed messages
+// reserve memory for a compressor.
 func TestEventsReserveMemory(t *testing.T) {
 	const compressor = 1 << 20
 	window, err := query.NewWindow("", 0, 10)

@@ -92,7 +92,7 @@ func (l slowCloseBody) Close() error {
 }
 
 // When permissions change from some namespaces to all, or from all to some, readers see either the old or the new
-// state. They never see an error, or the rows of some namespaces as if they were all rows.
+// rows with the matching status. They never see an error, or the rows of some namespaces as if they were all rows.
 func TestSwappedFeedsShowNoGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -16,7 +16,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// A namespace that was requested by name is no longer watched when its last reader has been gone for the linger time.
+// A namespace that queries request by name is watched until its last reader has been gone for Options.Linger.
 func TestUnusedNamespacesExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -92,8 +92,9 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 	}
 }
 
-// A request that names too many namespaces is refused, and stops no existing watch. A request within the limit stops
-// only as many unused watches as necessary. It stops those first that have had no readers for the longest time.
+// A request that names too many namespaces is refused, and stops no existing watch. A permitted request can stop
+// unused watches to make room, but no more than necessary. Those without readers for the longest time are stopped
+// first.
 func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -16,8 +16,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// Object returns one object as JSON, with sensitive values masked. It reads the object from the cache if the status
-// of the cache is Live. Otherwise, it reads the object from the API server.
+// Object returns one object as JSON, with sensitive values masked. It reads from the cache while the cache is up to
+// date (its status is Live), and otherwise from the API server.
 func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byte, error) {
 	resource, permitted, err := a.readable(ctx, ref, namespace, name)
 	if err != nil {
@@ -52,8 +52,9 @@ func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*re
 	return resource, permitted, err
 }
 
-// authorizeGet returns an error if the viewer is not permitted to get the object, or to read the logs of the pod,
-// depending on verb. It returns the filter that the object must match. ttl is the maximum age of a cached permission.
+// authorizeGet returns an error if the viewer is not permitted to perform the action verb on the object: get, or get
+// its log. It returns the filter that the object must match. The parameter ttl is the maximum age of a cached
+// permission.
 func (a *Access) authorizeGet(
 	ctx context.Context, r *resource.Resource, verb authz.Verb, namespace, name string, ttl authz.DecisionTTL,
 ) (*query.Filter, error) {
@@ -95,9 +96,9 @@ func notKnownYet(r *resource.Resource) *status.Problem {
 	}
 }
 
-// readObject reads an object and masks it for the viewer. The filter permitted must match again, because the object
-// can be newer than the version that matched before. For an object from the API server, only the labels are matched,
-// because such an object has no row.
+// readObject reads an object and masks it for the viewer. The object must match the filter permitted, because it can
+// be newer than the version that was checked before. An object from the API server has no row, so only its labels are
+// compared.
 func (a *Access) readObject(
 	ctx context.Context, resource *resource.Resource, permitted *query.Filter, namespace, name string,
 ) ([]byte, error) {
@@ -139,9 +140,9 @@ func (a *Access) readObject(
 // the object.
 const staleReadTimeout = 2 * time.Second
 
-// LastKnown returns one object as Object does, with the status Live. If the API server does not answer, LastKnown
-// returns the stale version from the cache instead. The status then contains the time since which that version is
-// stale.
+// LastKnown returns one object as Object does, together with the status Live. If the API server does not answer,
+// LastKnown returns an old version from the cache. The status is then Stale, with the time since which the version
+// may be outdated.
 func (a *Access) LastKnown(
 	ctx context.Context, ref, namespace, name string,
 ) (text []byte, current status.Status, err error) {

@@ -18,9 +18,9 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// The API server's error for an object that it cannot convert, read or admit can contain stored data. No status,
-// problem or log line of the program contains that data. They contain the rest of the error, which helps to correct
-// it.
+// When the API server cannot convert, read or admit an object, its error can contain stored data. No status, problem
+// or log line of the program contains that data. They contain the rest of the error, which helps to correct the
+// cause.
 func TestErrorsHideStoredData(t *testing.T) {
 	for _, test := range []struct {
 		name    string

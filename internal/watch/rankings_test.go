@@ -26,8 +26,8 @@ func serveRankings(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// viewerRankings are the rankings (sorted lists) of pods that one viewer uses. subscriptions contains the
-// subscription that uses each ranking, by the number of the ranking.
+// viewerRankings opens rankings (sorted lists of pods) as one viewer. The tests number the rankings. The map
+// subscriptions contains, for each number, the subscription that uses the ranking.
 type viewerRankings struct {
 	t             *testing.T
 	cluster       *watch.Cluster
@@ -47,7 +47,8 @@ func rankingsOfLink(t *testing.T, cluster *watch.Cluster, n int) *viewerRankings
 	return &viewerRankings{t, cluster, viewer, make(map[int]*watch.Subscription)}
 }
 
-// tryAcquire opens a window on the ranking (sorted list) with the number n. It returns an error if that is refused.
+// tryAcquire opens a window (a range of sorted rows) that uses the ranking (the sorted list) with the number n. It
+// returns an error if the ranking is refused.
 func (o *viewerRankings) tryAcquire(n int) error {
 	o.t.Helper()
 	window, err := query.NewWindow("", 0, 10)
@@ -73,7 +74,7 @@ func (o *viewerRankings) tryAcquire(n int) error {
 	}
 }
 
-// acquire opens windows on the rankings (sorted lists) with the numbers from, from+1, up to to-1.
+// acquire opens a window for each ranking (sorted list) whose number n satisfies from <= n < to.
 func (o *viewerRankings) acquire(from, to int) {
 	o.t.Helper()
 	for n := from; n < to; n++ {
@@ -95,8 +96,8 @@ func (o *viewerRankings) wantRefused(n int) {
 		"100 orders for you, in 500 for the viewers of all links, or in 1000 in total")
 }
 
-// A ranking (a sorted list) counts towards the quota of the viewer that created it, even if others use it, too. After
-// that viewer has closed it, it counts towards the quota of one of the others.
+// A ranking (a sorted list) counts towards the quota of the viewer who opened it first, even if other viewers use it,
+// too. When the first viewer closes it, it counts towards the quota of another one.
 func TestRankingOwnershipMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveRankings(t)
@@ -114,8 +115,8 @@ func TestRankingOwnershipMoves(t *testing.T) {
 	})
 }
 
-// The number of rankings (sorted lists) of a resource is limited for all viewers together. An unused ranking is
-// removed to make room for any viewer.
+// The number of rankings (sorted lists) of a resource is limited for all viewers together. When the limit is reached,
+// unused rankings are removed for new ones.
 func TestRankingsOfAllViewersAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveRankings(t)
@@ -127,7 +128,7 @@ func TestRankingsOfAllViewersAreLimited(t *testing.T) {
 		}
 		late := rankingsOfUser(t, cluster, len(viewers))
 		late.wantRefused(total)
-		late.acquire(0, 1) // This ranking exists, and is shared.
+		late.acquire(0, 1) // This viewer needs no new ranking: it shares an existing one.
 		late.wantRefused(total)
 		viewers[3].release(3*maxRankings, 3*maxRankings+1)
 		late.acquire(total, total+1)

@@ -41,8 +41,8 @@ func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 	})
 }
 
-// A reader can be reset while it waits for further changes to send in one message. It then gets the reset with its
-// true reason. It gets neither the changes, nor a reset because too many changes were missed.
+// While a reader waits for further changes to send in one message, its data can become invalid. It must then get a
+// reset with the true reason, and not the changes, or a reset because of missed changes.
 func TestResetInterruptsCoalescing(t *testing.T) {
 	for name, reset := range map[string]func(*watch.Cluster){
 		"other columns":    func(c *watch.Cluster) { c.SetColumns(pods, "Other", func() {}) },
@@ -56,8 +56,8 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 				r.settle()
 				server.Set(pods, pod("a", "p", "1"))
 				<-time.After(time.Second)
-				// The test reads this message late. The reader therefore waits for further changes before the next
-				// message.
+				// The test reads this message late. Therefore the reader waits for further changes before it sends the next
+				// one.
 				if m := r.next(); m.Type != "events" {
 					t.Fatalf("got %+v", m)
 				}
@@ -88,8 +88,8 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 	}
 }
 
-// The changes that are sent after a cursor are exactly those in the history after it, even if the cursor is the start
-// of the history.
+// A reader that resumes from a cursor gets exactly the changes in the history after that cursor, even if the cursor
+// is the start of the history.
 func TestHistoryAfterCursorIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -106,8 +106,8 @@ func TestHistoryAfterCursorIsExact(t *testing.T) {
 	})
 }
 
-// Before the first snapshot, and after a reset, a client has no cursor to resume from. Heartbeats then contain an
-// empty cursor.
+// A client has no cursor to resume from before the first snapshot, and between a reset and the next snapshot.
+// Heartbeats then contain an empty cursor.
 func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 	for _, view := range []stream.View{stream.Rows, stream.Changes} {
 		t.Run(string(view), func(t *testing.T) {
@@ -145,8 +145,8 @@ func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 	}
 }
 
-// A long snapshot is sent in parts. If the state changes between two parts, the client gets the new state next,
-// however slowly it reads. After a lost permission, it gets no more rows.
+// A long snapshot is sent in parts. If the state (such as live or forbidden) changes between two parts, the client
+// gets the new state next, however slowly it reads. After a lost permission, it gets no more rows.
 func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 	const podCount = 4000
 	names := regexp.MustCompile(`p-\d{4}`)
@@ -154,7 +154,7 @@ func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 		for cause, test := range map[string]struct {
 			interrupt func(*apitest.Server, *watch.Cluster)
 			want      string
-			rows      int // The maximum number of rows that may be sent after the state.
+			rows      int // The maximum number of rows that may be sent after the new state.
 		}{
 			"the API server goes": {
 				func(server *apitest.Server, _ *watch.Cluster) { server.Down(true) }, `"stale"`, podCount,

@@ -84,7 +84,7 @@ func TestNamespacePermissionsChange(t *testing.T) {
 			t.Errorf("it is %s in %s, want live in a", r.state, got)
 		}
 
-		// First permit all namespaces together, then none.
+		// Permit all namespaces together. Below, no namespace is permitted.
 		server.Refuse(pods, "", 0, "")
 		<-time.After(time.Minute)
 		r.settle()
@@ -126,7 +126,7 @@ func TestResourceIsPolledWithoutWatchPermission(t *testing.T) {
 	}
 }
 
-// While one feed (a list and watch) replaces another, the state of the resource is not live.
+// While one feed (a list and watch) replaces another, the resource never has the state live.
 func TestStoppedFeedIsNotLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -146,8 +146,8 @@ func TestStoppedFeedIsNotLive(t *testing.T) {
 	})
 }
 
-// If the program is not permitted to create access reviews, it tries lists to detect its permissions. Readers receive
-// no messages while the results stay the same.
+// If the program is not permitted to create access reviews, it sends list requests to detect its permissions. Readers
+// receive no messages while its permissions stay the same.
 func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -169,7 +169,7 @@ func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 	})
 }
 
-// All readers of a namespace share one watch, which ends with its informer.
+// All readers of a namespace share one watch, which stops when its informer ends.
 func TestOneWatchForEachNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -273,7 +273,7 @@ func TestSyncingOfSeveralNamespaces(t *testing.T) {
 }
 
 // During an upgrade, API servers of two versions can send different columns for different namespaces. The program
-// then pauses before it lists a namespace again. Rows with the columns of the other version are not reported as live.
+// then waits before it lists a namespace again. Rows are never reported as live with the columns of another version.
 func TestNamespacesWithDifferentColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -286,8 +286,7 @@ func TestNamespacesWithDifferentColumns(t *testing.T) {
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 				response, err := next.RoundTrip(r)
-				// Alter at most 500 responses. Otherwise, if lists followed each other without a pause, the test
-				// would never end.
+				// Alter at most 500 responses. Otherwise, the test would never end if the program did not wait between lists.
 				if err == nil && strings.Contains(r.URL.Path, "/b/pods") && answers.Add(1) < 500 {
 					response.Body = newerServerBody{response.Body}
 				}
@@ -319,8 +318,8 @@ func (n newerServerBody) Read(text []byte) (int, error) {
 	return read, err
 }
 
-// After a permission is revoked, its rows disappear for all readers, even if there are more rows than the history can
-// retain changes.
+// After a permission is revoked, the rows disappear for all readers, even if the removal causes more changes than the
+// history can retain.
 func TestRevokedRowsExceedHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -345,7 +344,7 @@ func TestRevokedRowsExceedHistory(t *testing.T) {
 }
 
 // A reader of one namespace gets no message if other namespaces are created or deleted. If a permission is revoked,
-// all readers get a reset, because the history is discarded.
+// all readers restart from a snapshot, because the history is discarded.
 func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -375,18 +374,18 @@ func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 	})
 }
 
-// The number of access reviews is limited for any number of namespaces, and they are spread over time. Rows still
-// disappear within 15 s after their permission is revoked. Both apply to each watched resource, and also if RBAC
-// rules are incomplete.
+// However many namespaces exist, the number of access reviews per second is limited. Rows still disappear within 15 s
+// after their permission is revoked. Three informers (lists and watches) run in the test. Both results apply also if
+// the API server reports the program's RBAC rules only incompletely.
 func TestReviewRateIsLimited(t *testing.T) {
 	for name, test := range map[string]struct {
 		incomplete bool
 		perSecond  int // The maximum number of reviews per second, on average.
 	}{
-		// 200 permitted namespaces every 10 s are 20 reviews per second. 200 denied ones every 30 s, for each of
-		// three lists, are 3 times 7 more.
+		// Each permitted namespace is reviewed every 10 s, each denied one every 30 s. 200 permitted namespaces cause 20
+		// reviews per second. 200 denied ones cause 7, for each of the three informers.
 		"rules":   {false, 45},
-		"reviews": {true, 85}, // Every list reviews separately: 3 times 20 plus 3 times 7.
+		"reviews": {true, 85}, // Each informer reviews separately: 3 times 20 plus 3 times 7.
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -21,12 +21,12 @@ type redactionRules struct {
 	warned map[string]bool // Resources (group/plural) for which a warning was logged.
 }
 
-// warnOfUnservedRules logs one warning for each resource that a rule of --redact names and that the API server does
-// not serve, because its name may be misspelled.
+// warnOfUnservedRules logs a warning for each resource that a rule of --redact names and that the API server does not
+// serve: its name may be misspelled.
 func (c *Cluster) warnOfUnservedRules() {
 	resources, groupErrors, err := c.catalog.All()
 	if err != nil || len(groupErrors) > 0 {
-		return // Discovery is incomplete: what it lacks may still be served.
+		return // Discovery is incomplete: the API server can serve more resources.
 	}
 	served := make(map[string]bool, len(resources))
 	for n := range resources {
@@ -46,8 +46,8 @@ func (c *Cluster) warnOfUnservedRules() {
 	}
 }
 
-// checkMasked returns an error for a field selector on a masked field. The results of many selectors would otherwise
-// reveal the masked value, guess by guess.
+// checkMasked returns an error for a field selector on a masked field. Otherwise, a user could try many selectors,
+// and guess the masked value from the results.
 func (a *Access) checkMasked(selector string, r *resource.Resource) error {
 	rules := a.cluster.redactionRules.Rules
 	if a.viewer.isMasked() {

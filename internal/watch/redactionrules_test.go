@@ -69,7 +69,8 @@ func define(server *apitest.Server, password, phase string) {
 }
 
 // A value that matches a redaction rule is masked in every view, also in cells and patches. When the value changes,
-// the mask shows the number of changes. Each new watch reads the JSONPaths of the columns again.
+// the mask shows the number of changes. When a column gets another JSONPath, the next watch masks the cells
+// accordingly.
 func TestRedactionRulesMaskEveryView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveDatabases(

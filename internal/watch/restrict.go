@@ -34,8 +34,8 @@ func (a *Access) restrict(
 	return &status.Problem{Cause: status.Refused, Title: "Forbidden", Detail: "You are not logged in."}
 }
 
-// restrictToUser restricts a filter to the objects that the viewer's user is permitted to see. It takes at most
-// authz.RecheckEvery, the interval at which permissions are rechecked.
+// restrictToUser restricts a filter to the objects that the viewer's user is permitted to see. It waits at most
+// authz.RecheckEvery for access reviews.
 func (a *Access) restrictToUser(
 	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
@@ -88,8 +88,8 @@ func (a *Access) restrictToUser(
 	return nil
 }
 
-// restrictByName marks a subscription to one named object as restricted if the viewer is not permitted to see all
-// objects. The subscription's informer also watches other objects, and nothing about them may be revealed.
+// restrictByName marks the filter of a subscription to one named object as restricted, if the viewer is not permitted
+// to see all objects. The informer also watches the other objects, and messages must reveal nothing about them.
 func (a *Access) restrictByName(
 	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {

@@ -44,8 +44,7 @@ func restrictedViewers() map[string]watch.Viewer {
 	}
 }
 
-// hiddenFixture is a cluster with one object that the restricted viewers may see, and others that are hidden from
-// them.
+// hiddenFixture is a cluster for tests: restricted viewers may see one of its objects, but not the others.
 type hiddenFixture struct {
 	server  *apitest.Server
 	cluster *watch.Cluster
@@ -91,7 +90,7 @@ func (h *hiddenFixture) set(state string) {
 func (h *hiddenFixture) changeHidden(viewer string, n int) {
 	namespaces := []string{"b"}
 	if !strings.Contains(viewer, "namespace") && viewer != "guest of a user" {
-		namespaces = append(namespaces, "a") // This viewer is restricted by other criteria than namespaces.
+		namespaces = append(namespaces, "a") // This viewer sees only some objects of namespace a.
 	}
 	for _, ns := range namespaces {
 		h.server.Set(h.ref, h.item(ns, "hidden", fmt.Sprint("secret-", n), "db"))
@@ -183,9 +182,9 @@ func firstDifference(text, other string) string {
 	return strings.Join(lines[max(0, at-2):min(len(lines), at+3)], "\n")
 }
 
-// transcribe subscribes to a view several times, and records the messages for longer than the history retains
-// changes. It resumes after a visible change, after hidden changes only, and at once. It also resubscribes with a
-// cursor that is too old, and with a cursor whose offset is no longer in the history.
+// transcribe subscribes to a view several times, and records the messages for longer than the history of changes
+// reaches back. It resumes from several cursors: at once, after a visible change, and after only hidden changes. Two
+// further cursors cannot be resumed: one is too old, and one has an offset that is no longer in the history.
 func transcribe(
 	t *testing.T, name string, viewer watch.Viewer, view stream.View, every time.Duration, busy bool,
 ) string {
@@ -205,7 +204,7 @@ func transcribe(
 	go func() { // Every 20 s, make two visible changes in quick succession, with hidden changes around them.
 		defer close(ended)
 		for n := range 3 * 60 * 4 {
-			often := n >= 400 && n < 520 // In this period, a digest is due during a pause.
+			often := n >= 400 && n < 520 // In this period, a digest (row hash) is due during a pause between messages.
 			if busy && (n%80 < 16 || n%8 == 0 || often) {
 				h.changeHidden(name, n+1)
 			}
@@ -214,7 +213,7 @@ func transcribe(
 			}
 			<-time.After(90 * time.Millisecond)
 			if busy && often {
-				h.changeHidden(name, -n) // Between a visible change and the digest.
+				h.changeHidden(name, -n) // This change is between a visible change and the digest (row hash).
 			}
 			if !often && n%80 == 7 {
 				h.set(fmt.Sprint(n, "-again"))
@@ -267,8 +266,9 @@ func transcribe(
 	return maskVersions(text)
 }
 
-// maskVersions removes resourceVersions from text, and the digests that are computed from them. A resourceVersion
-// counts all writes in the cluster, also of hidden objects. Every visible change reveals it, which cannot be avoided.
+// maskVersions removes resourceVersions from text, and the digests (hashes) that are computed from them. Every
+// visible change reveals a resourceVersion, which also counts writes of hidden objects. This cannot be avoided, so it
+// is not compared.
 func maskVersions(text string) string {
 	const patched = `"path":"/metadata/resourceVersion","value":"`
 	for _, part := range []string{`"resourceVersion":"`, `"rv":"`, `"digest":"`, patched} {
@@ -282,7 +282,8 @@ func maskVersions(text string) string {
 	return oldVersion.ReplaceAllString(text, `"$1":""`)
 }
 
-// notResumed is the reason in each reset message after a restricted reader's cursor could not be resumed.
+// notResumed is the reason in the reset message if a restricted reader (which may not see all objects) cannot resume
+// from its cursor.
 const notResumed = "you may not see all objects of this resource, so a cursor is valid for at most one minute"
 
 // Invariant: S24. A restricted reader (which may not see all objects) that reconnects within a minute receives
@@ -399,8 +400,8 @@ func TestRestrictedResetsAreEqual(t *testing.T) {
 	}
 }
 
-// A restricted reader does not resume the view Changes after its namespace was not watched for a while, because
-// changes are missing. It does resume the view Rows.
+// While a namespace is not watched, its changes are missed. A restricted reader (which may not see all objects) can
+// afterwards resume the view Rows, but not the view Changes, which must send every change.
 func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 	for view, want := range map[stream.View]string{
 		stream.Changes: "reset state snapshot", stream.Rows: "state events delete",
@@ -452,7 +453,7 @@ func (c *client) connect(duration time.Duration) string {
 	for {
 		text, err := sub.Next(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			all := strings.Join(got, " ") // Ignore a digest, and the new cursor before it.
+			all := strings.Join(got, " ") // Ignore digests (row hashes) and the new cursor before each.
 			return strings.ReplaceAll(strings.ReplaceAll(all, " events digest", ""), " digest", "")
 		}
 		if err != nil {

@@ -13,12 +13,12 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// revalidateEvery is the delay before the first recheck of permissions, so a response that takes less time needs no
+// revalidateEvery is the delay before the first recheck of permissions. A response that takes less time needs no
 // recheck. It is also the interval of rechecks that need no request to the API server.
 const revalidateEvery = time.Second
 
 // Revalidation contains the permissions that a response depends on. Revoked rechecks them while the response is sent.
-// The zero Revalidation contains no permissions, as for a response that reveals nothing. Callers must call Close.
+// A zero Revalidation contains no permissions, and is never revoked. Callers must call Close.
 type Revalidation struct {
 	mu       sync.Mutex
 	rechecks []*recheck
@@ -32,8 +32,8 @@ type recheck struct {
 	next    time.Time
 }
 
-// WithRevalidation returns a copy of the Access that records in g the permissions on which a response depends. It
-// records them after the read, so a refused read returns its own reason.
+// WithRevalidation returns a copy of the Access that records in g the permissions on which a response depends. A
+// refused read records none, because it returns its own error.
 func (a *Access) WithRevalidation(g *Revalidation) *Access {
 	derived := *a
 	derived.revalidation = g
@@ -110,8 +110,8 @@ func (g *Revalidation) Close() {
 	}
 }
 
-// releaseAfterResponse releases the informer that was opened for a read, when the response has been sent and the
-// Revalidation is closed. If the access has no Revalidation, the informer is released at once.
+// releaseAfterResponse releases an informer that was opened for a read. If the access has a Revalidation, the
+// informer is released when that is closed, after the response was sent. Otherwise, it is released at once.
 func (a *Access) releaseAfterResponse(opened *openedQuery) {
 	if a.revalidation == nil {
 		opened.release()
@@ -121,7 +121,8 @@ func (a *Access) releaseAfterResponse(opened *openedQuery) {
 }
 
 // recordFilter records that the response depends on the user's permission to perform the action verb on the objects
-// of the filter f. The permission counts as revoked if the user may see fewer namespaces than f contains now.
+// of the filter f. If the user is later permitted to see fewer of the filter's namespaces, the permission counts as
+// revoked.
 func (a *Access) recordFilter(r *resource.Resource, f *query.Filter, verb authz.Verb) {
 	if a.revalidation == nil || a.viewer.User == nil {
 		return
@@ -130,12 +131,13 @@ func (a *Access) recordFilter(r *resource.Resource, f *query.Filter, verb authz.
 	a.revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
 		current := &query.Filter{Namespaces: namespaces, Name: name}
 		err := a.restrictToUser(ctx, r, current, verb, authz.TTLRecheck())
-		return err == nil && len(current.Namespaces) == len(namespaces) // Both are empty for all namespaces.
+		// An empty list means all namespaces, so a permission for only some of them has another length, too.
+		return err == nil && len(current.Namespaces) == len(namespaces)
 	})
 }
 
-// recordRows records that the response contains rows of an informer at the given version. When this program loses a
-// permission, the informer changes its version. Another version therefore counts as a revoked permission.
+// recordRows records that the response contains rows of an informer at the given version. The informer changes its
+// version when this program loses a permission. Therefore another version counts as a revoked permission.
 func (a *Access) recordRows(opened *openedQuery, version int) {
 	if a.revalidation == nil {
 		return
@@ -146,8 +148,8 @@ func (a *Access) recordRows(opened *openedQuery, version int) {
 	)
 }
 
-// recordObject records that the response contains one object. The program read it with its own permission for verb:
-// list for an object in the cache, and get for an object from the API server.
+// recordObject records that the response contains one object, which the program read with its own permission for the
+// action verb: list for an object in the cache, and get for an object from the API server.
 func (a *Access) recordObject(r *resource.Resource, f *query.Filter, verb authz.Verb, namespace, name string) {
 	if a.revalidation == nil {
 		return

@@ -120,8 +120,8 @@ func TestRevalidationDetectsRevocation(t *testing.T) {
 	}
 }
 
-// A response continues while the user still has one permission that suffices for it. Revoked permissions of other
-// users, and new permissions, have no effect. No access reviews are requested in the first second.
+// A response continues while the user has one permission that suffices for it. It is not affected by new permissions,
+// or by revoked permissions of other users. In the first second, no access reviews are requested.
 func TestRevalidationContinuesWithPermission(t *testing.T) {
 	for name, read := range reads() {
 		if name == "an object that is not watched" {
@@ -148,7 +148,7 @@ func TestRevalidationContinuesWithPermission(t *testing.T) {
 				delete(g, "ann list pods a")
 				delete(g, "ann watch pods a")
 				delete(g, "ann get pods a")
-				// The responses of the other reads do not depend on ann's permissions.
+				// These three responses do not depend on ann's permissions.
 				isAffected := name != "kinds" && name != "counts" && name != "ledger"
 				if revoked, after := revokedWithin(t, revalidation, time.Minute); revoked != isAffected ||
 					isAffected && after > 15*time.Second {
@@ -183,7 +183,7 @@ func TestRevalidationOfProgramPermissions(t *testing.T) {
 					t.Errorf("lost after %s", after)
 				}
 				server.Revoke(pods, "")
-				if !watched { // Reading a watched object needs list; any other needs get.
+				if !watched { // In this case, the object was read with the get permission.
 					server.FailPath("/api/v1/namespaces/a/pods/p", http.StatusForbidden, "no more")
 				}
 				if revoked, after := revokedWithin(t, g, time.Minute); !revoked || after > 15*time.Second {

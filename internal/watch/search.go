@@ -25,8 +25,8 @@ const maxSearch = 320
 type SearchResult struct {
 	Hits  []Hit // Best match first.
 	Total int   // The number of all matches, including those beyond the limit.
-	// Searched lists the watched resources, in search order. A resource with a nil Count could not be searched. If the
-	// viewer's permissions on a resource are unknown, its Status is Stale.
+	// Searched lists the watched resources, in search order. A resource with a nil Count was not searched. If the
+	// viewer's permissions on it could not be checked, its Status is Stale.
 	Searched []ResourceStatus
 }
 
@@ -40,7 +40,7 @@ type Hit struct {
 // resources that are watched now, and returns at most limit objects.
 //
 // Objects whose name equals a word are first, then those whose name starts with a word, then all others. Within each
-// group, objects are sorted by resource (compared with order), then by namespace and name.
+// group, objects are sorted by resource, then by namespace and name. The function order compares two resources.
 //
 // A search scans all names once. It is fast, because it decompresses no objects.
 func (a *Access) Search(
@@ -177,19 +177,20 @@ func (c candidate) compare(other candidate) int {
 	)
 }
 
-// shortlist keeps at least the best limit candidates of a search, and counts all candidates.
+// shortlist keeps the best candidates of a search, and counts all candidates. Between two sorts, it keeps more than
+// limit of them.
 type shortlist struct {
 	limit      int
 	total      int
 	candidates []candidate // Always fewer than 2*limit.
-	// isTrimmed means that candidates was sorted and cut to limit at least once. Candidates that sort after the last of
-	// those are then rejected.
+	// isTrimmed means that candidates was sorted and cut to length limit before. Candidates that sort after the first
+	// limit ones are then ignored.
 	isTrimmed bool
 }
 
-// scan adds the objects of a resource whose names match the words. It returns the number of objects that the viewer
-// is allowed to see. covered lists the watched namespaces; empty means all. scan skips objects of other namespaces:
-// the informer keeps them for a moment after the program has lost the permission.
+// scan adds the objects of a resource whose names match the words, and returns the number of objects that the viewer
+// is allowed to see. The parameter covered lists the watched namespaces; empty means all. Objects of other namespaces
+// are skipped: the program has lost the permission, and removes them in a moment.
 func (l *shortlist) scan(index int, i *stream.SharedInformer, f *query.Filter, covered, words []string) (visible int) {
 	entries, _ := i.Snapshot()
 	all := f.MatchesAll()

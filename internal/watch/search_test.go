@@ -83,7 +83,7 @@ func TestSearchFindsPermittedObjects(t *testing.T) {
 		r.settle()
 		const namespaces = "core/v1/namespaces live 2 [], "
 		wantFound(t, cluster, "q", "a/q b/q", namespaces+pods+" live 2 [a b]")
-		restore := cluster.Uncover("b") // Needs no lock: no other goroutine uses the feeds now.
+		restore := cluster.Uncover("b") // No lock is needed, because no other goroutine uses the informer now.
 		if found, _ := search(t, cluster, "q"); found != "a/q" {
 			t.Errorf("while rows are being taken out, found %q, want a/q alone", found)
 		}

@@ -11,7 +11,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// Readers with different filters do not share texts: each gets only the events that its own filter matches.
+// Readers with the same filter share the encoded text of their changes. Readers with different filters do not: each
+// gets only the changes that its own filter matches.
 func TestSharedBatchesRespectFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -87,8 +87,9 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	return snapshot, err
 }
 
-// first reads the result of a query. It waits for a scan slot (AcquireScan) first, because it scans all rows. checked
-// is the time of the query's last access review. first repeats a review that is too old, before and after the wait.
+// first reads the result of a query. It waits for the scan limiter first, because it scans all rows. The parameter
+// checked is the time of the query's last access review. If that is too long ago, first repeats the review, both
+// before and after it waits.
 func (a *Access) first(
 	ctx context.Context, open *openedQuery, q *query.Query, checked time.Time,
 ) (*stream.Listing, int, informer.State, error) {
@@ -113,13 +114,15 @@ func (a *Access) first(
 	scan := scanMemory(q, open.filter, int64(open.informer.Len()))
 	a.Grow(scan)
 	found, total, now := open.informer.First(open.filter, q)
-	if scan > 0 { // If scan is 0, readers share one list.
+	// Correct the estimate. If scan is 0, readers share one list, which does not count.
+	if scan > 0 {
 		a.Grow(stream.ListedMemory*int64(cap(found.Objects)) - scan)
 	}
 	return found, total, now, nil
 }
 
-// scanMemory estimates the bytes that a scan of rows allocates for a query, without lists that readers share.
+// scanMemory estimates the number of bytes that a query allocates for its list of rows. Lists that readers share do
+// not count. The parameter rows is the number of rows in the informer.
 func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 	switch {
 	case q.Sort != "" || q.Limit > 0:
@@ -132,10 +135,9 @@ func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 
 // Estimates of the memory for one row of a list, in bytes.
 const (
-	// scannedMemory is the memory for a row in a list that grows by doubling. rankedMemory is the memory for a row in a
-	// sorted copy of the list.
+	// scannedMemory applies to a list that grows by doubling. rankedMemory applies to a sorted copy of the list.
 	scannedMemory, rankedMemory = 3 * stream.ListedMemory, 56
-	// maskedMemory is the memory for a row whose values are masked for a guest, a viewer of a share link (104 bytes
-	// measured).
+	// maskedMemory is the additional memory for a row whose values are masked for a guest, a viewer of a share link.
+	// 104 bytes were measured.
 	maskedMemory = 104
 )

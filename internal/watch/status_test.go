@@ -22,8 +22,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// When the program loses the permission for a resource, the rows are removed and the state contains the reason. When
-// the permission is granted again, the rows return.
+// When the program loses the permission for a resource, the rows are removed. The state becomes forbidden and
+// contains the reason. When the permission is granted again, the rows return.
 func TestForbiddenResourceLosesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -61,8 +61,8 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 	})
 }
 
-// Expired credentials of the program do not count as a lost permission: the rows stay, in the state stale. When the
-// credentials are valid again, the rows are updated.
+// When the credentials of the program expire, it has not lost its permissions: the rows stay, in the state stale.
+// When the credentials are valid again, the rows are updated.
 func TestExpiredCredentialsMakeStale(t *testing.T) {
 	const path, reason = "/api/v1/namespaces/a/pods/p", "The API server does not accept the credentials of this program"
 	synctest.Test(t, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestUnwatchableResourceIsPolled(t *testing.T) {
 }
 
 // When a watch ends, the state becomes stale, even if the list that follows never ends. The list starts after a
-// random backoff; therefore the test runs 20 times.
+// random delay, so the test runs 20 times.
 func TestRelistIsNotLive(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
@@ -358,8 +358,8 @@ func TestLongOutage(t *testing.T) {
 	})
 }
 
-// A watch request without a response is canceled. The missed changes are then listed, and the state becomes live. For
-// example, a backend of the API server can hang.
+// A watch request can get no response, for example because a backend of the API server hangs. The program cancels it,
+// lists the missed changes, and the state becomes live.
 func TestUnansweredWatchIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -384,8 +384,8 @@ func TestUnansweredWatchIsCanceled(t *testing.T) {
 	})
 }
 
-// An API server that no longer has the missed changes accepts the watch, and then sends an error. The state stays
-// stale until a new list has been read.
+// An API server that no longer has the missed changes accepts the watch, and then sends an error event. The state
+// stays stale until a new list was read.
 func TestStaleUntilRelisted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -416,8 +416,8 @@ func TestStaleUntilRelisted(t *testing.T) {
 	})
 }
 
-// If the first watch ends and no watch can resume after its last change, the state is stale since the end of the
-// first watch.
+// The first watch ends, and no later watch can continue from its last change. The state is then stale since the end
+// of the first watch.
 func TestStaleSinceLastContinuedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -692,8 +692,8 @@ func TestPolledListInPages(t *testing.T) {
 	})
 }
 
-// If the JSON path of a date column is unknown, the date is computed from the age in the cell, such as "33h". If the
-// next list results in the same dates, no change is sent.
+// A date column without a known JSONPath shows an age in its cells, such as "33h". The date is then computed from the
+// age. If the next list results in the same dates, no change is sent.
 func TestComputedDates(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {

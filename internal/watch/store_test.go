@@ -13,7 +13,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// awaitReader waits until another goroutine is blocked on the read lock of a journal.
+// awaitReader waits until another goroutine is blocked because it needs the read lock of a journal (the rows and
+// changes of an informer).
 func awaitReader() {
 	for stacks := make([]byte, 1<<20); ; runtime.Gosched() {
 		if n := runtime.Stack(stacks, true); bytes.Contains(stacks[:n], []byte("SemacquireRWMutexR")) {
@@ -45,7 +46,7 @@ func TestReadWhileRowsAreDeleted(t *testing.T) {
 	}
 }
 
-// startRead opens a reader of the given kind. The returned function reads the message after the state.
+// startRead opens a reader of the given kind. The returned function reads the message after the state message.
 func startRead(t *testing.T, cluster *watch.Cluster, kind string) func() message {
 	t.Helper()
 	if kind == "snapshot" {
@@ -108,8 +109,8 @@ func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 	})
 }
 
-// If readers are reset between the loss of a permission and the removal of the rows, they wait for the removal. They
-// then get an empty snapshot.
+// After the loss of a permission, readers can be reset before the rows are removed. They wait until the rows are
+// removed, and then get an empty snapshot.
 func TestResetBeforeRowsAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

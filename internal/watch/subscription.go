@@ -25,22 +25,22 @@ type Subscription struct {
 	access *Access
 	query  query.Query
 	view   stream.View
-	// resource is what discovery returned when the subscription started. If the resource disappears, the informer
-	// reports that.
+	// resource is what discovery returned when the subscription started. It is not updated: if the resource disappears,
+	// the informer's status reports that.
 	resource *resource.Resource
 
 	reader          *stream.Reader
 	release         func()         // Releases the informer.
 	refusal         string         // Why the viewer is not allowed to see anything; empty if some objects are visible.
 	recheckAt       time.Time      // When the next permission recheck is due; zero for never.
-	uncheckedStatus *status.Status // The state while permissions cannot be checked; nil while they can.
+	uncheckedStatus *status.Status // The status to send while permissions cannot be checked; nil while they can.
 	uncheckedSent   bool           // Next has returned uncheckedStatus.
 	isIncomplete    bool           // The client did not receive all of the last message.
 }
 
-// Subscribe starts to read the result of a query. cursor is empty, or the cursor of an earlier subscription or
-// snapshot of the same query. The subscription then resumes after the cursor. If it cannot resume, it sends a reset
-// with the reason, and a new snapshot.
+// Subscribe starts to read the result of a query. If cursor is empty, the subscription starts with a snapshot.
+// Otherwise, cursor is from an earlier subscription or snapshot of the same query, and the subscription resumes after
+// it. If it cannot resume, it sends a reset with the reason, and a new snapshot.
 func (a *Access) Subscribe(ctx context.Context, q query.Query, view stream.View, cursor string) (*Subscription, error) {
 	if !view.IsValid() {
 		return nil, status.Invalidf("Unknown view",
@@ -150,12 +150,12 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// StillValid reports whether the rest of the last message from Next is still allowed to be sent. Callers check this
-// between the chunks of a long message. The result is false if a permission recheck is due and permissions have
-// changed or are unknown. It is also false if the informer resets its readers.
+// StillValid reports whether the rest of the last message from Next may still be sent. Callers check this between the
+// chunks of a long message. The result is false if a recheck of permissions is due and they have changed or are
+// unknown. It is also false if the informer resets its readers.
 //
-// After a false result, Next returns the reason and resets the reader. The client did not receive all of the message,
-// so later patches would not apply to its data.
+// After a false result, Next returns the reason and resets the reader, because the client did not receive all of the
+// message.
 func (s *Subscription) StillValid(ctx context.Context) bool {
 	s.isIncomplete = !s.isStillValid(ctx)
 	return !s.isIncomplete
@@ -171,13 +171,14 @@ func (s *Subscription) isStillValid(ctx context.Context) bool {
 	return s.reader.IsCurrent()
 }
 
-// permissionsDiffer reports whether the permissions f and refusal differ from those with which the reader was opened.
+// permissionsDiffer reports whether the result of checkPermissions, f and refusal, differs from the permissions with
+// which the reader was opened.
 func (s *Subscription) permissionsDiffer(f *query.Filter, refusal string) bool {
 	before := s.reader.Filter
 	return refusal != s.refusal || before.IsRestricted != f.IsRestricted || !slices.Equal(before.Namespaces, f.Namespaces)
 }
 
-// recheck rechecks the permissions when that is due, and resets the reader if they have changed. If they cannot be
+// recheck rechecks the permissions when that is due. If they have changed, it opens a new reader. If they cannot be
 // checked, it sets uncheckedStatus, which Next then sends instead of data.
 func (s *Subscription) recheck(ctx context.Context) error {
 	if s.recheckAt.IsZero() || time.Now().Before(s.recheckAt) {

@@ -22,7 +22,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// openAs opens a subscription with the given view. A window starts at the first row.
+// openAs opens a subscription with the given view. If the view is a window (a range of sorted rows), it starts at the
+// first row.
 func openAs(t *testing.T, access *watch.Access, q query.Query, view stream.View) *watch.Subscription {
 	t.Helper()
 	if view == stream.Windowed {
@@ -67,7 +68,7 @@ func TestPermissionsAreRecheckedInTime(t *testing.T) {
 				server, cluster, _ := newGuardedCluster(t)
 				sub := openAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, view)
 				awaitText(t, sub, `"live"`)
-				server.Allow(nil) // The first recheck is not due yet.
+				server.Allow(nil) // Revoke all permissions before the first recheck is due.
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
@@ -183,7 +184,7 @@ func TestIncompleteMessageCausesReset(t *testing.T) {
 					server.Set(pods, pod("a", "p", "Failed"))
 					awaitText(t, sub, "Failed")
 					server.MakeUnavailable(apitest.UserReviewsPath, "not now")
-					advance(12 * time.Second) // The message takes this long to send.
+					advance(12 * time.Second) // In fake time, sending the message takes 12 s.
 					if sub.StillValid(t.Context()) {
 						t.Fatal("the message is valid, and the permission is unknown")
 					}
@@ -210,8 +211,8 @@ func TestIncompleteMessageCausesReset(t *testing.T) {
 	}
 }
 
-// A window that waits for the lock of its ranking (the sorted rows) sends the changes of that time later. This works
-// even if a permission recheck is due during the wait, or the context of Next ends.
+// A window waits for the lock of its ranking (the sorted rows). Changes that occur meanwhile are sent later. They are
+// not lost if a permission recheck is due during the wait, or if the context of Next ends.
 func TestWindowWaitsForRankingLock(t *testing.T) {
 	for name, viewer := range map[string]watch.Viewer{"a user": user("all"), "the program": {Program: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -465,7 +466,8 @@ func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 	})
 }
 
-// Many users can have a window on one resource. Each window shows only what its user is allowed to see.
+// Many users can have a window (a range of sorted rows) on one resource. Each window contains only rows that its user
+// is allowed to see.
 func TestUsersHaveSeparateWindows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

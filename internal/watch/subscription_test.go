@@ -47,8 +47,9 @@ func TestRowsView(t *testing.T) {
 	})
 }
 
-// A change that leaves managedFields unchanged has no author. There is one exception: the newest entry owns the
-// changed fields, and its time is the time of the change, in whole seconds.
+// A change that leaves managedFields unchanged usually has no author, because any manager can have made it. The
+// exception: the newest entry owns the changed fields, and its time is that of the change, in whole seconds. Then its
+// manager is the author.
 func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // The fake clock begins in the year 2000.
 		server, cluster := serveCluster(t)
@@ -299,7 +300,7 @@ func TestResume(t *testing.T) {
 	})
 }
 
-// A reader whose cursor cannot be resumed gets a reset, the state and a snapshot, and nothing else.
+// A reader whose cursor cannot be resumed gets a reset, a state message and a snapshot, and nothing else.
 func TestInvalidCursorsCauseReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -439,7 +440,7 @@ func TestSnapshotInParts(t *testing.T) {
 }
 
 // A subscription without changes sends a heartbeat every 15 s. Its cursor advances even if the filter drops all
-// changes. In this test, a digest is due between the second and the third heartbeat.
+// changes. In this test, a digest (row hash) is due between the second and the third heartbeat.
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -667,7 +668,8 @@ func TestEndOfCluster(t *testing.T) {
 	})
 	_, err := r.sub.Next(t.Context())
 	if err == nil {
-		_, err = r.sub.Next(t.Context()) // The real clock is years ahead of the fake one: a digest is due first.
+		// The real clock is years ahead of the fake one that was used so far. Therefore a digest (row hash) is due first.
+		_, err = r.sub.Next(t.Context())
 	}
 	if !errors.Is(err, stream.ErrClosed) {
 		t.Errorf("after the end Next gives %v, want ErrClosed", err)

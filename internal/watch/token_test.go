@@ -153,7 +153,7 @@ func TestFailedTokenReview(t *testing.T) {
 	}
 }
 
-// Two users are the same only if all their fields are equal. The order of groups does not matter.
+// Two users are equal only if all their fields are equal. The order of groups does not matter.
 func TestSameUser(t *testing.T) {
 	anna := authz.User{Name: "anna", UID: "7", Groups: []string{"a", "b"}, Extra: map[string][]string{"x": {"1", "2"}}}
 	if !anna.Same(&authz.User{

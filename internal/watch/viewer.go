@@ -30,10 +30,11 @@ type Part struct {
 	Resource   string   `json:"resource"`             // The ref of the resource, such as "core/v1/pods".
 	Namespaces []string `json:"namespaces,omitempty"` // The namespaces to share; empty for all.
 	Labels     string   `json:"labels,omitempty"`     // A label selector in kubectl's syntax; empty for all.
-	Name       string   `json:"name,omitempty"`       // The only object to share; if namespaced, in one namespace.
-	Text       string   `json:"q,omitempty"`          // Words that a row must contain, as in Query.Text.
-	// Regarding is for events only: the object that an event must regard. Examples are "pod.core/web-1", and
-	// "pod/web-1" for any API group.
+	// Name is the only object to share; empty for all. For a namespaced resource, Namespaces must contain exactly one.
+	Name string `json:"name,omitempty"`
+	Text string `json:"q,omitempty"` // Words that a row must contain, as in Query.Text.
+	// Regarding applies only to events: an event must regard this object. "pod.core/web-1" names the API group;
+	// "pod/web-1" means any group.
 	Regarding string `json:"about,omitempty"`
 }
 
@@ -48,7 +49,7 @@ func (v *Viewer) Key() string {
 	return strconv.FormatBool(v.Program) + user + string(scope)
 }
 
-// owner returns the owner of the quotas that the viewer's informers and rankings count towards.
+// owner returns the owner whose quotas the viewer's informers and rankings (sorted lists of rows) count towards.
 func (v *Viewer) owner() informer.Owner {
 	if v.User == nil && v.Scope == nil {
 		return informer.Owner{}

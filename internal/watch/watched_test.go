@@ -55,7 +55,8 @@ func TestWatchedQueryRequestsNoNamespace(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
-		server.Revoke("core/v1/namespaces", "") // Then only the namespaces that queries name are watched.
+		// The program can then not list the namespaces, so it watches only those that queries name.
+		server.Revoke("core/v1/namespaces", "")
 		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, "")
 		r.settle()
 		f := subscribeChanges(t, cluster, query.Query{Namespaces: []string{"b"}, Watched: true}, "")

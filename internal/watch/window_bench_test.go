@@ -41,7 +41,8 @@ func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	for n := range items {
 		items[n] = benchPod(n, n%40)
 	}
-	server.ChangeWhileDown(pods, func() { server.Set(pods, items...) }) // A watch would replay each of these changes.
+	// Create the objects before the watch starts, which would otherwise send each of them.
+	server.ChangeWhileDown(pods, func() { server.Set(pods, items...) })
 	cluster, err := watch.New(server.Config,
 		watch.Options{Linger: time.Hour, Ring: informer.Ring{Bytes: 16 << 20}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -85,8 +86,9 @@ func openView(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Su
 	return sub
 }
 
-// windowOffset returns the offset of the window for BenchmarkOneChange. Sorted by name, the window contains the row
-// that changes. Sorted by restarts, the row moves from one side of the window to the other.
+// windowOffset returns the offset of the window for BenchmarkOneChange. In the sort order by name, the window
+// contains the row that changes. In the sort order by restarts, the row moves from one side of the window to the
+// other.
 func windowOffset(sort string) int {
 	if sort == "name" {
 		return 61_900
@@ -167,7 +169,7 @@ func BenchmarkFirstRows(b *testing.B) {
 	}
 }
 
-// processorTime returns the processor time that the process has used. Elapsed time does not measure the cost of a
+// processorTime returns the processor time that the process has used. Elapsed time would not show the cost of a
 // change, because a reader pauses after a late message.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
@@ -178,8 +180,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkOneChange measures one change among benchRows rows, from the journal to the message. Sorted by name, the
-// row stays where it is. Sorted by restarts, it moves to the other end.
+// BenchmarkOneChange measures one change among benchRows rows, from the journal to the message. In the sort order by
+// name, the row stays where it is. In the order by restarts, it moves to the other end.
 func BenchmarkOneChange(b *testing.B) {
 	server, cluster := newBenchCluster(b)
 	const n = benchRows / 3

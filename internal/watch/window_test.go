@@ -21,8 +21,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// windowClient reads a window as a web page does: it applies each message to its rows. The test fails for a message
-// that does not fit the rows.
+// windowClient is a test client for a window. It applies each message to its rows, as a web page does. The test fails
+// for a message that does not fit the rows.
 type windowClient struct {
 	t      *testing.T
 	window *query.Window
@@ -32,14 +32,14 @@ type windowClient struct {
 	columns         []string
 	total, matching int
 	offset, count   int
-	isComplete      bool // A full window arrived after the last reset.
+	isComplete      bool // A complete window was received after the last reset.
 	state           string
 	log             []string
-	by              []string // The authors of the rows that the last message inserted or updated.
+	by              []string // The authors in the last message, of inserted and updated rows.
 	removals        []string // The removed rows, each with its reason.
 	errors          int
 	warnings        int
-	changes         int // The sum of the numbers of changes in all messages.
+	changes         int // The sum of the change counts in all messages.
 	newest          string
 	cursor          string
 	digests         int
@@ -224,7 +224,7 @@ func (p *windowClient) applyEvents(m *windowMessage) {
 	}
 }
 
-// settle reads messages until a heartbeat, and returns the log of what they did.
+// settle reads messages until no more are pending, and returns a short description of each change.
 func (p *windowClient) settle() string {
 	p.t.Helper()
 	for {
@@ -313,15 +313,15 @@ func TestWindowSendsChangesByIndex(t *testing.T) {
 			p.move(0, 1)
 			p.move(0, 2)
 		}
-		p.wantSettle("window of 2") // Only the newest move counts.
+		p.wantSettle("window of 2") // All moves are answered by one message, for the newest.
 		p.move(0, 2)
 		p.wantSettle("window of 2") // Each Move gets a response, even without a change.
 		p.wantNames("p8 p7", 11, 8)
 	})
 }
 
-// An object that replaces another one of the same name is a new row. If most rows of a window are new, all rows are
-// sent again. If the permission is revoked, the rows are removed.
+// An object that replaces another one of the same name counts as a new row. If most rows of a window are new, the
+// complete window is sent. If the permission is revoked, the window is empty.
 func TestWindowIsSentCompletely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -333,7 +333,7 @@ func TestWindowIsSentCompletely(t *testing.T) {
 		again := pod("a", "p03", "Running")
 		again.UID = "another"
 		server.Set(pods, again)
-		// Expect a remove and an insert, in one message or in two.
+		// The message can be one with both changes, or one for each change.
 		if got := p.settle(); !strings.HasPrefix(got, "remove p03 at 3, ") ||
 			!strings.HasSuffix(got, "insert p03 at 3") || p.rows[3].UID != "another" {
 			t.Errorf("got %s, and %+v at 3", got, p.rows[3])
@@ -381,8 +381,8 @@ func TestWindowAfterNamespaceDeletion(t *testing.T) {
 	})
 }
 
-// When the columns of a resource change, its windows are reset. A window that is sorted by a removed column ends with
-// an error.
+// When the columns of a resource change, its windows restart with a new snapshot. But a window that is sorted by a
+// removed column ends with an error.
 func TestWindowResetsForNewColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -447,7 +447,8 @@ func TestInvalidWindows(t *testing.T) {
 	})
 }
 
-// A window without changes sends a heartbeat every 15 s. Its cursor advances even if the filter drops all changes.
+// A window (a range of sorted rows) without changes sends a heartbeat every 15 s. Its cursor advances even if the
+// filter drops all changes.
 func TestWindowHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -483,7 +484,8 @@ func TestWindowHeartbeat(t *testing.T) {
 	})
 }
 
-// A window can be moved to the row of an object. It then stays at that offset when rows change.
+// A window can be moved to the row of a given object. When rows change later, the window stays at its offset, even if
+// that row moves.
 func TestWindowMovesToRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -508,15 +510,15 @@ func TestWindowMovesToRow(t *testing.T) {
 		}
 		around("a", "p18")
 		p.wantNames("p18 p16 p14", 20, 11)
-		for _, nowhere := range []string{"p01", "p99"} { // p01 is filtered out, and p99 does not exist.
+		for _, nowhere := range []string{"p01", "p99"} { // The query does not match p01, and p99 does not exist.
 			around("a", nowhere)
 			p.wantNames("p16 p14 p12", 20, 11)
 		}
 	})
 }
 
-// A removed row has one of three reasons: gone (deleted or no longer visible), filtered, or moved. A row that other
-// rows push out of the window has no reason.
+// For each removed row, a window sends one of three reasons: gone (deleted or no longer visible), filtered, or moved.
+// If other rows only push the row out of the window, there is no reason.
 func TestRemovedRowsHaveReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -559,8 +561,8 @@ func TestRemovedRowsHaveReasons(t *testing.T) {
 	})
 }
 
-// A window sends how many of all rows have errors and warnings. It also sends the number of changes outside the
-// window, with the newest of them. If nothing else changes, it sends these at most once a second.
+// A window sends the number of errors and warnings among all rows. It also sends the number of changes outside the
+// window, and the newest of these changes. If nothing else has changed, it sends this at most once per second.
 func TestWindowSendsOffscreenChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -597,7 +599,7 @@ func TestWindowSendsOffscreenChanges(t *testing.T) {
 		server.Set(pods, pod("a", "p4", "Failed"))
 		synctest.Wait()
 		server.Set(pods, pod("a", "p9", "Running"))
-		wantChange("add a/p9", 0, 2) // The counts change, so this is sent at once.
+		wantChange("add a/p9", 0, 2) // The total count changes, so this is sent at once.
 		server.Delete(pods, "a", "p9")
 		wantChange("delete a/p9", 0, 1)
 		server.Set(pods, pod("a", "p5", "Running"))
@@ -704,14 +706,14 @@ func (th *podRow) item() apitest.Item {
 const podRowColumns = `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},` +
 	`{"name":"Restarts","type":"integer"},{"name":"Age","type":"string"}]`
 
-// windowQuery is the query and the sort order of one window.
+// windowQuery is the query and the sort order of one window (a range of sorted rows).
 type windowQuery struct {
 	q    query.Query
 	sort string
 }
 
-// expected filters and sorts the pods in state by simple code. total is the number of pods with the query's
-// namespaces and labels. seen contains those that also have the query's words.
+// expected filters and sorts the pods in state by simple code. The result total counts the pods that match the
+// namespaces and labels of the query. The result seen contains those of them that also match its words.
 func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*podRow) {
 	for _, th := range state {
 		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) ||
@@ -739,7 +741,7 @@ func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*pod
 			order = cmp.Compare(a.ns, b.ns)
 		case "restarts":
 			if unknown := cmp.Compare(min(b.restarts, 0), min(a.restarts, 0)); unknown != 0 {
-				return unknown // Unknown values are last in both directions.
+				return unknown // Unknown values are last, ascending and descending.
 			}
 			order = cmp.Compare(a.restarts, b.restarts)
 		}
@@ -775,7 +777,7 @@ func (l *windowQuery) want(p *windowClient, state map[string]*podRow) {
 	}
 }
 
-// churn adds, changes or deletes one random pod, in state and on the API server.
+// churn adds, changes or deletes one random pod, both in the map state and on the API server.
 func churn(random *rand.Rand, server *apitest.Server, state map[string]*podRow) {
 	th := &podRow{
 		ns: string(rune('a' + random.IntN(3))), number: random.IntN(120),
@@ -792,7 +794,7 @@ func churn(random *rand.Rand, server *apitest.Server, state map[string]*podRow) 
 		fallthrough
 	default:
 		if before != nil {
-			th.age = before.age // The object is not created again and keeps its age.
+			th.age = before.age // The object is only updated, so it keeps its age.
 		}
 		state[key] = th
 		server.Set(pods, th.item())
@@ -852,7 +854,8 @@ func TestWindowsConverge(t *testing.T) {
 						server.ChangeWhileDown(pods, func() { churn(random, server, state) })
 					}
 				case 4:
-					// Wait at random, so that changes can leave the history and unused rankings can be dropped.
+					// Wait for a random time (fake time), so that the history drops changes, and unused rankings (sorted lists)
+					// are dropped.
 					<-time.After(time.Duration(random.IntN(600)) * time.Second)
 				}
 				synctest.Wait()
@@ -870,7 +873,8 @@ func TestWindowsConverge(t *testing.T) {
 	}
 }
 
-// Windows that are read and moved concurrently have the correct rows in the end. The race detector needs this test.
+// Windows that are read and moved concurrently have the correct rows in the end. This test exists for the race
+// detector.
 func TestConcurrentWindowsConverge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -933,8 +937,8 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 	})
 }
 
-// If the changes that a slow window has not read are no longer in the history, the window is updated to the present
-// rows without a reset.
+// A window can be so slow that the history no longer contains the changes that it has not read. It is then updated to
+// the present rows without a reset.
 func TestSlowWindowSkipsHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -966,7 +970,7 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 			panes[n].settle()
 		}
 		again := openWindow(t, cluster, query.Query{Text: "p"}, "", 5, 10)
-		again.settle() // This window shares the ranking of the first one and needs no other.
+		again.settle() // This window shares the ranking (sorted list) of the first one.
 		late := openWindow(t, cluster, query.Query{Text: "q"}, "", 0, 10)
 		var err error
 		for err == nil {
@@ -978,8 +982,8 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 	})
 }
 
-// In a new list, unchanged objects can have other times, because the API server prints ages and the times are
-// computed from them. Such a time is not sent as a change, and the sort order stays correct.
+// The API server prints ages, from which the program computes times. After a new list, the time of an unchanged
+// object can therefore differ. It is not sent as a change, and the sort order stays correct.
 func TestRecomputedTimesKeepOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -1003,7 +1007,7 @@ func TestRecomputedTimesKeepOrder(t *testing.T) {
 	})
 }
 
-// If many readers have the same window, each message is encoded once for all of them.
+// If many readers have the same window (a range of sorted rows), each message is encoded once for all of them.
 func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -1039,8 +1043,8 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 					readToType(t, sub, kind)
 				}
 			})
-			// The limit allows one buffer for each reader, because the race detector drops pooled buffers. Encoding each
-			// message for each reader would need five times as much.
+			// Allow one buffer for each reader, because the race detector drops pooled buffers. If each message were
+			// encoded for each reader, five times as much would be allocated.
 			if round != "papers grow" && bytes > viewers*rows*each*3/2 {
 				t.Errorf("%s: %d KiB were allocated to send %d viewers %d KiB each",
 					round, bytes>>10, viewers, rows*each>>10)

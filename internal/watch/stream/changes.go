@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// maxHistoryChanges and maxHistoryBytes limit the history of changes that a new reader of the Changes view gets
-	// first.
+	// maxHistoryChanges is the maximum number of past changes that a new reader of the Changes view gets first.
 	maxHistoryChanges = 200
-	maxHistoryBytes   = 1 << 20
+	// maxHistoryBytes is the maximum size of the same changes. The last one can exceed it.
+	maxHistoryBytes = 1 << 20
 )
 
 // beginChanges returns the first message for a reader of the Changes view, or nil if the data is not available yet.
@@ -32,7 +32,7 @@ func (s *Reader) beginChanges(ctx context.Context) ([]byte, error) {
 			before, s.cursor = o, cursor
 		}
 	}
-	// Reserve memory before the events are built, because they can need up to maxHistoryBytes.
+	// Reserve memory before the events are built, because they can have up to maxHistoryBytes.
 	if !s.buffer.acquire(objectMemory) {
 		return nil, nil
 	}
@@ -42,7 +42,8 @@ func (s *Reader) beginChanges(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if later := s.informer.VisibleState(s.Filter); !now.Synced || !later.Synced || !now.IsUnchanged(later) {
-		return nil, nil // The list is not complete, or the state changed during the read: retry later.
+		// The first list has not ended, or the status changed during the read: retry later.
+		return nil, nil
 	}
 	if len(events) == 0 {
 		if err := s.options.Check(ctx); err != nil {
@@ -95,10 +96,11 @@ func (s *Reader) scanHistory(
 	return s.readHistory(s.cursor, after, earliest)
 }
 
-// readHistory returns the events of the changes after the cursor after, up to the cursor until, newest first. It
-// omits changes before the time earliest. oldest is the oldest returned change.
+// readHistory returns the events of the changes between the cursors after and until, newest first. It omits changes
+// from before the time earliest. The result oldest is the oldest returned change.
 //
-// It stops at maxHistoryChanges events or maxHistoryBytes bytes; complete is false if it reached one of these limits.
+// It stops at maxHistoryChanges events or maxHistoryBytes bytes. The result complete is false if it reached one of
+// these limits.
 func (s *Reader) readHistory(
 	until, after journal.Cursor, earliest time.Time,
 ) (events [][]byte, oldest *event.Change, complete bool, err error) {
@@ -129,7 +131,7 @@ func (s *Reader) readHistory(
 	return events, oldest, true, nil
 }
 
-// appendObject adds the JSON text of the object o to an encoded event. A reader of one object applies the patches of
+// appendObject adds the JSON text of the object o to an encoded event. The reader's client applies the patches of
 // later events to this text.
 func appendObject(event []byte, o *listwatch.Object) ([]byte, error) {
 	text, err := o.JSON()
@@ -140,8 +142,8 @@ func appendObject(event []byte, o *listwatch.Object) ([]byte, error) {
 	return append(append(event, text...), '}'), nil
 }
 
-// changeEvent encodes a change as an event of the Changes view. It returns nil if the object itself did not change:
-// only its cells did, or the object became visible or hidden because a permission changed.
+// changeEvent encodes a change as an event of the Changes view. It returns nil if the object itself did not change: a
+// change can also be of the cells only, or the object can appear or disappear because of a permission.
 func changeEvent(c *event.Change, cache *event.Cache) ([]byte, error) {
 	if c.Memo.CoverageOnly {
 		return nil, nil

@@ -11,8 +11,8 @@ import (
 // coalescer decides how long a reader pauses between two messages, so that it sends larger batches under load.
 //
 // If a message was sent late, because the program was busy, the next pause is latencyFactor times as long as the
-// delay. The next message then contains all changes of that time. After a message that was on time, there is nearly
-// no pause. With many readers, each reader sends only at intervals, see fanOutMinimum.
+// delay. The next message then contains all changes of that time. After a message that was on time, there is no such
+// pause. With many readers, each reader sends only at intervals, see fanOutMinimum.
 type coalescer struct {
 	every  time.Duration // The minimum pause after each message.
 	fanOut func() int    // Returns the current number of readers, see Access.WithFanOut; nil for a single reader.
@@ -22,20 +22,20 @@ type coalescer struct {
 }
 
 const (
-	// latencyFactor is the ratio of a pause to the delay of the message before it. maxDelay is the maximum of such a
-	// pause.
+	// latencyFactor is the ratio of a pause to the delay of the message before it.
 	latencyFactor = 3
-	maxDelay      = 50 * time.Millisecond
-	// With fanOutMinimum or more readers, each one sends only once per interval. The interval is fanOutRound, and
-	// doubles each time that the number of readers doubles: for 1,000 readers it is 400 ms. In each interval, the
-	// readers send in fanOutSlots groups, one group after the other.
+	// maxDelay is the maximum of a pause that follows a late message.
+	maxDelay = 50 * time.Millisecond
+	// With fanOutMinimum or more readers, each one sends only once per interval. The interval starts at fanOutRound and
+	// doubles whenever the number of readers doubles: for 1,000 readers it is 400 ms. In each interval, the readers
+	// send in fanOutSlots groups, one group after the other.
 	fanOutMinimum, fanOutRound, fanOutSlots = 128, 100 * time.Millisecond, 8
 )
 
 func (p *coalescer) recordStart(oldest time.Time) { p.oldest = oldest }
 
-// recordSent records that the message was sent, and computes the pause after it. The time of a pause before the
-// message does not count as delay.
+// recordSent records that the message was sent, and computes the pause after it. The delay of the message is measured
+// from its oldest change, or from the end of the last pause if that was later.
 func (p *coalescer) recordSent() {
 	if p.oldest.IsZero() {
 		return
@@ -51,9 +51,9 @@ func (p *coalescer) recordSent() {
 	p.oldest = time.Time{}
 }
 
-// slotDelay returns the time between from and the next time slot in which the reader sends. size is the number of
-// readers. The result is zero for fewer than fanOutMinimum readers. Readers with the same slot send the same changes,
-// so they share the encoded text.
+// slotDelay returns the time from the parameter from to the next time slot in which the reader sends. It is zero if
+// size, the number of readers, is less than fanOutMinimum. Readers with the same slot send the same changes, so they
+// share the encoded text.
 func (p *coalescer) slotDelay(from time.Time, size int) time.Duration {
 	if size < fanOutMinimum {
 		return 0

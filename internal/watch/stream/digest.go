@@ -13,13 +13,13 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// digestEvery is the interval between two digests that a reader of rows is sent. A digest is a hash of all rows, by
-// which the client verifies its copy.
+// digestEvery is the interval of digests. A digest is a hash of all rows of a reader, by which the client verifies
+// its copy of the rows.
 const digestEvery = time.Minute
 
-// digest summarizes the rows that a filter matches at an offset of the journal: their number, and the sum modulo 2^32
-// of their hashes. The hash of a row is the 32-bit FNV-1a of "namespace/name/resourceVersion", passed through mix. A
-// sum does not depend on the order of the rows.
+// digest summarizes the rows that a filter matches at an offset of the journal: the number of rows, and the sum of
+// their hashes modulo 2^32. The hash of a row is mix(h), where h is the 32-bit FNV-1a hash of
+// "namespace/name/resourceVersion". A sum does not depend on the order of the rows.
 type digest struct {
 	offset uint64
 	count  int
@@ -35,7 +35,7 @@ func (d *digest) add(key, version string) {
 	d.count++
 }
 
-// text returns the sum in the form of a digest message: eight hexadecimal digits.
+// text returns the sum of the hashes as in a digest message: eight hexadecimal digits.
 func (d *digest) text() string { return fmt.Sprintf("%08x", d.sum) }
 
 // mix is the finalizer of MurmurHash3 (github.com/aappleby/smhasher, fmix32). Without mix, FNV-1a hashes differ by
@@ -69,9 +69,9 @@ func (t *digestEntry) done() bool {
 	}
 }
 
-// join returns the digestEntry of a filter. isLeader is true if the entry is new, and the caller must compute its
-// digest. join returns an existing entry if it is still being computed, or if its digest is for the given offset or a
-// later one.
+// join returns the entry for the digest (hash of all rows) of a filter. It returns an existing entry if its digest is
+// still being computed, or is for the given journal offset or a later one. Otherwise it returns a new entry with
+// isLeader true, and the caller must compute the digest.
 func (d *digests) join(id query.FilterID, offset uint64) (t *digestEntry, isLeader bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -89,8 +89,9 @@ func (d *digests) join(id query.FilterID, offset uint64) (t *digestEntry, isLead
 	return t, true
 }
 
-// compute calls count to compute the digest of t, and wakes the readers that wait for it. If count panics, these
-// readers are woken too, and the entry is removed, so that the next reader computes the digest again.
+// compute calls count to compute the digest (hash of all rows) of the entry t, and wakes the readers that wait for
+// it. If count panics, these readers are woken too, and the entry is removed, so that the next reader computes the
+// digest again.
 func (d *digests) compute(id query.FilterID, t *digestEntry, count func() *digest) {
 	defer close(t.ended)
 	defer func() {
@@ -103,9 +104,9 @@ func (d *digests) compute(id query.FilterID, t *digestEntry, count func() *diges
 	t.digest = count()
 }
 
-// digest returns the digest of the rows that a filter matches, at the given journal offset or a later one. It returns
-// nil if ctx ends first, or if the computation failed. If several readers with the same filter call it, the first one
-// computes the digest, and the others wait for the result.
+// digest returns the digest (hash) of the rows that a filter matches, at the given journal offset or a later one. If
+// several readers with the same filter call it, the first one computes the digest, and the others wait for the
+// result. digest returns nil if ctx ends first, or if the computation failed.
 func (i *SharedInformer) digest(ctx context.Context, f *query.Filter, offset uint64) *digest {
 	for {
 		t, isLeader := i.digests.join(f.ID(), offset)
@@ -134,9 +135,9 @@ func (i *SharedInformer) computeDigest(f *query.Filter) *digest {
 	return d
 }
 
-// nextDigest returns the time of the next digest (a hash of all matching rows) for the readers of a filter. All
-// readers of the filter have the same time, so that they share the digest. The time differs between filters, to
-// spread the scans of all rows.
+// nextDigest returns when the next digest (a hash of all matching rows) is due for the readers of a filter. All of
+// them have the same time, so that they share the digest. Other filters have other times, to spread the scans of all
+// rows.
 func (i *SharedInformer) nextDigest(f *query.Filter) time.Time {
 	id := f.ID()
 	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16

@@ -9,8 +9,9 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// message returns the start of a message: its type and the reader's cursor. A heartbeat or digest repeats the cursor
-// of the message before it. If the cursor differs, the client assumes that a message was lost.
+// message returns the start of a message: its type, which is the parameter kind, and the reader's cursor. A heartbeat
+// or digest (row hash) repeats the cursor of the message before it. With another cursor, the client would assume that
+// a message was lost.
 func (s *Reader) message(kind string) []byte {
 	s.isCursorRepeated = kind == "heartbeat" || kind == "digest"
 	if !s.Filter.IsRestricted || !s.isCursorRepeated {
@@ -21,7 +22,8 @@ func (s *Reader) message(kind string) []byte {
 	return append(s.buffer.appendCursor(s, text), '"')
 }
 
-// cursorMessage returns a message without changes, which only sends the reader's new cursor. See isCaughtUp.
+// cursorMessage returns a message without changes, which only sends the reader's new cursor. It is needed before a
+// heartbeat or digest (row hash), see isCaughtUp.
 func (s *Reader) cursorMessage() ([]byte, error) {
 	if s.window == nil {
 		return append(s.message("events"), `,"events":[]`...), nil
@@ -30,7 +32,7 @@ func (s *Reader) cursorMessage() ([]byte, error) {
 	return append(s.window.sentPage.Counts.Append(message), `,"events":[]`...), err
 }
 
-// StateMessage returns the message with a status.
+// StateMessage returns the message that sends a status to the client.
 func (s *Reader) StateMessage(current status.Status) ([]byte, error) {
 	text, err := json.Marshal(struct {
 		Type string `json:"type"`

@@ -12,7 +12,8 @@ import (
 
 // This file brings readers into states that only rare races produce, for the tests of packages that use readers.
 
-// DropUnused drops the shared results that no reader uses. It does not wait until they expire.
+// DropUnused drops the results that readers share, if no reader uses them now. Otherwise, they would be dropped only
+// after a while.
 func (i *SharedInformer) DropUnused() {
 	i.listings.store(nil)
 	i.Rankings.DropUnused()
@@ -27,13 +28,13 @@ type panickingSelector struct {
 // String implements labels.Selector.
 func (panickingSelector) String() string { return "panicking" }
 
-// Matches implements labels.Selector: it calls first and panics.
+// Matches implements labels.Selector. It calls the function first, and then panics.
 func (p panickingSelector) Matches(labels.Labels) bool {
 	p.first()
 	panic("broken")
 }
 
-// FaultyDigest computes a digest (a hash of all rows) with a label selector that calls first and then panics. It
+// FaultyDigest computes a digest (a hash of all rows). The computation calls first, and then panics. FaultyDigest
 // returns the value of the panic.
 func (i *SharedInformer) FaultyDigest(ctx context.Context, first func()) (panicked any) {
 	defer func() { panicked = recover() }()
@@ -58,14 +59,15 @@ func (s *Reader) LockRanking() (release func()) {
 	return release
 }
 
-// BlockDigest starts the computation of the reader's next digest, which ends when release is called.
+// BlockDigest starts the computation of the reader's next digest (a hash of all rows), which ends when release is
+// called.
 func (s *Reader) BlockDigest() (release func()) {
 	i, f := s.informer, s.Filter
 	t, _ := i.digests.join(f.ID(), i.Now().Offset+1)
 	return func() { i.digests.compute(f.ID(), t, func() *digest { return i.computeDigest(f) }) }
 }
 
-// DigestOf returns the number of rows and their digest, as in a digest message. Each row is a key and a
+// DigestOf returns the number of rows and their digest (hash), as in a digest message. Each row is a key and a
 // resourceVersion.
 func DigestOf(rows [][2]string) (count int, text string) {
 	var d digest

@@ -15,9 +15,9 @@ import (
 	"glasshouse/internal/watch/sortedlist"
 )
 
-// Listing is a list of an informer's objects (all objects of one watched resource) as they were at one moment.
-// Readers that start at about the same time share one listing, for example after an interruption. It is freed when no
-// reader references it any more.
+// Listing is a list of objects of an informer (of one watched resource) as they were at one moment. Readers that
+// start at about the same time share one listing of all objects, for example after an interruption. It is freed when
+// no reader references it any more.
 type Listing struct {
 	Objects   []*listwatch.Object // Shared by readers; must not be modified.
 	Cursor    journal.Cursor
@@ -27,7 +27,7 @@ type Listing struct {
 // maxSharedAge is the maximum age at which a listing can be shared with one more reader.
 const maxSharedAge = time.Second
 
-// listings contains a weak pointer to the newest listing (list of objects), so it does not keep the listing in
+// listings remembers the newest listing (list of objects). Its pointer is weak, so it does not keep the listing in
 // memory.
 type listings struct {
 	mu   sync.Mutex
@@ -35,8 +35,8 @@ type listings struct {
 }
 
 // find returns the newest listing, so that one more reader can share it. It returns nil if the listing is older than
-// maxSharedAge, or more than behind changes older than the cursor now. The caller passes 0 for behind while the
-// history of changes is empty, as after a reset of all readers.
+// maxSharedAge. It also returns nil if the listing lacks more changes than the parameter behind allows. The cursor
+// now is the present position in the changes.
 func (l *listings) find(now journal.Cursor, behind uint64) *Listing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,8 +53,9 @@ func (l *listings) store(newest *Listing) {
 	l.last = weak.Make(newest)
 }
 
-// sharedListing returns a listing of all objects. The listing can lack the newest changes, at most behind of them.
-// The history (the recent changes that the informer retains) contains all changes after the listing's cursor.
+// sharedListing returns a listing (list) of all objects, which can lack the newest changes. The parameter behind is
+// the maximum number of missing changes. All of them are still in the history, so that the reader can send them
+// later.
 func (i *SharedInformer) sharedListing(behind uint64) *Listing {
 	retained, _ := i.Retained()
 	// Allow at most half of the retained changes, because the oldest ones can be dropped while the list is sent.
@@ -71,8 +72,8 @@ func (i *SharedInformer) sharedListing(behind uint64) *Listing {
 	return l
 }
 
-// Objects returns a listing of the objects that the filter matches, and the informer's state at that time. The
-// listing can lack the newest changes, at most behind of them.
+// Objects returns a listing (list) of the objects that the filter matches, and the informer's state (status, columns
+// and version) at that time. The listing can lack the newest changes. The parameter behind is their maximum number.
 func (i *SharedInformer) Objects(f *query.Filter, behind uint64) (*Listing, informer.State) {
 	for {
 		now := i.VisibleState(f)
@@ -95,9 +96,9 @@ func (i *SharedInformer) Objects(f *query.Filter, behind uint64) (*Listing, info
 	}
 }
 
-// First returns the objects that the filter matches, in the order and the range that Sort, Offset and Limit of the
-// query request. total is the number of all objects that the filter matches, and now is the informer's state. An
-// unknown column in Sort is ignored, as on the web page.
+// First returns the objects that the filter matches, in the order and range that Sort, Offset and Limit of the query
+// request. An unknown column in Sort is ignored, as on the web page. The result total is the number of all objects
+// that the filter matches. The result now is the informer's state: status, columns and version.
 func (i *SharedInformer) First(f *query.Filter, q *query.Query) (first *Listing, total int, now informer.State) {
 	if q.Sort == "" && q.Limit == 0 {
 		first, now = i.Objects(f, 0)

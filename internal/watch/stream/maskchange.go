@@ -17,10 +17,10 @@ func (s *Reader) maskObject(o *listwatch.Object) *listwatch.Object {
 // maskChange returns a change, with sensitive values masked if the reader is a guest (a viewer of a share link). All
 // guests share one masked copy while it is in the cache.
 //
-// If a masked value changes, the new object has the mark "(masked, changed)" for it. The old object never has this
-// mark, even if the previous change set it. Patches still apply to the guest's copy, which has the same members and
-// elements. But no patch removes the mark: it stays until the complete text is sent again. To remove it, the program
-// would need a copy of what each reader received last.
+// If a masked value changes, the new object contains "(masked, changed)" instead. The old object never contains this
+// mark, although an earlier change can have set it in the guest's copy. Patches still apply, because the copy has the
+// same members and elements. But no patch removes the mark: this would need a copy of what each guest received last.
+// The mark stays until the complete text is sent again.
 func (s *Reader) maskChange(c *event.Change) (*event.Change, error) {
 	if s.options.GuestMask == nil || !s.view.texts {
 		return c, nil

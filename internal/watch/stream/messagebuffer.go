@@ -19,19 +19,20 @@ const (
 	// compressorMemory is the memory of the compressor of one WebSocket, in bytes (1.1 MB measured). The compressor
 	// is in use until the client has read the message.
 	compressorMemory = 5 << 18
-	// partMemory is the memory for one part of a snapshot of rows, in bytes, with the compressor. objectMemory is the
-	// memory for a snapshot of one object of 1.5 MiB, the largest that the API server accepts.
-	partMemory   = compressorMemory + 4*chunk
+	// partMemory is the memory for one part of a snapshot of rows, in bytes, including the compressor.
+	partMemory = compressorMemory + 4*chunk
+	// objectMemory is the memory for a snapshot of one object, in bytes, including the compressor. The largest object
+	// that the API server accepts has 1.5 MiB.
 	objectMemory = compressorMemory + 3<<20
-	// shortMessage is the maximum memory of a message, in bytes, for which no memory is reserved. Most messages need
-	// no more. An idle socket uses nine times as much, and sends one message at a time. A reservation would increase
-	// the cost of a message by a thirtieth.
+	// shortMessage is the maximum memory of a message, in bytes, for which no memory is reserved. Most messages need no
+	// more. A reservation would increase the cost of a message by a thirtieth. The risk is small: an idle socket uses
+	// nine times as much memory, and sends one message at a time.
 	shortMessage = 4 << 10
 )
 
-// IsPlain reports whether a message of the view is sent without compression. Messages with events are not compressed,
-// because many readers get the same events, and each socket would compress them again. The events of the view Object
-// are an exception: they are patches of one object, and are compressed.
+// IsPlain reports whether a message of the view is sent without compression. Messages with events are plain, because
+// many readers get the same events, and each socket would compress them again. Messages of the view Object are never
+// plain: their events are patches of one object, for few readers.
 func (v View) IsPlain(message []byte) bool {
 	return v != Object &&
 		(bytes.HasPrefix(message, []byte(`"type":"events"`)) ||
@@ -42,8 +43,9 @@ func (v View) IsPlain(message []byte) bool {
 // such an object can be longer, because it contains each control character as 6 bytes.
 const LargestText = 3 << 19
 
-// MessageMemory returns the memory of a message while it is sent, in bytes: its text and a copy of the text. The
-// compressor is added if the message is not plain (uncompressed) and has at least CompressFrom bytes.
+// MessageMemory returns the memory in bytes that a message of the given length uses while it is sent: its text, a
+// copy of the text, and the compressor. A message needs no compressor if it is plain (not to be compressed), or
+// shorter than CompressFrom.
 func MessageMemory(length int, plain bool) int64 {
 	if plain || length < CompressFrom {
 		return 2 * int64(length)
@@ -51,12 +53,12 @@ func MessageMemory(length int, plain bool) int64 {
 	return compressorMemory + 2*int64(length)
 }
 
-// Reserve is a function that reserves memory for one message. bytes is an estimate, which is corrected after the
-// message is built. The reservation is released after the message is sent.
+// Reserve is a function that reserves memory for one message. The parameter bytes is an estimate. The caller corrects
+// the reservation after the message is built, and releases it after the message is sent.
 type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)
 
 // messageBuffer is the buffer for one message of a reader, with the reservation of the message's memory. The next
-// call of reader.Next releases both, so that a reader that waits for changes has no buffer. messageBuffer also
+// call of Reader.Next releases both, so that a reader that waits for changes has no buffer. messageBuffer also
 // contains the key that signs and encrypts cursors (positions in the changes).
 type messageBuffer struct {
 	pool    *sync.Pool      // Contains *[]byte.
@@ -67,15 +69,15 @@ type messageBuffer struct {
 
 	reserve     Reserve            // Nil for no reservations.
 	reservation *limit.Reservation // The memory reserved for the message; nil if none is.
-	listBytes   int64              // Reserved bytes for a snapshot's list of rows, until its last part is sent.
+	listBytes   int64              // The part of the reservation for a snapshot's list of rows, in bytes.
 
 	hasCipher bool
 	cipher    cursor.Cipher
 }
 
-// acquire waits until the reader is allowed to build a message, and reserves memory for it. bytes is an estimate of
-// the memory; up to shortMessage, nothing is reserved. The caller must call release. acquire returns false if the
-// context of the buffer has ended.
+// acquire waits until the reader is allowed to build a message, and reserves memory for it. The parameter bytes is an
+// estimate; up to shortMessage, nothing is reserved. It returns false if the buffer's context has ended. The caller
+// must call release in both cases.
 func (p *messageBuffer) acquire(bytes int64) bool {
 	if !p.hasSlot && p.slots != nil {
 		select {
@@ -97,7 +99,8 @@ func (p *messageBuffer) acquire(bytes int64) bool {
 	return err == nil
 }
 
-// borrow returns the buffer with length 0. It takes a buffer from the pool if this message has none yet.
+// borrow returns an empty slice that uses the buffer of this message. At the first call for a message, it takes a
+// buffer from the pool.
 func (p *messageBuffer) borrow() []byte {
 	p.acquire(0) // Ignore false: a short message can be built after the context has ended.
 	if p.text == nil {
@@ -110,8 +113,8 @@ func (p *messageBuffer) borrow() []byte {
 	return (*p.text)[:0]
 }
 
-// store records text, the complete message, as the content of the buffer, because the buffer can have grown. It also
-// corrects the reservation to the length of the message.
+// store sets the content of the buffer to the complete message, because appending can have moved it to a larger
+// array. It also corrects the reservation to the length of the message.
 func (p *messageBuffer) store(text []byte, plain bool) {
 	if p.text != nil {
 		*p.text = text
@@ -138,9 +141,9 @@ func (p *messageBuffer) release() {
 	}
 }
 
-// appendCursor appends the reader's cursor (its position in the changes) to text. The cursor of a restricted reader,
-// which may not see all objects, is encrypted again for each message, except for a message that repeats the cursor
-// before it.
+// appendCursor appends the reader's cursor (its position in the changes) to text. A restricted reader, which may not
+// see all objects, gets a newly encrypted cursor with each message. Only a heartbeat or digest (row hash) repeats the
+// cursor of the message before it.
 func (p *messageBuffer) appendCursor(s *Reader, text []byte) []byte {
 	if !p.hasCipher {
 		p.hasCipher, p.cipher = true, s.options.NewCipher()
@@ -155,8 +158,8 @@ func (p *messageBuffer) appendCursor(s *Reader, text []byte) []byte {
 	return s.restrictedCursor.Append(text)
 }
 
-// eventsMemory estimates the memory, in bytes, of a message with the changes as events. It returns 0 if no message
-// will be sent.
+// eventsMemory estimates the memory, in bytes, of a message that sends the changes as events. It returns 0 if no such
+// message will be sent.
 func (s *Reader) eventsMemory(changes []*event.Change) int64 {
 	if len(changes) == 0 || s.needsSnapshot {
 		return 0

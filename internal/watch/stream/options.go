@@ -22,13 +22,13 @@ type Options struct {
 	Filter      *query.Filter
 	View        View
 	GuestMask   *listwatch.GuestMask // Masks values in objects' texts for viewers of a share link; nil for others.
-	Key         string               // The journal key of the single object to read; "" if there can be several.
+	Key         string               // "namespace/name" of the only object to read; "" if there can be several.
 	NewCipher   func() cursor.Cipher
 	Check       func(context.Context) error // Returns an error if a requested namespace does not exist.
 	AcquireScan ScanLimiter
 	EndError    error          // The error of Next after the resource is no longer watched.
 	Window      *query.Window  // Nil except in the view Windowed.
-	Owner       informer.Owner // The owner of the quota of rankings.
+	Owner       informer.Owner // Whose quota the window's ranking (sorted rows) counts towards.
 	Every       time.Duration  // The minimum time between two messages with changes.
 	FanOut      func() int     // Returns the number of readers; nil for a single reader.
 	Buffers     *sync.Pool     // Contains *[]byte, in which messages are built.

@@ -35,7 +35,7 @@ const (
 // closed.
 var ErrClosed = errors.New("the resource is no longer watched")
 
-// Reader sends one client the objects that a filter matches, and then their changes. It records its position in the
+// Reader sends one client the objects that a filter matches, and then their changes. It keeps its position in the
 // changes, and what it has sent. Only one goroutine may use it. The caller must close it.
 type Reader struct {
 	informer *SharedInformer
@@ -47,16 +47,18 @@ type Reader struct {
 	sentOffset    uint64 // The journal offset of the newest cursor that was sent.
 	needsSnapshot bool
 	started       bool // The client has data: a snapshot was sent, or a cursor was resumed.
-	version       int  // The informer's version (of columns and history) for which data was sent.
+	version       int  // The informer's version when data was sent. New columns or a dropped history change it.
 	columns       []listwatch.Column
 	sentStatus    status.Status
 
 	restrictedCursor cursor.Restricted // The newest cursor of a restricted reader, which may not see all objects.
-	isCursorRepeated bool              // A heartbeat or digest repeated restrictedCursor, or it was resumed.
+	// isCursorRepeated means that restrictedCursor was repeated in a heartbeat or digest (row hash), or that the reader
+	// has resumed from it. The reader then needs a new cursor before the next heartbeat or digest.
+	isCursorRepeated bool
 
 	filterID query.FilterID
-	// sharedText is the part of the last message that other readers can send, too. They find it by a weak reference,
-	// so this field keeps it in memory.
+	// sharedText is the part of the last message that other readers can also send. They find it by a weak pointer, so
+	// this field keeps it in memory.
 	sharedText        *[]byte
 	resetMessage      []byte              // A reset to send before the snapshot.
 	listing           *Listing            // The snapshot that is being sent.
@@ -67,12 +69,12 @@ type Reader struct {
 	window *windowState // Nil except in the view Windowed.
 
 	digestAt  time.Time // When the next digest (a hash over all rows) is due.
-	dueDigest *digest   // A digest to send after all changes up to its offset.
+	dueDigest *digest   // A digest (hash) to send after all changes up to its offset.
 
 	until        time.Time        // The argument of Next.
 	timer        *time.Timer      // Fires when something other than a change is due; see resetTimer.
 	waitingSince time.Time        // When Next began to wait; zero while it does not wait.
-	wakeups      <-chan time.Time // Receives when the timer fires or the window is moved.
+	wakeups      <-chan time.Time // Receives when the timer fires, or the client moves its window of rows.
 	buffer       messageBuffer
 	coalescer    coalescer
 }
@@ -97,7 +99,8 @@ func New(options *Options) *Reader {
 	return s
 }
 
-// IsCurrent reports whether the data that was sent is of the informer's present version.
+// IsCurrent reports whether the data that was sent is still valid. It is invalid if, for example, a permission was
+// lost or the columns changed since, which changes the informer's version.
 func (s *Reader) IsCurrent() bool {
 	return s.informer.VisibleState(s.Filter).Version == s.version
 }
@@ -105,7 +108,7 @@ func (s *Reader) IsCurrent() bool {
 // RepeatStatus makes Next send the status again.
 func (s *Reader) RepeatStatus() { s.sentStatus = status.Status{} }
 
-// Restart is like reset for a client that has data of another reader.
+// Restart resets a reader whose client already has data, which an earlier reader sent. See Reset.
 func (s *Reader) Restart(reason string) {
 	s.started = true
 	s.Reset(reason)
@@ -120,7 +123,8 @@ func (s *Reader) Next(ctx context.Context, until time.Time) ([]byte, error) {
 	s.sharedText = nil
 	s.buffer.ctx = ctx //nolint:fatcontext // This replaces the context of the previous call.
 	if s.Filter.IsRestricted {
-		s.startTimer() // Start now: hidden changes would delay a start at the first wait.
+		// Start the timer before waiting. Otherwise, hidden changes could delay its start, and so the next heartbeat.
+		s.startTimer()
 	}
 	for {
 		// Keep the reserved memory until the last part of a snapshot is sent, because the list of rows stays in
@@ -145,7 +149,7 @@ func (s *Reader) Next(ctx context.Context, until time.Time) ([]byte, error) {
 	}
 }
 
-// advance returns the next message that is due: a reset, the state, the next part of a snapshot, changes or a
+// advance returns the next message that is due: a reset, the status, the next part of a snapshot, changes or a
 // heartbeat. It returns nil if there is no message yet; Next then calls it again.
 func (s *Reader) advance(ctx context.Context) ([]byte, error) {
 	if message := s.resetMessage; message != nil {
@@ -163,7 +167,7 @@ func (s *Reader) advance(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	case s.isSendingSnapshot && !s.buffer.acquire(partMemory):
 		return nil, nil
-	// This case is below the case of a changed status, so a new status is sent between two parts of a snapshot.
+	// This case must be after that of a changed status, so that a new status is sent between two parts of a snapshot.
 	case s.isSendingSnapshot:
 		return s.view.next(s)
 	case s.needsSnapshot && (now.Synced || s.isEmptied(&now)):
@@ -207,8 +211,8 @@ func (s *Reader) objects(ctx context.Context) (*Listing, informer.State, error) 
 	return listing, now, nil
 }
 
-// isEmptied reports whether the client needs an empty snapshot: it has rows, but all rows were removed, for example
-// after a lost permission.
+// isEmptied reports whether the client must get an empty snapshot: the client has data, but the informer removed all
+// rows that the filter matches, for example after a lost permission.
 func (s *Reader) isEmptied(now *informer.State) bool {
 	if !s.started || !now.HasNoRows || s.view.everyChange {
 		return false
@@ -227,16 +231,16 @@ func (s *Reader) Close() {
 	s.informer.Readers.Add(-1)
 }
 
-// read waits for changes and returns a message with them. It returns nil if it was woken without a change (see
-// journal.Wake).
+// read waits for changes and returns a message with them. It returns nil if it was woken without a change, see
+// journal.Wake.
 func (s *Reader) read(ctx context.Context) ([]byte, error) {
 	until := uint64(math.MaxUint64)
 	if s.dueDigest != nil {
 		switch {
 		case s.dueDigest.offset == s.cursor.Offset && s.isCaughtUp():
 			return s.digestMessage(), nil
-		// A digest must repeat the last cursor that was sent, so send the new cursor first. With another cursor, the
-		// client would assume that a message before the digest was lost.
+		// A digest (row hash) must repeat the last cursor that was sent, so send the new cursor first. With another
+		// cursor, the client would assume that a message before the digest was lost.
 		case s.dueDigest.offset == s.cursor.Offset:
 			return s.cursorMessage()
 		}
@@ -249,7 +253,7 @@ func (s *Reader) read(ctx context.Context) ([]byte, error) {
 	changes, cursor, err := next(ctx, until)
 	switch {
 	case errors.Is(err, journal.ErrGone) && s.needsSnapshot:
-		s.cursor = s.informer.Now() // A list arrived during the wait; the snapshot will include it.
+		s.cursor = s.informer.Now() // A list arrived during the wait. The snapshot will include it.
 		return nil, nil
 	case errors.Is(err, journal.ErrGone) && s.informer.VisibleState(s.Filter).Version != s.version:
 		return nil, nil // The next call of advance sends a reset with the reason.
@@ -261,7 +265,8 @@ func (s *Reader) read(ctx context.Context) ([]byte, error) {
 	case !s.buffer.acquire(s.eventsMemory(changes)):
 		return nil, nil
 	}
-	s.cursor = cursor // Set it even if no message follows; otherwise these changes would be read again.
+	// Advance the cursor even if no message follows. Otherwise, these changes would be read again.
+	s.cursor = cursor
 	if len(changes) == 0 || s.needsSnapshot || s.informer.VisibleState(s.Filter).Version != s.version {
 		// Do not send these changes: a snapshot will include them, or their cells belong to new columns.
 		return nil, nil
@@ -269,12 +274,14 @@ func (s *Reader) read(ctx context.Context) ([]byte, error) {
 	return s.eventsMessage(changes)
 }
 
-// nextChanges waits for changes, and returns those up to the offset until, with the cursor after them.
+// nextChanges waits for changes, and returns them with the cursor after them. It returns at most those up to the
+// journal offset until.
 func (s *Reader) nextChanges(ctx context.Context, until uint64) ([]*event.Change, journal.Cursor, error) {
 	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // The result is at most batch.
 	firstLimit := limit
 	if s.coalescer.isPausing() {
-		firstLimit = 1 // Only detect a change; all of them are read after the pause.
+		// Only wait for the first change. After the pause, all changes are read.
+		firstLimit = 1
 	}
 	changes, next, err := s.informer.NextWithin(ctx, s.startTimer, s.cursor, firstLimit)
 	if err != nil || len(changes) == 0 {
@@ -291,11 +298,12 @@ func (s *Reader) nextChanges(ctx context.Context, until uint64) ([]*event.Change
 	return changes, next, nil
 }
 
-// handleWaitError handles err, with which a wait for changes ended. It returns a heartbeat, or another message that
-// must precede the heartbeat, if one is due.
+// handleWaitError handles the error err with which a wait for changes ended. If a heartbeat is due, it returns the
+// heartbeat, or a message with the new cursor that must be sent first.
 func (s *Reader) handleWaitError(err error) ([]byte, error) {
 	switch {
-	// Something other than a heartbeat is due, or the window was moved: the next call of advance handles it.
+	// The wait ended before a heartbeat is due: something else is due, or the client moved its window of rows. The next
+	// call of advance handles that.
 	case errors.Is(err, journal.ErrNoChange) && time.Since(s.waitingSince) < Heartbeat:
 		s.resetTimer()
 		return nil, nil
@@ -313,8 +321,8 @@ func (s *Reader) handleWaitError(err error) ([]byte, error) {
 	return nil, err
 }
 
-// startTimer returns a channel that ends the wait for changes. It starts the timer if this is the first wait since
-// the last message.
+// startTimer starts the timer, if this is the first wait since the last message. It returns the channel that ends the
+// wait for changes.
 func (s *Reader) startTimer() <-chan time.Time {
 	if s.waitingSince.IsZero() {
 		s.waitingSince = time.Now()
@@ -323,8 +331,8 @@ func (s *Reader) startTimer() <-chan time.Time {
 	return s.wakeups
 }
 
-// resetTimer sets the timer to the earliest of these times: the next heartbeat, the next digest, the next summary of
-// offscreen changes, and s.until.
+// resetTimer sets the timer to the earliest of these times: the next heartbeat, the next digest (row hash), the next
+// summary of changes outside the window, and s.until (a recheck of permissions).
 func (s *Reader) resetTimer() {
 	delay := Heartbeat - time.Since(s.waitingSince)
 	if due := time.Until(s.digestAt); s.view.digests && due > 0 {
@@ -339,12 +347,12 @@ func (s *Reader) resetTimer() {
 	s.timer.Reset(max(0, delay))
 }
 
-// isCaughtUp reports whether a heartbeat or a digest can be sent now. Both repeat the last cursor that was sent. If
-// the reader's cursor has a newer offset, cursorMessage sends that cursor first.
+// isCaughtUp reports whether the client has the newest cursor, so that a heartbeat or digest (row hash) can repeat
+// it. If not, cursorMessage sends the new cursor first.
 //
-// The offset is not compared for a restricted reader (which may not see all objects), because this would reveal
-// hidden changes. Such a reader gets a new cursor whenever the last one was repeated, so that it can resume from a
-// recent cursor.
+// For a restricted reader (which may not see all objects), offsets are not compared, because that would reveal hidden
+// changes. Such a reader gets a new cursor whenever the last one was already repeated, so that its cursor is always
+// recent.
 func (s *Reader) isCaughtUp() bool {
 	if s.Filter.IsRestricted {
 		return !s.isCursorRepeated

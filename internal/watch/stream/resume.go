@@ -6,7 +6,8 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// ResumeFrom makes the reader resume after a cursor. If that is impossible, it resets the reader with the reason.
+// ResumeFrom makes the reader send the changes after a cursor. If that is impossible, the reader sends a reset with
+// the reason, and a snapshot.
 func (s *Reader) ResumeFrom(cursor string) {
 	now := s.informer.VisibleState(s.Filter)
 	s.Filter.Columns = now.Columns
@@ -33,8 +34,8 @@ func (s *Reader) resumeOffset(cursor string, epoch uint64) (uint64, error) {
 	return offset, err
 }
 
-// hasGap reports whether the view must show every change, but some changes after an offset are unknown. Changes are
-// unknown if their namespace was not watched at the time.
+// hasGap reports whether the view must send every change, but does not know some changes after an offset: one of the
+// namespaces was not watched for a while.
 func (s *Reader) hasGap(offset uint64) bool {
 	return s.view.everyChange && s.informer.HasGap(s.Filter.Namespaces, offset)
 }

@@ -10,8 +10,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// sharedBatchKey identifies the encoded text of one batch of changes. Readers that send the same changes with the
-// same view and filter share the text.
+// sharedBatchKey identifies one batch of changes in encoded form. Readers that send the same changes in the same
+// view, with the same filter, share the text.
 type sharedBatchKey struct {
 	view     View
 	filter   query.FilterID
@@ -20,34 +20,34 @@ type sharedBatchKey struct {
 }
 
 const (
-	// boundaryMaxAge is how long readers reuse a boundary, a journal offset at which several readers end their batches.
+	// boundaryMaxAge is the maximum age of a boundary (an offset at which several readers end their batches).
 	boundaryMaxAge = maxDelay / 2
 	// maxSharedBatches is the maximum number of batches whose encoded texts are shared.
 	maxSharedBatches = 32
 )
 
-// sharedBatches lets the readers of an informer send identical batches, each of which is encoded once. It refers to
-// the encoded texts weakly: a text is freed when no reader sends it any more.
+// sharedBatches encodes each batch of changes once for all readers of an informer that send it. It refers to the
+// encoded texts weakly: a text is freed when no reader sends it any more.
 type sharedBatches struct {
 	mu     sync.Mutex
 	texts  map[sharedBatchKey]*event.WeakLazy[[]byte]
 	newest [maxSharedBatches]sharedBatchKey // A ring buffer; the oldest key is evicted first.
 	next   int
 
-	// boundaries contains one boundary for each filter of restricted readers, who are not allowed to see all objects.
-	// All other readers share the boundary of the zero FilterID.
+	// boundaries contains one boundary for each filter of restricted readers, which may not see all objects. All other
+	// readers share the boundary with the zero FilterID.
 	boundaries map[query.FilterID]batchBoundary
 }
 
-// batchBoundary is a journal offset at which several readers end their batches.
+// batchBoundary is a journal offset at which several readers end their batches, so that they send identical ones.
 type batchBoundary struct {
 	offset    uint64
 	createdAt time.Time
 }
 
 // boundary returns the offset at which a reader ends its batch. Readers with the same filter ID get the same offset,
-// to send identical batches. The last boundary is reused if it is recent and after from, the reader's own offset.
-// Otherwise boundary creates one at the newest offset of the journal.
+// so that they send identical batches. The parameter from is the reader's own offset. If the last boundary is too
+// old, or not after from, the result is a new boundary at the newest offset of the journal.
 func (b *sharedBatches) boundary(id query.FilterID, from uint64, newestOffset func() uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -84,9 +84,9 @@ func (b *sharedBatches) text(key sharedBatchKey, encode func() (*[]byte, error))
 	return events, err
 }
 
-// batchBoundary returns the offset at which the reader ends its batch after a coalescing pause. A restricted reader
-// (one that is not allowed to see all objects) shares boundaries only with readers of the same filter. The boundaries
-// of other readers would reveal hidden changes.
+// batchBoundary returns the journal offset at which the reader ends its batch after a pause. A restricted reader,
+// which may not see all objects, shares boundaries only with readers of the same filter. The boundaries of other
+// readers would reveal when hidden objects change.
 func (s *Reader) batchBoundary() uint64 {
 	var id query.FilterID
 	if s.Filter.IsRestricted {
@@ -102,8 +102,8 @@ func (s *Reader) idOfFilter() query.FilterID {
 	return s.filterID
 }
 
-// events encodes changes as events. If other readers can send the same batch, it returns one shared text with all
-// events.
+// events encodes changes as events. If other readers can send the same batch, the result is one text with all events,
+// which these readers share.
 func (s *Reader) events(changes []*event.Change) ([][]byte, error) {
 	if !s.view.isShared || len(changes) == 1 {
 		return s.encodeEvents(changes)

@@ -10,8 +10,9 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// After a pause, a reader ends its batch at the offset where other readers have just ended theirs. Readers that start
-// from the same cursor then send identical batches. A reader never ends a batch at its own cursor.
+// After a pause, a reader ends its batch at the offset at which another reader has just ended its own. Readers that
+// start from the same cursor then send identical batches. But no reader ends a batch at its own cursor, because that
+// batch would be empty.
 func TestBatchBoundariesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		batches := new(sharedBatches)
@@ -23,7 +24,7 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 			{0, 90, a, a},
 			{10 * time.Millisecond, 95, a + 5, a},
 			{15 * time.Millisecond, 80, a + 9, a},
-			{time.Millisecond, 90, a + 10, a + 10}, // 26 ms after the first call, its boundary has expired.
+			{time.Millisecond, 90, a + 10, a + 10}, // The first boundary has expired: it is 26 ms old.
 			{0, a + 10, a + 11, a + 11},            // A reader that has reached the shared offset gets a new one.
 			{0, 90, a + 12, a + 11},
 		} {

@@ -6,7 +6,8 @@ import (
 	"glasshouse/internal/watch/resource"
 )
 
-// SharedInformer is an informer with the results that its readers share, so that each is computed once.
+// SharedInformer is an informer together with results that several of its readers need, such as lists of rows. Each
+// result is computed once.
 type SharedInformer struct {
 	*informer.Informer
 
@@ -23,7 +24,8 @@ func NewSharedInformer(i *informer.Informer) *SharedInformer {
 	return s
 }
 
-// Weight returns the memory of the shared results in bytes. Only rankings count, because the others are short-lived.
+// Weight returns the memory of the shared results in bytes. Only rankings (sorted lists of rows) count, because all
+// other results are short-lived.
 func (i *SharedInformer) Weight() int64 { return i.Rankings.Weight() }
 
 // Shared returns the SharedInformer that extends an informer. It returns nil if i is nil.
@@ -45,7 +47,7 @@ func InformerResources(informers []*SharedInformer) []*resource.Resource {
 }
 
 // ResourceOf returns the resource that an informer watches. Only Group, Version and Resource are set, because the
-// informer's scope contains nothing else.
+// informer knows nothing else.
 func ResourceOf(i *SharedInformer) *resource.Resource {
 	gvr := i.Scope.Resource
 	return &resource.Resource{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}

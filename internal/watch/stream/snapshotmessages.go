@@ -9,10 +9,11 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// ListedMemory is the size of a pointer to a row in a list that is allocated once.
+// ListedMemory is the memory for one row in a list of pointers to rows, in bytes, if the list is allocated once.
 const ListedMemory = 8
 
-// recordSnapshotSent records that a snapshot with the given version of the columns was sent. Events follow it.
+// recordSnapshotSent records that a snapshot was sent, and that events follow. The parameter version is the
+// informer's version, which changes with the columns.
 func (s *Reader) recordSnapshotSent(version int) {
 	s.needsSnapshot, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest(s.Filter)
 }
@@ -34,7 +35,7 @@ func (s *Reader) beginRows(ctx context.Context) ([]byte, error) {
 	}
 	s.cursor = listing.Cursor
 	if !now.Status.Same(s.sentStatus) || !now.Synced && !now.HasNoRows {
-		// The rows cannot be sent yet: a new state is sent first, or a list with new columns arrives soon.
+		// The status has changed, and is sent first; or new columns exist, and a list with them arrives soon.
 		return nil, nil
 	}
 	s.listing, s.rows = listing, listing.Objects
@@ -92,7 +93,7 @@ func (s *Reader) recordRowsSent(n int) {
 }
 
 // beginObject returns the snapshot of a single object, for the view Object. If the object does not exist, the
-// snapshot contains none.
+// snapshot is empty.
 func (s *Reader) beginObject(context.Context) ([]byte, error) {
 	now := s.informer.VisibleState(s.Filter)
 	o, ok, cursor := s.informer.Get(s.options.Key)

@@ -13,8 +13,8 @@ import (
 const chunkRows = 2000
 
 // columnar encodes rows column by column, for the view Table. Similar values are then adjacent. Therefore the text
-// compresses better and is parsed faster. UIDs are omitted: they do not compress, and would be half of the text. If
-// an object is replaced by another one with the same name, clients learn this from an add event.
+// compresses better and is parsed faster. UIDs are omitted, because they do not compress, and would be half of the
+// text. If another object of the same name replaces an object, clients get an add event.
 type columnar struct {
 	ns, name, rv, created []byte
 	cells                 []cellColumn
@@ -23,7 +23,7 @@ type columnar struct {
 }
 
 // cellColumn contains the cells of one column. If every cell equals the name of its row, only the text "name" is sent
-// instead of the cells. If every cell equals the creation time of its row, only the text "created" is sent.
+// instead of the cells. In the same way, "created" means that every cell equals the creation time of its row.
 type cellColumn struct {
 	text       []byte
 	notName    bool

@@ -15,11 +15,11 @@ const (
 	Table   View = "table"   // Like Rows in fewer bytes: a snapshot is sent column by column, without UIDs.
 	Object  View = "object"  // The JSON text of one object. An update is a patch.
 	Changes View = "changes" // Every change, with its patch and its author (the field manager).
-	// Windowed sends a range of the rows in a sort order, which the server maintains.
+	// Windowed sends only a range of the rows, for example the visible ones. The server sorts all rows.
 	Windowed View = "window"
 )
 
-// view defines how a reader sends the messages of a View.
+// view contains the properties of a View: how a reader encodes and sends its messages.
 type view struct {
 	// begin returns the first message of a snapshot, or nil if the data is not available yet.
 	begin func(*Reader, context.Context) ([]byte, error)
@@ -34,14 +34,14 @@ type view struct {
 	everyChange bool
 	// texts means that events contain the JSON texts of objects, or patches of them.
 	texts bool
-	// digests means that a digest (a hash over the rows) is sent at intervals. Clients verify their rows with it.
+	// digests means that a digest (a hash of the rows) is sent at intervals, by which clients verify their rows.
 	digests bool
 }
 
 // IsValid reports whether v is one of the views above.
 func (v View) IsValid() bool { return viewOf(v).begin != nil }
 
-// viewOf returns how a reader sends the messages of a View. It returns a zero view for an invalid View.
+// viewOf returns the properties of a View, or the zero view if name is invalid.
 func viewOf(name View) view {
 	switch name {
 	case Rows:

@@ -12,7 +12,7 @@ import (
 	"glasshouse/internal/watch/ranking"
 )
 
-// windowState is the state of a reader in the view Windowed, in addition to its cursor.
+// windowState contains what a reader needs for the view Windowed only.
 type windowState struct {
 	*query.Window
 
@@ -20,11 +20,11 @@ type windowState struct {
 	ranking  *ranking.Ranking
 	release  func()        // Releases the ranking (the sorted rows); nil if there is none.
 	sentPage *ranking.Page // The rows that were sent last.
-	// answered is the request to which sentPage is the response. Requests are compared by address, because each call of
-	// Move gets a response.
+	// answered is the request to which sentPage is the response. It is compared by address, not by value, because each
+	// call of Move gets a response.
 	answered        *query.RangeRequest
-	offscreen       ranking.Offscreen // Summary of all changes so far.
-	sentOffscreen   ranking.Offscreen // Summary of the changes that were sent.
+	offscreen       ranking.Offscreen // Summary of all changes outside the window's rows so far.
+	sentOffscreen   ranking.Offscreen // Summary of those changes that were sent.
 	offscreenSentAt time.Time
 }
 
@@ -34,8 +34,7 @@ func (w *windowState) close() {
 	}
 }
 
-// beginWindow returns a message with the columns and all rows of the window. It returns nil if they cannot be sent
-// yet.
+// beginWindow returns a message with the columns and all rows of the window, or nil if they cannot be sent yet.
 func (s *Reader) beginWindow(ctx context.Context) ([]byte, error) {
 	now := s.informer.VisibleState(s.Filter)
 	if !now.Synced && !now.HasNoRows {
@@ -57,7 +56,7 @@ func (s *Reader) beginWindow(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if later := s.informer.VisibleState(s.Filter); later.Version != now.Version || later.HasNoRows != now.HasNoRows {
-		return nil, nil // Permissions or columns have changed during the read.
+		return nil, nil // The permissions or columns changed during the read.
 	}
 	if view.Counts.Total == 0 {
 		if err := s.options.Check(ctx); err != nil {
@@ -75,8 +74,8 @@ func (s *Reader) beginWindow(ctx context.Context) ([]byte, error) {
 	return s.fullWindow(columns)
 }
 
-// firstView returns the requested rows. It waits for the scan limiter first, because it sorts all rows of the
-// resource if no other window uses the same ranking.
+// firstView returns the requested rows. It waits for the scan limiter first: if no other window has the same ranking
+// (sorted rows), it must sort all rows of the resource.
 func (s *Reader) firstView(ctx context.Context, request *query.RangeRequest) (ranking.View, error) {
 	release, err := s.options.AcquireScan(ctx)
 	if err != nil {
@@ -105,7 +104,8 @@ func (s *Reader) fullWindow(columns []byte) ([]byte, error) {
 	return append(append(slices.Grow(message, len(columns)+len(text)), columns...), text...), nil
 }
 
-// windowMessage returns the start of a message, with a summary of the unsent changes outside the window.
+// windowMessage returns the start of a message of the type kind, with a summary of the unsent changes outside the
+// window.
 func (s *Reader) windowMessage(kind string) ([]byte, error) {
 	w := s.window
 	message, err := w.offscreen.AppendUnsent(s.message(kind), &w.sentOffscreen, s.options.Cache)
@@ -113,8 +113,8 @@ func (s *Reader) windowMessage(kind string) ([]byte, error) {
 	return message, err
 }
 
-// fixRange replaces a request that is centered on a row by the range of the page that was found. The window then
-// stays there, even if the row moves.
+// fixRange converts a request for the rows around an object into a request for a fixed range, that of the returned
+// page. The window then stays at this range, even if the object's row moves.
 func (w *windowState) fixRange(request *query.RangeRequest, page *ranking.Page) *query.RangeRequest {
 	if request.Around == "" {
 		return request
@@ -126,8 +126,8 @@ func (w *windowState) fixRange(request *query.RangeRequest, page *ranking.Page) 
 	return request // The window was moved again during the read.
 }
 
-// offscreenWait returns the time until a message is due that reports only changes outside the window. It is negative
-// if there are no such changes.
+// offscreenWait returns the time until a message is due that only reports changes outside the window's rows. It is
+// negative if there are no unsent ones.
 func (w *windowState) offscreenWait() time.Duration {
 	if w.offscreen.Changes == w.sentOffscreen.Changes {
 		return -1
@@ -135,10 +135,10 @@ func (w *windowState) offscreenWait() time.Duration {
 	return max(0, ranking.OffscreenEvery-time.Since(w.offscreenSentAt))
 }
 
-// readWindow waits until rows have changed or the window was moved, and returns a message with the new state of the
-// window. It returns no message if the reader was woken without a change (journal.Nudge).
+// readWindow waits until rows have changed or the window was moved, and returns a message with the present rows. It
+// returns no message if the reader was woken without a change, see journal.Wake.
 //
-// Changes that have left the history are not needed, because the rows show their result.
+// Changes that are no longer in the history are not needed, because the rows already include them.
 func (s *Reader) readWindow(ctx context.Context) ([]byte, error) {
 	if !s.needsSnapshot && s.window.Request() != s.window.answered {
 		return s.updateWindow(ctx, time.Time{})
@@ -156,7 +156,7 @@ func (s *Reader) readWindow(ctx context.Context) ([]byte, error) {
 	case len(changes) > 0:
 		since = changes[0].Time
 	case !s.needsSnapshot:
-		s.cursor = next // The reader was woken without a change (journal.Nudge).
+		s.cursor = next // The reader was woken without a change, see journal.Wake.
 		return nil, nil
 	}
 	if s.needsSnapshot {
@@ -170,13 +170,13 @@ func (s *Reader) readWindow(ctx context.Context) ([]byte, error) {
 	s.cursor = next
 	message, err := s.updateWindow(ctx, since)
 	if err != nil {
-		s.cursor = before // These changes must still be sent.
+		s.cursor = before // After an error, read these changes again, because they are not sent yet.
 	}
 	return message, err
 }
 
 // pauseWindow waits for the end of a coalescing pause. It returns earlier if the window is moved or another message
-// is due. A wake-up alone proves neither, because the timer can have fired before the pause.
+// is due. It checks these conditions after each wake-up, because the timer can also have fired before the pause.
 func (s *Reader) pauseWindow(ctx context.Context) error {
 	duration := time.Until(s.coalescer.until)
 	if duration <= 0 {
@@ -194,25 +194,25 @@ func (s *Reader) pauseWindow(ctx context.Context) error {
 		}
 		due := s.isDue()
 		s.startTimer()
-		s.resetTimer() // The timer can have fired: set it again.
+		s.resetTimer() // The timer can have fired already, so set it again.
 		if due || s.window.Request() != s.window.answered {
 			return nil
 		}
 	}
 }
 
-// isDue reports whether a permission recheck, a heartbeat, a digest or a message about changes outside the window is
-// due.
+// isDue reports whether one of these is due: a permission recheck, a heartbeat, a digest (row hash), or a message
+// about changes outside the window's rows.
 func (s *Reader) isDue() bool {
 	heartbeatDue := !s.waitingSince.IsZero() && time.Since(s.waitingSince) >= Heartbeat
 	recheckDue := !s.until.IsZero() && !time.Now().Before(s.until)
 	return heartbeatDue || recheckDue || s.digestDue() || s.window.offscreenWait() == 0
 }
 
-// windowDigest returns a digest (a hash) of the rows that were sent, with which the client verifies its rows.
+// windowDigest returns a digest message: a hash of the rows that were sent, by which the client verifies its rows.
 func (s *Reader) windowDigest() ([]byte, error) {
 	if !s.isCaughtUp() {
-		return s.cursorMessage() // A digest repeats a cursor that the client already has.
+		return s.cursorMessage() // Send the new cursor first, because a digest (row hash) must repeat it.
 	}
 	s.dueDigest = new(digest)
 	for _, row := range s.window.sentPage.Rows {
@@ -221,8 +221,8 @@ func (s *Reader) windowDigest() ([]byte, error) {
 	return s.digestMessage(), nil
 }
 
-// updateWindow returns a message with the differences between the page that was sent and the present rows of the
-// window. since is the time of the first change.
+// updateWindow returns a message with the differences between the rows that were sent and the present rows of the
+// window. The parameter since is the time of the first change.
 func (s *Reader) updateWindow(ctx context.Context, since time.Time) ([]byte, error) {
 	w, request := s.window, s.window.Request()
 	now, err := w.ranking.View(ctx, request)
@@ -242,7 +242,7 @@ func (s *Reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 		if w.offscreenWait() > 0 && !s.waitingSince.IsZero() {
 			s.resetTimer()
 		}
-		return nil, nil // readWindow sends changes outside the window later.
+		return nil, nil // Only rows outside the window changed: readWindow sends this later.
 	}
 	diff, err := now.DiffFrom(from, w.ranking, s.options.Cache)
 	if err != nil {
@@ -252,7 +252,7 @@ func (s *Reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 	if diff.IsFullPage {
 		return s.fullWindow(nil)
 	}
-	// All readers of the page share the diff. Reserve memory for the copy in this message.
+	// All readers of the page share the text of diff. Reserve memory for the copy in this message.
 	if !s.buffer.acquire(MessageMemory(len(diff.Text), true)) {
 		return nil, nil
 	}
