@@ -13,7 +13,7 @@ RACE := $(shell command -v gcc >/dev/null 2>&1 && echo CGO_ENABLED=1 go test -ra
 LINT := go tool -modfile=$(CURDIR)/internal/tools/go.mod golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo dev unit generate words size check test attack soak bench bench-page clean
+.PHONY: help build demo dev unit generate words size check test attack soak bench bench-page release clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,8 +92,12 @@ bench-page: build web/node_modules/.package-lock.json ## Measure the page in Chr
 	.ci/packages chromium
 	PODS=$(PODS) MINUTES=$(MINUTES) .ci/bench-page
 
+release: ## Build the files of a release into dist/: archives, SBOMs, images, checksums. SNAPSHOT=1 without a tag
+	.ci/packages buildah
+	.ci/release $(if $(SNAPSHOT),--snapshot)
+
 clean: ## Remove build results and the data of the demo cluster.
-	rm -rf bin .demo web/node_modules
+	rm -rf bin dist .demo web/node_modules
 
 web/node_modules/.package-lock.json: web/package-lock.json
 	npm ci --prefix web --no-audit --no-fund
