@@ -1,0 +1,147 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
+)
+
+// maxBatch is the maximum number of changes in one ChangeBatch.
+const maxBatch = 1000
+
+// A ChangeReader reads all changes of the objects that a query selects, one by one. It is for consumers inside the
+// program that store the changes or send them elsewhere. Sensitive values are masked as for the program's own viewer.
+// Only one goroutine can use a ChangeReader, and must close it.
+type ChangeReader struct {
+	opened        *openedQuery
+	cursor        journal.Cursor
+	version       int // The informer's version (of columns and history) to which cursor belongs.
+	needsSnapshot bool
+	status        status.Status // The status in the last ChangeBatch.
+}
+
+// A ChangeBatch is a result of ChangeReader.Next. Objects and changes are shared by all readers: do not modify them.
+type ChangeBatch struct {
+	// IsSnapshot means that Objects is the complete state, and Changes is empty. It is set at the start without a
+	// position, and whenever changes after the last position are not known one by one. Compare Objects with the last
+	// known state to find what changed, and what was deleted.
+	IsSnapshot bool
+	Objects    []*Item
+	// Changes are in the order in which they happened. With Memo.CoverageOnly, the object itself did not change: its
+	// namespace was added to the watched ones, or removed from them.
+	Changes []*event.Change
+	// Status is how current the data is. A batch without objects and changes reports a new status.
+	Status status.Status
+	// Position identifies the state after this batch. Store it when the batch is processed, and pass it to ReadChanges
+	// to continue there, also after a restart of the consumer.
+	Position string
+}
+
+// ReadChanges returns a reader of the changes after a position, which is the Position of an earlier ChangeBatch of the
+// same query. If position is empty, or its changes are no longer in the history, the first batch is a snapshot. Only
+// the program's own viewer can use ReadChanges, because permissions are not rechecked.
+func (a *Access) ReadChanges(ctx context.Context, q query.Query, position string) (*ChangeReader, error) {
+	if !a.viewer.Program || a.viewer.Scope != nil {
+		return nil, &status.Problem{
+			Cause: status.Refused, Title: "Forbidden", Detail: "Only the program itself can read all changes.",
+		}
+	}
+	resource, err := a.Resource(ctx, q.Resource)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := a.check(ctx, &q, resource, authz.VerbWatch, authz.TTLOpen())
+	if err != nil {
+		return nil, err
+	}
+	opened, err := a.open(&q, resource, filter) //nolint:contextcheck // An informer outlives its readers.
+	if err != nil {
+		return nil, err
+	}
+	opened.informer.Readers.Add(1)
+	r := &ChangeReader{opened: opened, needsSnapshot: true}
+	var epoch, offset uint64
+	if n, _ := fmt.Sscanf(position, "%x-%d", &epoch, &offset); n == 2 {
+		now := opened.informer.VisibleState(filter)
+		isKnown := epoch == opened.informer.EpochOf(now.Version) && opened.informer.RetainsAfter(offset)
+		if isKnown && !opened.informer.HasGap(filter.Namespaces, offset) {
+			r.cursor, r.version, r.needsSnapshot = journal.At(offset), now.Version, false
+			filter.Columns = now.Columns
+		}
+	}
+	return r, nil
+}
+
+// Next waits for the next batch. It returns the error of ctx after ctx has ended, and stream.ErrClosed after the
+// program has stopped watching the resource.
+func (r *ChangeReader) Next(ctx context.Context) (ChangeBatch, error) {
+	i, filter := r.opened.informer, r.opened.filter
+	for {
+		now := i.VisibleState(filter)
+		r.needsSnapshot = r.needsSnapshot || now.Version != r.version
+		switch {
+		case r.needsSnapshot && now.Synced:
+			if batch, ok := r.snapshot(); ok {
+				return batch, nil
+			}
+			continue // Permissions or columns have changed since now.
+		case !now.Status.Same(r.status):
+			r.status = now.Status
+			return ChangeBatch{Status: now.Status, Position: r.position()}, nil
+		}
+		changes, next, err := i.Next(ctx, r.cursor, maxBatch)
+		switch {
+		case errors.Is(err, journal.ErrGone):
+			r.cursor, r.needsSnapshot = i.Now(), true
+			continue
+		case errors.Is(err, journal.ErrClosed):
+			return ChangeBatch{}, stream.ErrClosed
+		case err != nil:
+			return ChangeBatch{}, err
+		}
+		r.cursor = next
+		if r.needsSnapshot || i.VisibleState(filter).Version != r.version {
+			continue // The snapshot includes these changes.
+		}
+		batch := ChangeBatch{Status: now.Status, Position: r.position()}
+		for _, c := range changes {
+			if visible := filter.VisibleChange(c); visible != nil {
+				batch.Changes = append(batch.Changes, visible)
+			}
+		}
+		if len(batch.Changes) > 0 {
+			return batch, nil
+		}
+	}
+}
+
+// snapshot returns a batch with the complete state. ok is false if the state is not known at this moment.
+func (r *ChangeReader) snapshot() (batch ChangeBatch, ok bool) {
+	listing, now := r.opened.informer.Objects(r.opened.filter, 0)
+	if !now.Synced {
+		return ChangeBatch{}, false
+	}
+	r.cursor, r.version, r.status, r.needsSnapshot = listing.Cursor, now.Version, now.Status, false
+	return ChangeBatch{IsSnapshot: true, Objects: listing.Objects, Status: now.Status, Position: r.position()}, true
+}
+
+// position returns the text form of the cursor, with the epoch of its data. It is empty before the first snapshot.
+func (r *ChangeReader) position() string {
+	if r.needsSnapshot {
+		return ""
+	}
+	return fmt.Sprintf("%x-%d", r.opened.informer.EpochOf(r.version), r.cursor.Offset)
+}
+
+// Close ends the reader and releases its informer.
+func (r *ChangeReader) Close() {
+	r.opened.informer.Readers.Add(-1)
+	r.opened.release()
+}

@@ -1,0 +1,124 @@
+package watch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/query"
+)
+
+// sink is an example of a consumer of changes. It remembers the version of each object, and its position in each
+// resource. A real sink stores both on disk, in one transaction.
+type sink struct {
+	versions  map[string]map[string]string // The resourceVersion of each object ("namespace/name"), by resource.
+	positions map[string]string
+	log       []string // What the sink would send.
+	mu        sync.Mutex
+}
+
+// follow processes the changes of one resource from the stored position until ctx ends.
+func (s *sink) follow(ctx context.Context, cluster *watch.Cluster, ref string) error {
+	s.mu.Lock()
+	position := s.positions[ref]
+	s.mu.Unlock()
+	reader, err := cluster.For(watch.Viewer{Program: true}).ReadChanges(ctx, query.Query{Resource: ref}, position)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	for {
+		batch, err := reader.Next(ctx)
+		if err != nil {
+			return err
+		}
+		s.process(ref, batch)
+	}
+}
+
+func (s *sink) process(ref string, batch watch.ChangeBatch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.versions[ref]
+	if batch.IsSnapshot { // Compare the complete state with the stored one.
+		gone := maps.Clone(known)
+		for _, o := range batch.Objects {
+			key := o.Namespace() + "/" + o.Name()
+			delete(gone, key)
+			if known[key] != o.ResourceVersion() {
+				known[key] = o.ResourceVersion()
+				s.log = append(s.log, "state "+ref+" "+key)
+			}
+		}
+		for key := range gone {
+			delete(known, key)
+			s.log = append(s.log, "gone "+ref+" "+key)
+		}
+	}
+	for _, c := range batch.Changes {
+		if c.Op == journal.Delete {
+			delete(known, c.Key)
+			s.log = append(s.log, "delete "+ref+" "+c.Key)
+			continue
+		}
+		known[c.Key] = c.New.ResourceVersion()
+		s.log = append(s.log, map[journal.Op]string{journal.Add: "add ", journal.Update: "update "}[c.Op]+ref+" "+c.Key)
+	}
+	s.positions[ref] = batch.Position
+}
+
+// A sink follows all changes of three resources. After a restart, it continues at its positions and misses no change.
+// If the history no longer contains the changes, it gets the complete state instead.
+func TestSinkContinuesAtItsPosition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const maps, secrets = "core/v1/configmaps", "core/v1/secrets"
+		server := apitest.New(t, append(kinds(),
+			apitest.Kind{Ref: maps, Kind: "ConfigMap", Columns: kinds()[0].Columns},
+			apitest.Kind{Ref: secrets, Kind: "Secret", Columns: kinds()[0].Columns})...)
+		cluster := runCluster(t, server)
+		resources := []string{pods, maps, secrets}
+		s := &sink{versions: map[string]map[string]string{pods: {}, maps: {}, secrets: {}}, positions: map[string]string{}}
+		// during runs the sink while act is called, and then checks what it would have sent.
+		during := func(act func(), want ...string) {
+			t.Helper()
+			ctx, stop := context.WithCancel(t.Context())
+			var running sync.WaitGroup
+			for _, ref := range resources {
+				running.Go(func() {
+					if err := s.follow(ctx, cluster, ref); !errors.Is(err, context.Canceled) {
+						t.Errorf("%s: %v", ref, err)
+					}
+				})
+			}
+			advance(time.Second)
+			act()
+			advance(time.Second)
+			stop()
+			running.Wait()
+			if got := fmt.Sprint(s.log); got != fmt.Sprint(want) {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			s.log = nil
+		}
+		during(func() { server.Set(pods, pod("a", "p", "Running")) }, "add "+pods+" a/p")
+		server.Set(pods, pod("a", "p", "Failed"))
+		server.Delete(pods, "a", "p")
+		during(func() { server.Set(maps, pod("a", "m", "")) },
+			"update "+pods+" a/p", "delete "+pods+" a/p", "add "+maps+" a/m")
+		server.Set(pods, pod("a", "q", "Running"))
+		server.Delete(maps, "a", "m")
+		advance(time.Second)
+		cluster.DropHistory(pods)
+		cluster.DropHistory(maps)
+		during(func() { server.Set(secrets, pod("b", "s", "")) },
+			"state "+pods+" a/q", "gone "+maps+" a/m", "add "+secrets+" b/s")
+	})
+}
