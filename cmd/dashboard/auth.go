@@ -47,8 +47,8 @@ func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.oidc.GroupsClaim, "oidc-groups-claim", "",
 		"With --auth oidc: the claim with the user's groups. If it is empty, users have no groups.")
 	flags.StringVar(&s.oidc.UsernamePrefix, "oidc-username-prefix", "",
-		"With --auth oidc: the prefix of user names; - means none. The default is the issuer and #, or none for the "+
-			"claim email.")
+		"With --auth oidc: the prefix of user names, or \"-\" for no prefix. The default is the issuer and #, but no "+
+			"prefix if the user name is from the claim email.")
 	flags.StringVar(&s.oidc.GroupsPrefix, "oidc-groups-prefix", "", "With --auth oidc: the prefix of group names.")
 	flags.StringSliceVar(&s.oidc.Scopes, "oidc-scopes", []string{"openid", "email", "profile"},
 		"With --auth oidc: the scopes to request from the provider.")
@@ -203,7 +203,7 @@ func parseRanges(flag string, texts []string) ([]netip.Prefix, error) {
 			}
 		}
 		if prefix.Bits() == 0 {
-			return nil, &usageError{fmt.Errorf("%s %q is all addresses; list only those of the proxy", flag, text)}
+			return nil, &usageError{fmt.Errorf("%s %q contains all addresses; list only the addresses of the proxy", flag, text)}
 		}
 		ranges = append(ranges, prefix)
 	}

@@ -88,12 +88,12 @@ func TestAuthFlagsAreValidated(t *testing.T) {
 		{
 			"peers that include every address",
 			[]string{"--auth", "proxy", "--proxy-peers", "0.0.0.0/0"},
-			[]string{"is all addresses"},
+			[]string{"contains all addresses"},
 		},
 		{
 			"peers that include every IPv6 address",
 			[]string{"--auth", "proxy", "--proxy-peers", "10.0.0.0/8,::/0"},
-			[]string{"is all addresses"},
+			[]string{"contains all addresses"},
 		},
 		{"peers of loopback without a secret", []string{"--auth", "proxy", "--proxy-peers", "127.0.0.1/32"}, []string{
 			`--proxy-peers "127.0.0.1/32"`, "port-forward", "--proxy-secret-file",

@@ -17,42 +17,41 @@ func limitGroups() []limitGroup {
 			{"Path with query", "{web.maxRequestTarget size}"},
 			{
 				"Request body",
-				"none with GET; otherwise {web.maxBody size}, within {web.readTimeout}, with a `Content-Length`, " +
-					"not compressed",
+				"none with GET; otherwise {web.maxBody size}, within {web.readTimeout}, with a " +
+					"`Content-Length`, not compressed",
 			},
-			{"Form of a login", "{web.maxLogin size}; its `to` {web.maxReturnPath size}"},
+			{"Form of a login", "{web.maxLogin size}; the field `to` {web.maxReturnPath size}"},
 			{
-				"Requests in flight of users and guests, and of other clients",
-				"{web.maxRequests} each; under a memory limit 1/{web.requestMemoryDivisor} of it at {web.requestMemory size} " +
-					"each, at least {web.minRequests}",
+				"Requests in flight of all users and guests",
+				"{web.maxRequests}; with a memory limit, only as many as fit into " +
+					"1/{web.requestMemoryDivisor} of it with {web.requestMemory size} for each request, at least " +
+					"{web.minRequests}",
 			},
+			{"Requests in flight of all other clients", "as many as of all users and guests"},
 			{
 				"Requests in flight of one address",
-				"{web.addressRequests}, at most a quarter of the row above; WebSockets do not count",
+				"{web.addressRequests}, at most a quarter of the first row; WebSockets do not count",
 			},
+			{"Requests in flight of a user, or of a guest at one address", "a quarter of the requests of all users and guests"},
+			{"Requests in flight of all guests of one link", "half of the requests of all users and guests"},
+			{"Request bodies that are being read", "{web.maxBodies}, at most 1/4 of the requests in flight"},
+			{"Request bodies of one address that are being read", "{web.addressBodies}, at most 1/32 of the requests in flight"},
 			{
-				"Requests in flight of a user, or of a guest at one address",
-				"a quarter of the first row; all guests of one link: half",
-			},
-			{
-				"Request bodies that are being read",
-				"{web.maxBodies}, of one address {web.addressBodies}; at most 1/4 and 1/32 of the requests in flight",
-			},
-			{
-				"Requests, connections and WebSocket messages of one address",
+				"Rate of requests, connections and WebSocket messages of one address",
 				"{web.addressBurst} at once, then {web.addressRate} a second; an oversized request counts as " +
 					"{web.oversizedCost}",
 			},
 			{
-				"Requests that wait for that rate",
-				"{web.maxRateWaiters}, at most a quarter of the requests in flight; half of them of one address; " +
-					"each for {web.addressWait}",
+				"Requests that wait because an address exceeds its rate",
+				"{web.maxRateWaiters}, at most a quarter of the requests in flight; of one address half as many",
 			},
+			{"Time that such a request waits", "{web.addressWait}"},
 			{"Connections", "{web.maxConnections}, of one address {web.addressConnections}"},
 			{"Connections without a request", "{web.maxWaiting}"},
 			{
 				"Idle time of a connection",
-				"{web.idleTimeout}, down to {web.minIdle} as their number grows from half of that row to all of it",
+				"{web.idleTimeout}; if more than half of the connections without a request are in use, less, " +
+					"down to {web.minIdle} when all are",
 			},
 			{"HTTP/2 streams of one connection", "{web.maxStreams}"},
 		}},
@@ -61,77 +60,83 @@ func limitGroups() []limitGroup {
 				"Memory of responses and long WebSocket messages",
 				"1/8 of `--memory-limit`, from {web.least size} to {web.most size}; without a limit {web.most size}",
 			},
+			{"Memory for the responses of one caller", "1/{limit.callerFraction} of the memory of all responses"},
 			{
-				"Memory of one caller",
-				"1/{limit.callerFraction} of it; the guests of one link, and all clients without a login: " +
-					"1/{limit.groupFraction}",
+				"Memory for the responses of all guests of a link, or of all clients without a login",
+				"1/{limit.groupFraction} of the memory of all responses",
 			},
-			{"Waiting for memory or a processor", "{web.reserveTimeout}"},
+			{"Time that a request waits for memory or a processor", "{web.reserveTimeout}"},
 			{"Time until an unread response can be aborted for others", "{limit.stalledAfter}"},
 			{
 				"Rate below which a response counts as unread",
-				"{limit.minRate size} a second; it doubles each second that a client waits, up to " +
-					"{limit.maxRate size} a second",
+				"{limit.minRate size} a second; the rate doubles for each second that another client waits " +
+					"for memory, up to {limit.maxRate size} a second",
 			},
 			{"Time until memory is kept for the request that has waited longest", "{limit.overdueAfter}"},
 			{"Time to read each {web.pieceBytes size} of a response", "{web.stallTimeout}"},
 			{
 				"Scans, response builds and text conversions at the same time",
-				"all processors but one; one user, link or address: half of the processors; at least 1 each",
+				"one less than the number of processors, at least 1",
 			},
+			{"... of one user, link or address", "half of the number of processors, at least 1"},
 		}},
 		{"Logins", []limit{
 			{"Bearer token", "{auth.maxToken size}"},
-			{"Cached identities of tokens", "{auth.maxCached}, for {auth.cacheTTL}"},
+			{"Tokens whose identity is cached", "{auth.maxCached}, for {auth.cacheTTL}"},
 			{"TokenReviews at the same time", "{auth.maxInFlight}"},
-			{"Login at an OpenID provider", "{auth.providerLoginTimeout}; each response of the provider {auth.providerTimeout}"},
-			{"Completed logins at a provider", "{auth.maxUsedStates} within {auth.providerLoginTimeout}"},
+			{
+				"Time for a login at an OpenID provider",
+				"{auth.providerLoginTimeout}; for each response of the provider {auth.providerTimeout}",
+			},
+			{"Completed logins at an OpenID provider", "{auth.maxUsedStates} within {auth.providerLoginTimeout}"},
 			{
 				"Login sessions",
-				"{auth.maxSessions}, of one user {auth.maxUserSessions}; one more ends the one that is idle longest",
+				"{auth.maxSessions}, of one user {auth.maxUserSessions}; a further login ends the session " +
+					"that was idle longest",
 			},
 		}},
 		{"Share links", []limit{
 			{"Links", "{share.maxShares}, of one creator {share.maxCreatorShares}"},
-			{"Expiry", "{web.minShareLifetime} to {web.maxShareLifetime}; default {web.defaultShareLifetime}"},
+			{"Lifetime of a link", "{web.minShareLifetime} to {web.maxShareLifetime}; default {web.defaultShareLifetime}"},
 			{"One link", "{web.maxParts} parts; a note of {web.maxNote} bytes"},
 			{
 				"Audit lines about clients without a login",
-				"{share.guestLineBurst} at once, then one every {share.guestLineInterval}; for the `open` of each link, and " +
-					"for all `refuse` together",
+				"{share.guestLineBurst} at once, then one every {share.guestLineInterval}; separately for `open` of each link, " +
+					"and for all `refuse`",
 			},
-			{"Audit file", "{share.auditSize size}, and as much in the previous file"},
+			{"Size of an audit file", "{share.auditSize size}; there is one current and one previous file"},
 		}},
 		{"WebSockets and subscriptions", []limit{
 			{"WebSockets", "{web.maxSockets}; of one address {web.addressSockets}, of one user {web.viewerSockets}"},
 			{"WebSockets of guests", "{web.guestSockets}; of one link {web.linkSockets}"},
 			{"Messages from the client", "{web.messageBurst} at once, then {web.messageRate} a second"},
 			{
-				"Frames from the client",
-				"{web.frameBurst} at once, then {web.frameRate} a second; of one address {web.addressFrameBurst} and " +
-					"{web.addressFrames}; each {web.frameBytes size} count as one more",
+				"Frames from one WebSocket",
+				"{web.frameBurst} at once, then {web.frameRate} a second; each {web.frameBytes size} of a " +
+					"frame count as one more frame",
 			},
+			{"Frames from all WebSockets of one address", "{web.addressFrameBurst} at once, then {web.addressFrames} a second"},
 			{
 				"Size of a frame from the client",
-				"{web.maxMessage size}; up to {web.maxDrained size} the response is an error, and each " +
-					"{web.maxMessage size} count as a message",
+				"{web.maxMessage size}; a frame of up to {web.maxDrained size} gets an error, and each " +
+					"{web.maxMessage size} of it count as a message",
 			},
 			{"Invalid messages of one connection", "{web.maxInvalidMessages}"},
+			{"Subscriptions of one connection", "{web.maxSubscriptions}"},
 			{
-				"Subscriptions of one connection",
-				"{web.maxSubscriptions}; of all connections of a user, link or address, and of all guests, " +
-					"{web.socketSubscriptions} for each WebSocket that they may have",
+				"Subscriptions of one user, link or address, and of all guests",
+				"{web.socketSubscriptions} for each WebSocket that they may have",
 			},
-			{"Time to write a message, or a chunk of one", "{web.writeTimeout}"},
-			{"Chunks", "from {web.maxUnchunked size} on, of {web.chunkBytes size}"},
+			{"Time to write a message, or a chunk of a message", "{web.writeTimeout}"},
+			{"Chunks", "messages of more than {web.maxUnchunked size} are sent in chunks of {web.chunkBytes size}"},
 			{"Ping", "every {web.pingInterval}; the response within {web.pongTimeout}"},
-			{"Time without a message on a subscription", "{stream.Heartbeat}"},
+			{"Time without a message on a subscription, before a heartbeat", "{stream.Heartbeat}"},
 			{"Changes in one message", "{stream.batch}"},
 			{"`every`", "{web.maxEvery} ms"},
-			{"Coalescing under load", "{stream.maxDelay}"},
+			{"Time that the server waits for further changes, under load", "{stream.maxDelay}"},
 			{
-				"Fan-out to sockets of one address, user or link, from {stream.fanOutMinimum} sockets on",
-				"10 messages a second to each, half as many for each doubling, if there are others",
+				"Messages to each of {stream.fanOutMinimum} or more WebSockets of one address, user or link",
+				"10 a second, half as many for each doubling; no limit if no others are open",
 			},
 		}},
 		{"Queries and views", []limit{
@@ -145,44 +150,50 @@ func limitGroups() []limitGroup {
 				"{informer.maxFieldScopes}; of one user {informer.userFieldScopes}, of one link {informer.linkFieldScopes}, " +
 					"of all links {informer.guestFieldScopes}",
 			},
-			{"Rows of a window", "{query.MaxWindow}; at most one message about other rows a second"},
+			{"Rows of a window", "{query.MaxWindow}"},
+			{"Messages about changes outside a window", "one a second"},
 			{
 				"Rankings of one resource",
 				"{ranking.maxAllRankings}; of one user or link {ranking.maxRankings}, of all links " +
-					"{ranking.maxGuestRankings}; without a reader kept for " +
-					"{ranking.rankingLinger}, or until there is no room",
+					"{ranking.maxGuestRankings}",
 			},
+			{"Time that a ranking without readers is kept", "{ranking.rankingLinger}, less if another ranking needs its place"},
 			{"Changes in the snapshot of the view `changes`", "{stream.maxHistoryChanges}, about {stream.maxHistoryBytes size}"},
-			{"Health", "{health.maxDetails} details; {health.maxText} bytes a sentence"},
+			{"Health of an object", "{health.maxDetails} details; {health.maxText} bytes for each sentence"},
+			{"Nodes of a graph of related objects", "{relations.maxNodes}"},
+			{"Resources that are searched for a graph", "{relations.maxKinds}"},
+			{"Objects that are read one by one for a graph", "{relations.maxReads}; further objects are `unknown`"},
 			{
-				"Graph of related objects",
-				"{relations.maxNodes} nodes; {relations.maxKinds} searched resources; {relations.maxReads} objects that are " +
-					"checked one by one, others are `unknown`",
+				"Nodes for objects of one kind and owner in a graph",
+				"{relations.maxPerGroup}; one more node has the number of further objects",
 			},
-			{"Objects of one kind and owner in the graph", "{relations.maxPerGroup}; the others are counted"},
 			{
 				"Logs that are read at the same time",
 				"{web.maxLogs}; of one user {web.viewerLogs}, of one link {web.linkLogs}, of all links " +
 					"{web.guestLogs}",
 			},
 			{"Log lines at the start", "{web.maxTail}; default {web.logTail}"},
-			{"Part of a log", "{web.logChunk size}"},
+			{"Part of a log that is sent at once", "{web.logChunk size}"},
 		}},
 		{"Watching", []limit{
 			{"Namespaces of one resource that are watched one by one", "{informer.maxLeases}"},
 			{
 				"Access reviews of single namespaces",
-				"{informer.reviewSpacing rate} a second for permitted ones, and as many for denied ones",
+				"{informer.reviewSpacing rate} a second for permitted namespaces, and as many for denied " +
+					"namespaces",
 			},
 			{
-				"Recheck of a namespace",
-				"every {authz.ReviewEvery} if permitted, every {informer.deniedEvery} if denied; with very many " +
-					"namespaces every {informer.maxReviewInterval}",
+				"Time between two access reviews of a namespace",
+				"{authz.ReviewEvery} if permitted, {informer.deniedEvery} if denied; with very many " +
+					"namespaces {informer.maxReviewInterval}",
 			},
 			{"Namespaces that are reviewed one by one for a user", "{authz.MaxReviewedNamespaces}"},
 			{"Cached decisions about users", "{authz.maxDecisions}"},
-			{"Access reviews at the same time", "of one user {authz.userReviews}, of all {authz.allReviews}"},
-			{"Retry of a resource that does not fit into memory", "{informer.estimateDelay}, or {informer.relistDelay}"},
+			{"Access reviews at the same time", "{authz.allReviews}; of one user {authz.userReviews}"},
+			{
+				"Time until a resource that does not fit into memory is retried",
+				"{informer.estimateDelay}, or {informer.relistDelay} (see below)",
+			},
 		}},
 	}
 }

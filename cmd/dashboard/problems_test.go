@@ -9,29 +9,29 @@ func problemMeanings() map[string]string {
 		"Container is waiting": "The container has not run yet. The detail has the reason and the containers of " +
 			"the pod.",
 		"Context not opened": "The active context does not change. The detail has the reason.",
-		"Forbidden": "The API server refuses the request, would refuse it to this user, or the share link does not " +
-			"include it.",
+		"Forbidden": "The API server does not allow the request for this program or this user, or the share link does not " +
+			"include the requested data.",
 		"Kubeconfig not readable": "The detail has the reason.",
 		"Login cannot be checked": "The API server cannot review the token, the OpenID provider cannot be reached, " +
 			"or too many users have logged in.",
-		"Namespaces unknown": "The user may not see all objects of the resource, and its namespaces are not " +
-			"known yet. Name some with `ns`.",
-		"No log": "The container has no such log, for example no previous one. The detail has the containers of " +
-			"the pod.",
+		"Namespaces unknown": "The user is not allowed to see all objects of the resource, and the namespaces of " +
+			"the cluster are not known yet. Name some namespaces with `ns`.",
+		"No log": "The container has no such log, for example no log of a previous instance. The detail has the " +
+			"containers of the pod.",
 		"API server rejected the credentials": "The API server refuses the credentials of this program, for example an " +
 			"expired token. Cached data is shown as `stale`.",
 		"Not found": "The object does not exist.",
 		"Not known yet": "The share link selects by labels or words, and the resource is still being listed or is " +
 			"not live. Retry.",
-		"List not available": "The list is not complete (503), forbidden (403) or absent (404), and the format cannot show " +
-			"that.",
+		"List not available": "The list is not complete (503), forbidden (403) or absent (404), and the requested " +
+			"format cannot show this state.",
 		"Not logged in": "The client is not identified. The detail has the reason.",
 		"Not running":   "The program is starting, stopping, or switching to another cluster.",
 		"Not shared": "The route is not for guests (403), or `to` shows something that the share link does not " +
 			"include (400).",
-		"Not watched": "A `watched` subscription is to a resource without other readers, or its last other reader " +
-			"has left.",
-		"Permissions unknown": "The API server cannot be asked for the permissions of this user.",
+		"Not watched": "A `watched` subscription is to a resource that is not watched, or not any more, because it " +
+			"has no other readers.",
+		"Permissions unknown": "The API server cannot check the permissions of this user now.",
 		"The API server does not answer": "The API server cannot be reached, has failed, or has not responded in " +
 			"time.",
 		"Too many requests": "The address has too many requests in flight or exceeds its rate, or the memory or " +
@@ -42,7 +42,7 @@ func problemMeanings() map[string]string {
 		"Unknown member":     "The message has an unknown member.",
 		"Unknown op":         "`op` is not `subscribe`, `window`, `unsubscribe` or `ping`.",
 		"Unknown view":       "The route, or the WebSocket, does not have this view.",
-		"Container required": "The pod has several containers. The detail names them.",
+		"Container required": "The pod has several containers. The detail names the containers.",
 		"Wrong type":         "A member of a message has a value of another type.",
 	}
 }

@@ -97,6 +97,8 @@ func newCommand(stderr io.Writer) *cobra.Command {
 		return &usageError{fmt.Errorf("%w; see dashboard --help", err)}
 	})
 	s.addFlags(command.Flags())
+	command.Flags().BoolP("help", "h", false, "Show the help.")
+	command.Flags().BoolP("version", "v", false, "Show the version.")
 	command.AddCommand(newShareCommand())
 	command.CompletionOptions.DisableDefaultCmd = true
 	return command
@@ -120,8 +122,8 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 		"The address to serve Prometheus metrics and the probes /healthz and /readyz on, and Go profiles if it is a "+
 			"loopback address. If it is empty, they are not served. Port 0 selects a free port.")
 	flags.IntVar(&s.pageRows, "page-rows", 100_000,
-		"The maximum number of rows that a page loads. The server sorts longer lists, and the page loads only the "+
-			"visible rows.")
+		"The maximum number of rows that a page loads. The page sorts and filters such a list itself. The server "+
+			"sorts and filters longer lists, and the page loads only the visible rows.")
 	flags.StringVar(&s.logLevel, "log-level", "info", "The lowest level to log: debug, info, warn or error.")
 	flags.StringVar(&s.logFormat, "log-format", "text", "The log format: text or json.")
 }

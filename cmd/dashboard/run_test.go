@@ -146,7 +146,7 @@ func TestUsageErrors(t *testing.T) {
 			"forwarders that include every address",
 			[]string{"--kubeconfig", config, "--forwarded-by", "10.0.0.0/8,0.0.0.0/0"},
 			2,
-			[]string{`--forwarded-by "0.0.0.0/0" is all addresses`},
+			[]string{`--forwarded-by "0.0.0.0/0" contains all addresses`},
 		},
 		{"a forwarder that is no range", []string{"--kubeconfig", config, "--forwarded-by", "10.0.0.1"}, 2, []string{
 			`--forwarded-by "10.0.0.1" is not an address range`, "192.0.2.7/32",

@@ -29,15 +29,16 @@ type servingSettings struct {
 
 func (s *servingSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&s.hosts, "allowed-host", nil,
-		"Host names of the server in addition to those of loopback addresses, with one port or for all ports, such "+
-			"as glasshouse.example.org. May be repeated.")
+		"Host names of the server, in addition to loopback addresses: a name for all ports, such as "+
+			"glasshouse.example.org, or a name with one port, such as glasshouse.example.org:8443. May be repeated.")
 	flags.StringSliceVar(&s.origins, "allowed-origin", nil,
-		"Origins, in addition to the server's own, whose pages may send requests: the origin in the browser behind a "+
-			"proxy, such as https://glasshouse.example.org. Its host is allowed too. May be repeated.")
+		"Origins, in addition to the server's own, whose pages can send requests. Behind a proxy, set the origin of "+
+			"the URL in the browser, such as https://glasshouse.example.org. The host of the origin is allowed too. "+
+			"May be repeated.")
 	flags.StringSliceVar(&s.forwarders, "forwarded-by", nil,
-		"The address ranges of an ingress or another proxy, such as 192.0.2.7/32. Its X-Forwarded-For sets the "+
-			"address of the client, and no header sets the user. Keep ranges narrow: any client in a range can "+
-			"claim any address. May be repeated.")
+		"The address ranges of an ingress or another proxy, such as 192.0.2.7/32. From a connection in these ranges, "+
+			"the server accepts the client address in X-Forwarded-For, but no user name in a header. Keep ranges "+
+			"narrow: any client in a range can claim any address. May be repeated.")
 	flags.StringVar(&s.base, "base-path", "",
 		"The path under which everything is served, such as /glasshouse. A proxy must not remove it.")
 	flags.StringVar(&s.cert, "tls-cert", "",

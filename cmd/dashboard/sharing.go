@@ -91,6 +91,7 @@ func newShareCommand() *cobra.Command {
 		"A file with a bearer token, if the dashboard requires a login. It is sent only over HTTPS or to this machine.")
 	command.PersistentFlags().StringVar(&s.serverCA, "server-ca", "",
 		"A PEM file with the certificate authorities of the dashboard. The default is the system's.")
+	command.PersistentFlags().BoolP("help", "h", false, "Show the help.")
 	create := &cobra.Command{
 		Use:     "create",
 		Short:   "Create a link and print it",
@@ -177,7 +178,7 @@ func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 // create creates a share link. It writes only the URL to stdout, so that scripts can use it.
 func (s *shareSettings) create(command *cobra.Command) error {
 	if len(s.resources) == 0 {
-		return &usageError{errors.New("set the resources to share, such as --resource core/v1/pods")}
+		return &usageError{errors.New("--resource is missing: set the resources to share, such as --resource core/v1/pods")}
 	}
 	if s.about != "" && !slices.ContainsFunc(s.resources, isEvents) {
 		return &usageError{
@@ -190,7 +191,7 @@ func (s *shareSettings) create(command *cobra.Command) error {
 	first := slices.IndexFunc(parts, func(p watch.Part) bool { return p.Resource != "core/v1/pods/log" })
 	if first < 0 {
 		return &usageError{
-			errors.New("logs can only be shared together with pods: share these too, such as --resource " +
+			errors.New("logs can only be shared together with pods: share the pods too, such as --resource " +
 				"core/v1/pods,core/v1/pods/log"),
 		}
 	}

@@ -129,9 +129,9 @@ func TestShareCommandRequests(t *testing.T) {
 		responseBody, wantText string
 	}{
 		{403, `{"title":"Forbidden","detail":"You cannot\u001b[2J."}`, "dashboard: Forbidden: You cannot\ufffd[2J.\n"},
-		{404, "<html>", "dashboard: the server responds with 404, and not like this program\n"},
-		{303, "", "dashboard: the server responds with 303, and not like this program\n"},
-		{200, "<html>", "does not respond like this program"},
+		{404, "<html>", "dashboard: the server responds with status 404, but not like a dashboard\n"},
+		{303, "", "dashboard: the server responds with status 303, but not like a dashboard\n"},
+		{200, "<html>", "does not respond like a dashboard"},
 	} {
 		status, responseBody = test.status, test.responseBody
 		if code, out, stderrText := runShare("list"); code != 1 || out != "" ||
@@ -318,7 +318,7 @@ func TestProgramWaitsForItsDirectory(t *testing.T) {
 			}
 		}
 	}
-	waitForLog("another dashboard uses this directory")
+	waitForLog("another dashboard uses the --data-dir directory")
 	if strings.Contains(stderr.String(), "msg=serving") {
 		t.Error("it serves while the other one does")
 	}

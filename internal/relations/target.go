@@ -105,7 +105,7 @@ func (t *target) read(ctx context.Context, access *watch.Access) {
 // contains another UID, the found object is a different one, and the target counts as missing.
 func (t *target) setFound(uid string, owners []objectrefs.Ref) {
 	if t.UID != "" && t.UID != uid {
-		t.node.State, t.node.Reason = Missing, "Another object has its name."
+		t.node.State, t.node.Reason = Missing, "Another object has this name."
 		t.node.ID += "@" + t.UID
 		return
 	}

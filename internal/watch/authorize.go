@@ -47,7 +47,8 @@ func (a *Access) AuthorizeShare(ctx context.Context, s *Scope) error {
 		p := &s.Parts[n]
 		if slices.ContainsFunc(s.Parts[:n], func(other Part) bool { return other.Resource == p.Resource }) {
 			return status.Invalidf(
-				"Duplicate resource", "%.100q is in two parts; combine them, with several namespaces.", p.Resource,
+				"Duplicate resource",
+				"The resource %.100q is in two parts; combine them to one part with several namespaces.", p.Resource,
 			)
 		}
 		if err := a.authorizePart(ctx, p); err != nil {
@@ -80,8 +81,8 @@ func (a *Access) authorizePart(ctx context.Context, p *Part) error {
 	if p.Regarding != "" && !query.IsValidRegarding(resource, p.Regarding) {
 		return status.Invalidf(
 			"Invalid object reference",
-			"about is %.100q; it applies only to events, and must be the kind, group and name of an object, such as "+
-				"pod.core/web-1 or deployment.apps/web, or pod/web-1 for any group.",
+			"The value of about is %.100q, but about is only for events, and must be the kind, group and name of "+
+				"an object, such as pod.core/web-1 or deployment.apps/web, or pod/web-1 for any group.",
 			p.Regarding,
 		)
 	}

@@ -109,7 +109,7 @@ func TestAuthorizeShare(t *testing.T) {
 			part(watch.Part{Resource: "core/v1/namespaces", Regarding: "pod/web"}),
 			status.Invalid,
 			"Invalid object reference",
-			"only to events",
+			"only for events",
 		},
 		"events of no group": {
 			"all",

@@ -112,7 +112,7 @@ func TestRefusalShowsDifferentSizes(t *testing.T) {
 		r.settle()
 		var size [2]resource.Quantity
 		for n, text := range regexp.MustCompile(
-			`about (\S+)B .* and (\S+)B of the 1MiB`,
+			`about (\S+)B, and (\S+)B of the 1MiB`,
 		).FindStringSubmatch(r.reason)[1:] {
 			size[n] = resource.MustParse(text)
 		}
@@ -137,8 +137,8 @@ func TestRefusalIsLoggedOnce(t *testing.T) {
 		})
 		advance(3 * time.Minute)
 		synctest.Wait() // Wait for the goroutine that writes the log.
-		if strings.Count(log.String(), `level=WARN msg="not watched"`) != 1 ||
-			!strings.Contains(log.String(), "It needs about") {
+		if strings.Count(log.String(), `level=WARN msg="the resource is not watched"`) != 1 ||
+			!strings.Contains(log.String(), " objects need about") {
 			t.Errorf("the log has %s", log.String())
 		}
 	})
@@ -179,7 +179,7 @@ func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 		bystander := subscribe(t, cluster, query.Query{}, "")
 		r := subscribe(t, cluster, query.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
 		r.settle()
-		if r.state != "failed" || !strings.Contains(r.reason, "there may be more") ||
+		if r.state != "failed" || !strings.Contains(r.reason, "more objects can follow") ||
 			!strings.Contains(r.reason, "narrower field selector") || len(r.rows) > 0 {
 			t.Errorf("it is %s with %d rows: %s, want failed with an offer", r.state, len(r.rows), r.reason)
 		}
@@ -218,7 +218,7 @@ func TestStartedNamespacesFitTogether(t *testing.T) {
 		for range 5 {
 			r.wantLive(20)
 			if got := strings.Join(r.namespaces, " "); len(r.namespaces) != 2 || covered != "" && got != covered ||
-				!strings.Contains(r.reason, ": It needs about") {
+				!strings.Contains(r.reason, " objects need about") {
 				t.Errorf("it is known in %s, and was in %s: %s; want the same two, and why not the others",
 					got, covered, r.reason)
 			}

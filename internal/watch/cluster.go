@@ -198,7 +198,7 @@ func problemOf(err error, object string) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case apierrors.IsForbidden(err):
-		p.Cause, p.Title, p.PublicDetail = status.Refused, "Forbidden", "This program may not read "+object+"."
+		p.Cause, p.Title, p.PublicDetail = status.Refused, "Forbidden", "This program is not allowed to read "+object+"."
 	case apierrors.IsUnauthorized(err):
 		p.Title = "API server rejected the credentials"
 	case apierrors.IsNotFound(err):

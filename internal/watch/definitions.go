@@ -174,7 +174,7 @@ func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 	names, release := c.namespaces(ctx)
 	release() // The informer keeps running for a while, so the next call is fast.
 	if c.lastNamespaces.Load() == nil {
-		current := status.Status{Reason: "They have not been listed yet."}
+		current := status.Status{Reason: "The namespaces have not been listed yet."}
 		if i := c.find(listwatch.Scope{Resource: resource.Namespaces().GVR()}); i != nil {
 			current = i.CurrentState(nil).Status
 		}

@@ -181,7 +181,8 @@ func (a *Access) logProblem(ctx context.Context, namespace, pod string, options 
 	containerList := fmt.Sprintf("Containers of %s: %s.", podKey, strings.Join(list, ", "))
 	switch {
 	case options.Container == "" && len(all) > 1:
-		return status.Invalidf("Container required", "Select one with container=. %s", containerList)
+		return status.Invalidf("Container required",
+			"The pod has several containers; select one with container=. %s", containerList)
 	case options.Container != "" && at < 0:
 		return status.Unknownf(
 			"No such container", "%q is not a container of %s. %s", options.Container, podKey, containerList,

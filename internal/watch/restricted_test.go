@@ -282,9 +282,9 @@ func maskVersions(text string) string {
 	return oldVersion.ReplaceAllString(text, `"$1":""`)
 }
 
-// notResumed is the reason in the reset message if a restricted reader (which may not see all objects) cannot resume
-// from its cursor.
-const notResumed = "you may not see all objects of this resource, so a cursor is valid for at most one minute"
+// notResumed is the reason in each reset message after a restricted reader's cursor could not be resumed.
+const notResumed = "you are not allowed to see all objects of this resource, so a cursor is valid for at most " +
+	"one minute"
 
 // Invariant: S24. A restricted reader (which may not see all objects) that reconnects within a minute receives
 // exactly the visible changes that it missed, and no reset. If there were none, it receives only a new cursor,

@@ -49,7 +49,7 @@ func (a *Access) Search(
 	words := slices.Compact(slices.Sorted(strings.FieldsSeq(strings.ToLower(text))))
 	if len(words) == 0 {
 		return nil, status.Invalidf(
-			"Empty search", "q is empty; write parts of a namespace or name, such as q=shop web.",
+			"Empty search", "The search text q is empty; write parts of a namespace or name, such as q=shop web.",
 		)
 	}
 	if len(text) > maxSearch {

@@ -93,8 +93,8 @@ func TestListWithoutEstimateIsCanceled(t *testing.T) {
 		small.wantLive(1)
 		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		r.settle()
-		if r.state != "failed" || !strings.Contains(r.reason, "there may be more") || len(r.rows) > 0 {
-			t.Errorf("it is %s with %d rows: %s, want failed, for there may be more", r.state, len(r.rows), r.reason)
+		if r.state != "failed" || !strings.Contains(r.reason, "more objects can follow") || len(r.rows) > 0 {
+			t.Errorf("it is %s with %d rows: %s, want failed, because more objects can follow", r.state, len(r.rows), r.reason)
 		}
 		if status := cluster.WatchStatus(); status.UsedBytes > status.Limit/2 {
 			t.Errorf("%d bytes are in use of %d", status.UsedBytes, status.Limit)

@@ -44,15 +44,16 @@ type Subscription struct {
 func (a *Access) Subscribe(ctx context.Context, q query.Query, view stream.View, cursor string) (*Subscription, error) {
 	if !view.IsValid() {
 		return nil, status.Invalidf("Unknown view",
-			"%.40q is not a view: use rows, table, window, object with a name, changes, resources, or log.", view)
+			"%.40q is not a view: use rows, table, window, object, changes, resources or log; object also needs a name.", view)
 	}
 	isOfRows := view == stream.Rows || view == stream.Table || view == stream.Windowed
 	if view == stream.Object && q.Name == "" || isOfRows && q.Name != "" {
 		return nil, status.Invalidf("Name and view do not match",
-			"view object needs a name; views rows, table and window do not allow one.")
+			"The view object needs a name; the views rows, table and window do not allow one.")
 	}
 	if (view == stream.Windowed) != (q.Window != nil) {
-		return nil, status.Invalidf("Invalid window", "view window needs a window; other views do not allow one.")
+		return nil, status.Invalidf("Invalid window",
+			"The view window needs a range of rows (offset and count); other views do not allow one.")
 	}
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
@@ -65,7 +66,7 @@ func (a *Access) Subscribe(ctx context.Context, q query.Query, view stream.View,
 	}
 	if view == stream.Object && resource.Namespaced != (len(q.Namespaces) == 1) {
 		return nil, status.Invalidf("Invalid object reference",
-			"view object needs exactly one namespace for a namespaced resource.")
+			"The view object needs exactly one namespace for a namespaced resource.")
 	}
 	if err := s.openReader(filter, refusal); err != nil { //nolint:contextcheck // Informers outlive subscriptions.
 		return nil, err

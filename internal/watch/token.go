@@ -63,7 +63,7 @@ func errTokenReview(err error, token string) error {
 		Detail: "The API server could not review the token; try again in a moment.",
 	}
 	if apierrors.IsForbidden(err) {
-		p.Detail = "This program may not review tokens: it needs the permission to create tokenreviews, " +
+		p.Detail = "This program is not allowed to review tokens: it needs the permission to create tokenreviews, " +
 			"for example through the ClusterRole system:auth-delegator."
 	}
 	if token != "" && strings.Contains(err.Error(), token) {

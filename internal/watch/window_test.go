@@ -417,18 +417,18 @@ func TestInvalidWindows(t *testing.T) {
 		for _, at := range [][2]int{{-1, 10}, {1<<30 + 1, 10}, {0, 0}, {0, -1}, {0, 1001}} {
 			_, err := tryWindow(t, cluster, query.Query{}, "", at[0], at[1])
 			wantProblem(
-				t, err, status.Invalid, "Invalid window", fmt.Sprintf("offset is %d and count %d;", at[0], at[1]),
+				t, err, status.Invalid, "Invalid window", fmt.Sprintf("offset %d and count %d,", at[0], at[1]),
 			)
 		}
 		p := openWindow(t, cluster, query.Query{}, "", 0, 1000)
 		p.wantSettle("state live, window of 1")
-		wantProblem(t, p.window.Move(-1, 10, "", ""), status.Invalid, "Invalid window", "offset is -1")
+		wantProblem(t, p.window.Move(-1, 10, "", ""), status.Invalid, "Invalid window", "offset -1")
 		p.wantSettle("")
 		_, err := tryWindow(t, cluster, query.Query{Name: "p"}, "", 0, 10)
 		wantProblem(t, err, status.Invalid, "Name and view do not match", "window")
 		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), query.Query{Resource: pods},
 			stream.Windowed, "")
-		wantProblem(t, err, status.Invalid, "Invalid window", "needs a window")
+		wantProblem(t, err, status.Invalid, "Invalid window", "needs a range of rows")
 		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(),
 			query.Query{Resource: pods, Window: p.window}, stream.Rows, "")
 		wantProblem(t, err, status.Invalid, "Invalid window", "other views do not allow one")

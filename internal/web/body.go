@@ -26,7 +26,7 @@ func readBody(r *http.Request, into any) error {
 	decoder.DisallowUnknownFields()
 	err = decoder.Decode(into)
 	if err == nil && decoder.Decode(new(json.RawMessage)) != io.EOF {
-		err = errors.New("unexpected data after the value")
+		err = errors.New("unexpected data after the JSON value")
 	}
 	if err != nil {
 		return badRequest("Malformed body", "The body is not the expected JSON: %.200v. %s", err,

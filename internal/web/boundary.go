@@ -124,7 +124,7 @@ func (b *Boundary) check(r *http.Request) *problem {
 		return &problem{
 			Title: "Host not allowed", Status: http.StatusForbidden,
 			Detail: fmt.Sprintf("This server accepts the hosts localhost, 127.0.0.1 and [::1], with any port, "+
-				"and those of --allowed-host; %.100q is none of them. "+
+				"and the hosts of --allowed-host and --allowed-origin; %.100q is none of them. "+
 				"Use one of those hosts, or start the server with --allowed-host=%.100s.",
 				r.Host, r.Host),
 		}
@@ -138,8 +138,8 @@ func (b *Boundary) check(r *http.Request) *problem {
 	case origin != "" && !b.allowsOrigin(origin, r):
 		return &problem{
 			Title: "Origin not allowed", Status: http.StatusForbidden,
-			Detail: fmt.Sprintf("A script of %.100q may not read from this server, "+
-				"whose own pages are at %.100s/. Open those. If a proxy serves this server at that "+
+			Detail: fmt.Sprintf("A script of %.100q is not allowed to read from this server, "+
+				"whose own pages are at %.100s/. Open those pages. If a proxy serves this server at that "+
 				"address, start it with --allowed-origin=%.100s.", origin, own, origin),
 		}
 	case origin == "" && r.Header.Get("Upgrade") != "" && r.Header.Get("Cookie") != "":
@@ -151,8 +151,8 @@ func (b *Boundary) check(r *http.Request) *problem {
 	case origin == "" && (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate":
 		return &problem{
 			Title: "Origin not allowed", Status: http.StatusForbidden,
-			Detail: fmt.Sprintf("Other sites may link here, but not load parts of this server; open %.100s/ directly.",
-				own),
+			Detail: fmt.Sprintf("Other sites can link to this server, but are not allowed to load parts of it; "+
+				"open %.100s/ directly.", own),
 		}
 	}
 	return nil
@@ -222,7 +222,7 @@ func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problem{
 			Title: "Origin not allowed", Status: http.StatusForbidden,
-			Detail: fmt.Sprintf("Other sites may not change anything here; open %.100s/ directly.",
+			Detail: fmt.Sprintf("Other sites are not allowed to change anything on this server; open %.100s/ directly.",
 				schemeOf(r)+"://"+r.Host),
 		})
 	}))

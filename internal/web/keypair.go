@@ -73,18 +73,18 @@ func (k *KeyPair) reload() {
 	}
 	if err != nil {
 		if last.files != [2]os.FileInfo{} {
-			k.log.Error("the certificate was not reloaded; the previous one stays in use", "error", err)
+			k.log.Error("the TLS certificate was not reloaded; the previous certificate stays in use", "error", err)
 		}
 		k.current.Store(&loadedPair{last.certificate, [2]os.FileInfo{}})
 		return
 	}
 	certificate, err := k.read()
 	if err != nil {
-		k.log.Error("the certificate was not reloaded; the previous one stays in use", "error", err)
+		k.log.Error("the TLS certificate was not reloaded; the previous certificate stays in use", "error", err)
 		k.current.Store(&loadedPair{last.certificate, files})
 		return
 	}
-	k.log.Info("the certificate was reloaded", "until", certificate.Leaf.NotAfter)
+	k.log.Info("the TLS certificate was reloaded", "until", certificate.Leaf.NotAfter)
 	k.current.Store(&loadedPair{certificate, files})
 }
 

@@ -172,7 +172,7 @@ func (l *session) serve() {
 // logPanic recovers from a panic in the session and logs it, so that the panic ends only this connection.
 func (l *session) logPanic() {
 	if v := recover(); v != nil {
-		l.server.log.Error("socket failed", "panic", v, "stack", string(debug.Stack()))
+		l.server.log.Error("WebSocket session failed", "panic", v, "stack", string(debug.Stack()))
 		_ = l.conn.CloseNow() // After a panic, no other code closes the connection.
 	}
 }

@@ -91,7 +91,7 @@ func TestWindowSubscription(t *testing.T) {
 		text, title, detail string
 		id                  int
 	}{
-		{`{"op":"window","id":1,"offset":-1,"count":10}`, "Invalid window", "offset is -1", 0},
+		{`{"op":"window","id":1,"offset":-1,"count":10}`, "Invalid window", "offset -1", 0},
 		{`{"op":"window","id":1,"offset":0}`, "Invalid window", "count 0", 0},
 		{`{"op":"window","id":1,"offset":0,"count":1001}`, "Invalid window", "1 to 1000", 0},
 		{`{"op":"window","id":1,"offset":1.5,"count":10}`, "Wrong type", "offset is a number 1.5", 0},

@@ -78,7 +78,7 @@ func (l *session) follow(ctx context.Context, o *operation, window *query.Window
 	switch {
 	case o.View == viewResources && o.hasSelection():
 		return badRequest("Invalid resources subscription",
-			"view resources covers all resources, and allows no other member but id.")
+			"The view resources covers all resources, and allows no other member but id.")
 	case o.View == viewResources:
 		return l.followResources(ctx, o.ID)
 	case o.View == viewLog:

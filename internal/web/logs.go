@@ -222,7 +222,7 @@ func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 			*flag = true
 		case "", "false", "0":
 		default:
-			return o, badRequest("Invalid boolean", "%s is %.40q; it must be true or false.", name, text)
+			return o, badRequest("Invalid boolean", "The value of %s is %.40q, but must be true or false.", name, text)
 		}
 	}
 	if text := values.Get("tail"); text != "" {
@@ -239,7 +239,8 @@ func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 // checkTail returns a problem if tail is not a valid number of last lines. text is the value of tail in the request.
 func checkTail(tail int, text string) error {
 	if tail < 0 || tail > maxTail {
-		return badRequest("Invalid number of lines", "tail is %.40q; it must be an integer up to %d.", text, maxTail)
+		return badRequest("Invalid number of lines",
+			"The value of tail is %.40q, but must be an integer up to %d.", text, maxTail)
 	}
 	return nil
 }
@@ -254,7 +255,7 @@ func setSince(o *watch.LogOptions, text string) (err error) {
 	}
 	if o.Age, err = time.ParseDuration(text); err != nil || o.Age <= 0 {
 		return badRequest("Invalid time",
-			"since is %.40q; it must be an age, such as 10m, or a time, such as 2026-11-21T10:00:00Z.", text)
+			"The value of since is %.40q, but must be an age, such as 10m, or a time, such as 2026-11-21T10:00:00Z.", text)
 	}
 	return nil
 }

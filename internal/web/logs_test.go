@@ -199,7 +199,7 @@ func TestLogProblems(t *testing.T) {
 				"?lines=5", "", 0, 400, "Unknown parameter",
 				"the parameters are: container, follow, previous, since, tail, timestamps",
 			},
-			{"?tail=1&tail=2", "", 0, 400, "Repeated parameter", "tail may be given once"},
+			{"?tail=1&tail=2", "", 0, 400, "Repeated parameter", "tail can be set only once"},
 			{"?container=..", "", 0, 400, "Invalid name", ".."},
 		} {
 			b.refuseLog(test.code, test.message)

@@ -61,7 +61,7 @@ func (o *operation) query(window *query.Window) query.Query {
 func (o *operation) newWindow() (*query.Window, error) {
 	if o.View != viewLog && (o.Container+o.Since != "" || o.Tail != nil || o.Previous || o.Timestamps || o.Follow) {
 		return nil, badRequest("Invalid log subscription",
-			"container, tail, since, previous, timestamps and follow are only for the view log; the view is %.40q.",
+			"The members container, tail, since, previous, timestamps and follow are only for the view log; the view is %.40q.",
 			o.View)
 	}
 	if o.View == string(stream.Windowed) {
@@ -69,7 +69,7 @@ func (o *operation) newWindow() (*query.Window, error) {
 	}
 	if o.Text != "" || o.Sort != "" || o.Offset != 0 || o.Count != 0 {
 		return nil, badRequest("Invalid window",
-			"q, sort, offset and count are only for the view window; the view is %.40q.", o.View)
+			"The members q, sort, offset and count are only for the view window; the view is %.40q.", o.View)
 	}
 	return nil, nil // Other views have no range of rows.
 }
@@ -173,11 +173,13 @@ func parseOperation(raw []byte) (*operation, error) {
 	case err != nil:
 		return nil, notJSON(err)
 	case !slices.Contains([]string{"subscribe", "unsubscribe", "window", "ping"}, o.Op):
-		return nil, badRequest("Unknown op", "op is %.40q; it must be subscribe, window, unsubscribe or ping.", o.Op)
+		return nil, badRequest("Unknown op",
+			"The value of op is %.40q, but must be subscribe, window, unsubscribe or ping.", o.Op)
 	case o.Every < 0 || o.Every > maxEvery:
-		return nil, badRequest("Invalid interval", "every is %d; it must be 0 to %d milliseconds.", o.Every, maxEvery)
+		return nil, badRequest("Invalid interval",
+			"The value of every is %d, but must be 0 to %d milliseconds.", o.Every, maxEvery)
 	case o.ID <= 0:
-		return nil, badRequest("ID missing", "id is %d; it must be an integer from 1.", o.ID)
+		return nil, badRequest("ID missing", "The value of id is %d, but must be an integer from 1.", o.ID)
 	}
 	return o, nil
 }

@@ -47,7 +47,8 @@ func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 				strings.Join(known, ", "))
 		}
 		if len(occurrences) > 1 && name != "ns" && name != "cols" {
-			return nil, badRequest("Repeated parameter", "%s may be given once; only ns and cols may be repeated.",
+			return nil, badRequest("Repeated parameter",
+				"The parameter %s can be set only once; only ns and cols can be repeated.",
 				name)
 		}
 	}
@@ -89,7 +90,7 @@ func numberOf(values url.Values, name string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, badRequest("Invalid number", "%s is %.40q; it must be an integer from 0.", name, text)
+		return 0, badRequest("Invalid number", "The value of %s is %.40q, but must be an integer from 0.", name, text)
 	}
 	return n, nil
 }
@@ -102,7 +103,7 @@ func limitOf(values url.Values) (int, error) {
 	}
 	limit, err := strconv.Atoi(text)
 	if err != nil || limit < 1 {
-		return 0, badRequest("Invalid limit", "limit is %.40q; it must be an integer from 1.", text)
+		return 0, badRequest("Invalid limit", "The value of limit is %.40q, but must be an integer from 1.", text)
 	}
 	return limit, nil
 }
@@ -115,7 +116,8 @@ func choose(values url.Values, name string, options ...string) (string, error) {
 		return options[0], nil
 	}
 	if !slices.Contains(options, value) {
-		return "", badRequest("Unknown "+name, "%s is %.40q; it must be %s.", name, value, strings.Join(options, ", "))
+		return "", badRequest("Unknown "+name,
+			"The value of %s is %.40q, but must be %s.", name, value, strings.Join(options, ", "))
 	}
 	return value, nil
 }

@@ -27,7 +27,7 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 			`"nss" is not a parameter here; the parameters are: ` +
 				`cols, fields, format, labels, limit, ns, q, sort, view, wait.`,
 		},
-		{snapshot + "?labels=a&labels=b", 400, "Repeated parameter", "labels may be given once"},
+		{snapshot + "?labels=a&labels=b", 400, "Repeated parameter", "labels can be set only once"},
 		{snapshot + "?limit=0", 400, "Invalid limit", `"0"`},
 		{snapshot + "?limit=-1", 400, "Invalid limit", `"-1"`},
 		{snapshot + "?limit=many", 400, "Invalid limit", `"many"`},

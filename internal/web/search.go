@@ -46,7 +46,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if limit > maxSearchLimit {
-		return badRequest("Invalid limit", "limit is %d; it must be at most %d here.", limit, maxSearchLimit)
+		return badRequest("Invalid limit", "The value of limit is %d, but must be at most %d here.", limit, maxSearchLimit)
 	}
 	result, err := s.access(r).Search(r.Context(), values.Get("q"), cmp.Or(limit, searchLimit), s.pickerOrder)
 	if err != nil {

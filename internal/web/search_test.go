@@ -99,7 +99,7 @@ func TestSearch(t *testing.T) {
 		{"?q=+%09", "Empty search", "q=shop web"},
 		{"?q=a&limit=101", "Invalid limit", "at most 100"},
 		{"?q=a&limit=0", "Invalid limit", `"0"`},
-		{"?q=a&q=b", "Repeated parameter", "q may be given once"},
+		{"?q=a&q=b", "Repeated parameter", "q can be set only once"},
 		{"?q=a&ns=b", "Unknown parameter", "limit, q."},
 		{"?q=" + strings.Repeat("a", 321), "Selector too long", "320 bytes"},
 	} {

@@ -77,7 +77,7 @@ func shareLifetime(request *share.Request) (time.Duration, error) {
 	if request.Seconds != nil {
 		if *request.Seconds < int64(minShareLifetime/time.Second) || *request.Seconds > int64(maxShareLifetime/time.Second) {
 			return 0, badRequest("Invalid time",
-				"seconds is %d; it must be from %d to %d. The default is %d.", *request.Seconds,
+				"The value of seconds is %d, but must be from %d to %d. The default is %d.", *request.Seconds,
 				minShareLifetime/time.Second, maxShareLifetime/time.Second, defaultShareLifetime/time.Second)
 		}
 		lifetime = time.Duration(*request.Seconds) * time.Second
@@ -96,7 +96,7 @@ func (s *Server) checkStartPage(r *http.Request, newShare *share.Share) error {
 		if err := guest.Authorize(r.Context(), q); err != nil {
 			if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause == status.Refused {
 				return badRequest("Not shared",
-					"to is %.200q, which shows more than the parts: use a page that shows only data of the parts.",
+					"The value of to is %.200q, which shows more than the parts: use a page that shows only data of the parts.",
 					newShare.To)
 			}
 			return err
@@ -109,8 +109,8 @@ func (s *Server) checkStartPage(r *http.Request, newShare *share.Share) error {
 // /r/core/v1/pods?ns=a.
 func (s *Server) queriesAt(to string) ([]query.Query, error) {
 	invalid := badRequest("Invalid page",
-		"to is %.200q; it must be the path of a list, an object or a comparison, without the base path, such as "+
-			"/r/core/v1/pods?ns=a.", to)
+		"The value of to is %.200q, but must be the path of a list, an object or a comparison, without the base path, "+
+			"such as /r/core/v1/pods?ns=a.", to)
 	u, err := url.Parse(to)
 	if err != nil || to == "" || s.returnPath(to) != to || u.Fragment != "" {
 		return nil, invalid

@@ -39,12 +39,12 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if format == "csv" && view == "objects" {
-		return badRequest("No such table", "format=csv is for rows; for objects use json, ndjson or yaml.")
+		return badRequest("No such table", "The format csv is for rows; for objects, use json, ndjson or yaml.")
 	}
 	wait := snapshotWait
 	if text := values.Get("wait"); text != "" {
 		if wait, err = time.ParseDuration(text); err != nil || wait < 0 || wait > maxWait {
-			return badRequest("Invalid time", "wait is %.40q; it must be 0s to %s, such as 10s.", text, maxWait)
+			return badRequest("Invalid time", "The value of wait is %.40q, but must be 0s to %s, such as 10s.", text, maxWait)
 		}
 	}
 	query.Sort, query.Limit = values.Get("sort"), limit
@@ -70,8 +70,8 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 		}
 		return &problem{
 			Title: "List not available", Status: current,
-			Detail: fmt.Sprintf("%s is %s. %s An incomplete list would appear complete; retry, or request JSON, "+
-				"which includes the state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
+			Detail: fmt.Sprintf("%s is %s. %s In this format, an incomplete list would appear complete; retry, or "+
+				"request JSON, which includes the state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
 		}
 	}
 	t.expectText = responseOf(r).expectText

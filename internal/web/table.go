@@ -28,7 +28,7 @@ type table struct {
 func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, error) {
 	t := &table{Snapshot: snapshot, view: view}
 	if len(cols) > 0 && view == "objects" {
-		return nil, badRequest("No such table", "cols selects columns of rows; objects are always complete.")
+		return nil, badRequest("No such table", "The parameter cols selects columns of rows; objects are always complete.")
 	}
 	preset := "wide"
 	if len(cols) == 1 && slices.Contains([]string{"usual", "wide"}, cols[0]) {

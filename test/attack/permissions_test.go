@@ -44,7 +44,8 @@ func TestRelatedHidesUnsharedKindsFromGuests(t *testing.T) {
 		}
 		p.Logf("the answer is %s", a.body)
 		wrong := regexp.MustCompile(
-			`(?i)serves no|does not serve|not available|you can.?not|you can't|you may not|forbidden: |rbac|permission`,
+			`(?i)serves no|does not serve|not available|you can.?not|you can't|you may not|you are not allowed|`+
+				`forbidden: |rbac|permission`,
 		).FindAllString(a.body, -1)
 		s.require(len(wrong) == 0, "wording of related objects for a guest", "nothing false, and nothing about rights",
 			"%d times: %s",

@@ -257,7 +257,7 @@ func (c *Catalog) RefreshSoon() {
 func (c *Catalog) unavailableLocked() *status.Problem {
 	p := &status.Problem{
 		Cause: status.Unavailable, Title: "The API server does not answer",
-		PublicDetail: "Its resources are not known yet. Discovery is retried automatically.",
+		PublicDetail: "The resources of the cluster are not known yet. Discovery is retried automatically.",
 	}
 	if c.nextAttempt.IsZero() {
 		p.Detail = fmt.Sprintf("Connecting to %s for the first time.", c.server)

@@ -56,11 +56,11 @@ func Compare(before, after []byte) (patch, former []byte, err error) {
 func compare(before, after []byte, withFormer bool) (patch, former []byte, err error) {
 	a, err := document(before, nil)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the document before: %w", err)
+		return nil, nil, fmt.Errorf("read the old document: %w", err)
 	}
 	b, err := document(after, &a)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the document after: %w", err)
+		return nil, nil, fmt.Errorf("read the new document: %w", err)
 	}
 	d := differ{written: written{out: []byte{'['}}, withFormer: withFormer}
 	d.value(&a, &b)

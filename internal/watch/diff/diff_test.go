@@ -142,16 +142,16 @@ func TestPatch(t *testing.T) {
 func TestErrorsNameTheDocument(t *testing.T) {
 	nested := strings.Repeat("[", 3*jsonscan.MaxDepth)
 	for _, test := range []struct{ name, before, after, want string }{
-		{"before", `{"a":1,}`, `{}`, `read the document before: byte 7: unexpected '}', want the name of a member`},
-		{"after", `{}`, `{"a" 1}`, `read the document after: byte 5: unexpected '1', want ':'`},
+		{"before", `{"a":1,}`, `{}`, `read the old document: byte 7: unexpected '}', want the name of a member`},
+		{"after", `{}`, `{"a" 1}`, `read the new document: byte 5: unexpected '1', want ':'`},
 		{
 			"after begins like before", `["a","b"]`, `["a","b"`,
-			`read the document after: byte 8: unexpected end of the text, want ',' or ']'`,
+			`read the new document: byte 8: unexpected end of the text, want ',' or ']'`,
 		},
-		{"empty", ``, `{}`, `read the document before: byte 0: unexpected end of the text, want a value`},
-		{"two documents", `{} {}`, `{}`, `read the document before: byte 3: unexpected '{', want the end`},
-		{"a NUL behind", "{}\x00", `{}`, `read the document before: byte 2: unexpected '\x00', want the end`},
-		{"too deep", nested, nested, `read the document before: byte 10000: nested deeper than 10000`},
+		{"empty", ``, `{}`, `read the old document: byte 0: unexpected end of the text, want a value`},
+		{"two documents", `{} {}`, `{}`, `read the old document: byte 3: unexpected '{', want the end`},
+		{"a NUL behind", "{}\x00", `{}`, `read the old document: byte 2: unexpected '\x00', want the end`},
+		{"too deep", nested, nested, `read the old document: byte 10000: nested deeper than 10000 levels`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := diff.Patch([]byte(test.before), []byte(test.after))

@@ -48,7 +48,7 @@ func (o *Lazy[T]) Get(compute func() (T, error)) (T, error) {
 	return o.value, o.err
 }
 
-var errPanicked = errors.New("the computation of a shared value panicked")
+var errPanicked = errors.New("the change could not be encoded; an earlier attempt panicked")
 
 // WeakLazy is a value that Get computes when it is needed. All callers share the value while at least one of them
 // references it. After that, the garbage collector frees the value, and the next call computes it again.

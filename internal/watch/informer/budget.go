@@ -136,7 +136,7 @@ func (p *Pool) dropHistories(bytes int64) {
 			return
 		}
 		i.Forget()
-		i.options.Log.Info("history dropped to free memory", "bytes", formatBytes(weight))
+		i.options.Log.Info("the history of the resource was dropped to free memory", "bytes", formatBytes(weight))
 		bytes -= weight
 	}
 }
@@ -150,7 +150,7 @@ func (p *Pool) evict(except *Informer) bool {
 	if evicted == nil {
 		return false
 	}
-	evicted.options.Log.Info("watch stopped to free memory: no readers")
+	evicted.options.Log.Info("the watch was stopped to free memory, because the resource has no readers")
 	return true
 }
 

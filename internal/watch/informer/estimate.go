@@ -68,8 +68,8 @@ func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 		return true
 	}
 	free += replaced
-	refusal := fmt.Sprintf("It needs about %s (%d objects), and %s of the %s for watched objects are free: %s.",
-		formatBytesUp(bytes), probe.objects, formatBytes(max(0, free)), formatBytes(s.options.Pool.Budget),
+	refusal := fmt.Sprintf("The %d objects need about %s, and %s of the %s for watched objects are free: %s.",
+		probe.objects, formatBytesUp(bytes), formatBytes(max(0, free)), formatBytes(s.options.Pool.Budget),
 		s.advice(namespace))
 	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}
 	s.setFailed(namespace, refusal)
@@ -141,7 +141,7 @@ func (f *feed) measure(objects int, bytes int64) {
 	f.mu.Lock()
 	f.state.markStopping(time.Now())
 	f.state.oversizedReason = fmt.Sprintf(
-		"Its first %d objects need about %s, there may be more, and %s of the %s for watched objects are free",
+		"The first %d objects need about %s, more objects can follow, and %s of the %s for watched objects are free",
 		objects, formatBytesUp(total), formatBytes(max(0, free+r.replacedBytes+r.bytes)), formatBytes(f.options.Pool.Budget),
 	)
 	f.mu.Unlock()
@@ -202,7 +202,7 @@ func (s *reconciler) enforceBudget() bool {
 	s.mu.Lock()
 	watched := slices.Collect(maps.Keys(s.feeds))
 	s.mu.Unlock()
-	prefix := fmt.Sprintf("It has grown to %s, and the limit for all watched objects is %s: ",
+	prefix := fmt.Sprintf("The resource has grown to %s, and the limit for all watched objects is %s: ",
 		formatBytesUp(s.load()), formatBytes(s.options.Pool.Budget))
 	refusalOf := func(ns string) string { return prefix + s.advice(ns) + "." }
 	for _, ns := range watched {

@@ -168,7 +168,7 @@ func (f *feed) poll(ctx context.Context) {
 		reason = notWatchable + refusal
 	}
 	if objects, err := f.listAll(ctx); err == nil {
-		f.replace(objects, fmt.Sprintf("%s It is listed every %s.", reason, pollInterval))
+		f.replace(objects, fmt.Sprintf("%s The resource is listed every %s.", reason, pollInterval))
 	}
 	f.recordRefusal("")
 	signal.Sleep(ctx, pollInterval)

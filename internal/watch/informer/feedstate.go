@@ -161,7 +161,7 @@ func (f *feed) requestTotal(ctx context.Context) {
 }
 
 func (f *feed) logPanic(v any, stack []byte) {
-	f.options.Log.Error("decoding panicked", "panic", v, "stack", string(stack))
+	f.options.Log.Error("panic while decoding a response of the API server", "panic", v, "stack", string(stack))
 }
 
 // recordStall records that a streaming list made no progress. All later lists are plain lists.
@@ -293,7 +293,8 @@ func (f *feed) announce(changed bool) {
 	f.mu.Lock()
 	status := f.state.status
 	f.mu.Unlock()
-	f.options.Log.Info("resource state", "namespace", f.namespace, "state", status.State, "reason", status.Reason)
+	f.options.Log.Info("the state of the resource has changed", "namespace", f.namespace, "state", status.State,
+		"reason", status.Reason)
 	f.notify()
 }
 

@@ -149,7 +149,8 @@ func (p *Pool) checkQuotaLocked(by Owner) error {
 func errTooManyFields(reason string) error {
 	return &status.Problem{
 		Cause: status.Unavailable, Title: "Too many field selectors",
-		Detail: "Each field selector needs its own watch, and " + reason + "; close one, or filter with q or labels.",
+		Detail: "Each field selector needs its own watch, and " + reason + "; close a view with a field selector, " +
+			"or filter with q or labels.",
 	}
 }
 

@@ -77,7 +77,7 @@ func (s *reconciler) logStatus() {
 		return
 	}
 	if s.loggedState != current.State && current.State != status.Syncing {
-		s.options.Log.Warn("not watched", "state", current.State, "reason", current.Reason)
+		s.options.Log.Warn("the resource is not watched", "state", current.State, "reason", current.Reason)
 	}
 	s.loggedState = current.State
 }
@@ -247,7 +247,7 @@ func (s *reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	s.forgetExcept(slices.Sorted(slices.Values(slices.Concat(names, waiting))))
 	for _, ns := range waiting {
 		s.setFailed(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, which is the maximum: "+
-			"this one is watched when another one is no longer used.", maxLeases, s.Scope.Resource.GroupResource()))
+			"this namespace is watched when another namespace is no longer used.", maxLeases, s.Scope.Resource.GroupResource()))
 	}
 	permitted := s.evaluate(ctx, names)
 	for _, ns := range slices.Sorted(maps.Keys(permitted)) {

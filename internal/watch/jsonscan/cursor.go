@@ -53,7 +53,7 @@ func (c *Cursor) each(opening, closing byte, visit func(key []byte, index int) e
 		return c.unexpected(fmt.Sprintf("%q", opening))
 	}
 	if c.depth++; c.depth > MaxDepth {
-		return fmt.Errorf("byte %d: nested deeper than %d", c.pos, MaxDepth)
+		return fmt.Errorf("byte %d: nested deeper than %d levels", c.pos, MaxDepth)
 	}
 	c.pos++
 	if c.Peek() == closing {

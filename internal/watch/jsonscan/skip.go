@@ -28,7 +28,7 @@ func (c *Cursor) Skip() error {
 // Cursors skip most of a document, so skipObject and skipArray are the hot path.
 func (c *Cursor) skipObject() error {
 	if c.depth++; c.depth > MaxDepth {
-		return fmt.Errorf("byte %d: nested deeper than %d", c.pos, MaxDepth)
+		return fmt.Errorf("byte %d: nested deeper than %d levels", c.pos, MaxDepth)
 	}
 	c.pos++
 	if c.Peek() == '}' {
@@ -70,7 +70,7 @@ func (c *Cursor) skipObject() error {
 
 func (c *Cursor) skipArray() error {
 	if c.depth++; c.depth > MaxDepth {
-		return fmt.Errorf("byte %d: nested deeper than %d", c.pos, MaxDepth)
+		return fmt.Errorf("byte %d: nested deeper than %d levels", c.pos, MaxDepth)
 	}
 	c.pos++
 	if c.Peek() == ']' {

@@ -92,15 +92,15 @@ func (e *event) validate() error {
 	switch e.kind {
 	case watch.Error:
 		if e.status == nil {
-			return errors.New("an ERROR event without a Status")
+			return errors.New("the ERROR event has no Status")
 		}
 	case watch.Bookmark:
 	case watch.Added, watch.Modified, watch.Deleted:
 		if e.object == nil {
-			return fmt.Errorf("%s event without an object", e.kind)
+			return fmt.Errorf("the %s event has no object", e.kind)
 		}
 	default:
-		return fmt.Errorf("unknown type %.20q", e.kind)
+		return fmt.Errorf("unknown event type %.20q", e.kind)
 	}
 	return nil
 }

@@ -112,15 +112,15 @@ func TestMalformedLines(t *testing.T) {
 	expired := apitest.Failure(410, "Expired", "too old")
 	tests := []struct{ name, line, want string }{
 		{"an error of the server", `{"type":"ERROR","object":` + expired + `}`, "too old"},
-		{"an error without a status", `{"type":"ERROR"}`, "an ERROR event without a Status"},
-		{"an error of another type", `{"type":"ERROR","object":[]}`, "an ERROR event without a Status"},
+		{"an error without a status", `{"type":"ERROR"}`, "the ERROR event has no Status"},
+		{"an error of another type", `{"type":"ERROR","object":[]}`, "the ERROR event has no Status"},
 		{"not JSON", `oops`, "decode a watch event"},
 		{"half of it", `{"type":"ADDED","object":{"metadata":{`, "decode a watch event"},
 		{"something behind it", `{"type":"ADDED","object":{"metadata":{"name":"a"}}} x`, "decode a watch event"},
 		{"an array", `[]`, "decode a watch event"},
 		{"an empty line", ``, "decode a watch event"},
-		{"no type", `{"object":{}}`, `unknown type ""`},
-		{"another type", `{"type":"SHOUTED","object":{}}`, `unknown type "SHOUTED"`},
+		{"no type", `{"object":{}}`, `unknown event type ""`},
+		{"another type", `{"type":"SHOUTED","object":{}}`, `unknown event type "SHOUTED"`},
 		{"a type of another type", `{"type":7,"object":{}}`, "decode a watch event"},
 		{"no object", `{"type":"ADDED"}`, ""},
 		{"object null", `{"type":"ADDED","object":null}`, ""},
@@ -137,11 +137,11 @@ func TestMalformedLines(t *testing.T) {
 		{
 			"a table without rows",
 			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}}`,
-			"ADDED event without an object",
+			"the ADDED event has no object",
 		},
 		{
 			"rows null", `{"type":"MODIFIED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":null}}`,
-			"MODIFIED event without an object",
+			"the MODIFIED event has no object",
 		},
 		{
 			"a row without an object",

@@ -89,7 +89,7 @@ func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 		if err != nil {
 			return nil, status.Invalidf(
 				"Invalid label selector",
-				"%q does not parse: %v. Use the syntax of kubectl -l: app=web,tier!=db or env in (prod,test).",
+				"The label selector %q does not parse: %v. Use the syntax of kubectl -l: app=web,tier!=db or env in (prod,test).",
 				q.Labels, err,
 			)
 		}
@@ -106,7 +106,7 @@ func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 	if err != nil {
 		return nil, status.Invalidf(
 			"Invalid field selector",
-			"%q does not parse: %v. Use the syntax of kubectl --field-selector: status.phase=Running.",
+			"The field selector %q does not parse: %v. Use the syntax of kubectl --field-selector: status.phase=Running.",
 			q.Fields, err,
 		)
 	}

@@ -48,7 +48,7 @@ func NewWindow(sort string, offset, count int) (*Window, error) {
 func (w *Window) Move(offset, count int, namespace, name string) error {
 	if offset < 0 || offset > maxOffset || count < 1 || count > MaxWindow {
 		return status.Invalidf("Invalid window",
-			"offset is %d and count %d; offset must be from 0 to %d, and count from 1 to %d.",
+			"The range has offset %d and count %d, but offset must be from 0 to %d, and count from 1 to %d.",
 			offset, count, maxOffset, MaxWindow)
 	}
 	request := &RangeRequest{Range: Range{offset, count}}

@@ -104,7 +104,7 @@ func Parse(text string) (Rules, error) {
 	} {
 		if rule.masksAt(strings.FieldsFunc(required.path, func(r rune) bool { return r == '.' }), required.kind) {
 			return nil, fmt.Errorf(
-				"it would mask %s, which identifies objects", cmp.Or(required.path, "the whole object"),
+				"the rule would mask %s, which identifies objects", cmp.Or(required.path, "the whole object"),
 			)
 		}
 	}

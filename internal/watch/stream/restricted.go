@@ -20,7 +20,8 @@ const restrictedHistory = time.Minute
 
 // notResumed is the reason in the reset message if a restricted reader (which may not see all objects) cannot resume
 // from its cursor. The text is the same for all causes, because the cause can depend on hidden changes.
-const notResumed = "you may not see all objects of this resource, so a cursor is valid for at most one minute"
+const notResumed = "you are not allowed to see all objects of this resource, so a cursor is valid for at most " +
+	"one minute"
 
 // restrictedOffset decrypts a cursor of a restricted reader (which may not see all objects). It returns the offset in
 // the changes from which the reader resumes. If the reader cannot resume, the error is notResumed.

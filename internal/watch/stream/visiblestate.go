@@ -30,7 +30,7 @@ func redactStatus(f *query.Filter, current *status.Status) {
 	}
 	switch {
 	case current.State == status.Failed:
-		current.Reason = "It cannot be watched now."
+		current.Reason = "The resource cannot be watched now."
 	case current.State.IsRefused():
 	case current.Namespaces != nil:
 		current.Reason = "this link shows no others."

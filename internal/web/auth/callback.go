@@ -60,7 +60,7 @@ func (a *Authority) publicError(ctx context.Context, err error) error {
 		}
 	}
 	if p.Error() != err.Error() && ctx.Err() == nil {
-		a.log.WarnContext(ctx, "a login failed at the provider", "error", err)
+		a.log.WarnContext(ctx, "a login at the OpenID provider failed", "error", err)
 	}
 	return p
 }

@@ -179,11 +179,11 @@ func (p *provider) finish(ctx context.Context, encrypted string, query url.Value
 func exchangeError(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
 		refused.Response.StatusCode < http.StatusInternalServerError {
-		return fmt.Errorf("%w: the provider responds with %d %.60q",
+		return fmt.Errorf("%w: the OpenID provider responds with status %d and error %.60q",
 			watch.NotLoggedIn("The provider does not accept this login; log in again."), refused.Response.StatusCode,
 			refused.ErrorCode)
 	} else if ok {
-		return fmt.Errorf("the provider responds with %d", refused.Response.StatusCode)
+		return fmt.Errorf("the OpenID provider responds with status %d", refused.Response.StatusCode)
 	}
 	return err
 }

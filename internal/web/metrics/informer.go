@@ -30,28 +30,31 @@ func informerMetrics() []informerMetric {
 			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.RingBytes) }),
 		},
 		{
-			"ring_changes", "Changes in the history.", gauge,
+			"ring_changes", "Number of changes in the history.", gauge,
 			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.RingChanges) }),
 		},
-		{"readers", "Current readers.", gauge, sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Readers) })},
 		{
-			"lists_total", "Lists, including the first.", counter,
+			"readers", "Number of current readers.", gauge,
+			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Readers) }),
+		},
+		{
+			"lists_total", "Number of lists, including the first list.", counter,
 			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Lists) }),
 		},
 		{
-			"watch_drops_total", "Watches that ended.", counter,
+			"watch_drops_total", "Number of watches that ended.", counter,
 			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Drops) }),
 		},
 		{
-			"resets_total", "Readers that were reset and sent a new snapshot.", counter,
+			"resets_total", "Number of readers that were reset and received a new snapshot.", counter,
 			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Resets) }),
 		},
 		{
-			"blind_intervals_total", "Intervals without a watch after the first list.", counter,
+			"blind_intervals_total", "Number of times without an open watch, after the first list.", counter,
 			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Interruptions) }),
 		},
 		{
-			"blind_seconds_total", "Time without a watch after the first list, with the current interval.", counter,
+			"blind_seconds_total", "Total time in seconds without an open watch, after the first list, up to now.", counter,
 			sum(func(c *watch.WatchStatusEntry) float64 { return c.InterruptedSeconds }),
 		},
 		{"last_event_timestamp_seconds", "Time of the last event of a watch.", gauge, lastEvent},

@@ -35,7 +35,7 @@ type Client struct {
 func (c *Client) Create(ctx context.Context, request Request) (created Created, err error) {
 	body, err := json.Marshal(request)
 	if err != nil {
-		return created, fmt.Errorf("encode the link: %w", err)
+		return created, fmt.Errorf("encode the share link: %w", err)
 	}
 	return created, c.do(ctx, http.MethodPost, "", body, &created)
 }
@@ -88,7 +88,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 		return nil
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%s does not respond like this program: %w", c.Server, err)
+		return fmt.Errorf("%s does not respond like a dashboard: %w", c.Server, err)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 func problemError(status int, text []byte) error {
 	var p struct{ Title, Detail string }
 	if err := json.Unmarshal(text, &p); err != nil || p.Title == "" {
-		return fmt.Errorf("the server responds with %d, and not like this program", status)
+		return fmt.Errorf("the server responds with status %d, but not like a dashboard", status)
 	}
 	return errors.New(sanitize.Text(p.Title + ": " + p.Detail))
 }

@@ -44,7 +44,7 @@ func (s *Store) load(dropAnonymous bool) error {
 		return s.write(nil)
 	}
 	if err != nil {
-		return fmt.Errorf("read the links: %w", err)
+		return fmt.Errorf("read the share links: %w", err)
 	}
 	var content document
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -70,8 +70,8 @@ func unreadable(path string, err error) error {
 	if err == nil {
 		err = errors.New("unknown version or format")
 	}
-	return fmt.Errorf("%s does not contain links in the format of this program: %w; restore the file, or remove it "+
-		"to end all links", path, err)
+	return fmt.Errorf("%s does not contain share links in the format of this program: %w; restore the file, or "+
+		"remove it to end all links", path, err)
 }
 
 // activeShare converts a record of the file to a share in memory.
@@ -79,7 +79,7 @@ func (r *record) activeShare() (*activeShare, error) {
 	l := &activeShare{Share: r.Share, ended: make(chan struct{}), openLimit: newLineLimit()}
 	sum, err := hex.DecodeString(r.Hash)
 	if err != nil || len(sum) != len(l.hash) || r.ID == "" || len(r.Parts) == 0 || r.Expires.IsZero() {
-		return nil, fmt.Errorf("the link %.40q is incomplete", r.ID)
+		return nil, fmt.Errorf("the share link %.40q is incomplete", r.ID)
 	}
 	copy(l.hash[:], sum)
 	return l, nil
@@ -117,11 +117,11 @@ func (s *Store) save(ctx context.Context) error {
 func (s *Store) write(records []record) (err error) {
 	text, err := json.MarshalIndent(document{1, nonNil(records)}, "", " ")
 	if err != nil {
-		return fmt.Errorf("encode the links: %w", err)
+		return fmt.Errorf("encode the share links: %w", err)
 	}
 	file, err := os.CreateTemp(s.dir, fileName+".*") // Creates the file with mode 0600.
 	if err != nil {
-		return fmt.Errorf("write the links: %w", err)
+		return fmt.Errorf("write the share links: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -130,14 +130,14 @@ func (s *Store) write(records []record) (err error) {
 	}()
 	_, err = file.Write(append(text, '\n'))
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("write the links: %w", err)
+		return fmt.Errorf("write the share links: %w", err)
 	}
 	if err = os.Rename(file.Name(), filepath.Join(s.dir, fileName)); err != nil {
-		return fmt.Errorf("write the links: %w", err)
+		return fmt.Errorf("write the share links: %w", err)
 	}
 	directory, err := os.Open(s.dir)
 	if err != nil {
-		return fmt.Errorf("write the links: %w", err)
+		return fmt.Errorf("write the share links: %w", err)
 	}
 	return errors.Join(directory.Sync(), directory.Close())
 }

@@ -46,18 +46,19 @@ func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, erro
 	}
 	err = lock(file)
 	if errors.Is(err, errLocked) {
-		log.Warn("another dashboard uses this directory; waiting for it to end", "data_dir", dir, "at_most", lockTimeout)
+		log.Warn("another dashboard uses the --data-dir directory; waiting for that dashboard to end", "data_dir", dir,
+			"at_most", lockTimeout)
 		err = waitForLock(ctx, file)
 	}
 	switch {
 	case ctx.Err() != nil: // The program shuts down.
 		return nil, errors.Join(ctx.Err(), file.Close())
 	case errors.Is(err, errLocked):
-		err = fmt.Errorf("another dashboard uses %s: stop it, or set another directory with --data-dir", dir)
+		err = fmt.Errorf("another dashboard uses %s: stop that dashboard, or set another directory with --data-dir", dir)
 		return nil, errors.Join(err, file.Close())
 	case err != nil:
-		log.Warn("the directory cannot be locked: make sure that no other dashboard uses it", "data_dir", dir,
-			"error", err)
+		log.Warn("the --data-dir directory cannot be locked: make sure that no other dashboard uses it", "data_dir",
+			dir, "error", err)
 	}
 	return file, nil
 }

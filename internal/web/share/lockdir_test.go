@@ -27,7 +27,7 @@ func TestLockDirAllowsOneProgram(t *testing.T) {
 		}
 		began := time.Now()
 		_, err = share.LockDir(t.Context(), dir, log)
-		if err == nil || !strings.Contains(err.Error(), dir+": stop it") ||
+		if err == nil || !strings.Contains(err.Error(), dir+": stop that dashboard") ||
 			!strings.Contains(err.Error(), "--data-dir") || time.Since(began) != 30*time.Second {
 			t.Errorf("after %s another got %v", time.Since(began), err)
 		}

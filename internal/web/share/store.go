@@ -283,6 +283,6 @@ func (s *Store) flush(ctx context.Context) {
 		return
 	}
 	if err := s.save(ctx); err != nil && ctx.Err() == nil {
-		s.log.ErrorContext(ctx, "the links were not saved", "error", err)
+		s.log.ErrorContext(ctx, "the share links were not saved", "error", err)
 	}
 }
