@@ -18,6 +18,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web"
+	"glasshouse/internal/web/request"
 )
 
 // loginTimeout is the maximum duration of the login command of a kubeconfig context.
@@ -33,7 +34,7 @@ type contextSwitcher struct {
 
 // nextCluster is the cluster to switch to. The channel done is closed when the pages show this cluster.
 type nextCluster struct {
-	web.ClusterInfo
+	request.ClusterInfo
 
 	done chan struct{}
 }
@@ -52,11 +53,11 @@ func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 
 // switchable returns the contexts that users can switch between. It returns nil if there are fewer than two, for
 // example in a pod.
-func (c *contextSwitcher) switchable() *web.Contexts {
+func (c *contextSwitcher) switchable() *request.Contexts {
 	if all, err := c.listContexts(); err != nil || len(all) < 2 {
 		return nil
 	}
-	return &web.Contexts{List: c.listContexts, Switch: c.switchTo}
+	return &request.Contexts{List: c.listContexts, Switch: c.switchTo}
 }
 
 // configFor returns the kubectl flags for a context. It omits flags such as --server and --token, because they apply
@@ -70,15 +71,15 @@ func (c *contextSwitcher) configFor(name string) *genericclioptions.ConfigFlags 
 }
 
 // listContexts reads the kubeconfig each time, and returns its contexts in alphabetical order.
-func (c *contextSwitcher) listContexts() ([]web.Context, error) {
+func (c *contextSwitcher) listContexts() ([]request.Context, error) {
 	raw, err := c.configFor("").ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	all := make([]web.Context, 0, len(raw.Contexts))
+	all := make([]request.Context, 0, len(raw.Contexts))
 	for _, name := range slices.Sorted(maps.Keys(raw.Contexts)) {
 		kubeContext := raw.Contexts[name]
-		all = append(all, web.Context{
+		all = append(all, request.Context{
 			Name: name, Cluster: kubeContext.Cluster, User: kubeContext.AuthInfo, Namespace: kubeContext.Namespace,
 		})
 	}
@@ -139,8 +140,8 @@ func credentials(ctx context.Context, config *rest.Config) error {
 }
 
 // clusterInfo returns a cluster with its name, server address and namespace, which the pages show.
-func clusterInfo(f clusterTarget, cluster *watch.Cluster) web.ClusterInfo {
-	return web.ClusterInfo{Cluster: cluster, Name: f.name, Server: f.config.Host, Namespace: f.namespace}
+func clusterInfo(f clusterTarget, cluster *watch.Cluster) request.ClusterInfo {
+	return request.ClusterInfo{Cluster: cluster, Name: f.name, Server: f.config.Host, Namespace: f.namespace}
 }
 
 // run runs the active cluster until ctx ends. The parameter cluster is the cluster that is active first. A switch

@@ -13,59 +13,59 @@ func limitGroups() []limitGroup {
 	return []limitGroup{
 		{"Requests and connections", []limit{
 			{"Request header", "{web.maxHeader size}, within {web.headerTimeout}"},
-			{"Header fields of a request", "{web.maxFields}"},
-			{"Path with query", "{web.maxRequestTarget size}"},
+			{"Header fields of a request", "{quota.maxFields}"},
+			{"Path with query", "{quota.maxRequestTarget size}"},
 			{
 				"Request body",
-				"none with GET; otherwise {web.maxBody size}, within {web.readTimeout}, with a " +
+				"none with GET; otherwise {request.MaxBody size}, within {web.readTimeout}, with a " +
 					"`Content-Length`, not compressed",
 			},
-			{"Form of a login", "{web.maxLogin size}; the field `to` {web.maxReturnPath size}"},
+			{"Form of a login", "{page.maxLogin size}; the field `to` {request.maxReturnPath size}"},
 			{
 				"Requests in flight of all users and guests",
-				"{web.maxRequests}; with a memory limit, only as many as fit into " +
-					"1/{web.requestMemoryDivisor} of it with {web.requestMemory size} for each request, at least " +
-					"{web.minRequests}",
+				"{quota.maxRequests}; with a memory limit, only as many as fit into " +
+					"1/{quota.requestMemoryDivisor} of it with {quota.requestMemory size} for each request, at least " +
+					"{quota.minRequests}",
 			},
 			{"Requests in flight of all other clients", "as many as of all users and guests"},
 			{
 				"Requests in flight of one address",
-				"{web.addressRequests}, at most a quarter of the first row; WebSockets do not count",
+				"{quota.addressRequests}, at most a quarter of the first row; WebSockets do not count",
 			},
 			{"Requests in flight of a user, or of a guest at one address", "a quarter of the requests of all users and guests"},
 			{"Requests in flight of all guests of one link", "half of the requests of all users and guests"},
-			{"Request bodies that are being read", "{web.maxBodies}, at most 1/4 of the requests in flight"},
-			{"Request bodies of one address that are being read", "{web.addressBodies}, at most 1/32 of the requests in flight"},
+			{"Request bodies that are being read", "{quota.maxBodies}, at most 1/4 of the requests in flight"},
+			{"Request bodies of one address that are being read", "{quota.addressBodies}, at most 1/32 of the requests in flight"},
 			{
 				"Rate of requests, connections and WebSocket messages of one address",
-				"{web.addressBurst} at once, then {web.addressRate} a second; an oversized request counts as " +
-					"{web.oversizedCost}",
+				"{quota.addressBurst} at once, then {quota.addressRate} a second; an oversized request counts as " +
+					"{quota.oversizedCost}",
 			},
 			{
 				"Requests that wait because an address exceeds its rate",
-				"{web.maxRateWaiters}, at most a quarter of the requests in flight; of one address half as many",
+				"{quota.maxRateWaiters}, at most a quarter of the requests in flight; of one address half as many",
 			},
-			{"Time that such a request waits", "{web.addressWait}"},
-			{"Connections", "{web.maxConnections}, of one address {web.addressConnections}"},
-			{"Connections without a request", "{web.maxWaiting}"},
+			{"Time that such a request waits", "{listen.AddressWait}"},
+			{"Connections", "{listen.maxConnections}, of one address {listen.addressConnections}"},
+			{"Connections without a request", "{listen.maxWaiting}"},
 			{
 				"Idle time of a connection",
-				"{web.idleTimeout}; if more than half of the connections without a request are in use, less, " +
-					"down to {web.minIdle} when all are",
+				"{listen.IdleTimeout}; if more than half of the connections without a request are in use, less, " +
+					"down to {listen.minIdle} when all are",
 			},
-			{"HTTP/2 streams of one connection", "{web.maxStreams}"},
+			{"HTTP/2 streams of one connection", "{quota.MaxStreams}"},
 		}},
 		{"Responses", []limit{
 			{
 				"Memory of responses and long WebSocket messages",
-				"1/8 of `--memory-limit`, from {web.least size} to {web.most size}; without a limit {web.most size}",
+				"1/8 of `--memory-limit`, from {quota.least size} to {quota.most size}; without a limit {quota.most size}",
 			},
 			{"Memory for the responses of one caller", "1/{limit.callerFraction} of the memory of all responses"},
 			{
 				"Memory for the responses of all guests of a link, or of all clients without a login",
 				"1/{limit.groupFraction} of the memory of all responses",
 			},
-			{"Time that a request waits for memory or a processor", "{web.reserveTimeout}"},
+			{"Time that a request waits for memory or a processor", "{response.reserveTimeout}"},
 			{"Time until an unread response can be aborted for others", "{limit.stalledAfter}"},
 			{
 				"Rate below which a response counts as unread",
@@ -73,7 +73,7 @@ func limitGroups() []limitGroup {
 					"for memory, up to {limit.maxRate size} a second",
 			},
 			{"Time until memory is kept for the request that has waited longest", "{limit.overdueAfter}"},
-			{"Time to read each {web.pieceBytes size} of a response", "{web.stallTimeout}"},
+			{"Time to read each {response.pieceBytes size} of a response", "{response.StallTimeout}"},
 			{
 				"Scans, response builds and text conversions at the same time",
 				"one less than the number of processors, at least 1",
@@ -97,8 +97,8 @@ func limitGroups() []limitGroup {
 		}},
 		{"Share links", []limit{
 			{"Links", "{share.maxShares}, of one creator {share.maxCreatorShares}"},
-			{"Lifetime of a link", "{web.minShareLifetime} to {web.maxShareLifetime}; default {web.defaultShareLifetime}"},
-			{"One link", "{web.maxParts} parts; a note of {web.maxNote} bytes"},
+			{"Lifetime of a link", "{api.minShareLifetime} to {api.maxShareLifetime}; default {api.defaultShareLifetime}"},
+			{"One link", "{api.maxParts} parts; a note of {api.maxNote} bytes"},
 			{
 				"Audit lines about clients without a login",
 				"{share.guestLineBurst} at once, then one every {share.guestLineInterval}; separately for `open` of each link, " +
@@ -107,32 +107,32 @@ func limitGroups() []limitGroup {
 			{"Size of an audit file", "{share.auditSize size}; there is one current and one previous file"},
 		}},
 		{"WebSockets and subscriptions", []limit{
-			{"WebSockets", "{web.maxSockets}; of one address {web.addressSockets}, of one user {web.viewerSockets}"},
-			{"WebSockets of guests", "{web.guestSockets}; of one link {web.linkSockets}"},
-			{"Messages from the client", "{web.messageBurst} at once, then {web.messageRate} a second"},
+			{"WebSockets", "{quota.maxSockets}; of one address {quota.addressSockets}, of one user {quota.viewerSockets}"},
+			{"WebSockets of guests", "{quota.guestSockets}; of one link {quota.linkSockets}"},
+			{"Messages from the client", "{quota.messageBurst} at once, then {quota.messageRate} a second"},
 			{
 				"Frames from one WebSocket",
-				"{web.frameBurst} at once, then {web.frameRate} a second; each {web.frameBytes size} of a " +
+				"{quota.frameBurst} at once, then {quota.frameRate} a second; each {listen.frameBytes size} of a " +
 					"frame count as one more frame",
 			},
-			{"Frames from all WebSockets of one address", "{web.addressFrameBurst} at once, then {web.addressFrames} a second"},
+			{"Frames from all WebSockets of one address", "{quota.addressFrameBurst} at once, then {quota.addressFrames} a second"},
 			{
 				"Size of a frame from the client",
-				"{web.maxMessage size}; a frame of up to {web.maxDrained size} gets an error, and each " +
-					"{web.maxMessage size} of it count as a message",
+				"{live.maxMessage size}; a frame of up to {live.maxDrained size} gets an error, and each " +
+					"{live.maxMessage size} of it count as a message",
 			},
-			{"Invalid messages of one connection", "{web.maxInvalidMessages}"},
-			{"Subscriptions of one connection", "{web.maxSubscriptions}"},
+			{"Invalid messages of one connection", "{live.maxInvalidMessages}"},
+			{"Subscriptions of one connection", "{live.maxSubscriptions}"},
 			{
 				"Subscriptions of one user, link or address, and of all guests",
-				"{web.socketSubscriptions} for each WebSocket that they may have",
+				"{quota.SocketSubscriptions} for each WebSocket that they may have",
 			},
-			{"Time to write a message, or a chunk of a message", "{web.writeTimeout}"},
-			{"Chunks", "messages of more than {web.maxUnchunked size} are sent in chunks of {web.chunkBytes size}"},
-			{"Ping", "every {web.pingInterval}; the response within {web.pongTimeout}"},
+			{"Time to write a message, or a chunk of a message", "{listen.WriteTimeout}"},
+			{"Chunks", "messages of more than {live.maxUnchunked size} are sent in chunks of {live.chunkBytes size}"},
+			{"Ping", "every {live.pingInterval}; the response within {live.pongTimeout}"},
 			{"Time without a message on a subscription, before a heartbeat", "{stream.Heartbeat}"},
 			{"Changes in one message", "{stream.batch}"},
-			{"`every`", "{web.maxEvery} ms"},
+			{"`every`", "{live.maxEvery} ms"},
 			{"Time that the server waits for further changes, under load", "{stream.maxDelay}"},
 			{
 				"Messages to each of {stream.fanOutMinimum} or more WebSockets of one address, user or link",
@@ -144,7 +144,7 @@ func limitGroups() []limitGroup {
 			{"Label selector, field selector or text filter", "{query.maxSelector size}"},
 			{"Requirements and values of a label selector; words of a text filter", "{query.maxTerms}"},
 			{"Name of an object", "253 characters"},
-			{"Search", "{watch.maxSearch size}; {web.maxSearchLimit} results"},
+			{"Search", "{watch.maxSearch size}; {api.maxSearchLimit} results"},
 			{
 				"Field selectors in use",
 				"{informer.maxFieldScopes}; of one user {informer.userFieldScopes}, of one link {informer.linkFieldScopes}, " +
@@ -169,11 +169,11 @@ func limitGroups() []limitGroup {
 			},
 			{
 				"Logs that are read at the same time",
-				"{web.maxLogs}; of one user {web.viewerLogs}, of one link {web.linkLogs}, of all links " +
-					"{web.guestLogs}",
+				"{quota.maxLogs}; of one user {quota.viewerLogs}, of one link {quota.linkLogs}, of all links " +
+					"{quota.guestLogs}",
 			},
-			{"Log lines at the start", "{web.maxTail}; default {web.logTail}"},
-			{"Part of a log that is sent at once", "{web.logChunk size}"},
+			{"Log lines at the start", "{logstream.maxTail}; default {logstream.DefaultTail}"},
+			{"Part of a log that is sent at once", "{logstream.logChunk size}"},
 		}},
 		{"Watching", []limit{
 			{"Namespaces of one resource that are watched one by one", "{informer.maxLeases}"},

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"glasshouse/internal/web"
+	"glasshouse/internal/web/listen"
+	"glasshouse/internal/web/request"
 )
 
 // addressRisk describes the risk of a wide address range of proxies, for a log message. These proxies send the
@@ -52,7 +54,7 @@ func (s *servingSettings) fill(options *web.Options, log *slog.Logger) (err erro
 	if options.Boundary, err = web.NewBoundary(s.hosts, s.origins); err != nil {
 		return &usageError{err}
 	}
-	if options.BasePath, err = web.NewBasePath(s.base); err != nil {
+	if options.BasePath, err = request.NewBasePath(s.base); err != nil {
 		return &usageError{err}
 	}
 	forwarders, err := parseRanges("--forwarded-by", s.forwarders)
@@ -69,7 +71,7 @@ func (s *servingSettings) fill(options *web.Options, log *slog.Logger) (err erro
 			errors.New("--tls-cert and --tls-key require each other: set both, or neither to serve over HTTP"),
 		}
 	}
-	options.KeyPair, err = web.NewKeyPair(s.cert, s.key, log)
+	options.KeyPair, err = listen.NewKeyPair(s.cert, s.key, log)
 	return err
 }
 

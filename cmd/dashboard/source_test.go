@@ -32,7 +32,11 @@ func sourceFolders() map[string]string {
 		"informer": "internal/watch/informer", "ranking": "internal/watch/ranking",
 		"stream": "internal/watch/stream", "authz": "internal/watch/authz",
 		"health": "internal/watch/health", "relations": "internal/relations",
-		"limit": "internal/limit", "web": "internal/web", "auth": "internal/web/auth", "share": "internal/web/share",
+		"limit": "internal/limit", "web": "internal/web", "listen": "internal/web/listen",
+		"request": "internal/web/request", "quota": "internal/web/quota",
+		"response": "internal/web/response", "logstream": "internal/web/logstream",
+		"live": "internal/web/live", "api": "internal/web/api", "page": "internal/web/page",
+		"auth": "internal/web/auth", "share": "internal/web/share",
 	}
 }
 
@@ -273,7 +277,7 @@ func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, no
 	switch node := node.(type) {
 	case *ast.CallExpr:
 		status := map[string]int{
-			"badRequest": http.StatusBadRequest, "Invalidf": http.StatusBadRequest, "Unknownf": http.StatusNotFound,
+			"BadRequest": http.StatusBadRequest, "Invalidf": http.StatusBadRequest, "Unknownf": http.StatusNotFound,
 		}
 		if code := status[nameOf(node.Fun)]; code != 0 && len(node.Args) > 1 {
 			add(node.Args[0], code, node.Args[1:]...)
@@ -287,7 +291,7 @@ func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, no
 				}
 			}
 		}
-		if typeName := nameOf(node.Type); typeName == "problem" || typeName == "Problem" && fields["Status"] == nil {
+		if nameOf(node.Type) == "Problem" {
 			detail := fields["PublicDetail"]
 			if detail == nil || s.firstSentence(in, []ast.Expr{detail}) == "" {
 				detail = fields["Detail"]

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"glasshouse/internal/web/request"
 )
 
 // contentSecurityPolicy is the value of the Content-Security-Policy header. A page can load only files of this
@@ -91,7 +93,7 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 		if p := b.check(r); p != nil {
 			// Close the connection, because the body of the request was not read.
 			h.Set("Connection", "close")
-			writeProblem(w, *p)
+			request.WriteProblem(w, *p)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -102,16 +104,16 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 // nil. Attackers use Transfer-Encoding together with Content-Length to smuggle requests through a proxy (RFC 9112,
 // 6.3 and 11.2). net/http then drops the Content-Length, so every Transfer-Encoding is refused. An HTTP/2 body
 // without a Content-Length is refused as well. The program's own clients always send a Content-Length with a body.
-func checkFraming(r *http.Request) *problem {
+func checkFraming(r *http.Request) *request.Problem {
 	switch {
 	case len(r.TransferEncoding) > 0, r.ContentLength < 0:
-		return &problem{
+		return &request.Problem{
 			Title: "Length required", Status: http.StatusLengthRequired,
 			Detail: "Transfer-Encoding, and a body without a Content-Length, are not accepted. " +
 				"Send the body with a Content-Length.",
 		}
 	case r.RequestURI == "*":
-		return &problem{
+		return &request.Problem{
 			Title: "Invalid path", Status: http.StatusBadRequest, Detail: "A request needs a path; * is not a path.",
 		}
 	}
@@ -119,9 +121,9 @@ func checkFraming(r *http.Request) *problem {
 }
 
 // check returns a problem if the Host, the Origin or the framing of a request is not allowed, or else nil.
-func (b *Boundary) check(r *http.Request) *problem {
+func (b *Boundary) check(r *http.Request) *request.Problem {
 	if !b.allowsHost(r.Host) {
-		return &problem{
+		return &request.Problem{
 			Title: "Host not allowed", Status: http.StatusForbidden,
 			Detail: fmt.Sprintf("This server accepts the hosts localhost, 127.0.0.1 and [::1], with any port, "+
 				"and the hosts of --allowed-host and --allowed-origin; %.100q is none of them. "+
@@ -136,20 +138,20 @@ func (b *Boundary) check(r *http.Request) *problem {
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
 	switch {
 	case origin != "" && !b.allowsOrigin(origin, r):
-		return &problem{
+		return &request.Problem{
 			Title: "Origin not allowed", Status: http.StatusForbidden,
 			Detail: fmt.Sprintf("A script of %.100q is not allowed to read from this server, "+
 				"whose own pages are at %.100s/. Open those pages. If a proxy serves this server at that "+
 				"address, start it with --allowed-origin=%.100s.", origin, own, origin),
 		}
 	case origin == "" && r.Header.Get("Upgrade") != "" && r.Header.Get("Cookie") != "":
-		return &problem{
+		return &request.Problem{
 			Title: "Origin not allowed", Status: http.StatusForbidden,
 			Detail: "A WebSocket request with a cookie must have the header Origin; " +
 				"send that header, or no cookie.",
 		}
 	case origin == "" && (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate":
-		return &problem{
+		return &request.Problem{
 			Title: "Origin not allowed", Status: http.StatusForbidden,
 			Detail: fmt.Sprintf("Other sites can link to this server, but are not allowed to load parts of it; "+
 				"open %.100s/ directly.", own),
@@ -220,7 +222,7 @@ func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 		}
 	}
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		writeProblem(w, problem{
+		request.WriteProblem(w, request.Problem{
 			Title: "Origin not allowed", Status: http.StatusForbidden,
 			Detail: fmt.Sprintf("Other sites are not allowed to change anything on this server; open %.100s/ directly.",
 				schemeOf(r)+"://"+r.Host),

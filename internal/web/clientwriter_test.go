@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -22,6 +21,8 @@ import (
 
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/web"
+	"glasshouse/internal/web/listen"
+	"glasshouse/internal/web/request"
 )
 
 // resettingClient is an HTTP/2 client that sends requests and resets their streams.
@@ -120,7 +121,7 @@ func (r *resettingClient) open(path string, atOnce bool) error {
 // Thousands of stream resets and closed connections cause no log lines at the levels WARN and ERROR.
 func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 	secret := newSecretVolume(t, "resets")
-	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
+	keys, err := listen.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 			Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,"Running","5m"]`, name), Rest: `"spec":{}`,
 		})
 	}
-	s := startSiteWith(t, web.Options{ClusterInfo: web.ClusterInfo{Cluster: startCluster(t, api)}, KeyPair: keys})
+	s := startSiteWith(t, web.Options{ClusterInfo: request.ClusterInfo{Cluster: startCluster(t, api)}, KeyPair: keys})
 	paths := []string{
 		"/r/" + podsRef, "/api/v1/snapshot/" + podsRef + "?view=objects", "/api/v1/object/" + podsRef + "/a/web-1",
 		"/static/app.js", "/status",
@@ -169,7 +170,7 @@ type brokenWriter struct {
 func (w *brokenWriter) Write([]byte) (int, error) { return 0, w.err }
 
 // A failed write to a client is logged at level DEBUG, with every protocol. A misuse of the ResponseWriter is logged
-// at level ERROR. The same error value from another source, such as the API server, is not a disconnect.
+// at level ERROR.
 func TestFailedWritesAreClientErrors(t *testing.T) {
 	var log strings.Builder
 	options := web.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
@@ -196,25 +197,6 @@ func TestFailedWritesAreClientErrors(t *testing.T) {
 		if !strings.Contains(log.String(), `level=DEBUG msg="client disconnected"`) ||
 			strings.Contains(log.String(), "ERROR") {
 			t.Errorf("%v: the log is %q", err, log.String())
-		}
-	}
-	done, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, test := range []struct {
-		ctx  context.Context //nolint:containedctx // Each case uses one of two contexts.
-		err  error
-		want bool
-	}{
-		{t.Context(), syscall.ECONNRESET, false}, // A reset of another connection, such as the one to the API server.
-		{done, syscall.ECONNRESET, false},
-		{t.Context(), context.Canceled, false},
-		{done, context.Canceled, true},
-		{done, fmt.Errorf("list pods: %w", context.Canceled), true},
-		{done, errors.New("a mistake"), false},
-		{t.Context(), http.ErrAbortHandler, true},
-	} {
-		if got := web.IsDisconnect(test.ctx, test.err); got != test.want {
-			t.Errorf("%v, with the context's %v: got %t, want %t", test.err, test.ctx.Err(), got, test.want)
 		}
 	}
 	for _, misuse := range []error{http.ErrContentLength, http.ErrBodyNotAllowed, http.ErrHijacked} {

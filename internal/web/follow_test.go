@@ -1,93 +1,17 @@
 package web_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/web"
 )
-
-// Concurrent callers share one document, which is built only once. A new document with the same text keeps its
-// version. A caller that needs a newer document causes a new build.
-func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var docs web.SharedDocs
-		var builds atomic.Int32
-		text := "one"
-		callConcurrently := func(wantVersion int, wantBuilds int32) {
-			t.Helper()
-			start := time.Now()
-			var callConcurrently sync.WaitGroup
-			for n := range 100 {
-				callConcurrently.Go(func() {
-					<-time.After(time.Duration(n) * time.Millisecond)
-					version, got, err := docs.Latest(t.Context(), start, func(context.Context) ([]byte, error) {
-						builds.Add(1)
-						<-time.After(20 * time.Millisecond)
-						return []byte(text), nil
-					})
-					if err != nil || version != wantVersion || string(got) != text {
-						t.Errorf("number %d, %s, %v, want %d, %s", version, got, err, wantVersion, text)
-					}
-				})
-			}
-			callConcurrently.Wait()
-			if builds.Load() != wantBuilds {
-				t.Errorf("made %d times, want %d", builds.Load(), wantBuilds)
-			}
-			<-time.After(time.Second)
-		}
-		callConcurrently(1, 1)
-		callConcurrently(1, 2)
-		text = "two"
-		callConcurrently(2, 3)
-	})
-}
-
-// If one caller is canceled during a build, the other callers still get the document. After a failed build, the next
-// caller builds the document again.
-func TestSharedDocSurvivesCanceledCaller(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var docs web.SharedDocs
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() {
-			_, _, _ = docs.Latest(ctx, time.Now(), func(ctx context.Context) ([]byte, error) {
-				<-time.After(time.Second)
-				return []byte("one"), ctx.Err()
-			})
-		}()
-		after := time.Now()
-		synctest.Wait()
-		cancel()
-		if _, got, err := docs.Latest(t.Context(), after, nil); err != nil || string(got) != "one" {
-			t.Errorf("%s, %v", got, err)
-		}
-		<-time.After(time.Second)
-		errBuild := errors.New("bad")
-		if _, _, err := docs.Latest(
-			t.Context(), time.Now(), func(context.Context) ([]byte, error) { return nil, errBuild },
-		); !errors.Is(err, errBuild) {
-			t.Errorf("got %v", err)
-		}
-		<-time.After(time.Second)
-		if version, got, err := docs.Latest(
-			t.Context(), time.Now(), func(context.Context) ([]byte, error) { return []byte("one"), nil },
-		); err != nil || version != 1 || string(got) != "one" {
-			t.Errorf("number %d, %s, %v", version, got, err)
-		}
-	})
-}
 
 // A subscription to the resource picker uses little more memory than a subscription to rows.
 func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {

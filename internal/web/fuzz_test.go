@@ -15,6 +15,7 @@ import (
 
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/web"
+	"glasshouse/internal/web/request"
 )
 
 // newFuzzServer returns a server whose cluster has one pod, and the log of the server.
@@ -36,7 +37,7 @@ func newFuzzServer(f *testing.F) (*web.Server, *lockedBuffer) {
 	})
 	log := &lockedBuffer{}
 	server, err := web.New(web.Options{
-		ClusterInfo: web.ClusterInfo{
+		ClusterInfo: request.ClusterInfo{
 			Cluster: startCluster(f, api),
 		}, Version: "v0", Log: slog.New(slog.NewTextHandler(log, nil)),
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/web/request"
 )
 
 // healthz responds with "ok" as long as the process handles requests. It is the liveness probe.
@@ -18,12 +19,12 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 // readyz is the readiness probe. It fails until the program has reached the API server, and while the program stops.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	if s.shuttingDown.Load() {
-		return &problem{
+		return &request.Problem{
 			Title: "Not running", Status: http.StatusServiceUnavailable,
 			Detail: "The program is stopping; it accepts no more requests.",
 		}
 	}
-	if _, _, err := s.clusterOf(r).Cluster.For(watch.Viewer{Program: true}).Resources(r.Context(), 0); err != nil {
+	if _, _, err := request.ClusterOf(r).Cluster.For(watch.Viewer{Program: true}).Resources(r.Context(), 0); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "ok\n")

@@ -25,6 +25,7 @@ import (
 	"github.com/coder/websocket"
 
 	"glasshouse/internal/web"
+	"glasshouse/internal/web/listen"
 )
 
 // newCertificate returns a self-signed certificate for loopback addresses and its private key, in PEM.
@@ -100,13 +101,13 @@ func TestKeyPairReloadsChangedFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSecretVolume(t, "first")
 		var log strings.Builder
-		keys, err := web.NewKeyPair(s.cert(), s.key(), slog.New(slog.NewTextHandler(&log, nil)))
+		keys, err := listen.NewKeyPair(s.cert(), s.key(), slog.New(slog.NewTextHandler(&log, nil)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		wantCertificate := func(want string, errorCount int) {
 			t.Helper()
-			certificate, err := web.Certificate(keys)
+			certificate, err := keys.TLSConfig().GetCertificate(nil)
 			if err != nil || certificate.Leaf.Subject.CommonName != want {
 				t.Errorf("it is %+v, %v; want %s", certificate.Leaf.Subject, err, want)
 			}
@@ -167,7 +168,7 @@ func TestNewKeyPairRejectsInvalidFiles(t *testing.T) {
 		{s.cert(), otherKey, "private key does not match public key"},
 		{s.key(), s.cert(), "read the TLS certificate of " + s.key()},
 	} {
-		if _, err := web.NewKeyPair(test.cert, test.key, slog.New(slog.DiscardHandler)); err == nil ||
+		if _, err := listen.NewKeyPair(test.cert, test.key, slog.New(slog.DiscardHandler)); err == nil ||
 			!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "PRIVATE") {
 			t.Errorf("%s and %s: got %v, want %s", test.cert, test.key, err, test.want)
 		}
@@ -178,7 +179,7 @@ func TestNewKeyPairRejectsInvalidFiles(t *testing.T) {
 // connections get a renewed certificate. A stop closes WebSockets with a close code, as fast as without TLS.
 func TestServesOverTLS(t *testing.T) {
 	secret := newSecretVolume(t, "first")
-	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
+	keys, err := listen.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

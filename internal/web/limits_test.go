@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -178,49 +176,6 @@ func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
 	}
 	if got := get("192.0.2.1:1", http.MethodGet, "/healthz"); got.Code != 200 {
 		t.Errorf("afterwards: got %d %s", got.Code, got.Body)
-	}
-}
-
-// All IPv6 addresses of one /64 network share one limit, because a single host can use all of them.
-func TestIPv6NetworkCountsAsOneAddress(t *testing.T) {
-	for _, test := range []struct {
-		a, b string
-		same bool
-	}{
-		{"192.0.2.1", "192.0.2.2", false},
-		{"192.0.2.1", "::ffff:192.0.2.1", true},
-		{"2001:db8::1", "2001:db8::ffff:1", true},
-		{"2001:db8::1", "2001:db8:0:1::1", false},
-		{"fe80::1%eth0", "fe80::2", true},
-	} {
-		a, b := web.AddressKey(net.JoinHostPort(test.a, "1")), web.AddressKey(net.JoinHostPort(test.b, "2"))
-		if a == "" || (a == b) != test.same {
-			t.Errorf("%s and %s: got %q and %q, want the same: %t", test.a, test.b, a, b, test.same)
-		}
-	}
-}
-
-// The number of WebSockets of one user is limited, whatever addresses they are from. The limit does not affect other
-// users.
-func TestSocketsOfAUserAreLimited(t *testing.T) {
-	server := newServerWithoutCluster(t, web.Options{})
-	const most = 500
-	ada, lin := []web.Quota{web.ViewerQuota("ada")}, []web.Quota{web.ViewerQuota("lin")}
-	var release func()
-	for range most {
-		if release = server.AcquireSocket(ada); release == nil {
-			t.Fatal("there is no room for what may be")
-		}
-	}
-	if server.AcquireSocket(ada) != nil {
-		t.Errorf("there are more than %d", most)
-	}
-	if server.AcquireSocket(lin) == nil {
-		t.Error("another client is refused")
-	}
-	release()
-	if server.AcquireSocket(ada) == nil {
-		t.Error("there is no room after one has left")
 	}
 }
 
@@ -443,19 +398,6 @@ func TestSelectorTermsAreLimited(t *testing.T) {
 			t.Errorf("%.40s: got %d %s", test.query, a.status, a.body)
 		} else if !test.ok {
 			s.wantProblem(test.query, a, http.StatusBadRequest, "Selector too complex", "may have at most 100")
-		}
-	}
-}
-
-// fanOutSize returns the number of WebSockets of an address, or 0 if no other address has a WebSocket. The server
-// sends batches less often if the number is high.
-func TestFanOutSizeCountsSocketsOfAnAddress(t *testing.T) {
-	for _, test := range []struct{ open, want map[string]int }{
-		{map[string]int{"a": 500}, map[string]int{"a": 0}},
-		{map[string]int{"a": 500, "b": 1}, map[string]int{"a": 500, "b": 1}},
-	} {
-		if got := web.FanOutSizes(test.open); !maps.Equal(got, test.want) {
-			t.Errorf("of %v the crowds are %v, want %v", test.open, got, test.want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/web"
 	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/request"
 )
 
 // memoryListener is a listener for in-memory connections (net.Pipe). The connections have no buffers, so a client
@@ -82,7 +83,7 @@ func inBubbleWithAuth(t *testing.T, mode string, test func(b *bubble), kinds ...
 		if err != nil {
 			t.Fatal(err)
 		}
-		server, err := web.New(web.Options{ClusterInfo: web.ClusterInfo{Cluster: cluster}, Auth: authority, Log: log})
+		server, err := web.New(web.Options{ClusterInfo: request.ClusterInfo{Cluster: cluster}, Auth: authority, Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

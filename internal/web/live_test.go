@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/web"
+	"glasshouse/internal/web/quota"
 )
 
 // tab is a test client that opens a WebSocket like a page in a browser tab.
@@ -408,9 +407,9 @@ func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
 	const most = 6 * 2000
-	quotas := web.SubscriptionQuotas(netip.MustParseAddr("127.0.0.1"))
+	quotas := quota.ForSubscription(s.server.Limits().ForSocket(&http.Request{RemoteAddr: "127.0.0.1:1"}))
 	for n := range most - 1 {
-		if s.server.TryAcquire(quotas) == nil {
+		if s.server.Limits().Limiter.TryAcquire(1, quotas...) == nil {
 			t.Fatalf("there is room for %d, want %d", n, most)
 		}
 	}

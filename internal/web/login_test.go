@@ -27,6 +27,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/web"
 	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/request"
 )
 
 const validToken, invalidToken = "good-7d1f0c.token", "bad-93e2aa.token"
@@ -68,9 +69,9 @@ func startLoginSiteWith(t *testing.T, api *apitest.Server, options auth.Options,
 	if err != nil {
 		t.Fatal(err)
 	}
-	webOptions.ClusterInfo, webOptions.Auth, webOptions.BasePath, webOptions.Version, webOptions.Log = web.ClusterInfo{
+	webOptions.ClusterInfo, webOptions.Auth, webOptions.BasePath, webOptions.Version, webOptions.Log = request.ClusterInfo{
 		Cluster: cluster, Name: "the-cluster's-name",
-	}, authority, web.BasePath(options.Base), "v0", log
+	}, authority, request.BasePath(options.Base), "v0", log
 	s.server, err = web.New(webOptions)
 	if err != nil {
 		t.Fatal(err)

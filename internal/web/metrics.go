@@ -13,7 +13,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/web/listen"
 	"glasshouse/internal/web/metrics"
+	"glasshouse/internal/web/request"
 )
 
 // MetricsHandler returns the handler of the metrics listener. It serves /metrics for Prometheus, and the probes
@@ -22,7 +24,7 @@ import (
 func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 	registry, err := metrics.Registry(
 		func() watch.WatchStatus { return s.active.Load().Cluster.WatchStatus() },
-		func() int { return int(s.openSockets.Load()) },
+		s.limits.OpenSockets,
 		s.shares.Count,
 	)
 	if err != nil {
@@ -30,8 +32,8 @@ func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
-	mux.Handle("GET /healthz", s.handle(s.healthz))
-	mux.Handle("GET /readyz", s.handle(s.readyz))
+	mux.Handle("GET /healthz", s.errors.Handle(s.healthz))
+	mux.Handle("GET /readyz", s.errors.Handle(s.readyz))
 	if profiles {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
@@ -39,13 +41,13 @@ func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	} else {
-		mux.HandleFunc("GET /debug/pprof/", s.handle(noProfiles))
+		mux.HandleFunc("GET /debug/pprof/", s.errors.Handle(noProfiles))
 	}
-	return s.boundary.forMetrics().guard(s.recover(mux)), nil
+	return s.boundary.forMetrics().guard(s.errors.Recover(s.active.Middleware(mux))), nil
 }
 
 func noProfiles(http.ResponseWriter, *http.Request) error {
-	return &problem{
+	return &request.Problem{
 		Title: "Page not found", Status: http.StatusNotFound,
 		Detail: "Profiles contain data of the cluster, and are served only on loopback addresses: set " +
 			"--metrics-listen to one, such as 127.0.0.1:9090.",
@@ -62,7 +64,7 @@ func (s *Server) RunMetrics(ctx context.Context, listener net.Listener) error {
 	}
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: responseTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		// By default, net/http answers OPTIONS * itself, without calling the handler. With this option, the handler
 		// receives the request and refuses it.

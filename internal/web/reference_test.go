@@ -98,7 +98,7 @@ type document struct {
 // openAPI returns openapi.json as the server sends it, decoded and as JSON text.
 func openAPI(t *testing.T) (document, []byte) {
 	t.Helper()
-	recorder := request(t, "/api/openapi.json")
+	recorder := responseTo(t, "/api/openapi.json")
 	var doc document
 	if err := json.Unmarshal(recorder.Body.Bytes(), &doc); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func openAPI(t *testing.T) (document, []byte) {
 	return doc, recorder.Body.Bytes()
 }
 
-func request(t *testing.T, target string) *httptest.ResponseRecorder {
+func responseTo(t *testing.T, target string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
 	r.Host = "localhost"
@@ -206,7 +206,7 @@ func TestReferenceHasTheParameters(t *testing.T) {
 		"/api/v1/search", "/api/v1/logs/{namespace}/{name}",
 	} {
 		var p struct{ Detail string }
-		if err := json.Unmarshal(request(t, path+"?no-such-parameter=1").Body.Bytes(), &p); err != nil {
+		if err := json.Unmarshal(responseTo(t, path+"?no-such-parameter=1").Body.Bytes(), &p); err != nil {
 			t.Fatal(err)
 		}
 		_, list, ok := strings.Cut(strings.TrimSuffix(p.Detail, "."), "the parameters are: ")
@@ -283,21 +283,21 @@ func TestReferenceHasTheLimits(t *testing.T) {
 	// Join all lines, so that line breaks in the documents do not matter.
 	text := strings.Join(strings.Fields(readFile(t, "../../docs/reference.md")+apiReference(t)), " ")
 	for _, limit := range []struct{ folder, source, want string }{
-		{".", `subprotocol = "glasshouse.v1+json"`, "the subprotocol `glasshouse.v1+json`"},
-		{".", "pingInterval = 25 * time.Second", "The server pings every 25 s."},
-		{".", "pongTimeout = 30 * time.Second", "does not respond within 30 s,"},
-		{".", "writeTimeout = 10 * time.Second", "takes more than 10 s to read a message or a chunk,"},
-		{".", "maxInvalidMessages = 100", "| 1008 | More than 100 invalid messages. |"},
-		{".", "maxDrained = 1 << 20", "| 1009 | A frame of more than 1 MiB. |"},
-		{".", "statusEnded websocket.StatusCode = 4401", "| 4401 | The login has ended."},
-		{".", "statusShareEnded websocket.StatusCode = 4403", "| 4403 | The share link has ended. |"},
-		{".", "stopRetryDelay = 500 * time.Millisecond", "500 to 5,500 ms with 1001"},
-		{".", "retrySpread = 5 * time.Second", "500 to 5,500 ms with 1001"},
-		{".", "fullRetryDelay = 5 * time.Second", "5,000 to 10,000 ms with 1013"},
-		{".", "addressWait = 10 * time.Second", "Requests beyond the rate wait, for 10 s at most,"},
-		{".", "maxBody = 64 << 10", "JSON of at most 64 KiB"},
-		{".", "maxLogin = 32 << 10", "up to 32 KiB), sets the session cookie"},
-		{".", "statInterval = time.Second", "checked at new connections, at most once a second"},
+		{"live", `subprotocol = "glasshouse.v1+json"`, "the subprotocol `glasshouse.v1+json`"},
+		{"live", "pingInterval = 25 * time.Second", "The server pings every 25 s."},
+		{"live", "pongTimeout = 30 * time.Second", "does not respond within 30 s,"},
+		{"listen", "WriteTimeout = 10 * time.Second", "takes more than 10 s to read a message or a chunk,"},
+		{"live", "maxInvalidMessages = 100", "| 1008 | More than 100 invalid messages. |"},
+		{"live", "maxDrained = 1 << 20", "| 1009 | A frame of more than 1 MiB. |"},
+		{"live", "statusEnded websocket.StatusCode = 4401", "| 4401 | The login has ended."},
+		{"live", "statusShareEnded websocket.StatusCode = 4403", "| 4403 | The share link has ended. |"},
+		{"live", "stopRetryDelay = 500 * time.Millisecond", "500 to 5,500 ms with 1001"},
+		{"live", "retrySpread = 5 * time.Second", "500 to 5,500 ms with 1001"},
+		{"live", "fullRetryDelay = 5 * time.Second", "5,000 to 10,000 ms with 1013"},
+		{"listen", "AddressWait = 10 * time.Second", "Requests beyond the rate wait, for 10 s at most,"},
+		{"request", "MaxBody = 64 << 10", "JSON of at most 64 KiB"},
+		{"page", "maxLogin = 32 << 10", "up to 32 KiB), sets the session cookie"},
+		{"listen", "statInterval = time.Second", "checked at new connections, at most once a second"},
 		{"auth", "cacheTTL = 10 * time.Second", "identity of a valid token is cached for 10 s, by a hash"},
 		{"auth", "reviewInterval = 30 * time.Second", "the token is reviewed every 30 s"},
 		{"auth", "reviewGracePeriod = 10 * time.Minute", "it ends after 10 minutes"},
@@ -305,32 +305,32 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"auth", "proxyIdentityTTL = time.Hour", "is rechecked every hour"},
 		{"auth", "minSecret = 16", "The secret has at least 16 bytes"},
 		{"auth", "providerLoginTimeout = 10 * time.Minute", "once, within 10 minutes,"},
-		{".", "maxParts, maxNote = 100, 1000", "1 to 100 parts, each of another resource"},
-		{".", "maxParts, maxNote = 100, 1000", "one line of at most 1,000 bytes. Guests see it."},
+		{"api", "maxParts, maxNote = 100, 1000", "1 to 100 parts, each of another resource"},
+		{"api", "maxParts, maxNote = 100, 1000", "one line of at most 1,000 bytes. Guests see it."},
 		{
-			".",
+			"api",
 			"minShareLifetime, defaultShareLifetime, maxShareLifetime = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour",
 			"60 to 2592000 (30 days); default 86400",
 		},
 		{"share", "auditSize = 10 << 20", "At 10 MiB the file replaces"},
 		{"share", "lockTimeout = 30 * time.Second", "A second program waits 30 s for the lock"},
-		{".", "pageRows = 100", "the first 100 rows"},
-		{".", "searchLimit = 20", "| `limit` | `20` | The maximum number of objects, up to 100. |"},
-		{".", "maxSearchLimit = 100", "| `limit` | `20` | The maximum number of objects, up to 100. |"},
-		{".", "snapshotWait = 5 * time.Second", "| `wait` | `5s` |"},
-		{".", "maxWait = time.Minute", "`0s` to `1m`"},
-		{".", "maxEvery = 1000", "in milliseconds, up to 1,000,"},
+		{"page", "pageRows = 100", "the first 100 rows"},
+		{"api", "searchLimit = 20", "| `limit` | `20` | The maximum number of objects, up to 100. |"},
+		{"api", "maxSearchLimit = 100", "| `limit` | `20` | The maximum number of objects, up to 100. |"},
+		{"api", "snapshotWait = 5 * time.Second", "| `wait` | `5s` |"},
+		{"api", "maxWait = time.Minute", "`0s` to `1m`"},
+		{"live", "maxEvery = 1000", "in milliseconds, up to 1,000,"},
 		{
-			".", "maxUnchunked, chunkBytes = 192 << 10, 64 << 10",
+			"live", "maxUnchunked, chunkBytes = 192 << 10, 64 << 10",
 			"a message of more than 192 KiB in chunks of about 64 KiB",
 		},
 		{
-			".", "logTail, maxTail = 500, 5000",
+			"logstream", "DefaultTail, maxTail = 500, 5000",
 			"| `tail` | `500` | The number of newest lines at the start, at most 5,000. |",
 		},
-		{".", "logOpenWait = 2 * time.Second", "if a followed log has no lines, the response starts after 2 s"},
-		{".", "logOpenWait = 2 * time.Second", "of a followed log arrives after 2 s at the latest"},
-		{".", "logChunk = 64 << 10", "at most 64 KiB, split anywhere between characters"},
+		{"logstream", "logOpenWait = 2 * time.Second", "if a followed log has no lines, the response starts after 2 s"},
+		{"logstream", "logOpenWait = 2 * time.Second", "of a followed log arrives after 2 s at the latest"},
+		{"logstream", "logChunk = 64 << 10", "at most 64 KiB, split anywhere between characters"},
 		{"../logsample", "MaxPerPeriod = 10", "at most 10 times a minute"},
 		{
 			"../relations", "maxPerGroup, maxOwnNodes = 20, 120",

@@ -15,7 +15,9 @@ import (
 
 	"github.com/a-h/templ"
 
+	"glasshouse/internal/limit"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web"
 )
 
 // slowClient is a ResponseWriter whose writes block until the test allows reading.
@@ -145,7 +147,7 @@ func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 		unreading, otherClient := b.client(addrA), b.client(addrB)
 		otherClient.wantResponse("rows, which are watched from now on", rowsPath, http.StatusOK, 0)
 		clients, completed := unreading.sendUnread(exports, exportPath)
-		if used := b.server.MemoryInUse(); used <= exports*export || used > total/4 {
+		if used := b.server.Limits().Budget.Used(); used <= exports*export || used > total/4 {
 			t.Errorf("%d unread exports use %d bytes, want more than %d", exports, used, exports*export)
 		}
 		otherClient.wantResponse("rows for another client", rowsPath, http.StatusOK, 0)
@@ -163,7 +165,7 @@ func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 				t.Error("a response that was read is aborted")
 			}
 		}
-		if used := b.server.MemoryInUse(); used != 0 {
+		if used := b.server.Limits().Budget.Used(); used != 0 {
 			t.Errorf("%d bytes stay reserved", used)
 		}
 	})
@@ -179,7 +181,7 @@ func TestUnreadResponsesAreAborted(t *testing.T) {
 			if complete := <-completed; complete || time.Since(began) > 30*time.Second {
 				t.Errorf("%s ends after %v, whole: %t", path, time.Since(began), complete)
 			}
-			if used := b.server.MemoryInUse(); used != 0 {
+			if used := b.server.Limits().Budget.Used(); used != 0 {
 				t.Errorf("%s leaves %d bytes reserved", path, used)
 			}
 		})
@@ -193,20 +195,20 @@ func TestResponseBuffersReserveMemory(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		noise := make([]byte, piece)
 		handler, err := b.server.HandlerBuffering("/noise", func(w http.ResponseWriter, r *http.Request) {
-			before := b.server.MemoryInUse()
+			before := b.server.Limits().Budget.Used()
 			for n := range pieces {
 				_, _ = w.Write(noise) // Later writes return the same error.
-				if used := b.server.MemoryInUse() - before; used < int64(n*piece) || used > 3*(int64(n+1)*piece) {
+				if used := b.server.Limits().Budget.Used() - before; used < int64(n*piece) || used > 3*(int64(n+1)*piece) {
 					t.Errorf("a response of %d bytes reserves %d", (n+1)*piece, used)
 				}
 			}
-			before = b.server.MemoryInUse()
-			document, err := b.server.YAMLForPage(r, fmt.Appendf(nil, `{"a":%q}`, strings.Repeat(`<'&>`, 10_000)))
+			before = b.server.Limits().Budget.Used()
+			document, err := b.server.Reader().YAMLForPage(r, fmt.Appendf(nil, `{"a":%q}`, strings.Repeat(`<'&>`, 10_000)))
 			if err != nil {
 				t.Error(err)
 			}
 			least := int64(len(document) + len(templ.EscapeString(document)))
-			if used := b.server.MemoryInUse() - before; used < least || used > 2*least {
+			if used := b.server.Limits().Budget.Used() - before; used < least || used > 2*least {
 				t.Errorf("a text of %d bytes reserves %d for its page, want %d", len(document), used, least)
 			}
 		})
@@ -214,7 +216,7 @@ func TestResponseBuffersReserveMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		(&client{b, b.t.Context(), handler, addrA}).wantResponse("noise", "/noise", http.StatusOK, 0)
-		if used := b.server.MemoryInUse(); used != 0 {
+		if used := b.server.Limits().Budget.Used(); used != 0 {
 			t.Errorf("%d bytes stay reserved", used)
 		}
 	})
@@ -238,10 +240,16 @@ func TestWaitForMemoryTimesOut(t *testing.T) {
 		for range inProgress + excess {
 			<-completed
 		}
-		if used := b.server.MemoryInUse(); used != 0 {
+		if used := b.server.Limits().Budget.Used(); used != 0 {
 			t.Errorf("%d bytes stay reserved", used)
 		}
 	}, apitest.Kind{Ref: "core/v1/services", Kind: "Service"})
+}
+
+// acquireProcessors acquires all processor leases. Until they are released, the server cannot build any response.
+func acquireProcessors(server *web.Server) *limit.Lease {
+	limits := server.Limits().Processors(httptest.NewRequest(http.MethodGet, "/", nil))
+	return server.Limits().Limiter.TryAcquire(limits[1].Max, limits[1])
 }
 
 // The server builds each response with cluster data under a processor lease. The number of leases is small, so that a
@@ -258,7 +266,7 @@ func TestResponsesWaitForAProcessor(t *testing.T) {
 				b.addNoise(1)
 				c := b.client(addrA)
 				c.wantResponse("the first", path, http.StatusOK, 0)
-				lease := b.server.AcquireProcessors()
+				lease := acquireProcessors(b.server)
 				c.wantResponse("without a processor", path, http.StatusTooManyRequests, 10*time.Second)
 				lease.Release()
 				c.wantResponse("the last", path, http.StatusOK, 0)
@@ -290,7 +298,7 @@ func TestUnreadMessagesUseLimitedMemory(t *testing.T) {
 				}
 				synctest.Wait()
 				const total = 256 << 20
-				if used := b.server.MemoryInUse(); used == 0 || used > total/4 {
+				if used := b.server.Limits().Budget.Used(); used == 0 || used > total/4 {
 					t.Errorf("60 sockets that are not read use %d bytes, want some and %d at most", used, total/4)
 				}
 				b.client(addrB).wantResponse("rows for another client", rowsPath, http.StatusOK, 0)
@@ -299,7 +307,7 @@ func TestUnreadMessagesUseLimitedMemory(t *testing.T) {
 					_ = c.conn.CloseNow() // An error means that the server has already closed the connection.
 				}
 				synctest.Wait()
-				if used := b.server.MemoryInUse(); used != 0 {
+				if used := b.server.Limits().Budget.Used(); used != 0 {
 					t.Errorf("%d bytes stay reserved", used)
 				}
 			})
@@ -322,7 +330,7 @@ func TestSlowBodiesReserveNoMemory(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if used := b.server.MemoryInUse(); used != 0 {
+		if used := b.server.Limits().Budget.Used(); used != 0 {
 			t.Errorf("%d bytes are reserved", used)
 		}
 		b.client(addrB).wantResponse("rows for another client", rowsPath, http.StatusOK, 0)

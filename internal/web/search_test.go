@@ -16,6 +16,7 @@ import (
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/stream"
 	"glasshouse/internal/web"
+	"glasshouse/internal/web/request"
 )
 
 type searchResponse struct {
@@ -167,7 +168,9 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	api.Set(podsRef, items...)
 	cluster := startCluster(b, api)
-	server, err := web.New(web.Options{ClusterInfo: web.ClusterInfo{Cluster: cluster}, Log: slog.New(slog.DiscardHandler)})
+	server, err := web.New(web.Options{
+		ClusterInfo: request.ClusterInfo{Cluster: cluster}, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -3,8 +3,11 @@
 //
 // Nothing in this package changes a cluster, and no GET request changes any state. Package auth identifies the sender
 // of a request, once per request. An unidentified sender receives no cluster data. Package watch decides what a
-// viewer is permitted to see. Handlers read the cluster only through watch.Access. Handlers return errors. One
-// function, writeError, converts an error to a status, a problem document and a log line.
+// viewer is permitted to see. Handlers read the cluster only through watch.Access. Handlers return errors, which
+// request.ErrorWriter converts to responses and log lines.
+//
+// This package has the table of all routes, and the middleware around them. Handlers are in the packages api, page and
+// live. They import response, quota, request and listen, in this order of layers, and none imports this package.
 package web
 
 import (
@@ -22,11 +25,16 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/klauspost/compress/gzhttp"
 
-	"glasshouse/internal/limit"
 	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/listen"
+	"glasshouse/internal/web/live"
+	"glasshouse/internal/web/page"
+	"glasshouse/internal/web/picker"
+	"glasshouse/internal/web/quota"
+	"glasshouse/internal/web/request"
+	"glasshouse/internal/web/response"
 	"glasshouse/internal/web/share"
 	"glasshouse/web"
-	"glasshouse/web/templates"
 )
 
 const (
@@ -35,21 +43,20 @@ const (
 	// responseTimeout limits how long the server can take to build a response. Sending a response has its own
 	// deadlines, and so does a WebSocket.
 	responseTimeout = 2 * time.Minute
-	idleTimeout     = 2 * time.Minute
 	drainTimeout    = 2 * time.Second
 	maxHeader       = 32 << 10
 )
 
 // Options configure a Server.
 type Options struct {
-	ClusterInfo // The cluster that is active at startup.
+	request.ClusterInfo // The cluster that is active at startup.
 
-	Auth     *auth.Authority // Identifies users; nil means no login.
-	Contexts *Contexts       // Nil if the server cannot switch between kubeconfig contexts.
+	Auth     *auth.Authority   // Identifies users; nil means no login.
+	Contexts *request.Contexts // Nil if the server cannot switch between kubeconfig contexts.
 	// Boundary contains the allowed hosts and origins of the server. Nil allows only loopback hosts.
 	Boundary *Boundary
-	BasePath BasePath
-	KeyPair  *KeyPair // Nil means HTTP without TLS.
+	BasePath request.BasePath
+	KeyPair  *listen.KeyPair // Nil means HTTP without TLS.
 	// Peers are the trusted proxies. The server uses their X-Forwarded-For header to determine the address of a client,
 	// and for nothing else.
 	Peers   []netip.Prefix
@@ -68,35 +75,29 @@ type Options struct {
 
 // Server serves the routes of the dashboard.
 type Server struct {
-	active   atomic.Pointer[activeCluster]
-	contexts *Contexts
-	auth     *auth.Authority
-	boundary *Boundary
-	base     BasePath
-	keyPair  *KeyPair
-	peers    peers
-	version  string
-	pageRows int
-	shares   *share.Store
-	log      *slog.Logger
+	active    *request.ActiveCluster
+	errors    request.ErrorWriter
+	limits    *quota.Limits
+	reader    *response.Reader
+	responses response.Middleware
+	auth      *auth.Authority
+	boundary  *Boundary
+	base      request.BasePath
+	keyPair   *listen.KeyPair
+	peers     listen.Peers
+	shares    *share.Store
+	log       *slog.Logger
 
 	shareAdmins []string
 
-	assets   *web.Assets
-	sections templates.Sections
+	assets *web.Assets
+	picker *picker.List
+	site   *page.Site
 
 	stopping     context.Context //nolint:containedctx // Its end closes the sockets, which outlive their requests.
 	stop         context.CancelFunc
-	sockets      sync.WaitGroup
-	addressRates *limit.Rates  // Rate limits for the requests and messages of one address.
-	frameRates   *limit.Rates  // Rate limits for the frames of all sockets of one address.
-	limiter      limit.Limiter // Limits on requests, sockets, subscriptions, logs and scans.
-	budget       *limit.Budget // Memory that all responses share.
-
-	memoryLimit    int64 // In bytes; 0 means no limit.
-	shuttingDown   atomic.Bool
-	openSockets    atomic.Int64
-	messageBuffers sync.Pool // Pool of *[]byte, the buffers in which messages are built.
+	sockets      *live.Sockets
+	shuttingDown atomic.Bool
 }
 
 // New creates a Server. The server accepts no requests before Run is called.
@@ -112,14 +113,23 @@ func New(options Options) (*Server, error) {
 		}
 	}
 	s := &Server{
-		contexts: options.Contexts, auth: options.Auth, boundary: options.Boundary, base: options.BasePath,
-		keyPair: options.KeyPair, peers: options.Peers, addressRates: limit.NewRates(addressRate, addressBurst),
-		frameRates: limit.NewRates(addressFrames, addressFrameBurst),
-		budget:     limit.NewBudget(responseMemory(options.MemoryLimit)), memoryLimit: options.MemoryLimit,
-		version: options.Version, pageRows: options.PageRows, log: options.Log,
-		shares: shares, shareAdmins: options.ShareAdmins, assets: assets, sections: templates.NewSections(),
+		auth: options.Auth, boundary: options.Boundary, base: options.BasePath,
+		keyPair: options.KeyPair, peers: options.Peers, log: options.Log,
+		shares: shares, shareAdmins: options.ShareAdmins, assets: assets, picker: picker.NewList(assets.Build()),
 	}
-	s.active.Store(newActiveCluster(options.ClusterInfo))
+	s.limits = quota.New(s.peers, options.MemoryLimit)
+	s.reader = &response.Reader{Limits: s.limits}
+	s.responses = response.Middleware{Limits: s.limits, Errors: &s.errors}
+	s.sockets = live.New(live.Deps{
+		Limits: s.limits, Reader: s.reader, Picker: s.picker, Log: s.log, Origins: s.boundary.originPatterns,
+		Stopping: func() bool { return s.stopping.Err() != nil },
+	})
+	s.active = request.NewActiveCluster(options.ClusterInfo, options.Contexts)
+	s.site = &page.Site{
+		Version: options.Version, PageRows: options.PageRows, Base: s.base, Assets: assets, Auth: s.auth,
+		Active: s.active, Reader: s.reader, Picker: s.picker,
+	}
+	s.errors = request.ErrorWriter{Log: options.Log, Page: s.site.WriteError}
 	return s, nil
 }
 
@@ -133,7 +143,7 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 		return nil, fmt.Errorf("set up compression: %w", err)
 	}
 	r := chi.NewRouter()
-	r.Use(s.boundary.guard, s.limitRequest, s.base.strip, s.recover, s.withCluster, s.identify)
+	r.Use(s.boundary.guard, s.limits.LimitRequest, s.base.Strip, s.errors.Recover, s.active.Middleware, s.identify)
 	for _, rt := range routes {
 		handler := http.Handler(s.authorize(rt.class, rt.handler))
 		if rt.method != http.MethodGet && rt.method != http.MethodHead {
@@ -141,27 +151,34 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 				return nil, err
 			}
 		}
-		if rt.delivery != direct {
+		if rt.delivery != response.Direct {
 			handler = compress(handler)
-			handler = sendAfterHandler(handler)
-			if rt.class != public {
-				handler = abortOnRevoke(handler)
+			handler = response.SendAfterHandler(handler)
+			if rt.class != request.Public {
+				handler = request.AbortOnRevoke(handler)
 			}
-			handler = s.withBudget(rt, handler)
+			handler = s.responses.WithBudget(rt.class, rt.delivery, rt.memory, handler)
 		}
 		r.Method(rt.method, rt.pattern, handler)
 	}
-	missing := route{class: public, delivery: buffered, memory: smallMemory}
-	r.NotFound(s.withBudget(missing, sendAfterHandler(s.handle(s.noRoute))).ServeHTTP)
-	r.MethodNotAllowed(s.withBudget(missing, sendAfterHandler(s.handle(s.noMethod))).ServeHTTP)
+	missing := func(handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+		next := response.SendAfterHandler(s.errors.Handle(handler))
+		return s.responses.WithBudget(request.Public, response.Buffered, response.SmallMemory, next).ServeHTTP
+	}
+	r.NotFound(missing(s.noRoute))
+	r.MethodNotAllowed(missing(s.noMethod))
 	return r, nil
 }
 
 // begin allows WebSockets to be opened, and to stay open until ctx ends or s.stop is called.
 func (s *Server) begin(ctx context.Context) {
 	s.stopping, s.stop = context.WithCancel(ctx)
-	s.active.Load().begin(s.stopping) //nolint:contextcheck // s.stopping is derived from ctx.
+	s.active.Begin(s.stopping) //nolint:contextcheck // s.stopping is derived from ctx.
 }
+
+// SwitchCluster makes another cluster the active one while the server runs. It ends the WebSockets and log streams of
+// the previous cluster, so that open pages reload. New requests read from the new cluster.
+func (s *Server) SwitchCluster(info request.ClusterInfo) { s.active.Replace(s.stopping, info) }
 
 // Run serves on listener until ctx ends, and then closes the listener. Open requests have drainTimeout to finish.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
@@ -173,11 +190,11 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	}
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: responseTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: maxHeader,
 		// In HTTP/2, the deadline of a stream does not end a blocked write to the connection. If the client's kernel
 		// accepts no data, only WriteByteTimeout ends that write.
-		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: stallTimeout},
-		ConnContext: withConn, ConnState: onState,
+		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: quota.MaxStreams, WriteByteTimeout: response.StallTimeout},
+		ConnContext: listen.ConnContext, ConnState: listen.ConnState,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		// By default, net/http answers OPTIONS * itself, without calling the handler. With this option, the handler
 		// receives the request and refuses it.
@@ -215,10 +232,10 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 // serve uses TLS if the server has a certificate. Over TLS, browsers use HTTP/2 for pages, and separate HTTP/1.1
 // connections for WebSockets.
 func (s *Server) serve(server *http.Server, listener net.Listener) error {
-	listener = newLimitedListener(listener, s.addressRates, s.peers)
+	listener = s.limits.Listen(listener)
 	if s.keyPair == nil {
 		return server.Serve(listener)
 	}
-	server.TLSConfig = s.keyPair.config()
+	server.TLSConfig = s.keyPair.TLSConfig()
 	return server.ServeTLS(listener, "", "")
 }

@@ -28,6 +28,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/web"
 	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/request"
 	"glasshouse/internal/web/share"
 )
 
@@ -1159,36 +1160,6 @@ func TestGuestsGetNoAPIServerDetails(t *testing.T) {
 		"Permissions unknown", "CANARY")
 }
 
-// The guests of one share link can open at most 2,000 sockets, and all guests together 4,000. Users can still
-// connect.
-func TestGuestSocketsAreLimited(t *testing.T) {
-	s := &web.Server{}
-	acquire := func(id string, address int) bool {
-		return s.AcquireSocket(web.GuestQuotas(id, fmt.Sprintf("192.0.2.%d:1", address))) != nil
-	}
-	acquireMany := func(id string, address, most int) (n int) {
-		for n < most && acquire(id, address) {
-			n++
-		}
-		return n
-	}
-	if n := acquireMany("one", 1, 600); n != 600 {
-		t.Errorf("there is room for %d tabs of one link", n)
-	}
-	if n := 600 + acquireMany("one", 2, 5000); n != 2000 {
-		t.Errorf("one link has %d tabs, want 2,000", n)
-	}
-	if n := acquireMany("two", 3, 5000); n != 2000 {
-		t.Errorf("one address has %d tabs, want 2,000", n)
-	}
-	if n := acquireMany("three", 4, 5000); n != 0 {
-		t.Errorf("guests have %d tabs more than 4,000", n)
-	}
-	if s.AcquireSocket([]web.Quota{web.ViewerQuota("anna")}) == nil {
-		t.Error("a user is refused while guests use all of their places")
-	}
-}
-
 // FuzzExchange checks that a request creates a guest only if its body contains a valid token.
 func FuzzExchange(f *testing.F) {
 	server, log := newFuzzServer(f)
@@ -1225,7 +1196,7 @@ func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 	c.until(1, "snapshot")
 	before, other := s.server.ActiveClusterInfo(), newSite(t).api
-	s.server.SwitchCluster(web.ClusterInfo{Cluster: startCluster(t, other), Name: "other", Server: "https://other"})
+	s.server.SwitchCluster(request.ClusterInfo{Cluster: startCluster(t, other), Name: "other", Server: "https://other"})
 	if code, _ := c.closed(); code != 4409 {
 		t.Errorf("the socket ended with %d", code)
 	}

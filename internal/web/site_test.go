@@ -20,6 +20,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/web"
+	"glasshouse/internal/web/request"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -150,7 +151,7 @@ func startClusterWith(tb testing.TB, api *apitest.Server, limit int64) *watch.Cl
 
 func startSite(t *testing.T, cluster *watch.Cluster) *site {
 	t.Helper()
-	return startSiteWith(t, web.Options{ClusterInfo: web.ClusterInfo{Cluster: cluster}})
+	return startSiteWith(t, web.Options{ClusterInfo: request.ClusterInfo{Cluster: cluster}})
 }
 
 func startSiteWith(t *testing.T, options web.Options) *site {

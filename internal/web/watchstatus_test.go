@@ -6,48 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/status"
-	"glasshouse/internal/web"
-	"glasshouse/web/templates"
 )
-
-// The server formats the watch status in the same way as the script of the page. web/test/status/watch-status.test.ts
-// uses the same file of test cases.
-func TestStatusPageMatchesTheScript(t *testing.T) {
-	type memoryCase struct {
-		Ledger watch.WatchStatus `json:"ledger"`
-		Memory string            `json:"held"`
-	}
-	var want struct {
-		memoryCase
-
-		Now    time.Time
-		Rows   [][]string
-		Totals []memoryCase
-	}
-	if err := json.Unmarshal([]byte(readFile(t, "testdata/ledger.json")), &want); err != nil ||
-		len(want.Rows) != len(want.Ledger.Entries) {
-		t.Fatalf("%d rows for %d scopes, %v", len(want.Rows), len(want.Ledger.Entries), err)
-	}
-	for _, total := range append(want.Totals, want.memoryCase) {
-		if got := web.FormatStatus(templates.Layout{}, total.Ledger, want.Now).Memory; got != total.Memory {
-			t.Errorf("held: got %q, want %q", got, total.Memory)
-		}
-	}
-	page := web.FormatStatus(templates.Layout{}, want.Ledger, want.Now)
-	for i, s := range page.Scopes {
-		got := []string{s.Href, s.Resource, s.Group, s.Scope, s.Status.Text, s.Reason}
-		for _, cell := range s.Cells {
-			got = append(got, cell.Text)
-		}
-		if !slices.Equal(got, want.Rows[i]) {
-			t.Errorf("got  %q\nwant %q", got, want.Rows[i])
-		}
-	}
-}
 
 // The watch status lists the watched resources, as JSON and as an HTML page.
 func TestStatusListsWatchedResources(t *testing.T) {

@@ -1,0 +1,101 @@
+package api
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/response"
+)
+
+func writeItem(out *bufio.Writer, o *watch.Item, t *table) error {
+	text, err := t.itemText(o)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(text)
+	return err
+}
+
+// writeNDJSON writes each row or object of a table as one line of JSON.
+func writeNDJSON(out *bufio.Writer, t *table) error {
+	for _, o := range t.Objects {
+		if err := writeItem(out, o, t); err != nil {
+			return err
+		}
+		if err := out.WriteByte('\n'); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeYAML writes each row or object of a table as one YAML document.
+func writeYAML(out *bufio.Writer, t *table) error {
+	for _, o := range t.Objects {
+		text, err := t.itemText(o)
+		if err != nil {
+			return err
+		}
+		document, err := t.toYAML(text)
+		if err != nil {
+			return fmt.Errorf("write %s as YAML: %w", o.Name(), err)
+		}
+		// Ignore the error, because a bufio.Writer returns it again from the next write.
+		_, _ = out.WriteString("---\n")
+		if _, err := out.Write(document); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeCSV writes a header line and one line for each row. Timestamps are not converted to ages.
+func writeCSV(out *bufio.Writer, t *table) error {
+	lines := csv.NewWriter(out)
+	var header []string
+	if t.hasNamespace {
+		header = append(header, "Namespace")
+	}
+	for _, n := range t.columns {
+		// Escape the column name, because the author of a CRD can choose any name.
+		header = append(header, escapeFormula(t.Columns[n].Name))
+	}
+	if err := lines.Write(header); err != nil {
+		return err
+	}
+	for _, o := range t.Objects {
+		var line []string
+		if t.hasNamespace {
+			line = append(line, o.Namespace())
+		}
+		cells, err := response.CellTexts(o)
+		if err != nil {
+			return err
+		}
+		for _, n := range t.columns {
+			if n < len(cells) {
+				line = append(line, escapeFormula(cells[n]))
+			} else {
+				line = append(line, "")
+			}
+		}
+		if err := lines.Write(line); err != nil {
+			return err
+		}
+	}
+	lines.Flush()
+	return lines.Error()
+}
+
+// escapeFormula adds a ' before a cell that a spreadsheet would evaluate as a formula (OWASP, CSV injection). A
+// formula can also start with the full-width form of =, +, - or @.
+func escapeFormula(cell string) string {
+	if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+		return "'" + cell
+	}
+	return cell
+}

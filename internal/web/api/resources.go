@@ -1,0 +1,36 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"glasshouse/internal/web/picker"
+	"glasshouse/internal/web/response"
+)
+
+// Resources responds with all resources found by API discovery, in the order of the resource picker.
+func (d *Data) Resources(w http.ResponseWriter, r *http.Request) error {
+	doc, err := d.Picker.Read(r.Context(), d.Reader.Access(r), picker.DiscoveryWait)
+	if err != nil {
+		return err
+	}
+	if err := response.Of(r).Build(r.Context()); err != nil {
+		return err
+	}
+	body, err := json.Marshal(doc)
+	if err != nil {
+		return fmt.Errorf("encode the resources: %w", err)
+	}
+	sum := sha256.Sum256(body)
+	etag := `W/"` + hex.EncodeToString(sum[:12]) + `"`
+	w.Header().Set("ETag", etag)
+	w.Header().Set("Cache-Control", "private, no-cache")
+	if r.Header.Get("If-None-Match") == etag {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	return response.JSONText(w, http.StatusOK, body)
+}

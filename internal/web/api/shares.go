@@ -1,0 +1,210 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/status"
+	"glasshouse/internal/web/listen"
+	"glasshouse/internal/web/request"
+	"glasshouse/internal/web/response"
+	"glasshouse/internal/web/share"
+)
+
+const (
+	// maxParts is the maximum number of parts of a share link. Each part selects objects of one resource. maxNote is
+	// the maximum length of the note of a share link, in bytes.
+	maxParts, maxNote = 100, 1000
+	// minShareLifetime and maxShareLifetime limit how long a share link is valid. defaultShareLifetime applies if the
+	// request specifies no time.
+	minShareLifetime, defaultShareLifetime, maxShareLifetime = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour
+)
+
+// Shares serves the share links of users.
+type Shares struct {
+	Reader *response.Reader
+	Store  *share.Store
+	Admins []string // Groups whose members may list and revoke the links of other users.
+	Peers  listen.Peers
+	Base   request.BasePath
+	// Origin returns the origin under which the client of a request reaches this server.
+	Origin func(*http.Request) string
+}
+
+// Create creates a share link, and responds with its URL.
+func (l *Shares) Create(w http.ResponseWriter, r *http.Request) error {
+	var wanted share.Request
+	if err := request.ReadBody(r, &wanted); err != nil {
+		return err
+	}
+	lifetime, err := shareLifetime(&wanted)
+	if err != nil {
+		return err
+	}
+	viewer := request.IdentityOf(r).Viewer
+	now := time.Now().UTC().Truncate(time.Second)
+	newShare := share.Share{
+		To: wanted.To, Created: now, Expires: now.Add(lifetime), Note: wanted.Note, Cluster: request.ClusterOf(r).ID,
+		Parts: wanted.Parts, Creator: viewer.User,
+	}
+	if err := l.Reader.Access(r).AuthorizeShare(r.Context(), &watch.Scope{Parts: newShare.Parts}); err != nil {
+		return err
+	}
+	if err := l.checkStartPage(r, &newShare); err != nil {
+		return err
+	}
+	created, token, err := l.Store.Create(r.Context(), newShare, request.ActorOf(r, l.Peers))
+	if err != nil {
+		return err
+	}
+	return response.JSON(w, r, http.StatusCreated, share.Created{
+		Document: (&share.Listed{Share: created}).Document(),
+		URL:      l.Origin(r) + l.Base.At(request.SharePath) + "#" + token, Persistent: l.Store.Persistent(),
+	})
+}
+
+// shareLifetime validates a request for a share link, and returns how long the link is valid. It does not check what
+// depends on the user, such as permissions.
+func shareLifetime(wanted *share.Request) (time.Duration, error) {
+	if len(wanted.Parts) == 0 || len(wanted.Parts) > maxParts {
+		return 0, request.BadRequest("Invalid link",
+			"There are %d parts; there must be from 1 to %d, each with a resource, such as core/v1/pods, and "+
+				"optionally namespaces, labels, a name or words.", len(wanted.Parts), maxParts)
+	}
+	if len(wanted.Note) > maxNote || !utf8.ValidString(wanted.Note) ||
+		strings.ContainsFunc(wanted.Note, unicode.IsControl) {
+		return 0, request.BadRequest("Invalid note", "A note must be one line of at most %d bytes.", maxNote)
+	}
+	lifetime := defaultShareLifetime
+	if wanted.Seconds != nil {
+		if *wanted.Seconds < int64(minShareLifetime/time.Second) || *wanted.Seconds > int64(maxShareLifetime/time.Second) {
+			return 0, request.BadRequest("Invalid time",
+				"The value of seconds is %d, but must be from %d to %d. The default is %d.", *wanted.Seconds,
+				minShareLifetime/time.Second, maxShareLifetime/time.Second, defaultShareLifetime/time.Second)
+		}
+		lifetime = time.Duration(*wanted.Seconds) * time.Second
+	}
+	return lifetime, nil
+}
+
+// checkStartPage returns an error if the start page of a share link shows data that the link does not share.
+func (l *Shares) checkStartPage(r *http.Request, newShare *share.Share) error {
+	queries, err := queriesAt(newShare.To)
+	if err != nil {
+		return err
+	}
+	guest := request.ClusterOf(r).Cluster.For(newShare.Viewer())
+	for _, q := range queries {
+		if err := guest.Authorize(r.Context(), q); err != nil {
+			if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause == status.Refused {
+				return request.BadRequest("Not shared",
+					"The value of to is %.200q, which shows more than the parts: use a page that shows only data of the parts.",
+					newShare.To)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// queriesAt returns the queries for the data that a page shows. to is the URL path of the page, such as
+// /r/core/v1/pods?ns=a.
+func queriesAt(to string) ([]query.Query, error) {
+	invalid := request.BadRequest("Invalid page",
+		"The value of to is %.200q, but must be the path of a list, an object or a comparison, without the base path, "+
+			"such as /r/core/v1/pods?ns=a.", to)
+	u, err := url.Parse(to)
+	if err != nil || to == "" || request.ReturnPath(to) != to || u.Fragment != "" {
+		return nil, invalid
+	}
+	segments := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
+	for n, segment := range segments {
+		if segments[n], err = url.PathUnescape(segment); err != nil {
+			return nil, invalid
+		}
+	}
+	values, err := url.ParseQuery(u.RawQuery)
+	switch {
+	case err != nil:
+		return nil, invalid
+	case segments[0] == "r" && len(segments) == 4:
+		return []query.Query{{
+			Resource: strings.Join(segments[1:], "/"), Namespaces: request.NamespacesOf(values),
+			Labels: values.Get("labels"), Text: values.Get("q"),
+		}}, nil
+	case segments[0] == "o" && len(segments) == 6:
+		return []query.Query{objectQuery(segments[1:])}, nil
+	case segments[0] == "compare" && len(segments) == 1 && values.Get("a") != "":
+		queries := []query.Query{}
+		for _, side := range []string{values.Get("a"), values.Get("b")} {
+			full, err := request.ExpandObjectPath(side, values.Get("a"))
+			if err != nil {
+				return nil, invalid
+			}
+			if full != "" {
+				queries = append(queries, objectQuery(strings.Split(full, "/")))
+			}
+		}
+		return queries, nil
+	}
+	return nil, invalid
+}
+
+// objectQuery returns the query for one object. parts are the group, version, resource, namespace and name of the
+// object.
+func objectQuery(parts []string) query.Query {
+	q := query.Query{Resource: strings.Join(parts[:3], "/"), Name: parts[4]}
+	if parts[3] != "_" {
+		q.Namespaces = parts[3:4]
+	}
+	return q
+}
+
+// List responds with the share links of the user. If the user is allowed to manage the links of others, it responds
+// with all share links.
+func (l *Shares) List(w http.ResponseWriter, r *http.Request) error {
+	if _, err := request.ValuesOf(r); err != nil {
+		return err
+	}
+	viewer := request.IdentityOf(r).Viewer
+	listed := l.Store.List(viewer.User, l.managesAll(viewer))
+	docs := share.Documents{Shares: make([]share.Document, 0, len(listed)), Persistent: l.Store.Persistent()}
+	for i := range listed {
+		docs.Shares = append(docs.Shares, listed[i].Document())
+	}
+	return response.JSON(w, r, http.StatusOK, docs)
+}
+
+// Revoke ends a share link.
+func (l *Shares) Revoke(w http.ResponseWriter, r *http.Request) error {
+	viewer := request.IdentityOf(r).Viewer
+	id, actor := request.Param(r, "id"), request.ActorOf(r, l.Peers)
+	found, err := l.Store.Revoke(r.Context(), id, viewer.User, l.managesAll(viewer), actor)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return &request.Problem{
+			Title: "Link not found", Status: http.StatusNotFound,
+			Detail: "You have no link with this ID; it may have expired.",
+		}
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// managesAll reports whether a viewer is allowed to list and revoke the share links of others. On a server without
+// a login, every viewer is, because no link belongs to a particular user.
+func (l *Shares) managesAll(v watch.Viewer) bool {
+	return v.User == nil || slices.ContainsFunc(v.User.Groups, func(group string) bool {
+		return slices.Contains(l.Admins, group)
+	})
+}

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/request"
+)
+
+// table is the part of a snapshot that a response contains: the rows with the selected columns, or the complete
+// objects.
+type table struct {
+	*watch.Snapshot
+
+	view         string // What the response contains: "rows" or "objects".
+	hasNamespace bool   // Whether CSV lines include the namespace.
+	columns      []int  // The selected columns, as indexes of Snapshot.Columns in ascending order.
+	toYAML       func(text []byte) ([]byte, error)
+	// expectText reserves memory for the text of an object. It is called with the length of the text, in bytes.
+	expectText func(length int)
+}
+
+// newTable selects the columns of a snapshot by their names in lower case. The name column is always included. The
+// value "usual" selects the columns that kubectl prints by default. The value "wide", the default, selects all
+// columns.
+func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, error) {
+	t := &table{Snapshot: snapshot, view: view}
+	if len(cols) > 0 && view == "objects" {
+		return nil, request.BadRequest("No such table",
+			"The parameter cols selects columns of rows; objects are always complete.")
+	}
+	preset := "wide"
+	if len(cols) == 1 && slices.Contains([]string{"usual", "wide"}, cols[0]) {
+		preset, cols = cols[0], nil
+	}
+	for n, column := range snapshot.Columns {
+		name := strings.ToLower(column.Name)
+		chosen := preset == "wide" || column.Priority <= 0
+		if len(cols) > 0 {
+			chosen = name == "name" || slices.Contains(cols, name)
+		}
+		if chosen {
+			t.columns = append(t.columns, n)
+		}
+	}
+	t.hasNamespace = snapshot.Resource.Namespaced && (len(cols) == 0 || slices.Contains(cols, "namespace"))
+	for _, name := range cols {
+		known := slices.ContainsFunc(snapshot.Columns, func(c watch.Column) bool {
+			return strings.ToLower(c.Name) == name
+		})
+		if !known && name != "namespace" && snapshot.Synced {
+			return nil, request.BadRequest("No such column", "The table of %s has no column %.40q.", snapshot.Resource.Resource,
+				name)
+		}
+	}
+	return t, nil
+}
+
+func (t *table) selectedColumns() []watch.Column {
+	columns := make([]watch.Column, len(t.columns))
+	for i, n := range t.columns {
+		columns[i] = t.Columns[n]
+	}
+	return columns
+}
+
+// itemText returns one item as JSON: an object for the view "objects", otherwise a row.
+func (t *table) itemText(o *watch.Item) ([]byte, error) {
+	if t.view == "objects" {
+		text, err := o.JSON()
+		t.expectText(len(text))
+		return text, err
+	}
+	row := o.AppendRow(nil)
+	if len(t.columns) == len(t.Columns) {
+		return row, nil
+	}
+	var cells []json.RawMessage
+	if err := json.Unmarshal(o.Cells(), &cells); err != nil {
+		return nil, fmt.Errorf("decode the cells of %s: %w", o.Name(), err)
+	}
+	chosen := make([]json.RawMessage, len(t.columns)) // A missing cell becomes null.
+	for i, n := range t.columns {
+		if n < len(cells) {
+			chosen[i] = cells[n]
+		}
+	}
+	text, err := json.Marshal(chosen)
+	if err != nil {
+		return nil, fmt.Errorf("encode the cells of %s: %w", o.Name(), err)
+	}
+	// The cells are the last member of the row. Replace them by the selected cells.
+	return append(append(row[:len(row)-len(o.Cells())-1], text...), '}'), nil
+}

@@ -1,0 +1,76 @@
+package web
+
+import (
+	"net/http"
+
+	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/listen"
+	"glasshouse/internal/web/quota"
+	"glasshouse/internal/web/request"
+	"glasshouse/internal/web/share"
+)
+
+// identify is middleware that determines the sender of a request. A guest cookie overrides all other credentials. A
+// user who opens a share link therefore sees the same as its guests.
+func (s *Server) identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from, isGuest := s.identifyGuest(r)
+		if isGuest {
+			s.auth.Strip(r)
+			w.Header().Set("X-Robots-Tag", "noindex")
+		} else {
+			from.Identity, from.Err = s.auth.Identify(r)
+		}
+		if isGuest || from.Identity.Viewer.User != nil {
+			listen.ConnOf(r).MarkIdentified()
+		}
+		r = request.WithSender(r, from)
+		if !s.limits.ChargeCaller(r) {
+			quota.WriteTooMany(w, "Too many of your requests are in flight. Wait for some of them.")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// identifyGuest returns the guest (viewer of a share link) that sent a request. ok is false if the request has no
+// guest cookie. If the share link is not valid, from.err is the reason.
+func (s *Server) identifyGuest(r *http.Request) (from request.Sender, ok bool) {
+	cookies := r.CookiesNamed(auth.CookieNameFor(share.CookieName, r))
+	if len(cookies) == 0 {
+		return request.Sender{}, false
+	}
+	for _, cookie := range cookies {
+		g, ok := s.shares.Guest(cookie.Value)
+		switch {
+		case ok && g.Share.Cluster != request.ClusterOf(r).ID:
+			return request.Sender{Err: otherCluster(), ShareEnded: true}, true
+		case ok:
+			return request.Sender{Identity: auth.Identity{
+				Viewer: g.Share.Viewer(), Expires: g.Share.Expires, Ended: g.Ended,
+				Cookie: true,
+			}, Guest: &g}, true
+		}
+	}
+	return request.Sender{Err: request.ShareEnded(), ShareEnded: true}, true
+}
+
+// otherCluster returns the error for guests whose share link is for a cluster that is not active. Objects with the
+// same names in the active cluster are not shared.
+func otherCluster() error {
+	return &request.Problem{
+		Title: "Another cluster is active", Status: http.StatusUnauthorized,
+		Detail: "The link is for another cluster than the active one. Ask the creator of the link to switch to " +
+			"that cluster, or leave the shared view.",
+	}
+}
+
+// authorize wraps a handler so that it runs only for senders that the route class c allows.
+func (s *Server) authorize(c request.Class, handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return s.errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
+		if err := c.Check(r); err != nil {
+			return err
+		}
+		return handler(w, r)
+	})
+}

@@ -1,0 +1,99 @@
+package listen
+
+import (
+	"encoding/binary"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// frameBytes is how many received bytes count as one more frame.
+const frameBytes = 4 << 10
+
+// frameLimiter delays the reads of a socket whose client sends more WebSocket frames than the rates allow. Any
+// goroutine can call stop. All other methods are only called by the goroutine that reads from the socket.
+type frameLimiter struct {
+	counter  frameCounter
+	limiters []*rate.Limiter
+
+	once  sync.Once
+	ended chan struct{}
+}
+
+func newFrameLimiter(limiters []*rate.Limiter) *frameLimiter {
+	return &frameLimiter{limiters: limiters, ended: make(chan struct{})}
+}
+
+// wait counts the frames in p, the bytes that were just read. It then waits until the rates allow them.
+func (i *frameLimiter) wait(p []byte) error {
+	n := i.counter.add(p)
+	for _, limiter := range i.limiters {
+		delay := limiter.ReserveN(time.Now(), min(n, limiter.Burst())).Delay()
+		if delay <= 0 {
+			continue
+		}
+		timer := time.NewTimer(delay)
+		select {
+		case <-timer.C:
+		case <-i.ended:
+			timer.Stop()
+			return net.ErrClosed
+		}
+	}
+	return nil
+}
+
+// stop ends a running wait, which then returns net.ErrClosed.
+func (i *frameLimiter) stop() { i.once.Do(func() { close(i.ended) }) }
+
+// frameCounter counts the WebSocket frames in a byte stream (RFC 6455 section 5.2).
+type frameCounter struct {
+	head      [14]byte
+	headLen   int    // Number of bytes in head, the header of the current frame.
+	remaining uint64 // Payload bytes of the current frame that were not received yet.
+	bytes     int    // Received bytes modulo frameBytes.
+}
+
+// add returns the number of frames in p, the next bytes of the stream. A frame counts when its header is complete.
+// Every frameBytes received bytes count as one more frame.
+func (c *frameCounter) add(p []byte) (n int) {
+	c.bytes += len(p)
+	n, c.bytes = c.bytes/frameBytes, c.bytes%frameBytes
+	for len(p) > 0 {
+		if c.remaining > 0 {
+			payload := min(c.remaining, uint64(len(p)))
+			c.remaining -= payload
+			p = p[payload:]
+			continue
+		}
+		c.head[c.headLen] = p[0]
+		c.headLen++
+		p = p[1:]
+		if length, isComplete := c.payloadLength(); isComplete {
+			c.headLen, c.remaining = 0, length
+			n++
+		}
+	}
+	return n
+}
+
+// payloadLength returns the payload length of the frame with the header in head. isComplete is false if bytes of the
+// header are missing.
+func (c *frameCounter) payloadLength() (length uint64, isComplete bool) {
+	if c.headLen < 2 {
+		return 0, false
+	}
+	size, length := 2, uint64(c.head[1]&0x7f)
+	switch length {
+	case 126:
+		size, length = 4, uint64(binary.BigEndian.Uint16(c.head[2:]))
+	case 127:
+		size, length = 10, binary.BigEndian.Uint64(c.head[2:])
+	}
+	if c.head[1]&0x80 != 0 { // A masking key of 4 bytes follows.
+		size += 4
+	}
+	return length, c.headLen == size
+}

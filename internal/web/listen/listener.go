@@ -1,0 +1,222 @@
+// Package listen is the network below HTTP: the listener that limits connections, the certificate, the addresses of
+// clients, and the connections of WebSockets. It knows neither routes nor users.
+package listen
+
+import (
+	lists "container/list"
+	"net"
+	"sync"
+	"time"
+
+	"glasshouse/internal/limit"
+)
+
+const (
+	// maxConnections is the maximum number of open connections, and addressConnections that of one IP address.
+	// maxConnections is higher than the maximum number of WebSockets, to leave room for page loads.
+	maxConnections, addressConnections = 8000, 2000
+	// maxWaiting is the maximum number of connections without a request: idle, in a TLS handshake, or with an
+	// incomplete header. Each of them uses up to 40 KB. Above the maximum, evictableLocked chooses a waiting connection
+	// to close.
+	maxWaiting = 2000
+	// IdleTimeout is the maximum time that a connection waits for its next request.
+	IdleTimeout = 2 * time.Minute
+	// minIdle is the idle timeout of a connection while maxWaiting connections wait for a request. While at most half
+	// of maxWaiting wait, the idle timeout is IdleTimeout.
+	minIdle = 5 * time.Second
+)
+
+// Listener limits the number of connections. To accept a new connection above a limit, it closes (evicts) one
+// that waits for a request. Connections of unidentified clients are evicted first. Among these, the listener chooses
+// the address with the most waiting connections, and closes its oldest waiting connection. A flood of connections
+// from one address therefore evicts its own connections.
+type Listener struct {
+	net.Listener
+
+	rates *limit.Rates
+	peers Peers
+
+	mu        sync.Mutex
+	open      int
+	addresses map[string]*addressQueue
+	// waiting contains the connections (*Conn) that wait for a request, ordered by waitingSince. waiting[0] is
+	// for unidentified clients, and waiting[1] for users and guests.
+	waiting [2]lists.List
+}
+
+// addressQueue counts the connections of one address.
+type addressQueue struct {
+	open         int
+	waiting      lists.List // Waiting *Conn of this address, ordered by waitingSince.
+	unidentified int        // Number of connections in waiting with unidentified clients.
+}
+
+// New returns a Listener that accepts connections from l. trusted are the proxies whose connections do
+// not count toward the limits of an address.
+func New(l net.Listener, rates *limit.Rates, trusted Peers) *Listener {
+	return &Listener{Listener: l, rates: rates, peers: trusted, addresses: make(map[string]*addressQueue)}
+}
+
+// Accept returns the next connection that the limits allow. It closes every new connection above the limits.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &Conn{Conn: conn, listener: l, closed: make(chan struct{})}
+		if address, known := addressOf(conn.RemoteAddr().String()); known && !l.peers.contains(address) {
+			c.address = AddressKey(address)
+			reserved := l.rates.For(c.address).Reserve()
+			wait := reserved.Delay()
+			if wait > AddressWait {
+				reserved.Cancel()
+				// Close without a response, because no request was read yet.
+				_ = conn.Close()
+				continue
+			}
+			if wait > 0 {
+				c.readAfter = time.Now().Add(wait)
+			}
+		}
+		evicted, accepted := l.add(c)
+		for _, old := range evicted {
+			_ = old.Close() // The client may have closed it already.
+		}
+		if accepted {
+			return c, nil
+		}
+		_ = conn.Close() // The client may have closed it already.
+	}
+}
+
+// add counts a connection toward the limits. If a limit is reached, add first removes waiting connections from the
+// count, and returns them as evicted. The caller must close the evicted connections.
+func (l *Listener) add(c *Conn) (evicted []*Conn, accepted bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	evict := func(old *Conn) bool {
+		if old != nil {
+			l.removeLocked(old)
+			evicted = append(evicted, old)
+		}
+		return old != nil
+	}
+	for oldest := l.oldestLocked(); oldest != nil &&
+		time.Since(oldest.waitingSince) > l.idleLocked(); oldest = l.oldestLocked() {
+		evict(oldest)
+	}
+	q := l.addresses[c.address]
+	if c.address != "" && q != nil && q.open >= addressConnections && !evict(front(&q.waiting)) {
+		return evicted, false
+	}
+	if l.waitingLocked() >= maxWaiting || l.open >= maxConnections {
+		if !evict(l.evictableLocked()) && l.open >= maxConnections {
+			return evicted, false
+		}
+	}
+	l.open++
+	if c.address != "" {
+		if l.addresses[c.address] == nil {
+			l.addresses[c.address] = &addressQueue{}
+		}
+		l.addresses[c.address].open++
+	}
+	l.queueLocked(c)
+	return evicted, true
+}
+
+func front(waiting *lists.List) *Conn {
+	if e := waiting.Front(); e != nil {
+		c, _ := e.Value.(*Conn)
+		return c
+	}
+	return nil
+}
+
+// evictableLocked returns the waiting connection to close for a new connection, or nil if none waits. It scans all
+// addresses, so add calls it only at maxWaiting or maxConnections.
+func (l *Listener) evictableLocked() *Conn {
+	var most *addressQueue
+	for _, q := range l.addresses {
+		if q.unidentified > 1 && (most == nil || q.unidentified > most.unidentified) {
+			most = q
+		}
+	}
+	if most == nil {
+		return l.oldestLocked()
+	}
+	for e := most.waiting.Front(); e != nil; e = e.Next() {
+		if c, _ := e.Value.(*Conn); c != nil && !c.queuedIdentified {
+			return c
+		}
+	}
+	return l.oldestLocked()
+}
+
+// oldestLocked returns the connection that has waited longest for a request, or nil. Connections of unidentified
+// clients are first.
+func (l *Listener) oldestLocked() *Conn {
+	if c := front(&l.waiting[0]); c != nil {
+		return c
+	}
+	return front(&l.waiting[1])
+}
+
+func (l *Listener) waitingLocked() int { return l.waiting[0].Len() + l.waiting[1].Len() }
+
+// idleLocked returns the current idle timeout of a waiting connection. It falls from IdleTimeout to minIdle while the
+// number of waiting connections grows from half of maxWaiting to maxWaiting.
+func (l *Listener) idleLocked() time.Duration {
+	const half = maxWaiting / 2
+	excess := min(max(0, l.waitingLocked()-half), half)
+	return IdleTimeout - (IdleTimeout-minIdle)*time.Duration(excess)/half
+}
+
+func (l *Listener) queueLocked(c *Conn) {
+	c.waitingSince = time.Now()
+	queue := &l.waiting[0]
+	if c.identified {
+		queue = &l.waiting[1]
+	}
+	c.inAll = queue.PushBack(c)
+	c.queuedIdentified = c.identified
+	if q := l.addresses[c.address]; c.address != "" {
+		c.inAddress = q.waiting.PushBack(c)
+		if !c.identified {
+			q.unidentified++
+		}
+	}
+}
+
+func (l *Listener) unqueueLocked(c *Conn) {
+	if c.inAll == nil {
+		return
+	}
+	// Only one of the two lists contains the element. List.Remove ignores an element of another list.
+	l.waiting[0].Remove(c.inAll)
+	l.waiting[1].Remove(c.inAll)
+	if c.inAddress != nil {
+		q := l.addresses[c.address]
+		q.waiting.Remove(c.inAddress)
+		if !c.queuedIdentified {
+			q.unidentified--
+		}
+	}
+	c.inAll, c.inAddress = nil, nil
+}
+
+// removeLocked removes a connection from all counts and lists. It does not close the connection.
+func (l *Listener) removeLocked(c *Conn) {
+	if c.removed {
+		return
+	}
+	c.removed = true
+	l.unqueueLocked(c)
+	l.open--
+	if q := l.addresses[c.address]; c.address != "" {
+		if q.open--; q.open == 0 {
+			delete(l.addresses, c.address)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package listen
+
+import (
+	"sync"
+	"time"
+)
+
+// WriteTimeout is the maximum time for writing a message of a WebSocket, or a part of a log.
+const WriteTimeout = 10 * time.Second
+
+// WriteWatchdog ends a connection if one write takes longer than WriteTimeout. One timer serves all writes, because a
+// separate timer would make every write slower. When the timer fires, it checks the write in progress.
+type WriteWatchdog struct {
+	abort func()
+
+	mu        sync.Mutex
+	timer     *time.Timer // Nil while no timer is set.
+	startedAt time.Time   // When the current write began; zero if no write is in progress.
+}
+
+// OnTimeout sets the function that ends the connection. It must be called before Begin.
+func (l *WriteWatchdog) OnTimeout(abort func()) { l.abort = abort }
+
+// Begin records that a write begins.
+func (l *WriteWatchdog) Begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.startedAt = time.Now()
+	if l.timer == nil {
+		l.timer = time.AfterFunc(WriteTimeout, l.check)
+	}
+}
+
+// End records that the write has ended.
+func (l *WriteWatchdog) End() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.startedAt = time.Time{}
+}
+
+// Stop stops the timer. No write may begin after it.
+func (l *WriteWatchdog) Stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+}
+
+func (l *WriteWatchdog) check() {
+	if l.expired() {
+		l.abort()
+	}
+}
+
+// expired reports whether the write in progress has taken longer than WriteTimeout. If the write still has time,
+// expired restarts the timer for the rest of that time.
+func (l *WriteWatchdog) expired() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	left := WriteTimeout - time.Since(l.startedAt)
+	switch {
+	case l.startedAt.IsZero():
+		l.timer = nil
+	case left > 0:
+		l.timer.Reset(left)
+	default:
+		return true
+	}
+	return false
+}

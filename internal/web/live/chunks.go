@@ -1,0 +1,79 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+
+	"glasshouse/internal/watch/jsonscan"
+)
+
+// A message longer than maxUnchunked bytes is sent in chunks of chunkBytes, if the client supports chunks. During one
+// WebSocket write, nothing else can be sent on the connection, not even a ping. At 30 kB/s without compression, a
+// write takes 6.5 s for maxUnchunked bytes, and 2 s for one chunk.
+const maxUnchunked, chunkBytes = 192 << 10, 64 << 10
+
+// maxChunksInFlight is the maximum number of chunks of one connection that the client has not acknowledged. The
+// client acknowledges a chunk by its pong for the ping after the chunk. Without this limit, kernels and proxies could
+// buffer megabytes, and every other message would be delayed by that data.
+const maxChunksInFlight = 4
+
+// sendChunked sends a message of a subscription, in chunks if it is longer than maxUnchunked. Other messages can be
+// sent between the chunks. If the subscription ends, or stillValid reports that the viewer lost permission, the
+// remaining chunks are dropped.
+func (c *connection) sendChunked(
+	ctx context.Context, members []byte, id int, uncompressed bool, stillValid func(context.Context) bool,
+) error {
+	if !c.acceptsChunks || len(members) <= maxUnchunked {
+		return c.write(ctx, members, &id, uncompressed)
+	}
+	piece := appendMessageStart(make([]byte, 0, chunkBytes+64), &id)
+	totalBytes, sentBytes := len(piece)+len(members)+1, 0
+	var chunk []byte
+	for len(members) > 0 && c.acquireChunk(ctx, stillValid) {
+		n := min(len(members), chunkBytes)
+		for n < len(members) && !utf8.RuneStart(members[n]) {
+			n--
+		}
+		piece, members = append(piece, members[:n]...), members[n:]
+		if len(members) == 0 {
+			piece = append(piece, '}')
+		}
+		sentBytes += len(piece)
+		chunk = jsonscan.AppendString(
+			fmt.Appendf(chunk[:0], `"type":"part","told":%d,"of":%d,"text":`, sentBytes, totalBytes), piece,
+		)
+		if err := c.write(ctx, chunk, &id, uncompressed); err != nil {
+			return err // write has aborted the connection.
+		}
+		c.running.Go(func() {
+			c.awaitPong(ctx)
+			<-c.inFlight
+		})
+		piece = piece[:0]
+	}
+	return nil
+}
+
+// acquireChunk waits until fewer than maxChunksInFlight chunks are in flight. It returns false if the next chunk must
+// not be sent, because the subscription has ended or the permission is lost.
+func (c *connection) acquireChunk(ctx context.Context, stillValid func(context.Context) bool) bool {
+	select {
+	case c.inFlight <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	if ctx.Err() == nil && stillValid(ctx) {
+		return true
+	}
+	<-c.inFlight
+	return false
+}
+
+// awaitPong returns when the client has received all earlier data, or after pongTimeout. A timeout does not end the
+// session here: the periodic pings of the session detect a lost client.
+func (c *connection) awaitPong(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pongTimeout)
+	defer cancel()
+	_ = c.ws.Ping(ctx)
+}

@@ -1,0 +1,46 @@
+package live
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+const (
+	// stopRetryDelay is the minimum delay before a client reconnects to a server that has stopped. fullRetryDelay is
+	// the minimum delay after a quota was full. The server adds a random delay of up to retrySpread, so that clients do
+	// not reconnect all at once.
+	stopRetryDelay = 500 * time.Millisecond
+	fullRetryDelay = 5 * time.Second
+	retrySpread    = 5 * time.Second
+	// statusEnded is the WebSocket close code when the login of the user has ended.
+	statusEnded websocket.StatusCode = 4401
+	// statusShareEnded is the WebSocket close code when the share link of a guest was revoked or has expired.
+	statusShareEnded websocket.StatusCode = 4403
+	// statusSwitched is the WebSocket close code when another cluster has become the active one.
+	statusSwitched websocket.StatusCode = 4409
+	switchedReason                      = "the server shows another cluster; reload"
+	// closeTimeout is the maximum time that the server waits for the client's answer to a close frame.
+	closeTimeout = 4 * time.Second
+)
+
+// closeWithRetry closes the connection with a WebSocket close code. The text of the close frame contains the reason
+// and a retry delay. The delay is partly random, so that clients do not reconnect all at once.
+func (c *connection) closeWithRetry(code websocket.StatusCode, delay time.Duration, reason string) {
+	delay += rand.N(retrySpread) //nolint:gosec // The delay does not need secure random numbers.
+	c.close(code, fmt.Sprintf("retry after %d ms: %s", delay.Milliseconds(), reason))
+}
+
+// close ends the connection with a WebSocket close code and a reason. It waits up to closeTimeout for a write in
+// progress, and up to closeTimeout for the client's close frame.
+func (c *connection) close(code websocket.StatusCode, reason string) {
+	// After closeTimeout, c.cancel ends the read that waits for the client's close frame.
+	timer := time.AfterFunc(closeTimeout, c.cancel)
+	defer timer.Stop()
+	_ = c.ws.Close(code, reason) // The client may have closed it already.
+}
+
+// abort ends the connection without a close frame. The pending read of the session then fails, and the session ends.
+func (c *connection) abort() { _ = c.ws.CloseNow() }

@@ -1,0 +1,96 @@
+package live
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"glasshouse/internal/limit"
+	"glasshouse/internal/watch/stream"
+	"glasshouse/internal/web/listen"
+)
+
+// connection is the WebSocket of a session, which all of its subscriptions write to.
+type connection struct {
+	ws            *websocket.Conn
+	netConn       *listen.CorkedConn // The network connection below ws.
+	sockets       *Sockets
+	caller        limit.Caller
+	acceptsChunks bool // Whether the client supports messages in chunks.
+	// inFlight is a semaphore of maxChunksInFlight slots. A chunk uses a slot until the client has received the chunk.
+	inFlight chan struct{}
+	cancel   context.CancelFunc // Ends the session without a close frame.
+
+	running  sync.WaitGroup // Subscriptions, pings and waits for pongs of the session.
+	writing  sync.Mutex
+	watchdog listen.WriteWatchdog
+
+	pinging sync.Mutex
+	pinger  *time.Timer // Sends the periodic pings; nil after the session has ended.
+}
+
+// write sends one message. members is the JSON text of its members, without the id. If uncompressed is set, the
+// message is never compressed.
+func (c *connection) write(ctx context.Context, members []byte, id *int, uncompressed bool) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	c.watchdog.Begin()
+	defer c.watchdog.End()
+	// Do not cancel the write with ctx: a canceled write ends the connection, but ctx can end with only its
+	// subscription. The watchdog limits the duration of the write. A context with a deadline would double the cost of a
+	// write.
+	ctx = context.WithoutCancel(ctx)
+	var err error
+	if uncompressed && len(members) >= stream.CompressFrom {
+		err = c.sendUncompressed(ctx, members, id)
+	} else {
+		err = c.send(ctx, members, id)
+	}
+	if err != nil {
+		c.abort()
+	}
+	return err
+}
+
+// appendMessageStart appends "{" to dst, and the member id if id is not nil.
+func appendMessageStart(dst []byte, id *int) []byte {
+	dst = append(dst, '{')
+	if id != nil {
+		dst = append(strconv.AppendInt(append(dst, `"id":`...), int64(*id), 10), ',')
+	}
+	return dst
+}
+
+// send writes a message as one WebSocket frame. It copies the message into a pooled buffer.
+func (c *connection) send(ctx context.Context, members []byte, id *int) error {
+	text, ok := c.sockets.messageBuffers.Get().(*[]byte)
+	if !ok {
+		text = new([]byte)
+	}
+	defer c.sockets.messageBuffers.Put(text)
+	*text = append(append(appendMessageStart((*text)[:0], id), members...), '}')
+	return c.ws.Write(ctx, websocket.MessageText, *text)
+}
+
+// sendUncompressed writes a message without compression and without a copy. The WebSocket library compresses a
+// message if its first piece is long, so the first piece is short.
+func (c *connection) sendUncompressed(ctx context.Context, members []byte, id *int) error {
+	w, err := c.ws.Writer(ctx, websocket.MessageText)
+	if err != nil {
+		return err
+	}
+	var head [32]byte
+	c.netConn.Cork()
+	for _, piece := range [][]byte{appendMessageStart(head[:0], id), members, {'}'}} {
+		if _, err := w.Write(piece); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return c.netConn.Flush()
+}

@@ -1,0 +1,75 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"glasshouse/internal/watch/jsonscan"
+	"glasshouse/internal/watch/signal"
+	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
+	"glasshouse/internal/web/logstream"
+	"glasshouse/internal/web/request"
+)
+
+// viewLog is the name of the view that streams the log of a container.
+const viewLog = "log"
+
+// followLog streams the log of a container to the client, until the log ends or ctx is canceled. It sends each part
+// of the log as a separate message. Other messages can be sent between the parts.
+func (l *session) followLog(ctx context.Context, o *operation) error {
+	options, err := o.logOptions()
+	if err != nil {
+		return err
+	}
+	release, err := l.sockets.deps.Limits.AcquireLog(l.guest, l.identity)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, cancel := context.WithCancel(ctx)
+	var heartbeats sync.WaitGroup
+	defer heartbeats.Wait()
+	defer cancel()
+	heartbeats.Go(func() { l.sendHeartbeats(ctx, o.ID) })
+	var message []byte
+	out := &logstream.Writer{Send: func(part []byte, waiting bool) error {
+		message = jsonscan.AppendString(append(message[:0], `"type":"log","text":`...), part)
+		if waiting {
+			message = append(message, `,"waiting":true`...)
+		}
+		reserved, err := l.conn.reserve(ctx, stream.MessageMemory(len(message), false))
+		if err != nil {
+			return err
+		}
+		defer reserved.Release()
+		return l.conn.write(ctx, message, &o.ID, false)
+	}}
+	body, err := logstream.Open(ctx, l.access, o.Namespaces[0], o.Name, options, out)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }() // An error does not matter: the log is read or no longer needed.
+	err = out.Copy(body)
+	if _, isProblem := errors.AsType[*status.Problem](err); err == nil || isProblem {
+		return err
+	}
+	return &request.Problem{
+		Title: "Log is cut", Status: http.StatusServiceUnavailable,
+		Detail: fmt.Sprintf("The API server interrupted the log of %s/%s. Request it again from the time of its "+
+			"last line.", o.Namespaces[0], o.Name),
+	}
+}
+
+// sendHeartbeats sends heartbeats until ctx ends. They show the client that a subscription without new log lines is
+// still running.
+func (l *session) sendHeartbeats(ctx context.Context, id int) {
+	for range signal.Ticks(ctx, stream.Heartbeat) {
+		if l.conn.write(ctx, []byte(`"type":"heartbeat","cursor":""`), &id, true) != nil {
+			return // write has aborted the connection.
+		}
+	}
+}

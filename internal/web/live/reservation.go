@@ -1,0 +1,42 @@
+package live
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"glasshouse/internal/limit"
+	"glasshouse/internal/web/response"
+)
+
+// reserve reserves memory for a message of the session in the memory budget of the server.
+func (c *connection) reserve(ctx context.Context, bytes int64) (*limit.Reservation, error) {
+	m := &reservedMessage{conn: c}
+	m.acceptedBefore, _ = c.netConn.Accepted()
+	defer func() { m.reservedAt.Store(time.Now().UnixNano()) }()
+	return c.sockets.deps.Limits.Budget.Reserve(ctx, c.caller, bytes, m)
+}
+
+// reservedMessage implements limit.Response for a message whose memory is reserved until the message is sent.
+type reservedMessage struct {
+	conn       *connection
+	reservedAt atomic.Int64 // Unix nanoseconds; 0 before the memory is reserved.
+	// acceptedBefore is the number of bytes that conn.netConn had accepted at the time of the request for memory.
+	acceptedBefore int64
+}
+
+// Behind implements limit.Response. It returns the longer of two durations: how long the client has accepted no data,
+// and how far it lags behind rate bytes per second. Bytes of other messages of the session count as progress, because
+// they are sent first.
+func (m *reservedMessage) Behind(rate int64) time.Duration {
+	reservedAt := m.reservedAt.Load()
+	if reservedAt == 0 {
+		return 0
+	}
+	acceptedBytes, acceptedAt := m.conn.netConn.Accepted()
+	stalled := time.Since(time.Unix(0, max(reservedAt, acceptedAt)))
+	return max(stalled, time.Since(time.Unix(0, reservedAt))-response.TimeFor(acceptedBytes-m.acceptedBefore, rate))
+}
+
+// Abort implements limit.Response. It ends the session.
+func (m *reservedMessage) Abort() { m.conn.cancel() }

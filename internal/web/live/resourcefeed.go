@@ -1,0 +1,123 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/stream"
+	"glasshouse/internal/web/picker"
+)
+
+// viewResources is the name of the view that lists all resources of the cluster.
+const viewResources = "resources"
+
+// coalesceDelay is how long changes of the resource list are collected before they are sent together. Several
+// resources often appear, disappear or finish their first list at the same time.
+const coalesceDelay = 100 * time.Millisecond
+
+// followResources sends the list of resources that API discovery found, and sends it again when the list or the state
+// of a resource changes. It also sends the number of objects of each watched resource. All sessions with the same
+// Viewer.Key share the encoded messages (picker.Feed).
+func (l *session) followResources(ctx context.Context, id int) error {
+	follower := l.access.Follow() //nolint:contextcheck // An informer outlives the session that starts it.
+	defer follower.Close()
+	//nolint:contextcheck // The feed outlives this session.
+	feed, leave := l.sockets.feeds.Join(l.cluster, l.identity.Viewer)
+	defer leave()
+	openedAt, sentVersion, sentCounts, sentAt := time.Now(), 0, 0, time.Time{}
+	// Accept a list that was read up to coalesceDelay before this subscription. Sessions that start at the same time
+	// then share one list.
+	after := openedAt.Add(-coalesceDelay)
+	for {
+		doc, err := feed.Resources.Latest(ctx, after, l.resourcesMessage)
+		if err != nil {
+			return err
+		}
+		// The version is the same if only resources changed that the viewer is not allowed to see. Such a change must not
+		// cause a message, and must not delay a heartbeat.
+		message := doc.Text
+		if doc.Version == sentVersion {
+			message = []byte(`"type":"heartbeat","cursor":""`)
+		}
+		if doc.Version != sentVersion || time.Since(sentAt) >= stream.Heartbeat {
+			if l.sendResources(ctx, message, id) != nil {
+				return nil // The connection has ended, so the error cannot be sent.
+			}
+			sentVersion, sentAt = doc.Version, time.Now()
+		}
+		// A list that was read before this subscription opened may lack changes since then. Read it again after
+		// coalesceDelay.
+		changed := !doc.StartedAt.After(openedAt)
+		if !changed {
+			if changed, err = l.followCounts(
+				ctx, id, follower, feed, &sentCounts, sentAt.Add(stream.Heartbeat),
+			); err != nil {
+				return nil // The subscription or the session has ended.
+			}
+		}
+		if after = time.Now(); !changed {
+			after = after.Add(-stream.Heartbeat)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(coalesceDelay):
+		}
+	}
+}
+
+// sendResources sends a message of followResources: a resource list or a heartbeat. It first reserves memory, because
+// the list is long if the cluster has many resources.
+func (l *session) sendResources(ctx context.Context, message []byte, id int) error {
+	reserved, err := l.conn.reserve(ctx, int64(len(message)+2*chunkBytes))
+	if err != nil {
+		return err
+	}
+	defer reserved.Release()
+	return l.conn.sendChunked(ctx, message, id, true, alwaysValid)
+}
+
+// alwaysValid is a stillValid function for messages that need no permission recheck while they are sent.
+func alwaysValid(context.Context) bool { return true }
+
+// followCounts sends the number of objects of each resource whenever a number changes. It returns true when the
+// resource list or the state of a resource may have changed. It returns false at the time until, when a heartbeat is
+// due.
+func (l *session) followCounts(
+	ctx context.Context, id int, follower *watch.Follower, feed *picker.Feed, sentVersion *int, until time.Time,
+) (changed bool, err error) {
+	for !changed && time.Now().Before(until) {
+		version, text, countsChanged := feed.Counts.Latest(ctx, l.access.Counts)
+		if version != *sentVersion {
+			if err := l.conn.sendChunked(ctx, text, id, true, alwaysValid); err != nil {
+				return false, err
+			}
+			*sentVersion = version
+		}
+		if changed, err = follower.Next(ctx, countsChanged, until); err != nil {
+			return false, err
+		}
+	}
+	return changed, nil
+}
+
+// resourcesMessage returns the message with the resource list. It removes the numbers of objects, because these
+// change often and are sent in another message.
+func (l *session) resourcesMessage(ctx context.Context) ([]byte, error) {
+	doc, err := l.sockets.deps.Picker.Read(ctx, l.access, picker.DiscoveryWait)
+	if err != nil {
+		return nil, err
+	}
+	for i := range doc.Resources {
+		doc.Resources[i].Count = nil
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return nil, fmt.Errorf("encode the resources: %w", err)
+	}
+	return append([]byte(`"type":"resources",`), text[1:len(text)-1]...), nil
+}

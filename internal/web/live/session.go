@@ -1,0 +1,186 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"sync"
+
+	"github.com/coder/websocket"
+	"golang.org/x/time/rate"
+
+	"glasshouse/internal/limit"
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/request"
+	"glasshouse/internal/web/share"
+)
+
+// session is one WebSocket of one browser tab. The method read handles the client's messages. Each subscription has
+// its own goroutine, so that a slow client does not delay other clients.
+type session struct {
+	conn          connection
+	access        *watch.Access
+	identity      auth.Identity // Who the client is, and until when the login is valid.
+	guest         *share.Guest  // The viewer of a share link; nil for other clients.
+	sockets       *Sockets
+	cluster       *request.Cluster
+	pageClusterID string // The ID of the cluster that the page shows; empty if unknown.
+
+	quotas             []limit.Limit
+	subscriptionQuotas []limit.Limit   // Limits on the number of subscriptions.
+	limiters           []*rate.Limiter // Rate limits of the client's messages.
+	invalidMessages    int             // Number of invalid messages from the client so far.
+
+	mu            sync.Mutex
+	subscriptions map[int]*openSubscription
+}
+
+// serve serves the socket until the connection ends. Code that ends the session must not cancel the context of read,
+// because the WebSocket library would drop the connection without a close frame. It closes the connection with a
+// close code instead.
+func (l *session) serve() {
+	defer l.logPanic()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(l.cluster.Context()))
+	l.conn.cancel = cancel
+	defer cancel()
+	release := l.sockets.deps.Limits.AcquireSocket(l.quotas)
+	if release == nil {
+		l.conn.closeWithRetry(websocket.StatusTryAgainLater, fullRetryDelay, "too many connections")
+		return
+	}
+	defer release()
+	if l.pageClusterID != "" && l.pageClusterID != l.cluster.ID {
+		l.conn.close(statusSwitched, switchedReason)
+		return
+	}
+	if l.guest != nil {
+		defer l.guest.Enter()()
+	}
+	closeDone := make(chan struct{})
+	cancelClose := context.AfterFunc(l.cluster.Context(), func() {
+		defer close(closeDone)
+		if !l.sockets.deps.Stopping() {
+			l.conn.close(statusSwitched, switchedReason)
+			return
+		}
+		l.conn.closeWithRetry(websocket.StatusGoingAway, stopRetryDelay, "the server is stopping")
+	})
+	identityCtx, done := l.identity.Context(ctx)
+	defer done()
+	waitClosed := l.closeOnEnd(identityCtx)
+	defer waitClosed()
+	l.conn.watchdog.OnTimeout(l.conn.abort)
+	defer l.conn.watchdog.Stop()
+	l.conn.startPings(ctx)
+	_ = l.read(ctx) // read returns an error when the connection ends.
+	cancel()
+	_ = l.conn.ws.CloseNow() // The connection may be closed already.
+	if !cancelClose() {
+		<-closeDone
+	}
+	l.conn.stopPings()
+	l.conn.running.Wait()
+}
+
+// logPanic recovers from a panic in the session and logs it, so that the panic ends only this connection.
+func (l *session) logPanic() {
+	if v := recover(); v != nil {
+		l.sockets.deps.Log.Error("WebSocket session failed", "panic", v, "stack", string(debug.Stack()))
+		_ = l.conn.ws.CloseNow() // After a panic, no other code closes the connection.
+	}
+}
+
+// read receives and handles the client's messages until the connection ends.
+func (l *session) read(ctx context.Context) error {
+	l.conn.ws.SetReadLimit(maxDrained)
+	for {
+		kind, reader, err := l.conn.ws.Reader(ctx)
+		if err != nil {
+			return err
+		}
+		message, err := io.ReadAll(io.LimitReader(reader, maxMessage+1))
+		if err != nil {
+			return err
+		}
+		if len(message) <= maxMessage && kind == websocket.MessageText {
+			l.handleMessage(ctx, message)
+			continue
+		}
+		if err := l.drain(ctx, reader); err != nil {
+			return err
+		}
+		if kind != websocket.MessageText {
+			l.rejectMessage(ctx, request.BadRequest("Binary frame", "The frame is binary; send JSON in text frames."))
+		} else {
+			l.rejectMessage(ctx, &request.Problem{
+				Title: "Frame too long", Status: http.StatusRequestEntityTooLarge,
+				Detail: fmt.Sprintf("A frame may have at most %d bytes.", maxMessage),
+			})
+		}
+	}
+}
+
+// drain discards the rest of a refused message. Every maxMessage bytes of it count as one message for the rate limit.
+func (l *session) drain(ctx context.Context, rest io.Reader) error {
+	for {
+		if err := l.waitForRate(ctx); err != nil {
+			return err
+		}
+		if _, err := io.CopyN(io.Discard, rest, maxMessage); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// closeOnEnd closes the connection when identityCtx ends because the login or the share link has ended. The session
+// calls wait before it returns: wait waits for a close that is in progress.
+func (l *session) closeOnEnd(identityCtx context.Context) (wait func()) {
+	closeDone := make(chan struct{})
+	cancelClose := context.AfterFunc(identityCtx, func() {
+		defer close(closeDone)
+		switch ended := errors.Is(context.Cause(identityCtx), auth.ErrEnded); {
+		case ended && l.guest != nil:
+			l.conn.close(statusShareEnded, "this link was revoked or has expired")
+		case ended:
+			l.conn.close(statusEnded, "your login has ended; log in again")
+		}
+	})
+	return func() {
+		if !cancelClose() {
+			<-closeDone
+		}
+	}
+}
+
+// rejectMessage sends an error for an invalid message. After more than maxInvalidMessages of them, it closes the
+// connection.
+func (l *session) rejectMessage(ctx context.Context, err error) {
+	l.invalidMessages++
+	if l.invalidMessages > maxInvalidMessages {
+		l.conn.close(websocket.StatusPolicyViolation, "too many invalid messages; see the last errors")
+		return
+	}
+	l.sendProblem(ctx, nil, err)
+}
+
+// sendProblem sends err as an error message. id is the id of the subscription, or nil if the error belongs to none.
+func (l *session) sendProblem(ctx context.Context, id *int, err error) {
+	p := request.ProblemFor(l.identity.Viewer, err)
+	p.Type = "about:blank"
+	if p.Status == http.StatusInternalServerError {
+		l.sockets.deps.Log.ErrorContext(ctx, "subscription failed", "error", err)
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		return // Cannot happen: strings and a number can always be encoded.
+	}
+	members := append([]byte(`"type":"error","problem":`), text...)
+	_ = l.conn.write(ctx, members, id, true) // A failed write ends the session.
+}

@@ -1,0 +1,115 @@
+// Package live serves one WebSocket for each browser tab. A session reads the operations of a client, and runs each
+// subscription in its own goroutine. All messages are written by the connection, one at a time and with a deadline.
+package live
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"glasshouse/internal/watch/stream"
+	"glasshouse/internal/web/listen"
+	"glasshouse/internal/web/picker"
+	"glasshouse/internal/web/quota"
+	"glasshouse/internal/web/request"
+	"glasshouse/internal/web/response"
+)
+
+const (
+	subprotocol = "glasshouse.v1+json"
+	// maxMessage is the maximum length, in bytes, of a message from a client. The server discards a longer message of
+	// up to maxDrained bytes, and sends an error. An even longer message ends the connection.
+	maxMessage       = 32 << 10
+	maxDrained       = 1 << 20
+	maxSubscriptions = 100
+	// maxInvalidMessages is how many invalid messages a client can send on one connection. The next one closes the
+	// connection.
+	maxInvalidMessages = 100
+	pingInterval       = 25 * time.Second
+	// pongTimeout is the maximum time until the client answers a ping. It is long, because all data sent before the
+	// ping arrives first. Kernels and proxies buffer about 500 KiB on a slow link.
+	pongTimeout = 30 * time.Second
+	// maxConcurrentMessages is how many messages of one connection are encoded or sent at the same time: one is sent,
+	// and the next is encoded. The third message keeps this possible while a long message is sent in chunks.
+	maxConcurrentMessages = 3
+)
+
+// Deps are the dependencies of Sockets.
+type Deps struct {
+	Limits *quota.Limits
+	Reader *response.Reader
+	Picker *picker.List
+	Log    *slog.Logger
+	// Origins returns the allowed origins of a request, as patterns for the WebSocket library.
+	Origins func(*http.Request) []string
+	// Stopping reports whether the server is stopping. If it is not, the end of a cluster's context means that another
+	// cluster has become active.
+	Stopping func() bool
+}
+
+// Sockets serves the WebSockets of all browser tabs.
+type Sockets struct {
+	deps           Deps
+	feeds          picker.Feeds
+	messageBuffers sync.Pool // Pool of *[]byte, the buffers in which messages are built.
+	running        sync.WaitGroup
+}
+
+// New returns Sockets without any open WebSocket.
+func New(deps Deps) *Sockets { return &Sockets{deps: deps} }
+
+// Wait waits until all WebSockets are closed. The end of a cluster's context closes its WebSockets.
+func (s *Sockets) Wait() { s.running.Wait() }
+
+// Serve serves the WebSocket of one browser tab.
+func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
+	if !strings.Contains(r.Header.Get("Sec-WebSocket-Protocol"), subprotocol) {
+		return request.BadRequest("Wrong subprotocol", "Open a WebSocket with the subprotocol %s.", subprotocol)
+	}
+	// Count the socket before Accept hijacks its connection. http.Server does not wait for hijacked connections on
+	// shutdown, so the server calls Wait.
+	s.running.Add(1)
+	netConn := listen.NewCorkedConn(s.deps.Limits.FrameLimiters(r), &s.messageBuffers)
+	conn, err := websocket.Accept(netConn.Hijacker(w), r, &websocket.AcceptOptions{
+		Subprotocols:         []string{subprotocol},
+		CompressionMode:      websocket.CompressionNoContextTakeover,
+		CompressionThreshold: stream.CompressFrom,
+		OriginPatterns:       s.deps.Origins(r),
+	})
+	if err != nil {
+		s.running.Done()
+		return nil //nolint:nilerr // Accept has already sent an error response.
+	}
+	quotas, builds := s.deps.Limits.ForSocket(r), s.deps.Limits.Processors(r)
+	// A subscription waits for a processor without a timeout, because a thousand tabs can reconnect at once.
+	acquireProcessor := func(ctx context.Context) (release func(), err error) {
+		lease, err := s.deps.Limits.Limiter.Acquire(ctx, 1, builds...)
+		return lease.Release, err
+	}
+	access := s.deps.Reader.Access(r).
+		WithScanLimiter(acquireProcessor).
+		WithMaxMessages(maxConcurrentMessages).
+		WithFanOut(func() int { return s.deps.Limits.FanOutSize(quotas) })
+	l := &session{
+		conn: connection{
+			ws: conn, netConn: netConn, sockets: s, caller: s.deps.Limits.CallerOf(r),
+			acceptsChunks: r.URL.Query().Get("parts") == "true", inFlight: make(chan struct{}, maxChunksInFlight),
+		},
+		identity: request.IdentityOf(r), guest: request.GuestOf(r), sockets: s,
+		cluster: request.ClusterOf(r), pageClusterID: r.URL.Query().Get("cluster"),
+		quotas: quotas, subscriptionQuotas: quota.ForSubscription(quotas), limiters: s.deps.Limits.MessageLimiters(r),
+		subscriptions: make(map[int]*openSubscription),
+	}
+	l.access = access.WithReserve(l.conn.reserve)
+	// Serve the socket in another goroutine, so that the handler returns and the memory of the request is freed.
+	go func() {
+		defer s.running.Done()
+		l.serve()
+	}()
+	return nil
+}

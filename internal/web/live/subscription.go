@@ -1,0 +1,149 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"glasshouse/internal/limit"
+	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/stream"
+	"glasshouse/internal/web/quota"
+	"glasshouse/internal/web/request"
+)
+
+// openSubscription is a subscription of a session, until it has ended.
+type openSubscription struct {
+	stop   context.CancelFunc
+	ended  chan struct{}
+	window *query.Window // The requested rows; nil in views without a window.
+}
+
+// subscribe starts a subscription in its own goroutine, or sends an error.
+func (l *session) subscribe(ctx context.Context, o *operation) {
+	window, err := o.newWindow()
+	if err != nil {
+		l.sendProblem(ctx, &o.ID, err)
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	f := &openSubscription{stop: cancel, ended: make(chan struct{}), window: window}
+	l.mu.Lock()
+	_, exists := l.subscriptions[o.ID]
+	full := len(l.subscriptions) >= maxSubscriptions
+	if !exists && !full {
+		l.subscriptions[o.ID] = f
+	}
+	l.mu.Unlock()
+	var lease *limit.Lease
+	if !exists && !full {
+		lease = l.sockets.deps.Limits.Limiter.TryAcquire(1, l.subscriptionQuotas...)
+	}
+	switch {
+	case exists:
+		cancel()
+		l.sendProblem(ctx, nil,
+			request.BadRequest("Subscription exists", "The id %d is in use; unsubscribe it first, or use another.", o.ID))
+	case full:
+		cancel()
+		l.sendProblem(ctx, &o.ID,
+			request.BadRequest("Too many subscriptions", "The maximum of a connection is %d; unsubscribe one first.",
+				maxSubscriptions))
+	case lease == nil:
+		cancel()
+		l.removeSubscription(o.ID, f)
+		l.sendProblem(ctx, &o.ID, request.BadRequest("Too many subscriptions",
+			"All connections of a user, a link or an address together may have %d for each allowed connection; "+
+				"unsubscribe one first.", quota.SocketSubscriptions))
+	default:
+		l.conn.running.Go(func() {
+			defer close(f.ended)
+			defer lease.Release()
+			defer cancel()
+			err := l.follow(ctx, o, window)
+			l.removeSubscription(o.ID, f)
+			switch {
+			case ctx.Err() != nil || errors.Is(err, stream.ErrClosed):
+			case err != nil:
+				l.sendProblem(ctx, &o.ID, err)
+			case o.View == viewLog:
+				_ = l.conn.write(ctx, []byte(`"type":"log-end"`), &o.ID, true) // A failed write ends the session.
+			}
+		})
+	}
+}
+
+// follow sends the messages of a subscription until it ends. For a log, nil means that the log has ended. For other
+// views, nil means that the session has ended.
+func (l *session) follow(ctx context.Context, o *operation, window *query.Window) (err error) {
+	defer request.RecoverAsError(&err)
+	switch {
+	case o.View == viewResources && o.hasSelection():
+		return request.BadRequest("Invalid resources subscription",
+			"The view resources covers all resources, and allows no other member but id.")
+	case o.View == viewResources:
+		return l.followResources(ctx, o.ID)
+	case o.View == viewLog:
+		return l.followLog(ctx, o)
+	}
+	subscription, err := l.access.Subscribe(ctx, o.query(window), stream.View(o.View), o.Cursor)
+	if err != nil {
+		return err
+	}
+	defer subscription.Close()
+	for {
+		message, err := subscription.Next(ctx)
+		if err != nil {
+			return err
+		}
+		uncompressed := stream.View(o.View).IsPlain(message)
+		if err := l.conn.sendChunked(ctx, message, o.ID, uncompressed, subscription.StillValid); err != nil {
+			return nil // The connection has ended, so the error cannot be sent.
+		}
+	}
+}
+
+// moveWindow changes the window of a subscription (the range of rows that it sends). For an invalid request, it sends
+// an error and does not change the window.
+func (l *session) moveWindow(ctx context.Context, o *operation) {
+	l.mu.Lock()
+	f := l.subscriptions[o.ID]
+	l.mu.Unlock()
+	err := error(noSubscription(o.ID))
+	switch {
+	case f != nil && f.window == nil:
+		err = request.BadRequest("Invalid window", "The subscription with the id %d has another view.", o.ID)
+	case f != nil:
+		err = f.window.Move(o.Offset, o.Count, strings.Join(o.Namespaces, ","), o.Name)
+	}
+	if err != nil {
+		l.sendProblem(ctx, nil, err)
+	}
+}
+
+func noSubscription(id int) *request.Problem {
+	return request.BadRequest("No such subscription", "There is no subscription with the id %d.", id)
+}
+
+// unsubscribe ends a subscription and waits for its end. Afterwards, the server sends no message with this id, and
+// the client can use the id again.
+func (l *session) unsubscribe(ctx context.Context, id int) {
+	l.mu.Lock()
+	f := l.subscriptions[id]
+	l.mu.Unlock()
+	if f == nil {
+		l.sendProblem(ctx, nil, noSubscription(id))
+		return
+	}
+	f.stop()
+	<-f.ended
+}
+
+// removeSubscription frees the id of the ended subscription f. It does nothing if a newer subscription uses the id.
+func (l *session) removeSubscription(id int, f *openSubscription) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.subscriptions[id] == f {
+		delete(l.subscriptions, id)
+	}
+}

@@ -1,0 +1,127 @@
+// Package logstream streams the log of a container as plain text, in parts. HTTP responses and sockets send these
+// parts.
+package logstream
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/request"
+)
+
+const (
+	// DefaultTail is the number of last lines with which a log starts by default. A client can request up to maxTail
+	// lines.
+	DefaultTail, maxTail = 500, 5000
+	// logOpenWait is how long the response to a log request waits for the first line. The response then starts without
+	// a line, with status 200, so later errors cannot change the HTTP status.
+	logOpenWait = 2 * time.Second
+	// logChunk is the maximum length of one part of a log, in bytes.
+	logChunk = 64 << 10
+)
+
+// Open opens the log. If the API server does not respond within logOpenWait to a request that follows a log,
+// Open starts the response without a line.
+func Open(
+	ctx context.Context, access *watch.Access, namespace, name string, options watch.LogOptions, out *Writer,
+) (io.ReadCloser, error) {
+	type result struct {
+		body io.ReadCloser
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var log result
+		defer func() { done <- log }()
+		defer request.RecoverAsError(&log.err)
+		log.body, log.err = access.Logs(ctx, namespace, name, options)
+	}()
+	var openTimeout <-chan time.Time
+	if options.Follow {
+		openTimeout = time.After(logOpenWait)
+	}
+	select {
+	case log := <-done:
+		return log.body, log.err
+	case <-openTimeout:
+	}
+	err := out.flush()
+	// The API server has not responded yet. Wait for it until ctx ends. ctx ends when the client disconnects.
+	log := <-done
+	if err == nil || log.err != nil {
+		return log.body, log.err
+	}
+	_ = log.body.Close()
+	return nil, err
+}
+
+// Writer removes escape sequences from a log and sends the text in parts of at most logChunk bytes.
+type Writer struct {
+	// Send sends a part of the log, which ends with a complete character. waiting is true if the API server has not
+	// responded yet. The first part can be empty, and so can the first part after the response of the API server.
+	Send      func(part []byte, waiting bool) error
+	Started   bool // A part was sent since the log was opened, or since the API server has responded.
+	responded bool // The API server has responded.
+	text      plainText
+	buf       []byte
+}
+
+// Copy sends the lines of a log as they arrive. It first sends an empty part, to show that the log is open.
+func (l *Writer) Copy(from io.Reader) error {
+	l.responded, l.Started = true, false
+	if err := l.flush(); err != nil {
+		return err
+	}
+	lines := bufio.NewReaderSize(from, logChunk)
+	for {
+		line, err := lines.ReadSlice('\n')
+		l.buf = l.text.append(l.buf, line)
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			l.buf = l.text.finish(l.buf)
+			err = errors.Join(ignoreError(err, io.EOF), l.flush())
+			return err
+		}
+		if lines.Buffered() > 0 && len(l.buf) < logChunk {
+			// More lines are already available, so send them in the same part.
+			continue
+		}
+		if err := l.flush(); err != nil {
+			return err
+		}
+	}
+}
+
+func ignoreError(err, target error) error {
+	if errors.Is(err, target) {
+		return nil
+	}
+	return err
+}
+
+// flush sends the buffered text in parts of at most logChunk bytes.
+func (l *Writer) flush() error {
+	if l.Started && len(l.buf) == 0 {
+		return nil
+	}
+	l.Started = true
+	rest := l.buf
+	l.buf = l.buf[:0]
+	for {
+		part := rest
+		if len(part) > logChunk {
+			part = part[:logChunk]
+			for !utf8.RuneStart(rest[len(part)]) {
+				part = part[:len(part)-1]
+			}
+		}
+		rest = rest[len(part):]
+		if err := l.Send(part, !l.responded); err != nil || len(rest) == 0 {
+			return err
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"glasshouse/internal/web/request"
+
+	"github.com/go-chi/chi/v5"
+)
+
+func (s *Server) noRoute(_ http.ResponseWriter, r *http.Request) error {
+	return &request.Problem{
+		Title: "Page not found", Status: http.StatusNotFound,
+		Detail: fmt.Sprintf("There is no page at %.200q. %s lists the routes.", s.base.At(r.URL.Path),
+			s.base.At("/api/openapi.json")),
+	}
+}
+
+func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
+	var allowed []string
+	for _, rt := range s.routes() {
+		if chi.RouteContext(r.Context()).Routes.Match(chi.NewRouteContext(), rt.method, r.URL.Path) &&
+			!slices.Contains(allowed, rt.method) {
+			allowed = append(allowed, rt.method)
+		}
+	}
+	if len(allowed) == 0 {
+		// The router matched the escaped path, but no route matches the decoded path.
+		allowed = []string{http.MethodGet}
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	return &request.Problem{
+		Title: "Read only", Status: http.StatusMethodNotAllowed,
+		Detail: fmt.Sprintf("%.20s is not allowed here; use %s.", r.Method, strings.Join(allowed, " or ")),
+	}
+}

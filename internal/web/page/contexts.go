@@ -1,0 +1,49 @@
+package page
+
+import (
+	"net/http"
+
+	"glasshouse/internal/web/request"
+	"glasshouse/internal/web/response"
+	"glasshouse/web/templates"
+)
+
+// Contexts serves the page on which a user switches to another cluster.
+type Contexts struct{ Site *Site }
+
+// List renders the page that lists all contexts.
+func (p *Contexts) List(w http.ResponseWriter, r *http.Request) error {
+	return p.render(w, r, http.StatusOK, "")
+}
+
+// render renders the page that lists all contexts. reason is why the last switch failed, or empty.
+func (p *Contexts) render(w http.ResponseWriter, r *http.Request, status int, reason string) error {
+	all, err := p.Site.Active.ListContexts()
+	if problem := request.ProblemFor(request.IdentityOf(r).Viewer, err); err != nil && !p.Site.Active.CanSwitch() {
+		return err
+	} else if err != nil && reason == "" {
+		status, reason = problem.Status, problem.Detail
+	}
+	page := templates.Contexts{Layout: p.Site.layout(r, "Contexts", ""), Active: request.ClusterOf(r).Name, Error: reason}
+	for _, kubeContext := range all {
+		page.Contexts = append(page.Contexts, templates.Context(kubeContext))
+	}
+	return response.HTML(w, r, status, templates.ContextsPage(page))
+}
+
+// SwitchTo makes the cluster of the context in a form the active one. The page of list submits that form.
+func (p *Contexts) SwitchTo(w http.ResponseWriter, r *http.Request) error {
+	if err := r.ParseForm(); err != nil || !r.PostForm.Has("name") {
+		return request.BadRequest("Invalid context", "The form must name a context of the kubeconfig in the field name.")
+	}
+	if err := p.Site.Active.SwitchTo(r.Context(), r.PostForm.Get("name")); err != nil {
+		problem := request.ProblemFor(request.IdentityOf(r).Viewer, err)
+		if !p.Site.Active.CanSwitch() || !request.WantsPage(r) || problem.Status == http.StatusInternalServerError {
+			return err
+		}
+		return p.render(w, r, problem.Status, problem.Detail)
+	}
+	w.Header().Set("Location", p.Site.Base.At("/"))
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}

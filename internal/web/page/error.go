@@ -1,0 +1,50 @@
+package page
+
+import (
+	"net/http"
+
+	"glasshouse/internal/web/request"
+	"glasshouse/internal/web/response"
+	"glasshouse/web/templates"
+)
+
+// WriteError renders the HTML page for a failed request. If the sender of the request is not identified, the page
+// reveals nothing about the cluster.
+func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, p request.Problem) error {
+	if request.HasEndedShare(r) {
+		ended := templates.Share{Layout: s.bareLayout(r, p.Title), Ended: true}
+		return response.HTML(w, r, p.Status, templates.SharePage(ended))
+	}
+	if p.Status == http.StatusUnauthorized && s.Auth.HasLogin() {
+		to := ""
+		if r.Method == http.MethodGet {
+			to = r.URL.RequestURI()
+		}
+		return (&Login{s}).render(w, r, p.Status, to, "")
+	}
+	failure := templates.Failure{Problem: templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}}
+	// Keep the page for status 429 short, because no memory is reserved for it.
+	if !request.IsIdentified(r) || p.Status == http.StatusTooManyRequests {
+		failure.Layout = s.bareLayout(r, p.Title)
+		return response.HTML(w, r, p.Status, templates.BareProblemPage(failure))
+	}
+	failure.Layout, failure.Problem.Next = s.layout(r, p.Title, ""), nextSteps(r, p)
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Refresh", "2")
+	}
+	if p.Status == http.StatusNotFound && request.Param(r, "resource") != "" {
+		failure.Ref = request.RefOf(r)
+	}
+	return response.HTML(w, r, p.Status, templates.ProblemPage(failure))
+}
+
+// nextSteps returns links and hints that help the user to continue after a problem.
+func nextSteps(r *http.Request, p request.Problem) []templates.Link {
+	if p.Status == http.StatusServiceUnavailable {
+		return []templates.Link{{Text: "Retrying automatically."}}
+	}
+	if guest := request.GuestOf(r); guest != nil {
+		return []templates.Link{{Text: "Go to the shared view", Href: guest.Share.To}}
+	}
+	return []templates.Link{{Text: "Go to Pods", Href: "/r/core/v1/pods"}}
+}

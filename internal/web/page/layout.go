@@ -1,0 +1,161 @@
+// Package page serves the HTML pages. They work without a script, and contain the first rows or the object that the
+// script then keeps current. Pages for senders that are not identified contain no cluster data.
+package page
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/status"
+	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/picker"
+	"glasshouse/internal/web/request"
+	"glasshouse/internal/web/response"
+	"glasshouse/web"
+	"glasshouse/web/templates"
+)
+
+// Site is what all HTML pages have in common: their layout, and the access to the cluster.
+type Site struct {
+	Version  string
+	PageRows int // Maximum number of rows of a list that the browser loads completely.
+	Base     request.BasePath
+	Assets   *web.Assets
+	Auth     *auth.Authority // Nil means no login.
+	Active   *request.ActiveCluster
+	Reader   *response.Reader
+	Picker   *picker.List
+}
+
+// titleOf returns the title of an object's page, such as "default/web - Pods". The function titleOf in
+// web/static/src/model/view.ts must return the same title.
+func titleOf(kinds, namespace, name string) string {
+	return strings.TrimPrefix(namespace+"/"+name, "/") + " - " + kinds
+}
+
+// layout returns the data for the parts of a page around its content, such as the user and the resource picker.
+func (s *Site) layout(r *http.Request, title, selected string) templates.Layout {
+	layout := templates.Layout{
+		Title: title, Version: s.Version, Cluster: request.ClusterOf(r).Name, ID: request.ClusterOf(r).ID,
+		Preferences: preferencesOf(r),
+		Assets: templates.Assets{
+			Script: s.Assets.URL("app.js"), Style: s.Assets.URL("app.css"), Icon: s.Assets.URL("favicon.svg"),
+			Chunks: s.Assets.Chunks(),
+		},
+	}
+	if guest := request.GuestOf(r); guest != nil {
+		layout.Guest, layout.Cluster = s.guestLayout(guest), ""
+	} else {
+		layout.Banner, layout.Open = s.Auth.Banner(), s.isOpen()
+		if user := request.IdentityOf(r).Viewer.User; user != nil {
+			layout.User = user.Name
+		}
+		if s.Active.CanSwitch() {
+			layout.Contexts = request.ContextsPath
+		}
+		if s.Auth.HasLogin() {
+			layout.Logout = s.Base.At(request.LogoutPath)
+		}
+	}
+	resources, groupErrors, err := s.Reader.Access(r).Resources(r.Context(), 0)
+	if err != nil {
+		return layout // The content of the page reports the error.
+	}
+	var kinds []templates.Kind
+	for i := range resources {
+		k := &resources[i]
+		if !k.Preferred && k.Ref() != selected || !k.Can("list") {
+			continue
+		}
+		d := s.Picker.Document(k)
+		kinds = append(kinds, templates.Kind{
+			Ref: d.Ref, Href: "/r/" + d.Ref, Group: d.Group, Kind: d.Kind, Resource: d.Resource,
+			Namespaced: d.Namespaced, ShortNames: d.ShortNames,
+			Categories: d.Categories, Count: d.Count, State: string(d.State), Reason: d.Reason,
+			Namespaces: len(d.Namespaces), Selected: d.Ref == selected,
+		})
+	}
+	problems := make(map[string]string, len(groupErrors))
+	for _, groupError := range groupErrors {
+		problems[cmp.Or(groupError.Group, "core")] = groupError.Reason
+	}
+	layout.Groups = s.Picker.Sections.Groups(kinds, problems)
+	return layout
+}
+
+// isOpen reports whether the server has no login. Every client that can reach such a server sees everything that the
+// server shows.
+func (s *Site) isOpen() bool {
+	mode := s.Auth.Mode()
+	return mode == auth.None || mode == auth.SharedIdentity
+}
+
+// preferencesOf returns the theme and the density from the cookie "look", for example "dark-compact". It ignores
+// unknown words.
+func preferencesOf(r *http.Request) templates.Preferences {
+	var preferences templates.Preferences
+	cookie, err := r.Cookie("look")
+	if err != nil {
+		return preferences
+	}
+	for word := range strings.SplitSeq(cookie.Value, "-") {
+		switch word {
+		case "light", "dark":
+			preferences.Theme = word
+		case "compact", "roomy":
+			preferences.Density = word
+		}
+	}
+	return preferences
+}
+
+// namespaces returns the names of the namespaces that the viewer can list, and the state of that list. It returns no
+// names if the viewer cannot list namespaces, or if the first list is not complete yet.
+func (s *Site) namespaces(r *http.Request) ([]string, templates.State) {
+	snapshot, err := s.Reader.Access(r).Snapshot(r.Context(), query.Query{Resource: "core/v1/namespaces"}, pageWait)
+	if err != nil {
+		return nil, templates.State{}
+	}
+	names := make([]string, len(snapshot.Objects))
+	for i, o := range snapshot.Objects {
+		names[i] = o.Name()
+	}
+	return names, stateOf(snapshot.Status)
+}
+
+// bareLayout returns the layout of a page without any cluster data.
+func (s *Site) bareLayout(r *http.Request, title string) templates.Layout {
+	return templates.Layout{
+		Title: title, Preferences: preferencesOf(r), Open: s.isOpen(),
+		Assets: templates.Assets{Style: s.Assets.URL("app.css"), Icon: s.Assets.URL("favicon.svg")},
+	}
+}
+
+// Home redirects to the list of pods, because most users want to see the pods first. It redirects guests (viewers of
+// a share link) to the page that their link shares.
+func (s *Site) Home(w http.ResponseWriter, r *http.Request) error {
+	path := "/r/core/v1/pods"
+	if ns := request.ClusterOf(r).Namespace; ns != "" {
+		path += "?ns=" + url.QueryEscape(ns)
+	}
+	if guest := request.GuestOf(r); guest != nil {
+		path = guest.Share.To
+	}
+	if request.IsKiosk(r) {
+		path = templates.KioskRoute(path)
+	}
+	http.Redirect(w, r, s.Base.At(path), http.StatusSeeOther)
+	return nil
+}
+
+// stateOf converts a status to the type that the templates use.
+func stateOf(s status.Status) templates.State {
+	return templates.State{
+		State: string(s.State), Reason: s.Reason, Count: s.Count, Total: s.Total,
+		Since: s.Since.UTC().Format(time.RFC3339), Namespaces: s.Namespaces,
+	}
+}

@@ -1,0 +1,223 @@
+package page
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/cellsort"
+	"glasshouse/internal/watch/severity"
+	"glasshouse/internal/web/request"
+	"glasshouse/internal/web/response"
+	"glasshouse/web/templates"
+)
+
+const (
+	// pageRows is the maximum number of rows in the HTML of a page.
+	pageRows = 100
+	// pageWait is how long a page waits for the first list of a resource from the API server. The time is enough for
+	// some hundred objects, and too short for a user to notice.
+	pageWait = 250 * time.Millisecond
+)
+
+// List renders the page with the list of a resource.
+func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
+	query, values, err := request.QueryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "at", "kiosk")
+	if err != nil {
+		return err
+	}
+	access := s.Reader.Access(r)
+	resource, err := access.Resource(r.Context(), query.Resource)
+	if err != nil {
+		return err
+	}
+	page := templates.List{
+		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Href: "/r/" + resource.Ref(),
+		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Limit: s.PageRows,
+		Query: templates.Query{
+			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: cellsort.Lower(values.Get("sort")),
+			Columns: values["cols"],
+		},
+	}
+	page.Namespaces, page.NamespacesState = s.namespaces(r)
+	if page.From, err = request.NumberOf(values, "from"); err != nil {
+		return err
+	}
+	query.Sort, query.Offset, query.Limit = page.Query.Sort, page.From, pageRows
+	status := http.StatusOK
+	snapshot, err := access.Snapshot(r.Context(), query, pageWait)
+	if err != nil {
+		p := request.ProblemFor(request.IdentityOf(r).Viewer, err)
+		if p.Status == http.StatusInternalServerError {
+			return err
+		}
+		status = p.Status
+		page.Problem = &templates.Problem{
+			Status: p.Status, Title: p.Title, Detail: p.Detail, Next: []templates.Link{
+				{Text: "Clear filters", Href: page.Href},
+			},
+		}
+	} else if err := fillList(&page, snapshot); err != nil {
+		return err
+	}
+	title := templates.Plural(resource.Kind, resource.Resource)
+	if ns, name, _ := strings.Cut(values.Get("open"), "/"); ns != "" && name != "" {
+		title = titleOf(title, strings.TrimPrefix(ns, "_"), name)
+		page.OpenObject = templates.Link{
+			Text: strings.TrimPrefix(values.Get("open"), "_/"),
+			Href: request.ObjectPath(page.Ref, strings.TrimPrefix(ns, "_"), name),
+		}
+	}
+	page.Layout = s.layout(r, title, resource.Ref())
+	page.Exports = exportsOf(&page, values)
+	page.KeptParams = keptParamsOf(values)
+	linkList(&page, values)
+	return response.HTML(w, r, status, templates.ListPage(page))
+}
+
+func fillList(page *templates.List, snapshot *watch.Snapshot) error {
+	page.State = stateOf(snapshot.Status)
+	if snapshot.Synced {
+		page.Total = &snapshot.Total
+	}
+	for _, column := range snapshot.Columns {
+		page.Columns = append(page.Columns, templates.Column{
+			Name: column.Name, Priority: int(column.Priority), Relative: column.Relative,
+		})
+	}
+	page.From = min(page.From, max(snapshot.Total, 1)-1)
+	now := time.Now()
+	for _, o := range snapshot.Objects {
+		row := templates.Row{
+			Namespace: o.Namespace(), Name: o.Name(),
+			Href: request.ObjectPath(page.Ref, o.Namespace(), o.Name()),
+		}
+		cells, err := response.CellTexts(o)
+		if err != nil {
+			return err
+		}
+		row.Cells = make([]templates.Cell, len(page.Columns))
+		severities := severity.OfRow(snapshot.Columns, cells)
+		for i := range min(len(cells), len(page.Columns)) {
+			row.Cells[i].Severity = string(severities[i])
+			row.Cells[i].Text = snapshot.Columns[i].ElapsedText(cells[i], now)
+			if snapshot.Columns[i].Relative {
+				row.Cells[i].Wire = cells[i]
+			}
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	return nil
+}
+
+// keptParamsOf returns the query parameters that the filter form keeps as hidden fields. It omits the parameter
+// "from" (the number of the first row), so that a changed filter shows its rows from the first one.
+func keptParamsOf(values url.Values) []templates.Parameter {
+	var kept []templates.Parameter
+	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous"} {
+		if name == "cols" && slices.Equal(values[name], []string{"wide"}) {
+			continue // The form has its own checkbox for "wide".
+		}
+		for _, value := range nonEmpty(values, name)[name] {
+			kept = append(kept, templates.Parameter{Name: name, Value: value})
+		}
+	}
+	return kept
+}
+
+func nonEmpty(values url.Values, names ...string) url.Values {
+	out := url.Values{}
+	for _, name := range names {
+		for _, value := range values[name] {
+			if value != "" {
+				out.Add(name, value)
+			}
+		}
+	}
+	return out
+}
+
+// linkList sets the links of a list page that work without JavaScript. They sort by a column, or lead to the previous
+// or next rows. The links keep the filters, the sort order and the open object of the page.
+func linkList(page *templates.List, values url.Values) {
+	link := func(name, value string) string {
+		query := nonEmpty(values, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous")
+		if query.Set(name, value); value == "" {
+			query.Del(name)
+		}
+		if len(query) == 0 {
+			return page.Href
+		}
+		return page.Href + "?" + query.Encode()
+	}
+	// nextSort returns the link of a column header. Repeated clicks sort ascending, then descending, then not at all.
+	nextSort := func(column string) string {
+		switch page.Query.Sort {
+		case column:
+			return link("sort", "-"+column)
+		case "-" + column:
+			return link("sort", "")
+		}
+		return link("sort", column)
+	}
+	page.SortNamespace = nextSort("namespace")
+	page.DefaultColumns = link("cols", "")
+	for i := range page.Columns {
+		page.Columns[i].Sort = nextSort(strings.ToLower(page.Columns[i].Name))
+	}
+	if page.From > 0 {
+		page.Previous = link("from", formatOffset(max(0, page.From-pageRows)))
+	}
+	if next := page.From + len(page.Rows); page.Total != nil && next < *page.Total {
+		page.Next = link("from", formatOffset(next))
+	}
+}
+
+// formatOffset formats the number of a row for a URL. It returns "" for 0, because the URL omits a parameter with the
+// value 0.
+func formatOffset(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// exportsOf returns the export links of a list page, one for each view and format. Each link exports all rows that
+// match the filters of the page. If the columns of the table are known, the links omit columns that the table does
+// not have. web/static/src/list/exports.ts updates the links when the user changes a filter.
+func exportsOf(page *templates.List, values url.Values) []templates.Export {
+	exists := func(name string) bool {
+		return len(page.Columns) == 0 || strings.EqualFold(name, "namespace") ||
+			slices.ContainsFunc(page.Columns, func(c templates.Column) bool { return strings.EqualFold(c.Name, name) })
+	}
+	cols := values["cols"]
+	if len(cols) != 1 || cols[0] != "wide" {
+		cols = slices.DeleteFunc(slices.Clone(cols), func(name string) bool { return !exists(name) })
+	}
+	query := nonEmpty(values, "ns", "labels", "q", "sort")
+	exports := []templates.Export{
+		{View: "rows", Format: "csv", Text: "Rows as CSV"},
+		{View: "rows", Format: "json", Text: "Rows as JSON"},
+		{View: "objects", Format: "json", Text: "Objects as JSON"},
+		{View: "objects", Format: "ndjson", Text: "Objects as NDJSON"},
+		{View: "objects", Format: "yaml", Text: "Objects as YAML"},
+	}
+	for i, e := range exports {
+		query := maps.Clone(query)
+		query.Set("format", e.Format)
+		query.Set("view", e.View)
+		if e.View == "rows" {
+			query["cols"] = []string{"usual"}
+			if len(cols) > 0 {
+				query["cols"] = cols
+			}
+		}
+		exports[i].Href = "/api/v1/snapshot/" + page.Ref + "?" + query.Encode()
+	}
+	return exports
+}

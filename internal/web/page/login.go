@@ -1,0 +1,127 @@
+package page
+
+import (
+	"net/http"
+
+	"glasshouse/internal/web/request"
+	"glasshouse/internal/web/response"
+	"glasshouse/web/templates"
+)
+
+// maxLogin is the maximum length of the body of a login request, in bytes.
+const maxLogin = 32 << 10
+
+// Login serves the login form, and the way to and from an OpenID provider.
+type Login struct{ Site *Site }
+
+// Form renders the login form.
+func (l *Login) Form(w http.ResponseWriter, r *http.Request) error {
+	values, err := request.ValuesOf(r, "to")
+	if err != nil {
+		return err
+	}
+	if !l.Site.Auth.HasLogin() {
+		return noLogin()
+	}
+	return l.render(w, r, http.StatusOK, values.Get("to"), "")
+}
+
+// Submit handles the login form. It redirects the user to the OpenID provider, if one is configured. If not, it logs
+// in with the token of the form and redirects to the page that the user requested.
+func (l *Login) Submit(w http.ResponseWriter, r *http.Request) error {
+	if !l.Site.Auth.HasLogin() {
+		return noLogin()
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
+	if err := r.ParseForm(); err != nil {
+		return request.BadRequest("Malformed form",
+			"The login form cannot be read: it must be application/x-www-form-urlencoded of at most %d bytes.",
+			maxLogin)
+	}
+	to := r.PostForm.Get("to")
+	if l.Site.Auth.Provider() != "" {
+		return l.beginProviderLogin(w, r, to)
+	}
+	if err := l.Site.Auth.Login(w, r, r.PostForm.Get("token")); err != nil {
+		return l.renderError(w, r, to, err)
+	}
+	w.Header().Set("Location", l.Site.Base.At(request.ReturnPath(to)))
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// beginProviderLogin sends the user to the OpenID provider by a page that opens it. An HTTP redirect is not possible,
+// because the Content-Security-Policy forbids forms that lead to another site.
+func (l *Login) beginProviderLogin(w http.ResponseWriter, r *http.Request, to string) error {
+	address, err := l.Site.Auth.BeginLogin(w, r, request.ReturnPath(to))
+	if err != nil {
+		return l.renderError(w, r, to, err)
+	}
+	return l.redirectByPage(w, r, address, "Log in with "+l.Site.Auth.Provider())
+}
+
+// Callback handles the redirect from the OpenID provider back to this server, and starts the login session.
+func (l *Login) Callback(w http.ResponseWriter, r *http.Request) error {
+	if l.Site.Auth.Provider() == "" {
+		return noLogin()
+	}
+	to, err := l.Site.Auth.HandleCallback(w, r)
+	if err != nil {
+		return l.renderError(w, r, to, err)
+	}
+	return l.redirectByPage(w, r, l.Site.Base.At(request.ReturnPath(to)), "You are logged in")
+}
+
+// redirectByPage responds with a page that opens address by a Refresh header. The browser then treats the next
+// request as same-site and sends the session cookie. After an HTTP redirect from another site, it would not send the
+// cookie.
+func (l *Login) redirectByPage(w http.ResponseWriter, r *http.Request, address, title string) error {
+	w.Header().Set("Refresh", "0; url="+address)
+	page := templates.Redirect{Layout: l.Site.bareLayout(r, title), Address: address}
+	return response.HTML(w, r, http.StatusOK, templates.RedirectPage(page))
+}
+
+// renderError renders the login page with the reason why the login failed.
+func (l *Login) renderError(w http.ResponseWriter, r *http.Request, to string, err error) error {
+	p := request.ProblemFor(request.IdentityOf(r).Viewer, err)
+	if !request.WantsPage(r) || p.Status != http.StatusUnauthorized && p.Status != http.StatusServiceUnavailable {
+		return err
+	}
+	return l.render(w, r, p.Status, to, p.Detail)
+}
+
+// Logout ends the login session and removes its cookie.
+func (l *Login) Logout(w http.ResponseWriter, r *http.Request) error {
+	if !l.Site.Auth.HasLogin() {
+		return noLogin()
+	}
+	l.Site.Auth.Logout(w, r)
+	w.Header().Set("Location", l.Site.Base.At(request.LoginPath))
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// render renders the login page, which contains no cluster data. to is the path to open after the login, and
+// reason is why the last login failed.
+func (l *Login) render(w http.ResponseWriter, r *http.Request, status int, to, reason string) error {
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", request.BearerChallenge)
+		// When a user follows a link from another site, the browser does not send the session cookie. Reload the page,
+		// because then the browser sends the cookie.
+		if r.Method == http.MethodGet && r.URL.Path != request.CallbackPath &&
+			r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+			w.Header().Set("Refresh", "0")
+		}
+	}
+	return response.HTML(w, r, status, templates.LoginPage(templates.Login{
+		Layout: l.Site.bareLayout(r, "Log in"), Action: l.Site.Base.At(request.LoginPath),
+		To: request.ReturnPath(to), Error: reason, Audience: l.Site.Auth.Audience(), Provider: l.Site.Auth.Provider(),
+	}))
+}
+
+func noLogin() error {
+	return &request.Problem{
+		Title: "Login not available", Status: http.StatusNotFound,
+		Detail: "This server has no login of its own; --auth sets how it identifies users.",
+	}
+}

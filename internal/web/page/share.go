@@ -1,0 +1,69 @@
+package page
+
+import (
+	"net/http"
+	"time"
+
+	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/listen"
+	"glasshouse/internal/web/request"
+	"glasshouse/internal/web/response"
+	"glasshouse/internal/web/share"
+	"glasshouse/web/templates"
+)
+
+// maxToken is the maximum length of the token in a share link, in bytes. A longer token is refused.
+const maxToken = 100
+
+// Share serves the pages on which guests open a share link and leave the shared view.
+type Share struct {
+	Site  *Site
+	Store *share.Store
+	Peers listen.Peers
+}
+
+// Landing renders the page that a share link opens. The script of the page reads the token from the URL fragment
+// and sends the token to open.
+func (p *Share) Landing(w http.ResponseWriter, r *http.Request) error {
+	frame := p.Site.bareLayout(r, "Shared with you")
+	frame.Assets.Script = p.Site.Assets.URL("share-landing.js")
+	return response.HTML(w, r, http.StatusOK, templates.SharePage(templates.Share{Layout: frame}))
+}
+
+// Open exchanges the token of a share link for a guest cookie.
+func (p *Share) Open(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Token string `json:"token"`
+	}
+	notFound := &request.Problem{
+		Title: "Link not found", Status: http.StatusNotFound,
+		Detail: "This link has expired, was revoked, or is incomplete. Ask for another one.",
+	}
+	if err := request.ReadBody(r, &body); err != nil || len(body.Token) > maxToken {
+		body.Token = ""
+	}
+	shared, cookie, ok := p.Store.Exchange(r.Context(), body.Token, request.ActorOf(r, p.Peers))
+	if !ok {
+		return notFound
+	}
+	p.setCookie(w, r, cookie, max(1, int(time.Until(shared.Expires).Seconds())))
+	return response.JSON(w, r, http.StatusOK, struct {
+		To string `json:"to"`
+	}{shared.To})
+}
+
+// Leave removes the guest cookie. It does not redirect to another page. On a server without a login, that page
+// would show the former guest data that was not shared.
+func (p *Share) Leave(w http.ResponseWriter, r *http.Request) error {
+	p.setCookie(w, r, "", -1)
+	return response.HTML(w, r, http.StatusOK, templates.LeftPage(p.Site.bareLayout(r, "You left the shared view")))
+}
+
+// setCookie sets the guest cookie. With SameSite=Lax, the browser sends the cookie even when the guest follows a
+// link from another site. Without the cookie, the guest would count as another viewer.
+func (p *Share) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: auth.CookieNameFor(share.CookieName, r), Value: value, Path: p.Site.Base.At("/"), MaxAge: age,
+		HttpOnly: true, Secure: auth.OverTLS(r), SameSite: http.SameSiteLaxMode,
+	})
+}

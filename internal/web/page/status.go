@@ -1,0 +1,183 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/status"
+	"glasshouse/internal/web/response"
+	"glasshouse/web/templates"
+)
+
+// Status renders the watch status.
+func (s *Site) Status(w http.ResponseWriter, r *http.Request) error {
+	now := time.Now()
+	return response.HTML(w, r, http.StatusOK,
+		templates.StatusPage(formatStatus(s.layout(r, "Watch status", ""), s.Reader.Access(r).WatchStatus(r.Context()), now)))
+}
+
+// formatStatus formats the watch status as text for the status page. web/static/src/status/watch-status.ts formats it
+// in the same way. Tests check both implementations against testdata/ledger.json.
+func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Time) templates.Status {
+	page := templates.Status{Layout: layout, At: formatTime(now), Memory: memoryText(status)}
+	relative := watch.Column{Relative: true}
+	relativeCell := func(wire string) templates.Cell {
+		return templates.Cell{Text: relative.ElapsedText(wire, now), Wire: wire}
+	}
+	for i := range status.Entries {
+		c := &status.Entries[i]
+		group, resource := path.Split(c.Resource)
+		row := templates.Scope{
+			Href: "/r/" + c.Resource, Resource: resource, Group: strings.TrimSuffix(group, "/"), Scope: scopeText(c),
+			State: string(c.State), Reason: c.Reason, Status: relativeCell(stateText(c)),
+		}
+		for _, wire := range statusCells(c) {
+			row.Cells = append(row.Cells, relativeCell(wire))
+		}
+		page.Scopes = append(page.Scopes, row)
+	}
+	return page
+}
+
+// unknownCell is the text of a cell whose value is unknown. A zero would be wrong there.
+const unknownCell = "–"
+
+// statusCells returns the cells of one row of the status page, after the cell with the state. The order of the cells
+// is the order in templates.StatusPage. A cell that the page shows as elapsed time contains a timestamp.
+func statusCells(c *watch.WatchStatusEntry) []string {
+	listed := c.State == status.Live || c.State == status.Stale
+	objects, lastEvent, relists := unknownCell, unknownCell, unknownCell
+	drops, resets, interruptions := unknownCell, unknownCell, unknownCell
+	if listed {
+		objects = templates.Digits(c.Objects)
+	}
+	if !c.LastEvent.IsZero() {
+		lastEvent = formatTime(c.LastEvent) + " ago"
+	}
+	// The numbers of relists, drops, resets and interruptions are unknown before the first list.
+	if c.Lists > 0 {
+		relists, drops, resets = templates.Digits(c.Lists-1), templates.Digits(c.Drops), templates.Digits(c.Resets)
+		interruptions = interruptionText(c)
+	}
+	cache := unknownCell
+	if c.CacheBytes > 0 || listed && c.Objects == 0 {
+		cache = sizeText(c.CacheBytes)
+	}
+	return []string{
+		objects,
+		templates.Digits(c.Readers),
+		cache,
+		historyText(c),
+		lastEvent,
+		relists,
+		drops,
+		resets,
+		interruptions,
+	}
+}
+
+func scopeText(c *watch.WatchStatusEntry) string {
+	text := cmp.Or(strings.Join(c.Namespaces, ", "), "all")
+	if c.Metadata {
+		text += ", metadata only"
+	}
+	if c.Shared {
+		text += ", masked for guests"
+	}
+	if c.Fields != "" {
+		text += " where " + c.Fields
+	}
+	return text
+}
+
+func stateText(c *watch.WatchStatusEntry) string {
+	text := map[status.State]string{
+		status.Syncing: "Loading", status.Live: "Live", status.Stale: "Stale",
+		status.Forbidden: "Forbidden", status.Absent: "Not available", status.Failed: "Failed",
+	}[c.State]
+	if !c.Since.IsZero() {
+		text += " for " + formatTime(c.Since)
+	}
+	if c.Count != nil {
+		text += ", " + templates.Digits(*c.Count) + " so far"
+	}
+	return text
+}
+
+func historyText(c *watch.WatchStatusEntry) string {
+	if c.RingBytes == 0 {
+		return "none"
+	}
+	text := sizeText(c.RingBytes)
+	if !c.RingSince.IsZero() {
+		text += " over " + formatTime(c.RingSince)
+	}
+	return text
+}
+
+func interruptionText(c *watch.WatchStatusEntry) string {
+	if c.Interruptions == 0 {
+		return "never"
+	}
+	text := templates.Digits(c.Interruptions) + " times, "
+	if c.Interruptions == 1 {
+		text = "1 time, "
+	}
+	text += durationText(c.InterruptedSeconds)
+	if !c.InterruptedSince.IsZero() {
+		text += ", ongoing for " + formatTime(c.InterruptedSince)
+	}
+	return text
+}
+
+func memoryText(l watch.WatchStatus) string {
+	text := "memory not measured"
+	if l.UsedBytes > 0 || len(l.Entries) == 0 {
+		text = sizeText(l.UsedBytes) + " cached"
+	}
+	if l.Limit > 0 {
+		return text + ", limit " + sizeText(l.Limit)
+	}
+	return text + ", no limit"
+}
+
+// sizeText formats a number of bytes in the largest unit that gives at least 1. It adds one decimal to a result below
+// 10.
+func sizeText(bytes int64) string {
+	units := []string{"KiB", "MiB", "GiB", "TiB"}
+	if bytes < 1<<10 {
+		return strconv.FormatInt(bytes, 10) + " B"
+	}
+	unit := int64(1 << 10)
+	for len(units) > 1 && bytes >= unit<<10 {
+		unit <<= 10
+		units = units[1:]
+	}
+	if tenths := (bytes*10 + unit/2) / unit; tenths < 100 {
+		return fmt.Sprintf("%d.%d %s", tenths/10, tenths%10, units[0])
+	}
+	return templates.Digits(int((bytes+unit/2)/unit)) + " " + units[0]
+}
+
+// durationText formats a completed duration, in seconds. Unlike a timestamp, its text does not change over time.
+func durationText(seconds float64) string {
+	tenths := int64(seconds * 10)
+	switch {
+	case tenths < 100:
+		return fmt.Sprintf("%d.%d s", tenths/10, tenths%10)
+	case tenths < 1200:
+		return fmt.Sprintf("%d s", tenths/10)
+	case tenths < 72_000:
+		return fmt.Sprintf("%d min", tenths/600)
+	}
+	return templates.Digits(int(tenths/36_000)) + " h"
+}
+
+// formatTime formats a time as RFC 3339 in UTC, which the script of a page parses.
+func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }

@@ -1,0 +1,51 @@
+package page
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/web/templates"
+)
+
+// The server formats the watch status in the same way as the script of the page. web/test/status/watch-status.test.ts
+// uses the same file of test cases.
+func TestStatusPageMatchesTheScript(t *testing.T) {
+	type memoryCase struct {
+		Ledger watch.WatchStatus `json:"ledger"`
+		Memory string            `json:"held"`
+	}
+	var want struct {
+		memoryCase
+
+		Now    time.Time
+		Rows   [][]string
+		Totals []memoryCase
+	}
+	text, err := os.ReadFile("../testdata/ledger.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &want); err != nil ||
+		len(want.Rows) != len(want.Ledger.Entries) {
+		t.Fatalf("%d rows for %d scopes, %v", len(want.Rows), len(want.Ledger.Entries), err)
+	}
+	for _, total := range append(want.Totals, want.memoryCase) {
+		if got := formatStatus(templates.Layout{}, total.Ledger, want.Now).Memory; got != total.Memory {
+			t.Errorf("held: got %q, want %q", got, total.Memory)
+		}
+	}
+	page := formatStatus(templates.Layout{}, want.Ledger, want.Now)
+	for i, s := range page.Scopes {
+		got := []string{s.Href, s.Resource, s.Group, s.Scope, s.Status.Text, s.Reason}
+		for _, cell := range s.Cells {
+			got = append(got, cell.Text)
+		}
+		if !slices.Equal(got, want.Rows[i]) {
+			t.Errorf("got  %q\nwant %q", got, want.Rows[i])
+		}
+	}
+}

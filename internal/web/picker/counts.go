@@ -1,0 +1,68 @@
+package picker
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"glasshouse/internal/watch/signal"
+)
+
+// countInterval is the minimum time between two counts of the objects of each resource.
+const countInterval = time.Second
+
+// Counts caches the latest message with the number of objects of each watched resource. All sessions of a picker feed
+// share one Counts, so that the message is built only once.
+type Counts struct {
+	mu        sync.Mutex
+	countedAt time.Time // Time of the last count.
+	version   int       // Incremented when text changes; a session compares it with the version that it last sent.
+	text      []byte
+	changed   chan struct{} // Closed when text changes, then replaced; nil before the first text.
+}
+
+func (c *Counts) run(ctx context.Context, count func(context.Context) map[string]int) {
+	for range signal.Ticks(ctx, countInterval) {
+		c.Latest(ctx, count)
+	}
+}
+
+// Latest returns the version and text of the latest message, and a channel that is closed when the message changes.
+// It counts the objects again if the last count is older than countInterval.
+func (c *Counts) Latest(
+	ctx context.Context, count func(context.Context) map[string]int,
+) (int, []byte, <-chan struct{}) {
+	c.mu.Lock()
+	countedAt := c.countedAt
+	c.mu.Unlock()
+	if now := time.Now(); now.Sub(countedAt) >= countInterval {
+		c.set(now, count(ctx))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.version, c.text, c.changed
+}
+
+func (c *Counts) set(now time.Time, counted map[string]int) {
+	text, err := json.Marshal(counted)
+	if err != nil {
+		return // Cannot happen: strings and integers can always be encoded.
+	}
+	text = append([]byte(`"type":"counts","counts":`), text...)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now.Before(c.countedAt) {
+		return // Another goroutine has stored a newer count.
+	}
+	c.countedAt = now
+	if string(text) == string(c.text) {
+		return
+	}
+	c.version++
+	c.text = text
+	if c.changed != nil {
+		close(c.changed)
+	}
+	c.changed = make(chan struct{})
+}

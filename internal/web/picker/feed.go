@@ -1,0 +1,66 @@
+package picker
+
+import (
+	"context"
+	"sync"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/request"
+)
+
+// Feed builds the list of resources for the resource picker, with the number of objects of each resource. All
+// sessions whose viewers have the same Viewer.Key share one Feed.
+type Feed struct {
+	Resources SharedDocs // Messages with the list of resources.
+	Counts    Counts     // Messages with the number of objects of each resource.
+
+	refs     int
+	stop     context.CancelFunc
+	counting sync.WaitGroup
+}
+
+// Feeds contains one picker feed for each cluster and Viewer.Key with open sessions.
+type Feeds struct {
+	mu    sync.Mutex
+	byKey map[feedKey]*Feed
+}
+
+// feedKey identifies the viewers that share a Feed.
+type feedKey struct {
+	cluster *request.Cluster
+	viewer  string
+}
+
+// Join returns the picker feed of a viewer of a cluster, and starts the feed if needed. The caller must call leave
+// exactly once. The feed stops when all sessions that have joined it have called leave.
+func (s *Feeds) Join(cluster *request.Cluster, viewer watch.Viewer) (a *Feed, leave func()) {
+	key := feedKey{cluster, viewer.Key()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a = s.byKey[key]
+	if a == nil {
+		ctx, cancel := context.WithCancel(cluster.Context())
+		a = &Feed{stop: cancel}
+		a.counting.Go(func() { a.Counts.run(ctx, cluster.Cluster.For(viewer).Counts) })
+		if s.byKey == nil {
+			s.byKey = make(map[feedKey]*Feed)
+		}
+		s.byKey[key] = a
+	}
+	a.refs++
+	return a, func() { s.leave(key, a) }
+}
+
+func (s *Feeds) leave(key feedKey, a *Feed) {
+	s.mu.Lock()
+	a.refs--
+	last := a.refs == 0
+	if last {
+		delete(s.byKey, key)
+	}
+	s.mu.Unlock()
+	if last {
+		a.stop()
+		a.counting.Wait()
+	}
+}

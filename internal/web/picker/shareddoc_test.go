@@ -1,0 +1,95 @@
+package picker_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/web/picker"
+)
+
+// latest returns the version and the text of the latest document.
+func latest(
+	ctx context.Context, docs *picker.SharedDocs, after time.Time, encode func(context.Context) ([]byte, error),
+) (version int, text []byte, err error) {
+	doc, err := docs.Latest(ctx, after, encode)
+	if err != nil {
+		return 0, nil, err
+	}
+	return doc.Version, doc.Text, nil
+}
+
+// Concurrent callers share one document, which is built only once. A new document with the same text keeps its
+// version. A caller that needs a newer document causes a new build.
+func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var docs picker.SharedDocs
+		var builds atomic.Int32
+		text := "one"
+		callConcurrently := func(wantVersion int, wantBuilds int32) {
+			t.Helper()
+			start := time.Now()
+			var callConcurrently sync.WaitGroup
+			for n := range 100 {
+				callConcurrently.Go(func() {
+					<-time.After(time.Duration(n) * time.Millisecond)
+					version, got, err := latest(t.Context(), &docs, start, func(context.Context) ([]byte, error) {
+						builds.Add(1)
+						<-time.After(20 * time.Millisecond)
+						return []byte(text), nil
+					})
+					if err != nil || version != wantVersion || string(got) != text {
+						t.Errorf("number %d, %s, %v, want %d, %s", version, got, err, wantVersion, text)
+					}
+				})
+			}
+			callConcurrently.Wait()
+			if builds.Load() != wantBuilds {
+				t.Errorf("made %d times, want %d", builds.Load(), wantBuilds)
+			}
+			<-time.After(time.Second)
+		}
+		callConcurrently(1, 1)
+		callConcurrently(1, 2)
+		text = "two"
+		callConcurrently(2, 3)
+	})
+}
+
+// If one caller is canceled during a build, the other callers still get the document. After a failed build, the next
+// caller builds the document again.
+func TestSharedDocSurvivesCanceledCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var docs picker.SharedDocs
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			_, _, _ = latest(ctx, &docs, time.Now(), func(ctx context.Context) ([]byte, error) {
+				<-time.After(time.Second)
+				return []byte("one"), ctx.Err()
+			})
+		}()
+		after := time.Now()
+		synctest.Wait()
+		cancel()
+		if _, got, err := latest(t.Context(), &docs, after, nil); err != nil || string(got) != "one" {
+			t.Errorf("%s, %v", got, err)
+		}
+		<-time.After(time.Second)
+		errBuild := errors.New("bad")
+		if _, _, err := latest(
+			t.Context(), &docs, time.Now(), func(context.Context) ([]byte, error) { return nil, errBuild },
+		); !errors.Is(err, errBuild) {
+			t.Errorf("got %v", err)
+		}
+		<-time.After(time.Second)
+		if version, got, err := latest(
+			t.Context(), &docs, time.Now(), func(context.Context) ([]byte, error) { return []byte("one"), nil },
+		); err != nil || version != 1 || string(got) != "one" {
+			t.Errorf("number %d, %s, %v", version, got, err)
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package quota
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"golang.org/x/time/rate"
+
+	"glasshouse/internal/limit"
+	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/listen"
+	"glasshouse/internal/web/request"
+	"glasshouse/internal/web/share"
+)
+
+// MessageLimiters returns the rate limiters for the messages of a new WebSocket: its own limiter, and the limiter that
+// all WebSockets of its IP address share with the requests of that address.
+func (q *Limits) MessageLimiters(r *http.Request) []*rate.Limiter {
+	return q.rateLimitersFor(r, rate.NewLimiter(messageRate, messageBurst), q.addressRates)
+}
+
+// FrameLimiters returns the rate limiters for the frames of a new WebSocket: its own limiter, and the limiter that all
+// WebSockets of its IP address share.
+func (q *Limits) FrameLimiters(r *http.Request) []*rate.Limiter {
+	return q.rateLimitersFor(r, rate.NewLimiter(frameRate, frameBurst), q.frameRates)
+}
+
+func (q *Limits) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *limit.Rates) []*rate.Limiter {
+	if address, known := q.peers.ClientAddr(r); known {
+		return []*rate.Limiter{own, addresses.For(listen.AddressKey(address))}
+	}
+	return []*rate.Limiter{own}
+}
+
+// FanOutSize returns the number of open WebSockets that share a limit: the highest number among the given limits of
+// an address, user or link. WithFanOut uses it to send batches less often to many WebSockets, which leaves processor
+// time for others. If no other WebSockets are open, FanOutSize returns 0.
+func (q *Limits) FanOutSize(limits []limit.Limit) int {
+	var maxUsed int64
+	for _, l := range limits {
+		maxUsed = max(maxUsed, q.Limiter.Used(l.Key))
+	}
+	if maxUsed < q.openSockets.Load() {
+		return int(maxUsed)
+	}
+	return 0
+}
+
+// ForSocket returns the limits for a new WebSocket: the limit of its IP address, and those of its user or share
+// link. Without a login, only the address is known.
+func (q *Limits) ForSocket(r *http.Request) []limit.Limit {
+	var quotas []limit.Limit
+	if address, known := q.peers.ClientAddr(r); known {
+		quotas = append(quotas, limit.Limit{Key: "sockets of " + listen.AddressKey(address), Max: addressSockets})
+	}
+	guest, identity := request.GuestOf(r), request.IdentityOf(r)
+	return append(quotas, quotasFor("sockets", guest, identity, linkSockets, guestSockets, viewerSockets)...)
+}
+
+// ForSubscription derives the limits for the subscriptions of a WebSocket from the limits for the WebSocket
+// itself.
+func ForSubscription(socket []limit.Limit) []limit.Limit {
+	quotas := make([]limit.Limit, len(socket))
+	for i, l := range socket {
+		quotas[i] = limit.Limit{Key: "subscriptions by " + l.Key, Max: l.Max * SocketSubscriptions}
+	}
+	return quotas
+}
+
+// AcquireSocket counts a WebSocket toward its quotas until leave is called. leave is nil if a quota is full.
+func (q *Limits) AcquireSocket(quotas []limit.Limit) (leave func()) {
+	lease := q.Limiter.TryAcquire(1, append(slices.Clip(quotas), limit.Limit{Key: "sockets", Max: maxSockets})...)
+	if lease == nil {
+		return nil
+	}
+	q.openSockets.Add(1)
+	return func() {
+		q.openSockets.Add(-1)
+		lease.Release()
+	}
+}
+
+// AcquireLog counts a log toward the limits until release is called. It returns a problem if all callers together, or
+// this caller, have too many open logs.
+func (q *Limits) AcquireLog(guest *share.Guest, identity auth.Identity) (release func(), err error) {
+	quotas := append(quotasFor("logs", guest, identity, linkLogs, guestLogs, viewerLogs), limit.Limit{
+		Key: "logs", Max: maxLogs,
+	})
+	if lease := q.Limiter.TryAcquire(1, quotas...); lease != nil {
+		return lease.Release, nil
+	}
+	return nil, &request.Problem{
+		Title: "Too many logs", Status: http.StatusServiceUnavailable,
+		Detail: fmt.Sprintf("The maximum number of open logs is reached, which is %d logs in total, %d by one "+
+			"user, %d through one link and %d through all links; close one, then retry.", maxLogs, viewerLogs,
+			linkLogs, guestLogs),
+	}
+}
+
+// quotasFor returns the limits of a guest or user for a unit, which is "sockets" or "logs". The keys of the limits
+// contain the unit.
+func quotasFor(
+	unit string, guest *share.Guest, identity auth.Identity, maxLink, maxGuests, maxUser int64,
+) []limit.Limit {
+	switch user := identity.Viewer.User; {
+	case guest != nil:
+		return []limit.Limit{
+			{Key: unit + " of the share " + guest.Share.ID, Max: maxLink}, {Key: unit + " of guests", Max: maxGuests},
+		}
+	case user != nil:
+		return []limit.Limit{{Key: unit + " of the user " + user.Name, Max: maxUser}}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package quota_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"testing"
+
+	"glasshouse/internal/limit"
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/quota"
+	"glasshouse/internal/web/request"
+	"glasshouse/internal/web/share"
+)
+
+// fromUser returns a request of the user with this name, from no address.
+func fromUser(name string) *http.Request {
+	return request.WithSender(&http.Request{},
+		request.Sender{Identity: auth.Identity{Viewer: watch.Viewer{User: &authz.User{Name: name}}}})
+}
+
+// fromGuest returns a request of a guest (a viewer of a share link). id is the ID of the link, and address is the
+// address of the guest.
+func fromGuest(id, address string) *http.Request {
+	guest := &share.Guest{Share: share.Share{ID: id}}
+	return request.WithSender(&http.Request{RemoteAddr: address}, request.Sender{Guest: guest})
+}
+
+// fanOutSizes opens the given number of sockets for each address, and returns the FanOutSize of each address.
+func fanOutSizes(sockets map[string]int) map[string]int {
+	limits, sizes := quota.New(nil, 0), make(map[string]int)
+	for address, n := range sockets {
+		for range n {
+			limits.AcquireSocket([]limit.Limit{{Key: address, Max: int64(n)}})
+		}
+	}
+	for address := range sockets {
+		sizes[address] = limits.FanOutSize([]limit.Limit{{Key: address, Max: 1}})
+	}
+	return sizes
+}
+
+// The number of WebSockets of one user is limited, whatever addresses they are from. The limit does not affect other
+// users.
+func TestSocketsOfAUserAreLimited(t *testing.T) {
+	limits := quota.New(nil, 0)
+	const most = 500
+	ada, lin := limits.ForSocket(fromUser("ada")), limits.ForSocket(fromUser("lin"))
+	var release func()
+	for range most {
+		if release = limits.AcquireSocket(ada); release == nil {
+			t.Fatal("there is no room for what may be")
+		}
+	}
+	if limits.AcquireSocket(ada) != nil {
+		t.Errorf("there are more than %d", most)
+	}
+	if limits.AcquireSocket(lin) == nil {
+		t.Error("another client is refused")
+	}
+	release()
+	if limits.AcquireSocket(ada) == nil {
+		t.Error("there is no room after one has left")
+	}
+}
+
+// FanOutSize returns the number of WebSockets of an address, or 0 if no other address has a WebSocket. The server
+// sends batches less often if the number is high.
+func TestFanOutSizeCountsSocketsOfAnAddress(t *testing.T) {
+	for _, test := range []struct{ open, want map[string]int }{
+		{map[string]int{"a": 500}, map[string]int{"a": 0}},
+		{map[string]int{"a": 500, "b": 1}, map[string]int{"a": 500, "b": 1}},
+	} {
+		if got := fanOutSizes(test.open); !maps.Equal(got, test.want) {
+			t.Errorf("of %v the crowds are %v, want %v", test.open, got, test.want)
+		}
+	}
+}
+
+// The guests of one share link can open at most 2,000 sockets, and all guests together 4,000. Users can still
+// connect.
+func TestGuestSocketsAreLimited(t *testing.T) {
+	limits := quota.New(nil, 0)
+	acquire := func(id string, address int) bool {
+		return limits.AcquireSocket(limits.ForSocket(fromGuest(id, fmt.Sprintf("192.0.2.%d:1", address)))) != nil
+	}
+	acquireMany := func(id string, address, most int) (n int) {
+		for n < most && acquire(id, address) {
+			n++
+		}
+		return n
+	}
+	if n := acquireMany("one", 1, 600); n != 600 {
+		t.Errorf("there is room for %d tabs of one link", n)
+	}
+	if n := 600 + acquireMany("one", 2, 5000); n != 2000 {
+		t.Errorf("one link has %d tabs, want 2,000", n)
+	}
+	if n := acquireMany("two", 3, 5000); n != 2000 {
+		t.Errorf("one address has %d tabs, want 2,000", n)
+	}
+	if n := acquireMany("three", 4, 5000); n != 0 {
+		t.Errorf("guests have %d tabs more than 4,000", n)
+	}
+	if limits.AcquireSocket(limits.ForSocket(fromUser("anna"))) == nil {
+		t.Error("a user is refused while guests use all of their places")
+	}
+}

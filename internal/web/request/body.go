@@ -1,0 +1,39 @@
+package request
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// MaxBody is the maximum length of the body of a request, in bytes.
+const MaxBody = 64 << 10
+
+// ReadBody decodes the JSON body of a request into the value that into points to. It refuses unknown JSON members,
+// because the server would ignore them and the client expects them to have an effect.
+func ReadBody(r *http.Request, into any) error {
+	text, err := io.ReadAll(r.Body)
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		return &Problem{
+			Title: "Body too large", Status: http.StatusRequestEntityTooLarge,
+			Detail: fmt.Sprintf("A body may have at most %d bytes.", MaxBody),
+		}
+	}
+	if err != nil {
+		return BadRequest("Malformed body", "The body is incomplete.")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	err = decoder.Decode(into)
+	if err == nil && decoder.Decode(new(json.RawMessage)) != io.EOF {
+		err = errors.New("unexpected data after the JSON value")
+	}
+	if err != nil {
+		return BadRequest("Malformed body", "The body is not the expected JSON: %.200v. %s", err,
+			"GET /api/openapi.json describes it.")
+	}
+	return nil
+}

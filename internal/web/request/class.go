@@ -1,0 +1,33 @@
+package request
+
+import (
+	"errors"
+	"net/http"
+)
+
+// Class is a route class: it specifies who may call a route.
+type Class int
+
+// The route classes.
+const (
+	Public    Class = iota // Anyone, even without a login. The route reveals nothing about the cluster.
+	AnyViewer              // Users and guests (viewers of a share link). Each sees only permitted data.
+	NotGuests              // Users, but not guests.
+)
+
+// Check returns an error if the route class does not allow the sender of a request.
+func (c Class) Check(r *http.Request) error {
+	from, known := r.Context().Value(senderKey{}).(Sender)
+	switch {
+	case c == Public:
+	case !known:
+		return errors.New("the caller of the request was not identified")
+	case from.Err != nil:
+		return from.Err
+	case c == NotGuests && from.Identity.Viewer.Scope != nil:
+		return &Problem{
+			Title: "Not shared", Status: http.StatusForbidden, Detail: "This page is not shared with you.",
+		}
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"syscall"
+	"testing"
+)
+
+// An error value of a disconnect from another source, such as the API server, is not a disconnect of the client.
+func TestIsDisconnectIgnoresOtherSources(t *testing.T) {
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, test := range []struct {
+		ctx  context.Context //nolint:containedctx // Each case uses one of two contexts.
+		err  error
+		want bool
+	}{
+		{t.Context(), syscall.ECONNRESET, false}, // A reset of another connection, such as the one to the API server.
+		{done, syscall.ECONNRESET, false},
+		{t.Context(), context.Canceled, false},
+		{done, context.Canceled, true},
+		{done, fmt.Errorf("list pods: %w", context.Canceled), true},
+		{done, errors.New("a mistake"), false},
+		{t.Context(), http.ErrAbortHandler, true},
+	} {
+		if got := isDisconnect(test.ctx, test.err); got != test.want {
+			t.Errorf("%v, with the context's %v: got %t, want %t", test.err, test.ctx.Err(), got, test.want)
+		}
+	}
+}

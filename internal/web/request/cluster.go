@@ -1,0 +1,88 @@
+package request
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"sync/atomic"
+
+	"glasshouse/internal/watch"
+)
+
+// ClusterInfo is a cluster with the details that pages show.
+type ClusterInfo struct {
+	Cluster *watch.Cluster
+	Name    string // The cluster name that pages show: the name of its kubeconfig context.
+	Server  string // The URL of the API server.
+	// Namespace is the namespace that the start page shows. An empty string means all namespaces.
+	Namespace string
+}
+
+// Cluster is the cluster that all browser tabs show. A request uses the same cluster from start to end, even if
+// another cluster becomes active meanwhile.
+type Cluster struct {
+	ClusterInfo
+
+	// ID is a hash of the name and the server URL, so it survives a restart of the program. A page sends the id of its
+	// cluster, and the server compares it with the id of the active cluster.
+	ID  string
+	ctx context.Context //nolint:containedctx // Sockets and logs outlive the contexts of their requests.
+	end context.CancelFunc
+}
+
+// newCluster returns a cluster that allows no WebSockets and log streams yet.
+func newCluster(info ClusterInfo) *Cluster {
+	sum := sha256.Sum256([]byte(info.Name + "\x00" + info.Server))
+	return &Cluster{ClusterInfo: info, ID: hex.EncodeToString(sum[:8])}
+}
+
+// Context returns a context that ends when another cluster becomes active. The WebSockets and log streams of this
+// cluster then end, too.
+func (c *Cluster) Context() context.Context { return c.ctx }
+
+// begin creates c.ctx, which allows WebSockets and log streams until stopping ends or c.end is called.
+func (c *Cluster) begin(stopping context.Context) { c.ctx, c.end = context.WithCancel(stopping) }
+
+// ActiveCluster is the cluster that new requests use, and the contexts of the kubeconfig to switch to.
+type ActiveCluster struct {
+	current  atomic.Pointer[Cluster]
+	contexts *Contexts // Nil if the server cannot switch between contexts.
+}
+
+// NewActiveCluster returns an ActiveCluster for a server that starts with the given cluster.
+func NewActiveCluster(info ClusterInfo, contexts *Contexts) *ActiveCluster {
+	a := &ActiveCluster{contexts: contexts}
+	a.current.Store(newCluster(info))
+	return a
+}
+
+// Load returns the active cluster. Handlers use ClusterOf instead.
+func (a *ActiveCluster) Load() *Cluster { return a.current.Load() }
+
+// Begin allows WebSockets and log streams until stopping ends.
+func (a *ActiveCluster) Begin(stopping context.Context) { a.Load().begin(stopping) }
+
+// Replace makes another cluster the active one. It ends the WebSockets and log streams of the previous cluster.
+func (a *ActiveCluster) Replace(stopping context.Context, info ClusterInfo) {
+	next := newCluster(info)
+	next.begin(stopping)
+	a.current.Swap(next).end()
+}
+
+// clusterKey is the context key of the cluster that middleware stores for a request.
+type clusterKey struct{}
+
+// Middleware stores the active cluster in the context of a request. The request uses this cluster until it ends, even
+// if another cluster becomes active.
+func (a *ActiveCluster) Middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), clusterKey{}, a.Load())))
+	})
+}
+
+// ClusterOf returns the cluster that middleware stored in the context of a request.
+func ClusterOf(r *http.Request) *Cluster {
+	c, _ := r.Context().Value(clusterKey{}).(*Cluster)
+	return c
+}

@@ -1,0 +1,70 @@
+package request
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+// Contexts lists the contexts of a kubeconfig and switches between them. A switch affects all viewers, because there
+// is one active cluster. It is therefore meant for a server that only one person uses.
+type Contexts struct {
+	// List reads the contexts from the kubeconfig file. It reads the file at each call, because the file can change.
+	List func() ([]Context, error)
+	// Switch makes the cluster of a context the active one. If it returns an error, the previous cluster stays active,
+	// and the page shows the text of the error.
+	Switch func(ctx context.Context, name string) error
+}
+
+// Context is one context of a kubeconfig.
+type Context struct {
+	Name      string `json:"name"`
+	Cluster   string `json:"cluster"`
+	User      string `json:"user"`
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// CanSwitch reports whether the server can switch between contexts.
+func (a *ActiveCluster) CanSwitch() bool { return a.contexts != nil }
+
+// ListContexts returns the contexts of the kubeconfig. It returns a problem if the server cannot switch between
+// contexts.
+func (a *ActiveCluster) ListContexts() ([]Context, error) {
+	if a.contexts == nil {
+		return nil, &Problem{
+			Title: "Only one cluster", Status: http.StatusNotFound,
+			Detail: "This server shows one cluster. It can switch clusters if the kubeconfig has several contexts, " +
+				"--auth is none, and no other flag selects the cluster or the user.",
+		}
+	}
+	all, err := a.contexts.List()
+	if err != nil {
+		return nil, &Problem{
+			Title: "Kubeconfig not readable", Status: http.StatusServiceUnavailable,
+			Detail: fmt.Sprintf("The contexts cannot be listed: %v.", err),
+		}
+	}
+	return all, nil
+}
+
+// SwitchTo makes the cluster of a context the active one.
+func (a *ActiveCluster) SwitchTo(ctx context.Context, name string) error {
+	all, err := a.ListContexts()
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, func(kubeContext Context) bool { return kubeContext.Name == name }) {
+		return &Problem{
+			Title: "No such context", Status: http.StatusNotFound,
+			Detail: fmt.Sprintf("The kubeconfig, which was just read again, has no context %.253q.", name),
+		}
+	}
+	if err := a.contexts.Switch(ctx, name); err != nil {
+		return &Problem{
+			Title: "Context not opened", Status: http.StatusBadGateway,
+			Detail: fmt.Sprintf("%s stays active: %v.", a.Load().Name, err),
+		}
+	}
+	return nil
+}

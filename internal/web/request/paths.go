@@ -1,0 +1,81 @@
+package request
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+const (
+	// LoginPath is the path of the login form.
+	LoginPath = "/login"
+	// LogoutPath is the path that ends a login session.
+	LogoutPath = "/logout"
+	// CallbackPath is the path to which an OpenID provider returns.
+	CallbackPath = "/login/callback"
+	// SharePath is the path of share links.
+	SharePath = "/share"
+	// LeavePath is the path on which a guest leaves the shared view.
+	LeavePath = "/share/leave"
+	// ContextsPath is the path of the page on which a user chooses another cluster.
+	ContextsPath = "/contexts"
+	// maxReturnPath is the maximum length, in bytes, of the path to which a login returns.
+	maxReturnPath = 8 << 10
+)
+
+// NamespaceOf returns the namespace in the path of a request. It returns "" for the path segment "_", which marks a
+// cluster-scoped object.
+func NamespaceOf(r *http.Request) string {
+	if ns := Param(r, "namespace"); ns != "_" {
+		return ns
+	}
+	return ""
+}
+
+// ObjectPath returns the path of the page of an object. namespace is empty for a cluster-scoped object.
+func ObjectPath(ref, namespace, name string) string {
+	return "/o/" + ref + "/" + url.PathEscape(cmp.Or(namespace, "_")) + "/" + url.PathEscape(name)
+}
+
+// ExpandObjectPath returns the full path of an object, group/version/resource/namespace/name. text is a full path, a
+// name, or namespace/name. For a short form, the missing parts are taken from the full path other.
+func ExpandObjectPath(text, other string) (string, error) {
+	parts := strings.Split(strings.Trim(text, "/ "), "/")
+	o := strings.Split(other, "/")
+	switch {
+	case parts[0] == "":
+		return "", nil
+	case len(parts) == 5:
+		return strings.Join(parts, "/"), nil
+	case len(parts) <= 2 && len(o) == 5:
+		return strings.Join(append(o[:5-len(parts):5-len(parts)], parts...), "/"), nil
+	}
+	return "", BadRequest("Invalid object reference", "%.300q is not an object reference: write "+
+		"group/version/resource/namespace/name, with core for the empty group and _ for no namespace.", text)
+}
+
+// ReturnPath returns the path to open after a login. It returns to if that is a safe path on this server, or else the
+// start page.
+func ReturnPath(to string) string {
+	const home = "/"
+	if len(to) > maxReturnPath || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
+		return home
+	}
+	// Browsers treat \ as / and remove control characters and spaces, so such a path could lead to another site.
+	if strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }) {
+		return home
+	}
+	u, err := url.Parse(to)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || strings.HasPrefix(u.Path, "//") ||
+		u.Path == LogoutPath || u.Path == LoginPath || strings.HasPrefix(u.Path, LoginPath+"/") {
+		return home
+	}
+	for segment := range strings.SplitSeq(u.Path, "/") {
+		// A segment . or .. could lead out of the base path, to another server behind the same proxy.
+		if segment == "." || segment == ".." {
+			return home
+		}
+	}
+	return to
+}

@@ -1,0 +1,73 @@
+package request
+
+import (
+	"context"
+	"net/http"
+
+	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/listen"
+	"glasshouse/internal/web/share"
+)
+
+// Sender identifies who sent a request. If the sender is unknown, err is the reason.
+type Sender struct {
+	Identity   auth.Identity
+	Guest      *share.Guest // Nil if the request is not from a guest.
+	Err        error
+	ShareEnded bool // The share link has expired, was revoked, or belongs to another cluster.
+}
+
+type senderKey struct{}
+
+// WithSender returns a request whose context contains its sender.
+func WithSender(r *http.Request, from Sender) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), senderKey{}, from))
+}
+
+// IdentityOf returns the identity of the sender of a request. If the sender is unknown, it returns the zero Identity,
+// which has no permissions.
+func IdentityOf(r *http.Request) auth.Identity {
+	from, _ := r.Context().Value(senderKey{}).(Sender)
+	return from.Identity
+}
+
+// IsIdentified reports whether the sender of a request is known. A response to an unknown sender contains no cluster
+// data.
+func IsIdentified(r *http.Request) bool {
+	v := IdentityOf(r).Viewer
+	return v.Program || v.User != nil
+}
+
+// HasEndedShare reports whether a request has a guest cookie, but no valid share link for the active cluster.
+func HasEndedShare(r *http.Request) bool {
+	from, _ := r.Context().Value(senderKey{}).(Sender)
+	return from.ShareEnded
+}
+
+// GuestOf returns the guest that sent a request, or nil if the sender is not a guest.
+func GuestOf(r *http.Request) *share.Guest {
+	from, _ := r.Context().Value(senderKey{}).(Sender)
+	return from.Guest
+}
+
+// ActorOf returns the user and the address that the audit log records for a request. trusted are the proxies that send
+// the addresses of clients.
+func ActorOf(r *http.Request, trusted listen.Peers) share.Actor {
+	actor := share.Actor{}
+	if GuestOf(r) == nil {
+		actor.User = IdentityOf(r).Viewer.User
+	}
+	if address, known := trusted.ClientAddr(r); known {
+		actor.Address = address.String()
+	}
+	return actor
+}
+
+// ShareEnded returns the error for guests whose share link has expired or was revoked.
+func ShareEnded() error {
+	return &Problem{
+		Title: "Link expired", Status: http.StatusUnauthorized,
+		Detail: "This link was revoked or has expired. Ask for another link, or leave the shared view to log in " +
+			"yourself.",
+	}
+}

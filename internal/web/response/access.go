@@ -1,0 +1,36 @@
+package response
+
+import (
+	"context"
+	"net/http"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/quota"
+	"glasshouse/internal/web/request"
+)
+
+// Reader reads the cluster for responses, within the limits of the server.
+type Reader struct{ Limits *quota.Limits }
+
+// Access returns the cluster data that the sender of a request is permitted to read.
+func (d *Reader) Access(r *http.Request) *watch.Access {
+	access := request.ClusterOf(r).Cluster.For(request.IdentityOf(r).Viewer)
+	acquire := func(ctx context.Context) (release func(), err error) {
+		if err := Of(r).reserve(ctx); err != nil {
+			return nil, err
+		}
+		return d.acquireProcessor(ctx, r)
+	}
+	return access.WithRevalidation(request.RevalidationOf(r)).WithScanLimiter(acquire).WithGrow(Of(r).Grow)
+}
+
+// acquireProcessor waits until quota.Limits.Processors allow work that keeps a processor busy. The caller must call
+// done after the work.
+func (d *Reader) acquireProcessor(ctx context.Context, r *http.Request) (done func(), err error) {
+	if out := Of(r); out != nil && out.buildLease != nil {
+		// The response already has a lease for all work of building it.
+		return func() {}, nil
+	}
+	lease, err := d.Limits.Acquire(ctx, d.Limits.Processors(r)...)
+	return lease.Release, err
+}

@@ -1,0 +1,43 @@
+package response
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/a-h/templ"
+
+	"glasshouse/internal/web/request"
+	"glasshouse/web/templates"
+)
+
+// pageBuffer is a buffer for a page. The page is rendered completely before its first byte is written to the response.
+type pageBuffer struct {
+	response *Response
+	text     []byte
+}
+
+// Write appends p to the buffer.
+func (b *pageBuffer) Write(p []byte) (int, error) {
+	b.text = b.response.appendTo(b.text, p)
+	return len(p), nil
+}
+
+// HTML responds with an HTML page.
+func HTML(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
+	if err := Of(r).Build(r.Context()); err != nil {
+		return err
+	}
+	// Render the page into a buffer first, so that a rendering error does not send half of a page.
+	body := pageBuffer{response: Of(r)}
+	ctx := r.Context()
+	if request.IsKiosk(r) {
+		ctx = templates.WithKiosk(ctx)
+	}
+	if err := page.Render(ctx, &body); err != nil {
+		return errors.Join(errors.New("render the page"), err)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, err := w.Write(body.text)
+	return err
+}

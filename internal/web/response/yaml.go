@@ -1,0 +1,78 @@
+package response
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+
+	"glasshouse/internal/limit"
+)
+
+// largeText is the length, in bytes, from which texts are converted to YAML one at a time. In the worst case measured
+// (30,000 short strings), a conversion needs memory of 80 times the length.
+const largeText = 128 << 10
+
+// ToYAML converts JSON to YAML. For a large text, it first waits for a processor lease (see quota.Limits.Processors).
+// It also waits until no other large text is being converted.
+func (d *Reader) ToYAML(r *http.Request, text []byte) ([]byte, error) {
+	if len(text) >= largeText {
+		done, err := d.acquireProcessor(r.Context(), r)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		lease, err := d.Limits.Acquire(r.Context(), limit.Limit{Key: "conversions of " + d.Limits.CallerOf(r).Key, Max: 1},
+			limit.Limit{Key: "conversions", Max: 1})
+		if err != nil {
+			return nil, err
+		}
+		defer lease.Release()
+	}
+	return jsonToYAML(text)
+}
+
+// YAMLForPage converts JSON to YAML for a page. It reserves memory for the HTML-escaped text, which is built in one
+// piece. That text can be five times as long as the YAML.
+func (d *Reader) YAMLForPage(r *http.Request, text []byte) (string, error) {
+	document, err := d.ToYAML(r, text)
+	escaped := len(document)
+	for _, c := range document {
+		switch c {
+		case '"', '\'', '&':
+			escaped += len("&#34;") - 1
+		case '<', '>':
+			escaped += len("&lt;") - 1
+		}
+	}
+	Of(r).Grow(int64(len(document) + escaped))
+	return string(document), err
+}
+
+// jsonToYAML converts JSON to YAML. The YAML library parses the JSON as YAML. JSON strings can contain characters
+// that YAML forbids or treats as line breaks. jsonToYAML escapes these characters first.
+func jsonToYAML(text []byte) ([]byte, error) {
+	var escaped strings.Builder
+	rest := text
+	for i := 0; i < len(rest); {
+		r, size := utf8.DecodeRune(rest[i:])
+		if !needsEscape(r) {
+			i += size
+			continue
+		}
+		escaped.Write(rest[:i])
+		fmt.Fprintf(&escaped, `\u%04x`, r)
+		rest, i = rest[i+size:], 0
+	}
+	if escaped.Len() == 0 {
+		return yaml.JSONToYAML(text)
+	}
+	escaped.Write(rest)
+	return yaml.JSONToYAML([]byte(escaped.String()))
+}
+
+func needsEscape(r rune) bool {
+	return r >= 0x7f && r <= 0x9f || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff
+}

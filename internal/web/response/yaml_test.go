@@ -1,0 +1,122 @@
+package response
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// The YAML parser of kubectl can read the YAML that the script of the page (web/static/src/yaml) generates. The
+// expected YAML is in a file that a test of the script uses as well.
+func TestPageYAMLParsesWithKubectlsParser(t *testing.T) {
+	t.Parallel()
+	for _, c := range yamlCases(t) {
+		text, err := yaml.YAMLToJSON([]byte(c.YAML))
+		if err != nil {
+			t.Errorf("%.200s\ndoes not read: %v", c.YAML, err)
+			continue
+		}
+		got, want := parseJSON(t, string(text)), parseJSON(t, c.JSON)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%.2000s\nreads as %.2000v\nwant %.2000v", c.YAML, got, want)
+		}
+	}
+}
+
+// The server can convert an object to YAML, whatever characters its strings contain.
+func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"nul\u0000", "del\x7f", "c1\u0080\u009f", "lines\u0085\u2028\u2029x", "\ufeffmark", "\ufffe\uffff",
+		"\U0001f600", "plain",
+	} {
+		object, err := json.Marshal(map[string]any{"a": text, text: []string{text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// encoding/json escapes U+2028 and U+2029, but other JSON encoders do not. Undo these two escapes.
+		raw := strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(object))
+		document, err := jsonToYAML([]byte(raw))
+		if err != nil {
+			t.Errorf("%q: %v", raw, err)
+			continue
+		}
+		roundTrip, err := yaml.YAMLToJSON(document)
+		if err != nil {
+			t.Errorf("%q does not read: %v", document, err)
+			continue
+		}
+		if got, want := parseJSON(t, string(roundTrip)), parseJSON(t, raw); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q reads as %q, want %q", document, got, want)
+		}
+	}
+}
+
+// The script of the page writes the keys of an object in the same order as kubectl.
+func TestPageYAMLHasKubectlsKeyOrder(t *testing.T) {
+	t.Parallel()
+	cases := yamlCases(t)
+	last := cases[len(cases)-1]
+	want, err := yaml.JSONToYAML([]byte(last.JSON))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Remove quotes, because each YAML writer chooses them differently.
+	withoutQuotes := strings.NewReplacer(`"`, "", "'", "").Replace
+	if withoutQuotes(last.YAML) != withoutQuotes(string(want)) {
+		t.Errorf("got\n%s\nwant\n%s", last.YAML, want)
+	}
+}
+
+type yamlCase struct{ JSON, YAML string }
+
+func yamlCases(t *testing.T) []yamlCase {
+	t.Helper()
+	text, err := os.ReadFile("../../../web/test/yaml.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []yamlCase
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) == 0 {
+		t.Fatal("the file has no cases")
+	}
+	return cases
+}
+
+// parseJSON parses JSON. It does not convert integers to floating point, so that they keep all digits.
+func parseJSON(t *testing.T, text string) any {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var v any
+	if err := decoder.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return normalizeNumbers(v)
+}
+
+func normalizeNumbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, inner := range v {
+			v[k] = normalizeNumbers(inner)
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = normalizeNumbers(inner)
+		}
+	case json.Number:
+		if f, err := strconv.ParseFloat(v.String(), 64); err == nil && strings.ContainsAny(v.String(), ".eE") {
+			return f
+		}
+	}
+	return v
+}
