@@ -21,13 +21,13 @@ import (
 type Access struct {
 	cluster      *Cluster
 	viewer       Viewer
-	subject      authz.Subject      // The viewer's user as the subject of access reviews; empty without a user.
-	slots        chan struct{}      // A semaphore for messages in memory, see WithMaxMessages; nil for no limit.
-	fanOut       func() int         // Returns the number of readers, see WithFanOut; nil for a single reader.
-	revalidation *Revalidation      // Records the permissions to recheck while a response is sent; nil for none.
-	scanLimiter  stream.ScanLimiter // Limits concurrent scans of all rows, see WithScanLimiter; nil for no limit.
-	reserve      stream.Reserve     // Reserves memory for a message, see WithReserve; nil reserves nothing.
-	grow         func(int64)        // Called when a read needs more memory than estimated, see WithGrow; nil for none.
+	subject      authz.Subject
+	slots        chan struct{}
+	fanOut       func() int
+	revalidation *Revalidation
+	scanLimiter  stream.ScanLimiter
+	reserve      stream.Reserve
+	grow         func(int64)
 }
 
 // For returns an Access that reads the cluster with the permissions of the viewer.
@@ -103,17 +103,17 @@ func (a *Access) acquireScan(ctx context.Context) (release func(), err error) {
 // WithFanOut returns a copy of the access that sends changes in batches if there are many readers. The function size
 // returns the current number of readers.
 //
-// After a quiet time, a reader gets the first change at once, and later changes in batches. The more readers there
-// are, the rarer are the batches. Different readers get them at different times. This leaves processor time for other
-// work.
+// After a quiet time, a reader gets the first change at once, and later changes in batches. With more readers, the
+// time between two batches is longer. Different readers get their batches at different times. This leaves processor
+// time for other work.
 func (a *Access) WithFanOut(size func() int) *Access {
 	derived := *a
 	derived.fanOut = size
 	return &derived
 }
 
-// openedQuery is a query whose permissions were checked, with the informer from which it reads. The informer keeps
-// running until release is called.
+// openedQuery is a query whose permissions were checked, with the informer (list and watch) from which it reads. The
+// informer keeps running until the function release is called.
 type openedQuery struct {
 	resource *resource.Resource
 	filter   *query.Filter
@@ -136,8 +136,8 @@ func (a *Access) check(
 	return filter, a.restrict(ctx, resource, filter, verb, ttl)
 }
 
-// open opens the informer (list and watch) from which a query reads. The parameter filter is the result of check. A
-// query with Watched starts no informer: if none is running, open returns an error.
+// open opens the informer (list and watch) from which a query reads. The parameter filter is the result of check. If
+// Watched is set in the query and no informer is running, open starts none and returns an error.
 func (a *Access) open(q *query.Query, resource *resource.Resource, filter *query.Filter) (*openedQuery, error) {
 	scope := a.scope(resource, filter.Fields)
 	if q.Watched {
@@ -174,8 +174,9 @@ func notWatched(r *resource.Resource) *status.Problem {
 	}
 }
 
-// cursor returns the encrypted cursor of a snapshot, from which a subscription can resume. The parameter version is
-// the version of the informer's data. The parameter offset is the position of the newest change in the snapshot.
+// cursor returns the encrypted cursor of a snapshot: the position in the changes from which a subscription can
+// resume. The parameter version is the version of the informer's data. The parameter offset is the position of the
+// newest change in the snapshot.
 func (a *Access) cursor(q *query.Query, f *query.Filter, i *stream.SharedInformer, version int, offset uint64) string {
 	cipher := a.cursorCipher(q, f, i)
 	if f.IsRestricted {

@@ -13,14 +13,14 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// Subscriptions call the ScanLimiter, which limits concurrent scans, before they scan all rows. A subscription to all
-// rows needs no scan at its start, because readers share one list of all rows.
+// Subscriptions call the ScanLimiter, which limits concurrent scans, before they scan all rows. A subscription
+// without a filter needs no scan at its start, because such subscriptions share one list of all rows.
 func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		query query.Query
 		view  stream.View
-		scans int // The expected number of scans in two minutes, including those for digests (row hashes).
+		scans int // The expected number of scans in two minutes, including those for digests (hashes of rows).
 	}{
 		{"all rows", query.Query{}, stream.Rows, 1},
 		{"some rows", query.Query{Labels: "a!=b"}, stream.Rows, 2},

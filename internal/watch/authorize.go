@@ -10,7 +10,6 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// podLogsRef is the value of Part.Resource by which a share link shares the logs of pods.
 const podLogsRef = "core/v1/pods/log"
 
 // Authorize returns an error with the reason if the viewer is not permitted to read the result of the query. It also

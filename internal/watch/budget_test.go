@@ -29,7 +29,6 @@ const (
 	namespaces = "core/v1/namespaces"
 )
 
-// bigItem returns an object of about the given number of bytes, with content that cannot be compressed.
 func bigItem(namespace, name string, bytes int) apitest.Item {
 	var text strings.Builder
 	seed := fnv.New64()
@@ -46,7 +45,6 @@ func newBudgetedCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return newBudgetedClusterWith(t, func(*http.Request) bool { return false })
 }
 
-// newBudgetedClusterWith is like newBudgetedCluster, but each request for which fails returns true gets an error.
 func newBudgetedClusterWith(t *testing.T, fails func(*http.Request) bool) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -123,7 +121,6 @@ func TestRefusalShowsDifferentSizes(t *testing.T) {
 	})
 }
 
-// If a pinned resource (watched even without readers) does not fit into memory, this is logged only once.
 func TestRefusalIsLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -136,7 +133,7 @@ func TestRefusalIsLoggedOnce(t *testing.T) {
 			Log: slog.New(slog.NewTextHandler(&log, nil)),
 		})
 		advance(3 * time.Minute)
-		synctest.Wait() // Wait for the goroutine that writes the log.
+		synctest.Wait()
 		if strings.Count(log.String(), `level=WARN msg="the resource is not watched"`) != 1 ||
 			!strings.Contains(log.String(), " objects need about") {
 			t.Errorf("the log has %s", log.String())
@@ -577,7 +574,8 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 	}
 }
 
-// If two informers check at the same time whether they exceed the memory budget, only the larger one stops.
+// If two informers (lists and watches) check at the same time whether they exceed the memory budget, only the larger
+// one stops.
 func TestOnlyLargestInformerStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := newBudgetedCluster(t)
@@ -632,7 +630,6 @@ func TestHistoryIsDroppedFirst(t *testing.T) {
 		second.settle()
 		second.wantLive(21)
 
-		// Histories are also dropped when another resource needs the memory.
 		server.Set(namespaces, bigItem("", "large", 100<<10))
 		third := subscribe(t, cluster, query.Query{Resource: namespaces}, "")
 		third.settle()

@@ -70,8 +70,8 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// If discovery cannot read an API group, Resources returns a GroupError with the reason. The resources of all other
-// groups are available.
+// If discovery cannot read an API group, Resources returns a GroupError with the reason. It still returns the
+// resources of all other groups.
 func TestGroupErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -166,7 +166,7 @@ func TestServerDownAtStart(t *testing.T) {
 		advance(16 * time.Second)
 		subscribe(t, cluster, query.Query{}, "").wantSettle("state live, snapshot of 1")
 
-		// When the API server is down again, the resources that discovery found before stay known.
+		// Take the API server down again. The resources that discovery found before must stay known.
 		server.Down(true)
 		advance(time.Minute)
 		if known, _, err := access.Resources(t.Context(), 0); err != nil || len(known) != 2 {
@@ -203,10 +203,10 @@ func TestObjectFromCacheAndAPIServer(t *testing.T) {
 				t.Errorf("got %s, %v; want %s", text, err, want)
 			}
 		}
-		read() // The resource is not watched yet, so this read requests the object from the API server.
+		read()
 		subscribe(t, cluster, query.Query{}, "").settle()
 		gets := len(server.Requests("/pods/p"))
-		read() // The resource is watched now, so this read uses the object in memory.
+		read()
 		if now := len(server.Requests("/pods/p")); now != gets || gets != 1 {
 			t.Errorf("%d requests, then %d, want 1 and 1", gets, now)
 		}
@@ -298,7 +298,7 @@ func TestObjectForbidden(t *testing.T) {
 }
 
 // A Follower waits for changes of the list of resources. It returns soon after a resource is defined or removed,
-// although it does not poll discovery.
+// although it does not run discovery repeatedly.
 func TestFollow(t *testing.T) {
 	const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {
@@ -331,7 +331,7 @@ func TestFollow(t *testing.T) {
 			}
 		}
 		server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
-		<-time.After(700 * time.Millisecond) // The API server takes a moment to serve a new resource.
+		<-time.After(700 * time.Millisecond) // The API server needs a moment until it serves a new resource.
 		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
 		await(true)
 		server.RemoveKind(widgets)
@@ -345,7 +345,7 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// While discovery fails, Resources returns a GroupError with the time since when it fails.
+// While discovery fails, Resources returns a GroupError with the time of the first failure.
 func TestFailingDiscoveryIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -363,7 +363,7 @@ func TestFailingDiscoveryIsReported(t *testing.T) {
 		}
 		began := time.Now()
 		server.FailPath("/apis", http.StatusForbidden, "not today")
-		advance(12 * time.Second) // A short failure of discovery is not reported.
+		advance(12 * time.Second)
 		if reported := groupErrors(); len(reported) != 0 {
 			t.Errorf("a try that failed is a problem at once: %+v", reported)
 		}

@@ -58,8 +58,8 @@ func (e *changeEvent) String() string {
 	return strings.Join(s, " ")
 }
 
-// settle reads messages up to the next heartbeat, which is sent after 15 s without changes. It returns a short form
-// of the events.
+// settle reads messages up to the next heartbeat, which is sent after 15 s without changes. It returns a short text
+// about each message, with the events in it.
 func (f *changesReader) settle() string {
 	f.t.Helper()
 	var log []string
@@ -69,7 +69,7 @@ func (f *changesReader) settle() string {
 		case "state":
 			continue
 		case "heartbeat":
-			synctest.Wait() // Wait until all goroutines have handled the timers that are due now.
+			synctest.Wait()
 			return strings.Join(log, ", ")
 		}
 		if len(m.Events) == 0 || m.Type == "snapshot" {
@@ -140,7 +140,7 @@ func TestChangesView(t *testing.T) {
 		server.Set(pods, pod("a", "listed", "Running"))
 		listed := time.Now()
 		first := subscribeChanges(t, cluster, query.Query{}, "")
-		first.wantSettle("snapshot") // Takes 15 s of fake time. Objects of the first list are not sent as changes.
+		first.wantSettle("snapshot") // Objects of the first list are not changes. Takes 15 s of fake time.
 		if !first.since.Equal(listed) {
 			t.Errorf("the past is known since %s, want %s", first.since, listed)
 		}
@@ -165,7 +165,7 @@ func TestChangesView(t *testing.T) {
 
 		server.SetCells(pods, "b", "q", `["q","Odd"]`)
 		server.ChangeWhileDown(pods, func() {})
-		// The message contains no event: only the table cells changed, not the object.
+		// Only the table cells changed, not the object. Therefore the message contains no event.
 		first.wantSettle("events")
 	})
 }
@@ -229,7 +229,6 @@ func TestChangesViewOfOneObject(t *testing.T) {
 	})
 }
 
-// phaseOf returns a space and the phase of a pod, or an empty string if there is no pod.
 func phaseOf(object json.RawMessage) string {
 	var p struct{ Status struct{ Phase string } }
 	if len(object) == 0 || json.Unmarshal(object, &p) != nil {
@@ -435,8 +434,8 @@ func TestCoverageIsNoChange(t *testing.T) {
 	})
 }
 
-// When the watch permission is granted or revoked, but the list permission stays, the same objects stay visible.
-// Objects that changed in between are found by the next list, and sent as changes.
+// When the watch permission is granted or revoked, but the list permission stays, the same objects stay visible. An
+// object that changes while there is no watch is found by the next list, and sent as a change.
 func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -463,9 +462,9 @@ func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	})
 }
 
-// The program watches one namespace, and then gets the permission for all namespaces. Objects of the first namespace
-// that changed in between are sent as changes. Objects of other namespaces become visible, which is not sent as a
-// change.
+// The program watches one namespace, and then gets the permission for all namespaces. If an object of the first
+// namespace changes during the switch, this is sent as a change. Objects of other namespaces become visible, which is
+// not sent as a change.
 func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -488,8 +487,8 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	})
 }
 
-// The Changes view sends the time since which its changes are complete: the last list of the requested namespaces.
-// Changes before that list can be missing, or combined into one.
+// The Changes view sends the time from which on no change is missing: that of the last list of the requested
+// namespaces. Changes before that list can be missing, or combined into one.
 func TestChangesAreCompleteSinceLastList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

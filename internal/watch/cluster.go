@@ -86,16 +86,17 @@ type Cluster struct {
 	pool             *informer.Pool
 	log              *slog.Logger
 	cursors          cursor.Key
-	// changed wakes waiters after a change of the list of resources, or the state of a resource (live, stale, ...).
+	// changed wakes waiters after a change of the list of resources, or of a resource's state (such as live or
+	// stale).
 	changed        *signal.Signal
-	buffers        sync.Pool // Reused buffers for messages, as *[]byte.
+	buffers        sync.Pool
 	encodedCache   event.Cache
 	redactionRules redactionRules
 
 	guard authz.Guard
 	// namespaceExistence caches for each namespace whether it exists. The value is an error if it does not.
 	namespaceExistence *flight.Cache[string, error]
-	lastNamespaces     atomic.Pointer[[]string] // The newest list; nil before the first. Read-only.
+	lastNamespaces     atomic.Pointer[[]string] // The newest list; nil before the first one. Read-only.
 }
 
 // New returns a Cluster for the API server in config. It sends no request; Run does. New fails if config is invalid.
@@ -106,15 +107,16 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	}
 	discoveryConfig := rest.CopyConfig(config)
 	discoveryConfig.Timeout = timeout
-	discoveryConfig.QPS, discoveryConfig.Burst = 50, 300 // kubectl uses the same limits.
+	discoveryConfig.QPS, discoveryConfig.Burst = 50, 300 // The same limits as those of kubectl.
 	discoverer, err := discovery.NewDiscoveryClientForConfig(discoveryConfig)
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
 	reviewConfig := rest.CopyConfig(config)
-	// Send reviews as JSON, because every proxy and log between this program and the API server can read it.
+	// Send reviews as JSON instead of Protobuf, so that proxies and logs between this program and the API server can
+	// read them.
 	reviewConfig.ContentConfig = rest.ContentConfig{ContentType: runtime.ContentTypeJSON}
-	// Disable the client's rate limit: the API server limits reviews by priority and fairness.
+	// Disable the client's rate limit, because the API server itself limits reviews (API Priority and Fairness).
 	reviewConfig.QPS = -1
 	authorizer, err := authorization.NewForConfig(reviewConfig)
 	if err != nil {
@@ -171,7 +173,6 @@ func (c *Cluster) newInformer(scope listwatch.Scope, resource *resource.Resource
 	return i
 }
 
-// onDiscovery is called when the served resources, or the API groups that discovery cannot read, have changed.
 func (c *Cluster) onDiscovery() {
 	c.warnOfUnservedRules()
 	c.pool.RequestReconcile()

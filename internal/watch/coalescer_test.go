@@ -64,7 +64,7 @@ func TestFloodOfOneObject(t *testing.T) {
 					t.Fatalf("the patch gives %s, want %s", copied, want)
 				}
 			}
-			<-time.After(70 * time.Millisecond) // Simulate a slow reader.
+			<-time.After(70 * time.Millisecond)
 		}
 		for _, c := range cluster.WatchStatus().Entries {
 			if c.Resource == pods && c.RingChanges != changes {
@@ -94,8 +94,8 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 	return fmt.Sprint(values[0]) == fmt.Sprint(values[1])
 }
 
-// A message that the client accepts late is followed by a pause, in which changes are collected for the next message.
-// If the client accepts messages on time, each change is sent at once.
+// A message that the client accepts late is followed by a pause. Changes during the pause are collected for the next
+// message. If the client accepts messages on time, each change is sent at once.
 func TestBatchesGrowUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -114,11 +114,11 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 		}
 		for _, test := range []struct{ late, wait time.Duration }{
 			{2 * time.Millisecond, 6 * time.Millisecond},
-			{time.Second, 50 * time.Millisecond}, // The maximum pause is 50 ms.
+			{time.Second, 50 * time.Millisecond},
 		} {
 			change("first " + test.late.String())
 			r.next()
-			<-time.After(test.late) // Simulate a client that accepts the message late.
+			<-time.After(test.late)
 			go func() {
 				change("second " + test.late.String())
 				<-time.After(test.wait / 2)
@@ -128,8 +128,8 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			if m := r.next(); len(m.Events) != 2 || time.Since(start) != test.wait {
 				t.Errorf("%d events arrived after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
 			}
-			// This change occurs during the pause. It is sent at the end of the pause, so its message does not count as
-			// late.
+			// This change occurs during the pause, and is sent at the end of the pause. Because of the pause, its
+			// message does not count as late.
 			go change("soon after " + test.late.String())
 			start = time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
@@ -145,7 +145,7 @@ func TestFanOutIsSpread(t *testing.T) {
 	const changes, each = 200, 10 * time.Millisecond
 	for size, test := range map[int]struct{ minMessages, maxMessages int }{
 		127:  {changes, changes},
-		128:  {20, 22}, // Each of 128 readers gets about 10 messages per second, for 2 s.
+		128:  {20, 22}, // For 2 s, each of 128 readers gets about 10 messages per second.
 		1000: {5, 7},
 	} {
 		t.Run(fmt.Sprint("one of ", size), func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestFanOutIsSpread(t *testing.T) {
 				server.Set(pods, pod("a", "p", "begin"))
 				access := cluster.For(watch.Viewer{Program: true}).WithFanOut(func() int { return size })
 				var mu sync.Mutex
-				at := make(map[time.Time]int) // The number of messages sent at each time.
+				at := make(map[time.Time]int)
 				all := make([]*reader, 64)
 				for i := range all {
 					all[i] = subscribeAs(t, access, query.Query{Resource: pods}, stream.Rows, "")
@@ -202,8 +202,8 @@ func TestFanOutIsSpread(t *testing.T) {
 }
 
 // A client can request a minimum interval between messages, for example because it draws at most every 50 ms. The
-// first change after a quiet time is still sent at once. This also applies to the window view, a part of the sorted
-// rows.
+// first change after a quiet time is still sent at once. All of this also applies to the view Windowed, which sends a
+// range of the sorted rows.
 func TestRequestedPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -79,7 +79,7 @@ func TestResumeWhileNamespaceExpires(t *testing.T) {
 				f := subscribeChanges(t, cluster, query.Query{Namespaces: []string{"b"}}, "")
 				f.wantSettle("snapshot")
 				f.sub.Close()
-				server.Hang(apitest.SelfReviewsPath) // This delays the reconciler, which stops unused watches.
+				server.Hang(apitest.SelfReviewsPath) // Delay the reconciler, which stops unused watches.
 				<-time.After(5*time.Minute + time.Duration(wait)*time.Second)
 				f = subscribeChanges(t, cluster, query.Query{Namespaces: []string{"b"}}, f.cursor)
 				var want []string
@@ -112,8 +112,8 @@ func TestSwappedFeedsResetNoReader(t *testing.T) {
 		single.wantSettle("snapshot")
 		before, after := []string{all.cursor, single.cursor}, "add a/n"
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
-		// Wait until the polled resource has just been listed. The next list is 30 s away, and the next permission
-		// review, which happens every 10 s, is before it.
+		// Wait until the polled resource has just been listed. The next list is 30 s later. The next permission
+		// review is at most 10 s later, so it is before that list.
 		for before := lists(); lists() == before; {
 			advance(time.Second)
 		}
@@ -168,7 +168,7 @@ func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 }
 
 // When one feed (a list and watch) replaces another, the new one never lists older versions of objects than those in
-// memory. It does not accept them even from another API server whose cache is older.
+// memory. It does not accept older versions even from another API server with an older cache.
 func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// If a resource is no longer watched, and is then watched again, the offsets of its changes start from zero again. An
-// earlier cursor is invalid, even if the new changes have reached its offset.
+// If a resource is watched again after an interruption, the offsets of its changes start from zero again. A cursor
+// from before the interruption is invalid, even if the new changes have reached its offset.
 func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -49,7 +49,7 @@ func TestCursorsHideOffsets(t *testing.T) {
 			if err != nil || len(text) != 15 {
 				t.Fatalf("cursor %q: %v", r.cursor, err)
 			}
-			// A plain offset would be found as a small 32-bit number at one of these positions.
+			// If the offset were not encrypted, it would be a small 32-bit number at one of these positions.
 			for at := range len(text) - 4 {
 				if number := binary.BigEndian.Uint32(text[at:]); number < 1000 {
 					t.Errorf("the cursor %x contains the number %d", text, number)

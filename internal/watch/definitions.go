@@ -39,7 +39,7 @@ func definitionScopes() []listwatch.Scope {
 // Follower, and must call Close at the end.
 type Follower struct {
 	cluster *Cluster
-	release func() // Stops the watches of the definitions; nil before they have started.
+	release func()
 	changed <-chan struct{}
 }
 
@@ -53,8 +53,8 @@ func (a *Access) Follow() *Follower {
 	return f
 }
 
-// watch starts to watch the definitions of resources, if they are not watched yet. It fails before Cluster.Run is
-// called; therefore Next calls watch each time.
+// watch starts to watch the definitions of resources, if they are not watched yet. Before Cluster.Run is called, it
+// does nothing; therefore Next calls it repeatedly.
 func (f *Follower) watch() {
 	if f.release == nil {
 		f.release, _ = f.cluster.watchDefinitions()
@@ -93,9 +93,9 @@ func (f *Follower) Close() {
 	}
 }
 
-// Next waits. It returns true when the list of resources, or the state of a resource (such as live or stale), may
-// have changed. It returns false when the parameter other is closed, or at the time until. It returns an error only
-// if ctx ends.
+// Next waits until the list of resources, or the state of a resource (such as live or stale), may have changed. Then
+// it returns true. It returns false when the channel other is closed, or at the time in the parameter until. It
+// returns an error only if ctx ends.
 func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.Time) (bool, error) {
 	f.watch() //nolint:contextcheck // An informer outlives the request that starts it.
 	select {
@@ -119,7 +119,8 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) informer.De
 	gvr := scope.Resource
 	at := slices.IndexFunc(resources, func(r resource.Resource) bool { return r.GVR() == gvr })
 	if at < 0 {
-		// The definitions of resources have Metadata. An API server that does not serve them will not do so later.
+		// Only scopes of definitions (such as CustomResourceDefinitions) have Metadata set. An API server that does
+		// not serve definitions now will not do so later, so no discovery is needed for them.
 		if !scope.Metadata {
 			c.catalog.RefreshIfOld(ctx, 0) // Request a discovery, because the resource can be served again later.
 		}
@@ -139,7 +140,6 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) informer.De
 	return now
 }
 
-// namespacesWait is the maximum time for which a caller waits for the list of namespaces.
 const namespacesWait = 2 * time.Second
 
 // namespaces returns the cluster's namespaces, and watches them until release is called. If it cannot list them now,
@@ -172,7 +172,7 @@ func (c *Cluster) namespaces(ctx context.Context) (names []string, release func(
 // kubeconfig. If they are unknown for another reason, it returns a *status.Problem with the cause Unavailable.
 func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 	names, release := c.namespaces(ctx)
-	release() // The informer keeps running for a while, so the next call is fast.
+	release()
 	if c.lastNamespaces.Load() == nil {
 		current := status.Status{Reason: "The namespaces have not been listed yet."}
 		if i := c.find(listwatch.Scope{Resource: resource.Namespaces().GVR()}); i != nil {

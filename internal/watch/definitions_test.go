@@ -167,7 +167,7 @@ func TestDiscoveryDuringCRDChurn(t *testing.T) {
 					t.Errorf("discovery is asked %d times in a minute, want every second", n)
 				}
 				server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
-				write(700 * time.Millisecond) // The API server takes a moment to serve a new resource.
+				write(700 * time.Millisecond) // The API server needs a moment until it serves a new resource.
 				server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget"})
 				write(2 * time.Second)
 				synctest.Wait()
@@ -194,14 +194,15 @@ func TestRedefinedResourceIsRead(t *testing.T) {
 		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
 		later := func() {
 			advance(11 * time.Second)
-			serves(t, cluster, widgets) // This call starts a discovery if the last one is old.
+			serves(t, cluster, widgets) // This call runs discovery if the last result is old.
 			<-time.After(time.Minute)
 			r.settle()
 		}
 		later()
 		r.wantLive(1)
 
-		// The resource returns as cluster-scoped. The program must then send no requests for a single namespace.
+		// Define the resource again, as cluster-scoped. The program must then send no requests for a single
+		// namespace.
 		server.RemoveKind(widgets)
 		later()
 		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Cluster: true})

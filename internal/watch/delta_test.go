@@ -132,8 +132,8 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	const before = -60
 	type write struct {
 		status        string
-		helm, kubelet int    // Times of the last writes of the two managers, in seconds from now.
-		metadata      string // Further JSON members of the object's metadata.
+		helm, kubelet int // Times of the last writes of the two managers, in seconds from now.
+		metadata      string
 	}
 	const web, deleted = `,"labels":{"app":"web"}`, `,"deletionTimestamp":"2000-01-01T00:00:20Z"`
 	for _, tt := range []struct {
@@ -191,8 +191,8 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	}
 }
 
-// A small change of a pod's status makes a small WebSocket frame in every view. The watch events in testdata are from
-// a real API server: a pod starts, and later becomes not ready.
+// A small change of a pod's status causes a small WebSocket frame in every view. The watch events in the folder
+// testdata are from a real API server: a pod starts, and later becomes not ready.
 func TestEventMessagesAreSmall(t *testing.T) {
 	text, err := os.ReadFile("testdata/pod-table.jsonl")
 	if err != nil {
@@ -260,7 +260,7 @@ func TestEventMessagesAreSmall(t *testing.T) {
 				t.Errorf("to the table: %s", short)
 			}
 			if n < len(lines)-1 {
-				continue // These messages are larger, because the start of a pod adds addresses and image digests.
+				continue
 			}
 			if len(row)+header > 320 {
 				t.Errorf("%d bytes to a viewer of rows, want 320 at most: %s", len(row)+header, row)

@@ -46,8 +46,8 @@ func TestDigestCases(t *testing.T) {
 	}
 }
 
-// After both of two rows are written, their common digest (hash) is different, even if the old and new versions
-// differ only in the last digit.
+// After two rows are updated, their common digest (a hash) is different, even if the old and new versions differ only
+// in the last digit.
 func TestDigestChangesWithEachVersion(t *testing.T) {
 	for i := range 40 {
 		for j := range i {
@@ -60,7 +60,7 @@ func TestDigestChangesWithEachVersion(t *testing.T) {
 	}
 }
 
-// Every minute, each reader of rows gets a digest (a hash) of the rows that it has received so far. The test compares
+// Every minute, each reader of rows gets a digest: a hash of the rows that it has received so far. The test compares
 // each digest with the rows of the reader, for different filters and while changes are pending.
 func TestDigestsMatchRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestDigestsMatchRows(t *testing.T) {
 			<-time.After(time.Duration(random.IntN(20)) * time.Second)
 			for _, r := range readers {
 				r.next()
-				change() // This change occurs after the digest (row hash) was computed.
+				change()
 				r.next()
 			}
 			for _, r := range readers {
@@ -120,8 +120,8 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 			for n := range 70 {
 				server.Set(pods, pod("b", "q", "Running"))
 				if n == 7 {
-					// A heartbeat with a new cursor would otherwise be due at the same time as the digest (row hash). This
-					// change makes the heartbeat later.
+					// Otherwise, a heartbeat with a new cursor would be due at the same time as the digest (a hash of
+					// all rows). After this change, the heartbeat is due later.
 					server.Set(pods, pod("a", "p", "Failed"))
 				}
 				<-time.After(time.Second)
@@ -136,8 +136,8 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 	})
 }
 
-// A digest (a hash of all rows) can be due when a reader must restart from a snapshot. The digest is then not sent.
-// The next one follows the new snapshot.
+// A digest (a hash of all rows) can be due at a time when a reader must restart from a snapshot. In this case, no
+// digest is sent before the new snapshot.
 func TestResetDropsDigest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -150,7 +150,7 @@ func TestResetDropsDigest(t *testing.T) {
 		synctest.Wait()
 		r.next()
 		r.log = nil
-		<-time.After(6 * time.Minute) // In fake time, wait until the history has dropped the changes.
+		<-time.After(6 * time.Minute) // Wait (in fake time) until the history has dropped the changes.
 		server.Set(pods, pod("a", "late", "Running"))
 		synctest.Wait()
 		r.wantSettle("reset, snapshot of 1501")
@@ -163,7 +163,6 @@ func TestResetDropsDigest(t *testing.T) {
 	})
 }
 
-// A reader of the Object view gets no digests (hashes of all rows), because it has only a single object.
 func TestObjectViewGetsNoDigests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

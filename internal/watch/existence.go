@@ -14,10 +14,8 @@ import (
 const (
 	// existenceMaxAge is how long the Cluster caches whether a namespace exists. Readers that find no rows in a
 	// namespace check this.
-	existenceMaxAge = 3 * time.Second
-	// maxCachedNamespaces is the maximum number of namespaces whose existence is cached.
-	maxCachedNamespaces = 1000
-	// maxCheckedNamespaces is the maximum number of namespaces of one query whose existence is checked.
+	existenceMaxAge      = 3 * time.Second
+	maxCachedNamespaces  = 1000
 	maxCheckedNamespaces = 10
 	// checkTimeout limits the time of all existence checks of one query, because its result is sent only after them.
 	checkTimeout = 2 * time.Second

@@ -84,7 +84,7 @@ func TestNamespacesAreCheckedOnce(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		readers.Wait()
-		if n := checks(); n != 1 { // The server gets one request: that of the first reader was canceled before.
+		if n := checks(); n != 1 {
 			t.Errorf("101 readers caused %d requests, want one", n)
 		}
 		advance(time.Second)
@@ -95,7 +95,7 @@ func TestNamespacesAreCheckedOnce(t *testing.T) {
 		if err := read(t.Context(), "a"); err != nil || checks() != 2 {
 			t.Errorf("readers later caused %d requests (%v), want a new one", checks()-1, err)
 		}
-		for n := range 3000 { // Only a limited number of results is cached.
+		for n := range 3000 {
 			wantProblem(t, read(t.Context(), fmt.Sprint("none-", n)), status.Unknown, "Unknown namespace", "none-")
 		}
 		if n := cluster.CachedNamespaces(); n > 1000 {

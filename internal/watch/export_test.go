@@ -35,7 +35,6 @@ func (c *Cluster) SetColumns(ref, column string, whileLocked func()) {
 	c.faultsOf(ref).SetColumns(column, whileLocked)
 }
 
-// DropHistory drops the history of changes of the resource ref, as when memory is low.
 func (c *Cluster) DropHistory(ref string) { c.informerOf(ref).Forget() }
 
 // ResetReaders makes all readers of the resource ref restart from a snapshot, as after a permission was revoked.
@@ -62,7 +61,6 @@ func (c *Cluster) DropUnusedRankings() {
 	}
 }
 
-// Put stores an object of the resource ref, as a watch event does.
 func (c *Cluster) Put(ref string, o *Item) {
 	for _, i := range c.sharedInformers() {
 		if stream.ResourceOf(i).Ref() == ref {
@@ -133,7 +131,6 @@ func (c *Cluster) OnFeedStop(ref string, observe func(status.State)) {
 // the history.
 func (s *Subscription) HistoryAfter(n int) int { return s.reader.HistoryAfter(n) }
 
-// CachedNamespaces returns the number of namespaces for which the Cluster has cached whether they exist.
 func (c *Cluster) CachedNamespaces() int {
 	return c.namespaceExistence.Len()
 }

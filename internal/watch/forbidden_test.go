@@ -102,7 +102,7 @@ func TestResourceMissingInDiscoveryStaysLive(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
-		server.FailPath("/api", http.StatusNotFound, "not today") // client-go treats this as an empty group.
+		server.FailPath("/api", http.StatusNotFound, "not today")
 		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget"})
 		for range 4 {
 			advance(11 * time.Second)

@@ -21,8 +21,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// reviewCounter wraps the transport to an API server, and counts the access reviews in progress. Reviews for all
-// users except ann get no response.
+// reviewCounter wraps the transport to an API server, and counts the access reviews in progress. It answers only the
+// reviews for the user ann.
 type reviewCounter struct {
 	mu                    sync.Mutex
 	inFlight, maxInFlight int

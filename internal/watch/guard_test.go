@@ -113,7 +113,6 @@ func queryShapes(t *testing.T) map[string]struct {
 	}
 }
 
-// collectMessages subscribes, and returns all messages up to the second heartbeat.
 func collectMessages(t *testing.T, access *watch.Access, q query.Query, view stream.View) string {
 	t.Helper()
 	if view == stream.Windowed {
@@ -315,7 +314,7 @@ func TestProgramGetsItsOwnNamespace(t *testing.T) {
 			review.Status.Allowed = attributes.Verb == "get" && attributes.Resource == "namespaces" &&
 				attributes.Namespace == "a"
 			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(review) // If the write fails, the client detects a short response.
+			_ = json.NewEncoder(w).Encode(review)
 		})
 		access := cluster.For(watch.Viewer{Program: true})
 		if _, err := access.Object(t.Context(), namespaces, "", "a"); err != nil {
@@ -460,8 +459,6 @@ func TestFailedReviewsRefuseReaders(t *testing.T) {
 	})
 }
 
-// The cached result of an access review applies only to the same user. A user with a different name, UID, group or
-// extra field gets a separate review.
 func TestDecisionsBelongToOneUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -529,7 +526,6 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 	})
 }
 
-// oldVersion matches the resourceVersion before a change, in an event of the Changes view.
 var oldVersion = regexp.MustCompile(`"(\d+)":"\d+"`)
 
 // A guest (a viewer of a share link) sees only objects that the link shares and that the creator of the link is
@@ -673,7 +669,6 @@ func sharedPods(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer) strin
 	return keysOf(snapshot)
 }
 
-// keysOf returns the keys of the objects in a snapshot, such as "a/p b/q".
 func keysOf(snapshot *watch.Snapshot) string {
 	keys := make([]string, len(snapshot.Objects))
 	for n, o := range snapshot.Objects {

@@ -117,8 +117,8 @@ func TestObjectLeavesShare(t *testing.T) {
 }
 
 // A share link has separate parts for pods and for logs. Guests get the logs of pods that match the part for logs,
-// even if these pods are not shared. But if that part selects by labels or words, the pods must be shared too,
-// because the program compares the present version of the pod.
+// even if these pods are not shared. But if the part for logs selects by labels or words, the pods must be shared
+// too, because the program must read the present version of the pod.
 func TestSharedLogsMatchParts(t *testing.T) {
 	all := watch.Part{Resource: pods}
 	logs := func(p watch.Part) watch.Part {
@@ -389,8 +389,8 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 	byLabels := watch.Part{Resource: pods + "/log", Labels: "app=web"}
 	for name, test := range map[string]struct {
 		parts      []watch.Part
-		leave      func(*apitest.Server) // Called a minute after the watch of pods has failed, to end the log.
-		endsAtOnce bool                  // The log ends soon after the watch of pods has failed.
+		leave      func(*apitest.Server)
+		endsAtOnce bool
 		cause      status.Cause
 		title      string
 	}{
@@ -473,9 +473,10 @@ func TestUnknownShareIsUnavailable(t *testing.T) {
 	})
 }
 
-// A resource cannot be watched, so its cached objects are old. An object then stops matching a share link. If
-// the link selects by labels, reads are refused, because the API server has the new labels. If it selects by words of
-// a row, the program cannot check them: Object returns an error, and LastKnown returns the old version.
+// A resource cannot be watched at the moment, so its cached objects are old. An object then stops matching a share
+// link. If the link selects by labels, reads are refused, because the API server returns the new labels. If it
+// selects by words of a row, the program cannot check them: Object returns an error, and LastKnown returns the old
+// version.
 func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	const deployments = "apps/v1/deployments"
 	for name, part := range map[string]watch.Part{
@@ -561,8 +562,8 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 }
 
 // A guest (a viewer of a share link) and a viewer with all permissions read the same changes, in either order. Only
-// the guest gets masked values. The patches apply to the copies of both readers, and each copy is then equal to a new
-// read. Only marks of changed values can differ in the guest's copy.
+// the guest gets masked values. The patches that each of them receives lead to the object that a new read returns.
+// The only difference can be in the guest's copy: marks of changed values.
 func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 	const configmaps = "core/v1/configmaps"
 	for _, guestFirst := range []bool{true, false} {

@@ -17,8 +17,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// copyAnnotation returns metadata.annotations as JSON. The only annotation is the text of an object that contains
-// value.
+// copyAnnotation returns the JSON text of metadata.annotations with one annotation, which contains the text of an
+// object with the given value.
 func copyAnnotation(value string) string {
 	text := fmt.Sprintf(`{"data":{"k":%q}}`, value)
 	return fmt.Sprintf(`"annotations":{"example.com/copy":%q}`, text)
@@ -72,7 +72,6 @@ const (
 		`.spec.template.metadata.annotations.example\\.com/copy"}]`
 )
 
-// guest returns a viewer of a link that shares all resources of sensitiveObjects.
 func guest() watch.Viewer {
 	scope := &watch.Scope{}
 	for ref := range sensitiveObjects() {
@@ -189,7 +188,7 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 		}
 		messages.Write(snapshot.Objects[0].AppendRow(text))
 	}
-	read() // The resource is not watched yet, so this reads from the API server.
+	read()
 	readSubscriptions()
 	for _, value := range values[1:] {
 		set(value)
@@ -236,8 +235,8 @@ func TestSharedTextsAreMasked(t *testing.T) {
 	}
 }
 
-// The program's own viewer sees the values that are masked for guests, except those of Secrets, which are masked for
-// everyone. This proves that readEverything covers all places of such values.
+// The program's own viewer sees the values that are masked for guests (viewers of share links). It does not see those
+// of Secrets, which are masked for everyone. This proves that readEverything covers all places of such values.
 func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	for ref := range sensitiveObjects() {
 		synctest.Test(t, func(t *testing.T) {
@@ -249,8 +248,8 @@ func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	}
 }
 
-// Guests cannot see from masked values whether two values are equal. They get the same patches for a new value and
-// for an earlier value that returns.
+// Guests (viewers of share links) cannot see from masked values whether two values are equal. They get the same patch
+// if a value changes to a new one as if it changes back to an earlier one.
 func TestSharedMasksAreUnlinkable(t *testing.T) {
 	for ref := range sensitiveObjects() {
 		var patchSets [][]string
@@ -290,7 +289,7 @@ func TestSharedCellsAreMasked(t *testing.T) {
 				},
 			)
 		}
-		// Start the informer that all viewers except guests share.
+		// Start the informer (list and watch) that all viewers except guests share.
 		own := subscribe(t, cluster, query.Query{Resource: runs}, "")
 		own.settle()
 		for viewer, want := range map[*watch.Viewer]struct{ all, found, sorted, cell string }{

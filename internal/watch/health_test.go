@@ -11,7 +11,6 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// scheduledPod returns a pod that is scheduled to a node. rest contains further JSON members of its status.
 func scheduledPod(phase, rest string) apitest.Item {
 	p := pod("a", "p", phase)
 	p.Rest = `"spec":{"nodeName":"n","containers":[{"name":"web"}]},"status":{"phase":"` + phase + `"` + rest + `}`

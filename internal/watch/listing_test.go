@@ -66,7 +66,7 @@ func TestLimitedSnapshotHasFirstRows(t *testing.T) {
 			server, cluster := serveCluster(t)
 			server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
 			server.SetColumns(pods, podRowColumns)
-			random := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // A test that can be reproduced.
+			random := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // A fixed seed makes the test reproducible.
 			state := make(map[string]*podRow)
 			subscribe(t, cluster, query.Query{}, "").settle()
 			for range 40 {

@@ -26,8 +26,8 @@ import (
 type LogOptions = listwatch.LogOptions
 
 // Logs opens the log of one container of a pod, as the API server sends it. Logs returns a *Problem if the viewer is
-// not permitted to get pods/log. If the viewer or this program loses the permission later, Read returns a *Problem
-// with the reason.
+// not permitted to read the log (get on pods/log). If the viewer or this program loses the permission later, Read
+// returns a *Problem with the reason.
 //
 // With options.Follow, Logs can block until ctx ends, because the API server does not respond before the first line
 // exists.
@@ -79,7 +79,6 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 	return nil, a.logProblem(ctx, namespace, pod, options, err)
 }
 
-// podResource returns the resource core/v1/pods without using discovery, because every cluster serves it.
 func podResource() *resource.Resource {
 	return &resource.Resource{Version: "v1", Resource: "pods", Namespaced: true, Verbs: []string{"get", "list", "watch"}}
 }
@@ -120,7 +119,7 @@ func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl au
 	return err
 }
 
-// podLog is an open container log. Goroutines recheck the permissions to read it until it ends.
+// podLog is the open log of a container. Until it ends, goroutines recheck the permissions to read it.
 type podLog struct {
 	io.ReadCloser
 
@@ -137,8 +136,8 @@ func (l *podLog) endReason() error {
 	return nil
 }
 
-// Read reads from the log. If this program has ended the log, Read returns the *Problem with the reason. Without
-// that, the reader would get no reason: the HTTP/2 transport does not return the cause of a cancellation.
+// Read reads from the log. If this program has ended the log, Read returns the *Problem with the reason, because the
+// HTTP/2 transport does not return the cause of a cancellation.
 func (l *podLog) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
 	if reason := l.endReason(); err != nil && reason != nil {
@@ -197,10 +196,9 @@ func (a *Access) logProblem(ctx context.Context, namespace, pod string, options 
 	return status.Unknownf("No log", "%s. %s", strings.TrimSuffix(status.ReasonOf(err), "."), containerList)
 }
 
-// container is an init, regular or ephemeral container of a pod.
 type container struct {
 	name, state string
-	isWaiting   bool // Waiting for the first start or for a restart.
+	isWaiting   bool
 }
 
 // containersOf returns the containers in the JSON of a pod, in the order in which they start. It returns nil if the

@@ -158,7 +158,7 @@ type reader struct {
 	since   time.Time
 	cursor  string
 
-	namespaces []string // The watched namespaces in the last state message; nil for all.
+	namespaces []string
 
 	isComplete  bool // The client received a complete snapshot, or resumed from a cursor.
 	hasSnapshot bool // The client received a snapshot, so it can compare digests (hashes of all rows).
@@ -321,7 +321,7 @@ func (r *reader) settle() string {
 		if m := r.next(); m.Type == "heartbeat" || m.Type == "events" && len(m.Events) == 0 {
 			log := strings.TrimSuffix(strings.Join(r.log, ", "), "heartbeat")
 			r.log = nil
-			synctest.Wait() // Wait until all other goroutines have finished what is due now.
+			synctest.Wait()
 			return strings.TrimSuffix(log, ", ")
 		}
 	}
@@ -334,7 +334,6 @@ func (r *reader) wantSettle(want string) {
 	}
 }
 
-// wantRows compares the reader's rows with want. Each element of want is a row in the form namespace/name=status.
 func (r *reader) wantRows(want ...string) {
 	r.t.Helper()
 	got := make([]string, 0, len(r.rows))

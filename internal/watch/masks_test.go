@@ -65,7 +65,6 @@ func TestMasksSurviveFeeds(t *testing.T) {
 	}
 }
 
-// The cache size in the watch status includes the memory for recognizing changes of masked (hidden) values.
 func TestWatchStatusIncludesMasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -21,7 +21,6 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// memory returns the number of heap bytes in use, and of all bytes allocated since the program started.
 func memory() (inUse, allocated int64) {
 	runtime.GC()
 	runtime.GC() // A second run frees objects with finalizers, and what sync.Pools contain.
@@ -151,8 +150,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 		var perReader []int64
 		const readers = 40
 		none, some := query.Query{Namespaces: []string{"b"}}, query.Query{Labels: "app=none"}
-		// Measure the query none before and after the query some. One of the two results can be too low, if memory of
-		// earlier work is freed meanwhile.
+		// Measure the query none twice, before and after the query some: one of the two results can be too low,
+		// because memory of earlier work can be freed meanwhile.
 		for _, q := range []query.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {

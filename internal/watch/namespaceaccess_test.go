@@ -64,7 +64,6 @@ func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
 	}
 }
 
-// If the list of namespaces no longer fits into memory, the known namespaces stay watched.
 func TestKnownNamespacesSurviveOversizedList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)

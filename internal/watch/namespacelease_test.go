@@ -16,7 +16,6 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// A namespace that queries request by name is watched until its last reader has been gone for Options.Linger.
 func TestUnusedNamespacesExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -129,7 +128,8 @@ func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 	})
 }
 
-// subscribeNamespaces subscribes to the pods of all namespaces in names. One query can name at most 200 namespaces.
+// subscribeNamespaces subscribes to the pods of all namespaces in names. It opens several subscriptions, because one
+// query can name at most 200 namespaces.
 func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (readers []*reader) {
 	t.Helper()
 	for part := range slices.Chunk(names, 200) {

@@ -52,9 +52,9 @@ func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*re
 	return resource, permitted, err
 }
 
-// authorizeGet returns an error if the viewer is not permitted to perform the action verb on the object: get, or get
-// its log. It returns the filter that the object must match. The parameter ttl is the maximum age of a cached
-// permission.
+// authorizeGet returns an error if the viewer is not permitted to perform the action in the parameter verb on the
+// object: get the object, or get its log. It returns the filter that the object must match. The parameter ttl is the
+// maximum age of a cached permission.
 func (a *Access) authorizeGet(
 	ctx context.Context, r *resource.Resource, verb authz.Verb, namespace, name string, ttl authz.DecisionTTL,
 ) (*query.Filter, error) {
@@ -83,7 +83,7 @@ func (a *Access) authorizeGet(
 }
 
 // notKnownYet returns the error for a viewer whose share link selects objects by labels or words, while the list of
-// these objects is not available. It is then unknown whether the link shares the requested object.
+// these objects is not available. Until it is, nothing shows whether the link shares the requested object.
 func notKnownYet(r *resource.Resource) *status.Problem {
 	return &status.Problem{
 		Cause: status.Unavailable,
@@ -96,9 +96,9 @@ func notKnownYet(r *resource.Resource) *status.Problem {
 	}
 }
 
-// readObject reads an object and masks it for the viewer. The object must match the filter permitted, because it can
-// be newer than the version that was checked before. An object from the API server has no row, so only its labels are
-// compared.
+// readObject reads an object and masks it for the viewer. The object must match the filter in the parameter
+// permitted, because it can be newer than the version that was checked before. An object from the API server has no
+// row, so only its labels are compared.
 func (a *Access) readObject(
 	ctx context.Context, resource *resource.Resource, permitted *query.Filter, namespace, name string,
 ) ([]byte, error) {

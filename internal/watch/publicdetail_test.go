@@ -115,7 +115,7 @@ func TestErrorsHideStoredData(t *testing.T) {
 						t.Errorf("got %s, want %q", text, test.want)
 					}
 				}
-				synctest.Wait() // Wait for the goroutine that writes the log.
+				synctest.Wait()
 				if strings.Contains(log.String(), "CANARY") {
 					t.Errorf("the log is %s", log.String())
 				}
@@ -160,7 +160,7 @@ func TestWatchErrorsHideStoredData(t *testing.T) {
 				),
 			)
 		}
-		synctest.Wait() // Wait for the goroutine that writes the log.
+		synctest.Wait()
 		if all := messages.String() + log.String(); strings.Contains(all, "CANARY") {
 			t.Errorf("heard %s", all)
 		}

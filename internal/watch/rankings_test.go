@@ -26,8 +26,8 @@ func serveRankings(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// viewerRankings opens rankings (sorted lists of pods) as one viewer. The tests number the rankings. The map
-// subscriptions contains, for each number, the subscription that uses the ranking.
+// viewerRankings opens rankings (sorted lists of pods) as one viewer. Each ranking has a number in the test. The map
+// subscriptions contains the subscription that uses the ranking with a number.
 type viewerRankings struct {
 	t             *testing.T
 	cluster       *watch.Cluster
@@ -40,7 +40,6 @@ func rankingsOfUser(t *testing.T, cluster *watch.Cluster, n int) *viewerRankings
 	return &viewerRankings{t, cluster, user(fmt.Sprint("user-", n)), make(map[int]*watch.Subscription)}
 }
 
-// rankingsOfLink returns an empty viewerRankings for the viewers of the n-th share link. Each link shares all pods.
 func rankingsOfLink(t *testing.T, cluster *watch.Cluster, n int) *viewerRankings {
 	t.Helper()
 	viewer := sharedWith(watch.Part{Resource: pods}, watch.Part{Resource: fmt.Sprint("core/v1/others-", n)})
@@ -128,7 +127,7 @@ func TestRankingsOfAllViewersAreLimited(t *testing.T) {
 		}
 		late := rankingsOfUser(t, cluster, len(viewers))
 		late.wantRefused(total)
-		late.acquire(0, 1) // This viewer needs no new ranking: it shares an existing one.
+		late.acquire(0, 1)
 		late.wantRefused(total)
 		viewers[3].release(3*maxRankings, 3*maxRankings+1)
 		late.acquire(total, total+1)

@@ -41,8 +41,8 @@ func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 	})
 }
 
-// While a reader waits for further changes to send in one message, its data can become invalid. It must then get a
-// reset with the true reason, and not the changes, or a reset because of missed changes.
+// While a reader waits for further changes, to send them in one message, its data can become invalid. It must then
+// send a reset with the true reason. It must send neither the changes nor a reset because of missed changes.
 func TestResetInterruptsCoalescing(t *testing.T) {
 	for name, reset := range map[string]func(*watch.Cluster){
 		"other columns":    func(c *watch.Cluster) { c.SetColumns(pods, "Other", func() {}) },
@@ -56,8 +56,7 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 				r.settle()
 				server.Set(pods, pod("a", "p", "1"))
 				<-time.After(time.Second)
-				// The test reads this message late. Therefore the reader waits for further changes before it sends the next
-				// one.
+				// The test reads this message late, so the reader waits for further changes before the next message.
 				if m := r.next(); m.Type != "events" {
 					t.Fatalf("got %+v", m)
 				}

@@ -20,7 +20,6 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// allowOnly makes the API server permit lists and watches of pods only in the given namespaces.
 func allowOnly(server *apitest.Server, namespaces ...string) {
 	server.Refuse(pods, "", http.StatusForbidden, "not all of them")
 	for _, ns := range namespaces {
@@ -84,7 +83,7 @@ func TestNamespacePermissionsChange(t *testing.T) {
 			t.Errorf("it is %s in %s, want live in a", r.state, got)
 		}
 
-		// Permit all namespaces together. Below, no namespace is permitted.
+		// Permit lists of all namespaces together. At the end of the test, no namespace is permitted.
 		server.Refuse(pods, "", 0, "")
 		<-time.After(time.Minute)
 		r.settle()
@@ -101,8 +100,7 @@ func TestNamespacePermissionsChange(t *testing.T) {
 	})
 }
 
-// If the permission to watch is revoked, but the permission to list is not, the resource is polled (listed
-// repeatedly).
+// If the permission to watch is revoked, but not the permission to list, the resource is polled (listed repeatedly).
 func TestResourceIsPolledWithoutWatchPermission(t *testing.T) {
 	for name, restrict := range map[string]func(*apitest.Server){
 		"all":           func(*apitest.Server) {},
@@ -126,7 +124,6 @@ func TestResourceIsPolledWithoutWatchPermission(t *testing.T) {
 	}
 }
 
-// While one feed (a list and watch) replaces another, the resource never has the state live.
 func TestStoppedFeedIsNotLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -169,7 +166,6 @@ func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 	})
 }
 
-// All readers of a namespace share one watch, which stops when its informer ends.
 func TestOneWatchForEachNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -375,15 +371,15 @@ func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 }
 
 // However many namespaces exist, the number of access reviews per second is limited. Rows still disappear within 15 s
-// after their permission is revoked. Three informers (lists and watches) run in the test. Both results apply also if
-// the API server reports the program's RBAC rules only incompletely.
+// after their permission is revoked. Three informers (lists and watches) run in the test. Both guarantees also apply
+// if the API server reports the program's RBAC rules only incompletely.
 func TestReviewRateIsLimited(t *testing.T) {
 	for name, test := range map[string]struct {
 		incomplete bool
-		perSecond  int // The maximum number of reviews per second, on average.
+		perSecond  int
 	}{
-		// Each permitted namespace is reviewed every 10 s, each denied one every 30 s. 200 permitted namespaces cause 20
-		// reviews per second. 200 denied ones cause 7, for each of the three informers.
+		// Each permitted namespace is reviewed every 10 s, each denied one every 30 s. 200 permitted namespaces cause
+		// 20 reviews per second. 200 denied namespaces cause 7 reviews per second for each of the three informers.
 		"rules":   {false, 45},
 		"reviews": {true, 85}, // Each informer reviews separately: 3 times 20 plus 3 times 7.
 	} {

@@ -18,7 +18,7 @@ type redactionRules struct {
 	redact.Rules
 
 	mu     sync.Mutex
-	warned map[string]bool // Resources (group/plural) for which a warning was logged.
+	warned map[string]bool
 }
 
 // warnOfUnservedRules logs a warning for each resource that a rule of --redact names and that the API server does not
@@ -26,7 +26,7 @@ type redactionRules struct {
 func (c *Cluster) warnOfUnservedRules() {
 	resources, groupErrors, err := c.catalog.All()
 	if err != nil || len(groupErrors) > 0 {
-		return // Discovery is incomplete: the API server can serve more resources.
+		return
 	}
 	served := make(map[string]bool, len(resources))
 	for n := range resources {
@@ -55,7 +55,7 @@ func (a *Access) checkMasked(selector string, r *resource.Resource) error {
 	}
 	parsed, err := fields.ParseSelector(selector)
 	if err != nil {
-		return nil //nolint:nilerr // NewFilter returns the error.
+		return nil //nolint:nilerr // Ignore this error: NewFilter returns it.
 	}
 	for _, requirement := range parsed.Requirements() {
 		if rules.MayMask(r.Group, r.Resource, strings.Split(strings.TrimPrefix(requirement.Field, "."), ".")) {

@@ -145,7 +145,6 @@ func TestRedactionRulesMaskEveryView(t *testing.T) {
 	})
 }
 
-// A field selector cannot be used to guess a masked value.
 func TestMaskedFieldsCannotBeSelected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveDatabases(
@@ -201,7 +200,7 @@ func TestUnservedRuleIsLogged(t *testing.T) {
 		)
 		server.AddKind(apitest.Kind{Ref: "example.com/v1/others", Kind: "Other"})
 		advance(time.Minute)
-		synctest.Wait() // Wait for the goroutine that writes the log.
+		synctest.Wait()
 		if got := log.String(); strings.Count(got, "does not serve") != 1 ||
 			!strings.Contains(got, "kind=core/configmap") {
 			t.Errorf("the log is %s", got)

@@ -89,7 +89,8 @@ func (a *Access) restrictToUser(
 }
 
 // restrictByName marks the filter of a subscription to one named object as restricted, if the viewer is not permitted
-// to see all objects. The informer also watches the other objects, and messages must reveal nothing about them.
+// to see all objects of the resource. The informer also watches the other objects, and messages must reveal nothing
+// about them.
 func (a *Access) restrictByName(
 	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
@@ -130,7 +131,6 @@ func errAuthzUnavailable(err error) error {
 	}
 }
 
-// errForbidden returns the error for a viewer who is permitted to see none of the objects that a filter selects.
 func errForbidden(r *resource.Resource, verb authz.Verb, f *query.Filter) error {
 	attributes := verb.Attributes(r, "", "")[0]
 	target := r.GVR().GroupResource().String()

@@ -44,7 +44,8 @@ func restrictedViewers() map[string]watch.Viewer {
 	}
 }
 
-// hiddenFixture is a cluster for tests: restricted viewers may see one of its objects, but not the others.
+// hiddenFixture is a cluster for tests in which restricted viewers may see one object of a resource, but not the
+// others.
 type hiddenFixture struct {
 	server  *apitest.Server
 	cluster *watch.Cluster
@@ -76,7 +77,6 @@ func newHiddenFixture(t *testing.T, viewer string) *hiddenFixture {
 	h.set("0")
 	h.changeHidden(viewer, 0)
 	program := cluster.For(watch.Viewer{Program: true})
-	// This reader keeps the resource watched in all namespaces.
 	r := subscribeAs(t, program, query.Query{Resource: h.ref}, stream.Rows, "")
 	r.settle()
 	return h
@@ -86,7 +86,6 @@ func (h *hiddenFixture) set(state string) {
 	h.server.Set(h.ref, h.item("a", "p", "state-"+state, "web"))
 }
 
-// changeHidden updates, adds and deletes objects that are hidden from the viewer.
 func (h *hiddenFixture) changeHidden(viewer string, n int) {
 	namespaces := []string{"b"}
 	if !strings.Contains(viewer, "namespace") && viewer != "guest of a user" {
@@ -182,8 +181,8 @@ func firstDifference(text, other string) string {
 	return strings.Join(lines[max(0, at-2):min(len(lines), at+3)], "\n")
 }
 
-// transcribe subscribes to a view several times, and records the messages for longer than the history of changes
-// reaches back. It resumes from several cursors: at once, after a visible change, and after only hidden changes. Two
+// transcribe subscribes to a view several times, and records the messages for longer than the maximum age of the
+// history. It resumes from several cursors: at once, after a visible change, and after only hidden changes. Two
 // further cursors cannot be resumed: one is too old, and one has an offset that is no longer in the history.
 func transcribe(
 	t *testing.T, name string, viewer watch.Viewer, view stream.View, every time.Duration, busy bool,
@@ -204,7 +203,8 @@ func transcribe(
 	go func() { // Every 20 s, make two visible changes in quick succession, with hidden changes around them.
 		defer close(ended)
 		for n := range 3 * 60 * 4 {
-			often := n >= 400 && n < 520 // In this period, a digest (row hash) is due during a pause between messages.
+			// In this period, a digest (a hash of the rows) is due during a pause between messages.
+			often := n >= 400 && n < 520
 			if busy && (n%80 < 16 || n%8 == 0 || often) {
 				h.changeHidden(name, n+1)
 			}
@@ -213,7 +213,7 @@ func transcribe(
 			}
 			<-time.After(90 * time.Millisecond)
 			if busy && often {
-				h.changeHidden(name, -n) // This change is between a visible change and the digest (row hash).
+				h.changeHidden(name, -n) // Between a visible change and the digest.
 			}
 			if !often && n%80 == 7 {
 				h.set(fmt.Sprint(n, "-again"))
@@ -266,9 +266,9 @@ func transcribe(
 	return maskVersions(text)
 }
 
-// maskVersions removes resourceVersions from text, and the digests (hashes) that are computed from them. Every
-// visible change reveals a resourceVersion, which also counts writes of hidden objects. This cannot be avoided, so it
-// is not compared.
+// maskVersions removes resourceVersions from text, and the digests (hashes) that are computed from them. They differ
+// if hidden objects were written, because all objects share one counter of versions. Each visible change reveals its
+// resourceVersion, which cannot be avoided.
 func maskVersions(text string) string {
 	const patched = `"path":"/metadata/resourceVersion","value":"`
 	for _, part := range []string{`"resourceVersion":"`, `"rv":"`, `"digest":"`, patched} {
@@ -298,7 +298,7 @@ func TestRestrictedReadersResume(t *testing.T) {
 			case name == "guest, events":
 				q.Resource = "core/v1/events"
 			case name == "user, name" && (view == stream.Rows || view == stream.Table):
-				continue // These views accept no name.
+				continue
 			}
 			if view == stream.Object || name == "user, name" {
 				q.Namespaces, q.Name = []string{"a"}, "p"
@@ -400,8 +400,8 @@ func TestRestrictedResetsAreEqual(t *testing.T) {
 	}
 }
 
-// While a namespace is not watched, its changes are missed. A restricted reader (which may not see all objects) can
-// afterwards resume the view Rows, but not the view Changes, which must send every change.
+// While a namespace is not watched, its changes are missed. Afterwards, a restricted reader (which may not see all
+// objects) can resume the view Rows. It cannot resume the view Changes, which must send every change.
 func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 	for view, want := range map[stream.View]string{
 		stream.Changes: "reset state snapshot", stream.Rows: "state events delete",
@@ -453,7 +453,7 @@ func (c *client) connect(duration time.Duration) string {
 	for {
 		text, err := sub.Next(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			all := strings.Join(got, " ") // Ignore digests (row hashes) and the new cursor before each.
+			all := strings.Join(got, " ")
 			return strings.ReplaceAll(strings.ReplaceAll(all, " events digest", ""), " digest", "")
 		}
 		if err != nil {
@@ -472,7 +472,7 @@ func (c *client) connect(duration time.Duration) string {
 		c.cursor = cmp.Or(m.Cursor, c.cursor)
 		got = append(got, m.Type)
 		for _, e := range m.Events {
-			if m.Type == "events" { // In a snapshot of the view Changes, events are history.
+			if m.Type == "events" {
 				got = append(got, e.Op)
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// revalidateEvery is the delay before the first recheck of permissions. A response that takes less time needs no
-// recheck. It is also the interval of rechecks that need no request to the API server.
+// revalidateEvery is the delay before the first recheck of permissions, so a shorter response needs no recheck. It is
+// also the interval of rechecks that need no request to the API server.
 const revalidateEvery = time.Second
 
 // Revalidation contains the permissions that a response depends on. Revoked rechecks them while the response is sent.
@@ -22,12 +22,12 @@ const revalidateEvery = time.Second
 type Revalidation struct {
 	mu       sync.Mutex
 	rechecks []*recheck
-	releases []func() // Release the informers from which the response was read.
+	releases []func()
 }
 
 // recheck is one permission that a response depends on, and how to recheck it.
 type recheck struct {
-	isValid func(context.Context) bool // Reports whether the permission is still valid; false if unknown.
+	isValid func(context.Context) bool
 	every   time.Duration
 	next    time.Time
 }
@@ -40,8 +40,8 @@ func (a *Access) WithRevalidation(g *Revalidation) *Access {
 	return &derived
 }
 
-// Revoked waits. It returns true when one of the permissions is revoked or cannot be rechecked, and false when ctx
-// ends.
+// Revoked waits until one of the permissions is revoked or cannot be rechecked, and then returns true. It returns
+// false when ctx ends.
 func (g *Revalidation) Revoked(ctx context.Context) bool {
 	for wait := revalidateEvery; ; wait = g.wait() {
 		if signal.Sleep(ctx, wait); ctx.Err() != nil {
@@ -53,8 +53,8 @@ func (g *Revalidation) Revoked(ctx context.Context) bool {
 	}
 }
 
-// wait returns the time until the next recheck, but at most revalidateEvery, because a read can record more
-// permissions meanwhile.
+// wait returns the time until the next recheck, but at most revalidateEvery, because a read can add more permissions
+// meanwhile.
 func (g *Revalidation) wait() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -125,7 +125,7 @@ func TestRevalidationDetectsRevocation(t *testing.T) {
 func TestRevalidationContinuesWithPermission(t *testing.T) {
 	for name, read := range reads() {
 		if name == "an object that is not watched" {
-			continue // The user ann has no permission for this read.
+			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestRevalidationOfProgramPermissions(t *testing.T) {
 					t.Errorf("lost after %s", after)
 				}
 				server.Revoke(pods, "")
-				if !watched { // In this case, the object was read with the get permission.
+				if !watched {
 					server.FailPath("/api/v1/namespaces/a/pods/p", http.StatusForbidden, "no more")
 				}
 				if revoked, after := revokedWithin(t, g, time.Minute); !revoked || after > 15*time.Second {

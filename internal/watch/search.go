@@ -107,9 +107,9 @@ func (a *Access) Search(
 // searchTarget is a resource to search, with a filter for the objects that the viewer is allowed to see.
 type searchTarget struct {
 	resource       *resource.Resource
-	informer       *stream.SharedInformer // Nil if no informer runs, or if the viewer is not allowed to see the resource.
-	filter         *query.Filter          // Matches only the objects that the viewer is allowed to see.
-	isReviewFailed bool                   // The access review failed or timed out.
+	informer       *stream.SharedInformer // Nil if no informer runs, or if the viewer may not see the resource.
+	filter         *query.Filter
+	isReviewFailed bool
 }
 
 // planSearch runs an access review for each resource, and returns one target for each. If some reviews fail, it
@@ -177,14 +177,14 @@ func (c candidate) compare(other candidate) int {
 	)
 }
 
-// shortlist keeps the best candidates of a search, and counts all candidates. Between two sorts, it keeps more than
-// limit of them.
+// shortlist keeps the best candidates of a search, and counts all candidates. It sorts and trims them only now and
+// then, so it can contain more than limit of them, but fewer than 2*limit.
 type shortlist struct {
 	limit      int
 	total      int
-	candidates []candidate // Always fewer than 2*limit.
-	// isTrimmed means that candidates was sorted and cut to length limit before. Candidates that sort after the first
-	// limit ones are then ignored.
+	candidates []candidate
+	// isTrimmed means that candidates was sorted before, and cut to the length in the field limit. A new candidate
+	// that sorts after the best ones is then ignored.
 	isTrimmed bool
 }
 

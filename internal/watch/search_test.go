@@ -46,7 +46,6 @@ func wantFound(t *testing.T, cluster *watch.Cluster, text, found, searched strin
 	}
 }
 
-// A search starts no watch, and does not prolong a watch that has no readers.
 func TestSearchStartsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -83,7 +82,7 @@ func TestSearchFindsPermittedObjects(t *testing.T) {
 		r.settle()
 		const namespaces = "core/v1/namespaces live 2 [], "
 		wantFound(t, cluster, "q", "a/q b/q", namespaces+pods+" live 2 [a b]")
-		restore := cluster.Uncover("b") // No lock is needed, because no other goroutine uses the informer now.
+		restore := cluster.Uncover("b")
 		if found, _ := search(t, cluster, "q"); found != "a/q" {
 			t.Errorf("while rows are being taken out, found %q, want a/q alone", found)
 		}

@@ -78,7 +78,6 @@ func TestNamespacesAreProbedConcurrently(t *testing.T) {
 	})
 }
 
-// A list whose size could not be estimated starts anyway. It is canceled when it exceeds the memory budget.
 func TestListWithoutEstimateIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedClusterWith(t, func(r *http.Request) bool {

@@ -35,8 +35,8 @@ type Snapshot struct {
 	Cursor string
 }
 
-// Snapshot reads the result of a query. It waits for the informer's first list, but not longer than wait. Then it
-// returns the objects that are known, with the Status.
+// Snapshot reads the result of a query. It waits until the informer's first list has ended, but at most for the time in
+// the parameter wait. It returns the objects that are known then, with the Status.
 func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration) (*Snapshot, error) {
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
@@ -88,8 +88,8 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 }
 
 // first reads the result of a query. It waits for the scan limiter first, because it scans all rows. The parameter
-// checked is the time of the query's last access review. If that is too long ago, first repeats the review, both
-// before and after it waits.
+// checked is the time of the last access review for the query. If that is too long ago, first repeats the review,
+// both before and after it waits.
 func (a *Access) first(
 	ctx context.Context, open *openedQuery, q *query.Query, checked time.Time,
 ) (*stream.Listing, int, informer.State, error) {
@@ -97,7 +97,7 @@ func (a *Access) first(
 		if time.Since(checked) <= authz.TTLRecheck().Allowed {
 			return nil
 		}
-		checked = time.Now() // The permission can have been revoked since the last review.
+		checked = time.Now()
 		return a.restrict(ctx, open.resource, open.filter, authz.VerbList, authz.TTLRequest())
 	}
 	if err := check(); err != nil {
@@ -114,7 +114,7 @@ func (a *Access) first(
 	scan := scanMemory(q, open.filter, int64(open.informer.Len()))
 	a.Grow(scan)
 	found, total, now := open.informer.First(open.filter, q)
-	// Correct the estimate. If scan is 0, readers share one list, which does not count.
+	// Replace the estimate by the used memory. A list that readers share does not count: scan is then 0.
 	if scan > 0 {
 		a.Grow(stream.ListedMemory*int64(cap(found.Objects)) - scan)
 	}
@@ -128,14 +128,14 @@ func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 	case q.Sort != "" || q.Limit > 0:
 		return rankedMemory * rows
 	case f.MatchesAll():
-		return 0 // Readers share one list of all objects.
+		return 0
 	}
 	return scannedMemory * rows
 }
 
 // Estimates of the memory for one row of a list, in bytes.
 const (
-	// scannedMemory applies to a list that grows by doubling. rankedMemory applies to a sorted copy of the list.
+	// scannedMemory is for a list that grows by doubling, rankedMemory is for a sorted copy of the list.
 	scannedMemory, rankedMemory = 3 * stream.ListedMemory, 56
 	// maskedMemory is the additional memory for a row whose values are masked for a guest, a viewer of a share link.
 	// 104 bytes were measured.

@@ -46,12 +46,12 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 			t.Errorf("the snapshot is %+v, %v", snapshot, err)
 		}
 
-		// While the resource stays forbidden, no messages are sent.
+		// No messages are sent while the resource stays forbidden.
 		<-time.After(10 * time.Minute)
 		r.wantSettle("")
 
 		server.Refuse(pods, "", 0, "")
-		<-time.After(90 * time.Second) // Longer than every retry interval.
+		<-time.After(90 * time.Second)
 		r.settle()
 		if r.wantRows("a/p=Running", "b/q=Running"); r.state != "live" {
 			t.Errorf("the state is %s, want live", r.state)
@@ -141,8 +141,7 @@ type roundTripperFunc func(*http.Request) (*http.Response, error)
 
 func (f roundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A resource that the program is allowed to list but not to watch is polled: it is listed at intervals. Its state is
-// never live.
+// A resource that the program may list but not watch is polled (listed at intervals). Its state is never live.
 func TestUnwatchableResourceIsPolled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -167,8 +166,8 @@ func TestUnwatchableResourceIsPolled(t *testing.T) {
 	})
 }
 
-// When a watch ends, the state becomes stale, even if the list that follows never ends. The list starts after a
-// random delay, so the test runs 20 times.
+// When a watch ends, the state becomes stale, even if the list that follows never ends. The test runs 20 times,
+// because the list starts after a random delay.
 func TestRelistIsNotLive(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
@@ -189,7 +188,6 @@ func TestRelistIsNotLive(t *testing.T) {
 	}
 }
 
-// A change of an object's table cells is sent even if the resourceVersion stays the same.
 func TestChangedCellsAreSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -203,7 +201,6 @@ func TestChangedCellsAreSent(t *testing.T) {
 	})
 }
 
-// For a resource that is forbidden from the start, only the state forbidden is sent.
 func TestInitiallyForbidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -223,7 +220,6 @@ func TestInitiallyForbidden(t *testing.T) {
 	})
 }
 
-// A program that is allowed to watch only one namespace watches that namespace.
 func TestOneNamespaceAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -254,7 +250,7 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 1")
 		server.RemoveKind(ref)
-		// The order of the messages depends on whether a list or discovery detects the removal first.
+		// Ignore when the state absent is sent: a list or discovery can detect the removal first.
 		if got := strings.ReplaceAll(r.settle(), "state absent, ", ""); got != "reset, snapshot of 0" ||
 			r.state != "absent" {
 			t.Errorf("it is %s after %s, want absent after a reset", r.state, got)
@@ -266,7 +262,7 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 			t.Errorf("the state is %s, want absent", r.state)
 		}
 		access := cluster.For(watch.Viewer{Program: true})
-		_, _ = access.Resource(t.Context(), ref) // A lookup in an outdated catalog triggers discovery.
+		_, _ = access.Resource(t.Context(), ref)
 		<-time.After(2 * time.Second)
 		_, err := access.Resource(t.Context(), ref)
 		wantProblem(t, err, status.Unknown, "Unknown resource", "does not serve")
@@ -290,7 +286,6 @@ func TestInterruptedWatchIsStale(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 
-		// A watch that ends and is reopened at once causes no message.
 		server.EndWatches(pods)
 		r.wantSettle("")
 
@@ -358,8 +353,8 @@ func TestLongOutage(t *testing.T) {
 	})
 }
 
-// A watch request can get no response, for example because a backend of the API server hangs. The program cancels it,
-// lists the missed changes, and the state becomes live.
+// A watch request can get no response, for example because a backend of the API server hangs. The program cancels the
+// request and lists the missed changes. The state then becomes live.
 func TestUnansweredWatchIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -372,7 +367,7 @@ func TestUnansweredWatchIsCanceled(t *testing.T) {
 			r.next()
 		}
 		advance(30 * time.Second)
-		server.FailPath("/api/v1/pods", 0, "") // From now on, requests get responses.
+		server.FailPath("/api/v1/pods", 0, "") // From now on, requests get responses again.
 		server.Set(pods, pod("a", "p", "Failed"))
 		for began := time.Now(); r.state != "live"; {
 			if r.next(); time.Since(began) > 3*time.Minute {
@@ -416,8 +411,8 @@ func TestStaleUntilRelisted(t *testing.T) {
 	})
 }
 
-// The first watch ends, and no later watch can continue from its last change. The state is then stale since the end
-// of the first watch.
+// The first watch ends. Later watches open, but none of them can continue after the last change of the first one. The
+// state is then stale since the end of the first watch.
 func TestStaleSinceLastContinuedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -436,7 +431,6 @@ func TestStaleSinceLastContinuedWatch(t *testing.T) {
 	})
 }
 
-// If a watch is cut in the middle of a line, the next watch continues after the last complete event.
 func TestWatchCutWithinLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -454,7 +448,6 @@ func TestWatchCutWithinLine(t *testing.T) {
 	})
 }
 
-// An invalid line in a watch causes a new list, which corrects the rows.
 func TestInvalidWatchEventCausesRelist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -471,7 +464,6 @@ func TestInvalidWatchEventCausesRelist(t *testing.T) {
 	})
 }
 
-// Old changes are dropped from the history of a resource even if no new change arrives.
 func TestQuietResourcesDropHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -502,7 +494,6 @@ func TestQuietResourcesDropHistory(t *testing.T) {
 	})
 }
 
-// A streaming list that stalls is canceled and replaced by a plain list.
 func TestStalledStreamingListIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -519,7 +510,7 @@ func TestStalledStreamingListIsReplaced(t *testing.T) {
 		r.settle()
 		r.wantRows("a/p=Running")
 
-		// The next list is a plain list from the start.
+		// After the stall, each list is a plain list from the start.
 		streams := len(server.Requests("sendInitialEvents"))
 		server.ChangeWhileDown(pods, func() { server.Set(pods, pod("a", "p", "Failed")) })
 		<-time.After(20 * time.Second)
@@ -559,7 +550,6 @@ func TestFailedStreamingListIsReported(t *testing.T) {
 	})
 }
 
-// During a long list, readers get the number of objects that were read so far.
 func TestSyncingSendsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -646,7 +636,6 @@ func TestSyncingSendsTotal(t *testing.T) {
 	})
 }
 
-// A resource whose API supports no watches is polled, and its state is never live.
 func TestPolled(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -780,7 +769,7 @@ func TestLinger(t *testing.T) {
 		r := &reader{t: t, sub: sub, rows: map[string]messageRow{}}
 		r.settle()
 		sub.Close()
-		sub.Close() // A second call has no effect.
+		sub.Close()
 
 		advance(4 * time.Minute)
 		back := subscribe(t, cluster, query.Query{}, r.cursor)
@@ -817,7 +806,8 @@ func TestLinger(t *testing.T) {
 	})
 }
 
-// A response with status 200 that is not a list, for example from a gateway, does not count as an empty list.
+// If a response has status 200 but is not a list, for example because it is from a gateway, it does not count as an
+// empty list.
 func TestResponseThatIsNoList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -46,7 +46,8 @@ func TestReadWhileRowsAreDeleted(t *testing.T) {
 	}
 }
 
-// startRead opens a reader of the given kind. The returned function reads the message after the state message.
+// startRead starts to read in the given way, such as "snapshot". The returned function returns the message after the
+// state message. For "snapshot", it makes a message from a Snapshot.
 func startRead(t *testing.T, cluster *watch.Cluster, kind string) func() message {
 	t.Helper()
 	if kind == "snapshot" {

@@ -20,7 +20,7 @@ import (
 
 // A Subscription is one reader of one resource. It sends only what its viewer is allowed to see, and rechecks the
 // permissions periodically. After they change, it sends a reset and a new snapshot. Only one goroutine can use a
-// Subscription, and must close it.
+// Subscription. That goroutine must close it.
 type Subscription struct {
 	access *Access
 	query  query.Query
@@ -30,12 +30,12 @@ type Subscription struct {
 	resource *resource.Resource
 
 	reader          *stream.Reader
-	release         func()         // Releases the informer.
-	refusal         string         // Why the viewer is not allowed to see anything; empty if some objects are visible.
-	recheckAt       time.Time      // When the next permission recheck is due; zero for never.
+	release         func()
+	refusal         string // Why the viewer is not allowed to see anything; empty if some objects are visible.
+	recheckAt       time.Time
 	uncheckedStatus *status.Status // The status to send while permissions cannot be checked; nil while they can.
-	uncheckedSent   bool           // Next has returned uncheckedStatus.
-	isIncomplete    bool           // The client did not receive all of the last message.
+	uncheckedSent   bool
+	isIncomplete    bool
 }
 
 // Subscribe starts to read the result of a query. If cursor is empty, the subscription starts with a snapshot.
@@ -92,8 +92,9 @@ func (s *Subscription) checkPermissions(
 	return f, refusal, err
 }
 
-// openReader opens a reader for the objects that the filter matches. With a refusal, it reads from an informer
-// without objects, whose status contains the refusal as its reason.
+// openReader opens a reader for the objects that the filter matches. If the viewer is not allowed to see anything,
+// the parameter refusal is the reason. The reader then reads from an informer without objects, whose status contains
+// this reason.
 func (s *Subscription) openReader(f *query.Filter, refusal string) error {
 	if refusal != "" {
 		forbidden := s.access.cluster.newForbiddenInformer(s.resource, refusal)
@@ -172,8 +173,8 @@ func (s *Subscription) isStillValid(ctx context.Context) bool {
 	return s.reader.IsCurrent()
 }
 
-// permissionsDiffer reports whether the result of checkPermissions, f and refusal, differs from the permissions with
-// which the reader was opened.
+// permissionsDiffer reports whether the permissions have changed since the reader was opened. The parameters are the
+// new result of checkPermissions.
 func (s *Subscription) permissionsDiffer(f *query.Filter, refusal string) bool {
 	before := s.reader.Filter
 	return refusal != s.refusal || before.IsRestricted != f.IsRestricted || !slices.Equal(before.Namespaces, f.Namespaces)

@@ -68,7 +68,7 @@ func TestPermissionsAreRecheckedInTime(t *testing.T) {
 				server, cluster, _ := newGuardedCluster(t)
 				sub := openAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, view)
 				awaitText(t, sub, `"live"`)
-				server.Allow(nil) // Revoke all permissions before the first recheck is due.
+				server.Allow(nil)
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
@@ -121,7 +121,7 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 				_ = body.Close()
 				server.Allow(nil)
 				began := time.Now()
-				advance(9 * time.Second) // The cached decision is still valid for a new request.
+				advance(9 * time.Second)
 				read(t, ann)
 				if passed := time.Since(began); passed > 15*time.Second {
 					t.Errorf("what may not be seen was there for %s", passed)
@@ -131,8 +131,8 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 	}
 }
 
-// A message stays valid as long as its viewer has the permission, however long the sending takes. After the
-// permission is revoked, or the readers are reset, the message becomes invalid within 15 s.
+// A message stays valid as long as its viewer has the permission, however long it takes to send the message. After
+// the permission is revoked, or the readers are reset, the message becomes invalid within 15 s.
 func TestMessageStaysValidWithPermission(t *testing.T) {
 	for name, revoke := range map[string]func(*apitest.Server, *watch.Cluster){
 		"a right that goes":            func(server *apitest.Server, _ *watch.Cluster) { server.Allow(nil) },
@@ -184,7 +184,7 @@ func TestIncompleteMessageCausesReset(t *testing.T) {
 					server.Set(pods, pod("a", "p", "Failed"))
 					awaitText(t, sub, "Failed")
 					server.MakeUnavailable(apitest.UserReviewsPath, "not now")
-					advance(12 * time.Second) // In fake time, sending the message takes 12 s.
+					advance(12 * time.Second)
 					if sub.StillValid(t.Context()) {
 						t.Fatal("the message is valid, and the permission is unknown")
 					}
@@ -466,8 +466,6 @@ func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 	})
 }
 
-// Many users can have a window (a range of sorted rows) on one resource. Each window contains only rows that its user
-// is allowed to see.
 func TestUsersHaveSeparateWindows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -51,7 +51,7 @@ func TestRowsView(t *testing.T) {
 // exception: the newest entry owns the changed fields, and its time is that of the change, in whole seconds. Then its
 // manager is the author.
 func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // The fake clock begins in the year 2000.
+	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		set := func(status, at string) {
 			p := pod("a", "p", status)
@@ -81,7 +81,7 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 	})
 }
 
-// An object that stops matching the filter is sent as a delete. An object that starts matching is sent as an add.
+// If an object stops matching the filter, this is sent as a delete. If it starts matching, this is sent as an add.
 func TestFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -300,7 +300,6 @@ func TestResume(t *testing.T) {
 	})
 }
 
-// A reader whose cursor cannot be resumed gets a reset, a state message and a snapshot, and nothing else.
 func TestInvalidCursorsCauseReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -339,7 +338,7 @@ func TestResumeBeyondHistoryCausesReset(t *testing.T) {
 		first.settle()
 		<-time.After(6 * time.Minute)
 		server.Set(pods, pod("a", "q", "Running"))
-		first.wantSettle("update a/q") // This reader has read all changes and needs no reset.
+		first.wantSettle("update a/q")
 
 		r := subscribe(t, cluster, query.Query{}, old)
 		r.wantSettle("state live, reset, snapshot of 2")
@@ -361,13 +360,12 @@ func TestRelist(t *testing.T) {
 		})
 		if got := strings.NewReplacer("state stale, ", "", "state live, ", "", ", state live", "").
 			Replace(r.settle()); got != "delete a/q, update a/p, add a/s" {
-			t.Errorf("got %s, want delete a/q, update a/p, add a/s", got) // The comparison ignores states.
+			t.Errorf("got %s, want delete a/q, update a/p, add a/s", got)
 		}
 		r.wantRows("a/p=Failed", "a/r=Running", "a/s=Pending")
 	})
 }
 
-// A new list of a resource without objects does not reset the readers.
 func TestEmptyRelistSendsNoReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -408,7 +406,6 @@ func TestChangedColumnsCauseSnapshot(t *testing.T) {
 	})
 }
 
-// A long snapshot is sent in parts. Only the first part contains the columns.
 func TestSnapshotInParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -440,7 +437,7 @@ func TestSnapshotInParts(t *testing.T) {
 }
 
 // A subscription without changes sends a heartbeat every 15 s. Its cursor advances even if the filter drops all
-// changes. In this test, a digest (row hash) is due between the second and the third heartbeat.
+// changes. In this test, a digest (a hash of the rows) is due between the second and the third heartbeat.
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -606,13 +603,12 @@ func TestUnknownNamespace(t *testing.T) {
 			query.Query{Resource: pods, Namespaces: []string{"nowhere"}}, time.Minute)
 		wantProblem(t, err, status.Unknown, "Unknown namespace", `"nowhere"`)
 
-		// A namespace that cannot be read is not reported as unknown.
+		// A namespace that the program cannot read is not reported as unknown.
 		server.MakeUnavailable("/api/v1/namespaces/hidden", "no")
 		subscribe(t, cluster, query.Query{Namespaces: []string{"hidden"}}, "").wantSettle("state live, snapshot of 0")
 	})
 }
 
-// A subscription that is closed twice is subtracted only once from the number of readers.
 func TestClosedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
@@ -628,7 +624,6 @@ func TestClosedTwice(t *testing.T) {
 	})
 }
 
-// Run returns at once when its context ends, even while the API server is down.
 func TestEndDuringOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -652,7 +647,6 @@ func TestEndDuringOutage(t *testing.T) {
 	})
 }
 
-// When the program ends, Next returns ErrClosed.
 func TestEndOfCluster(t *testing.T) {
 	var r *reader
 	synctest.Test(t, func(t *testing.T) {
@@ -668,7 +662,8 @@ func TestEndOfCluster(t *testing.T) {
 	})
 	_, err := r.sub.Next(t.Context())
 	if err == nil {
-		// The real clock is years ahead of the fake one that was used so far. Therefore a digest (row hash) is due first.
+		// A digest (a hash of the rows) is due before the error, because the real clock is years ahead of the fake
+		// one that was used so far.
 		_, err = r.sub.Next(t.Context())
 	}
 	if !errors.Is(err, stream.ErrClosed) {
@@ -688,7 +683,7 @@ func TestSharedListBeyondHistoryIsReplaced(t *testing.T) {
 		}
 		first := subscribe(t, cluster, query.Query{}, "")
 		for len(first.rows) == 0 {
-			first.next() // While the first reader sends its rows, it keeps the shared list in memory.
+			first.next()
 		}
 		for n := range 10 {
 			server.Set(pods, pod("a", "p0", strconv.Itoa(n)))

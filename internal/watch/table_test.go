@@ -52,7 +52,6 @@ type fullRow struct {
 	Cells                      []any
 }
 
-// snapshotOf reads a complete snapshot. It returns the rows and the number of messages.
 func snapshotOf(t *testing.T, cluster *watch.Cluster, view stream.View) (rows []fullRow, messages int) {
 	t.Helper()
 	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), query.Query{Resource: pods}, view, "")

@@ -77,7 +77,7 @@ func (a *Access) canSeeAll(ctx context.Context, resources []*resource.Resource) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, statusReviewTimeout)
 	defer cancel()
-	// Ignore the error: the result of a failed review is false.
+	// Ignore the error, because the result of a failed review is false.
 	all, _ := checkEach(ctx, resources, func(ctx context.Context, r *resource.Resource) (bool, error) {
 		return a.cluster.guard.Allowed(ctx, a.subject, authz.VerbWatch, r, "", "", authz.TTLRequest())
 	})
@@ -89,7 +89,6 @@ func (a *Access) canSeeAll(ctx context.Context, resources []*resource.Resource) 
 	return all
 }
 
-// objectCount returns the number of objects of an informer, or nil if it is unknown.
 func objectCount(i *stream.SharedInformer) *int {
 	now := i.CurrentState(nil)
 	if !now.Synced || now.Status.State.IsRefused() {

@@ -55,7 +55,7 @@ func TestWatchedQueryRequestsNoNamespace(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
-		// The program can then not list the namespaces, so it watches only those that queries name.
+		// Without the permission to list namespaces, the program watches only the namespaces that queries name.
 		server.Revoke("core/v1/namespaces", "")
 		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, "")
 		r.settle()

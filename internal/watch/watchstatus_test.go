@@ -88,7 +88,7 @@ func TestWatchStatusCounts(t *testing.T) {
 			t.Errorf("after a change it is %+v", c)
 		}
 
-		server.EndWatches(pods) // The watch is reopened at once, which is not an interruption.
+		server.EndWatches(pods) // The watch is reopened at once, so this is no interruption.
 		r.settle()
 		if c := entry(); c.Drops != 1 || c.Interruptions != 0 {
 			t.Errorf("after a watch that ended it is %+v", c)

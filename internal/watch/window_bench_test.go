@@ -41,7 +41,7 @@ func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	for n := range items {
 		items[n] = benchPod(n, n%40)
 	}
-	// Create the objects before the watch starts, which would otherwise send each of them.
+	// Create the objects before the watch starts. Otherwise, the watch would send each of them.
 	server.ChangeWhileDown(pods, func() { server.Set(pods, items...) })
 	cluster, err := watch.New(server.Config,
 		watch.Options{Linger: time.Hour, Ring: informer.Ring{Bytes: 16 << 20}, Log: slog.New(slog.DiscardHandler)})
@@ -57,7 +57,7 @@ func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 			b.Error(err)
 		}
 	})
-	for { // Retry while the cluster is starting.
+	for {
 		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), query.Query{Resource: pods},
 			time.Minute)
 		if err == nil && len(snapshot.Objects) == benchRows {
@@ -180,8 +180,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkOneChange measures one change among benchRows rows, from the journal to the message. In the sort order by
-// name, the row stays where it is. In the order by restarts, it moves to the other end.
+// BenchmarkOneChange measures one change among benchRows rows, from the journal (the list of changes) to the message.
+// In the sort order by name, the changed row stays where it is. In the order by restarts, it moves to the other end.
 func BenchmarkOneChange(b *testing.B) {
 	server, cluster := newBenchCluster(b)
 	const n = benchRows / 3

@@ -21,8 +21,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// windowClient is a test client for a window. It applies each message to its rows, as a web page does. The test fails
-// for a message that does not fit the rows.
+// windowClient is a test client for a window (a range of sorted rows). It applies each message to its rows, as a web
+// page does. The test fails if a message does not fit the rows.
 type windowClient struct {
 	t      *testing.T
 	window *query.Window
@@ -32,14 +32,14 @@ type windowClient struct {
 	columns         []string
 	total, matching int
 	offset, count   int
-	isComplete      bool // A complete window was received after the last reset.
+	isComplete      bool
 	state           string
 	log             []string
-	by              []string // The authors in the last message, of inserted and updated rows.
-	removals        []string // The removed rows, each with its reason.
+	by              []string // The authors of the inserted and updated rows in the last message.
+	removals        []string
 	errors          int
 	warnings        int
-	changes         int // The sum of the change counts in all messages.
+	changes         int // The sum of the counts of changes in all messages.
 	newest          string
 	cursor          string
 	digests         int
@@ -71,7 +71,6 @@ func tryWindow(
 	return &windowClient{t: t, window: window, sub: sub}, nil
 }
 
-// windowMessage is a decoded message of a window.
 type windowMessage struct {
 	Type, State, Cursor, Reason    string
 	Digest                         string
@@ -224,7 +223,6 @@ func (p *windowClient) applyEvents(m *windowMessage) {
 	}
 }
 
-// settle reads messages until no more are pending, and returns a short description of each change.
 func (p *windowClient) settle() string {
 	p.t.Helper()
 	for {
@@ -237,7 +235,6 @@ func (p *windowClient) settle() string {
 	}
 }
 
-// heartbeat reads the next message and reports whether it is a heartbeat.
 func (p *windowClient) heartbeat() bool {
 	p.t.Helper()
 	return p.next().Type == "heartbeat"
@@ -333,7 +330,7 @@ func TestWindowIsSentCompletely(t *testing.T) {
 		again := pod("a", "p03", "Running")
 		again.UID = "another"
 		server.Set(pods, again)
-		// The message can be one with both changes, or one for each change.
+		// There can be one message with both changes, or one for each change.
 		if got := p.settle(); !strings.HasPrefix(got, "remove p03 at 3, ") ||
 			!strings.HasSuffix(got, "insert p03 at 3") || p.rows[3].UID != "another" {
 			t.Errorf("got %s, and %+v at 3", got, p.rows[3])
@@ -365,7 +362,6 @@ func TestWindowIsSentCompletely(t *testing.T) {
 	})
 }
 
-// When a namespace is deleted, only its rows are removed from a window.
 func TestWindowAfterNamespaceDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -484,8 +480,8 @@ func TestWindowHeartbeat(t *testing.T) {
 	})
 }
 
-// A window can be moved to the row of a given object. When rows change later, the window stays at its offset, even if
-// that row moves.
+// A client can move a window to the row of a given object. When rows change later, the window stays at its offset,
+// even if that row moves.
 func TestWindowMovesToRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -517,8 +513,8 @@ func TestWindowMovesToRow(t *testing.T) {
 	})
 }
 
-// For each removed row, a window sends one of three reasons: gone (deleted or no longer visible), filtered, or moved.
-// If other rows only push the row out of the window, there is no reason.
+// For each removed row, a window sends one of three reasons: gone (deleted or no longer visible), filtered (without
+// the words of the query), or moved. It sends no reason if other rows only push the row out of the window.
 func TestRemovedRowsHaveReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -561,8 +557,8 @@ func TestRemovedRowsHaveReasons(t *testing.T) {
 	})
 }
 
-// A window sends the number of errors and warnings among all rows. It also sends the number of changes outside the
-// window, and the newest of these changes. If nothing else has changed, it sends this at most once per second.
+// A window sends the number of errors and warnings among all rows. It also sends the number of changes of all rows,
+// and the newest of these changes. If nothing else has changed, it sends this at most once per second.
 func TestWindowSendsOffscreenChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -599,7 +595,7 @@ func TestWindowSendsOffscreenChanges(t *testing.T) {
 		server.Set(pods, pod("a", "p4", "Failed"))
 		synctest.Wait()
 		server.Set(pods, pod("a", "p9", "Running"))
-		wantChange("add a/p9", 0, 2) // The total count changes, so this is sent at once.
+		wantChange("add a/p9", 0, 2)
 		server.Delete(pods, "a", "p9")
 		wantChange("delete a/p9", 0, 1)
 		server.Set(pods, pod("a", "p5", "Running"))
@@ -673,17 +669,16 @@ func TestWindowsSortLikeThePage(t *testing.T) {
 	})
 }
 
-// podRow is a pod in the test's own copy of the cluster's state.
 type podRow struct {
 	ns, status, app string
 	number          int
 	restarts        int // The number of restarts; -1 means unknown.
-	age             int // The age in seconds.
+	age             int
 }
 
 func (th *podRow) name() string { return fmt.Sprint("p-", th.number) }
 
-// created returns the creation time, which is before the start of the fake clock.
+// created returns the time of creation: a time before the start of the fake clock.
 func (th *podRow) created() time.Time {
 	return time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(th.age) * time.Second)
 }
@@ -706,14 +701,14 @@ func (th *podRow) item() apitest.Item {
 const podRowColumns = `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},` +
 	`{"name":"Restarts","type":"integer"},{"name":"Age","type":"string"}]`
 
-// windowQuery is the query and the sort order of one window (a range of sorted rows).
 type windowQuery struct {
 	q    query.Query
 	sort string
 }
 
-// expected filters and sorts the pods in state by simple code. The result total counts the pods that match the
-// namespaces and labels of the query. The result seen contains those of them that also match its words.
+// expected returns the pods that the query selects from state, in the sort order. It uses simple code that differs
+// from the program's. The result total counts the pods that match the namespaces and labels of the query. The result
+// seen contains those of them that also match its words.
 func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*podRow) {
 	for _, th := range state {
 		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) ||
@@ -741,7 +736,7 @@ func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*pod
 			order = cmp.Compare(a.ns, b.ns)
 		case "restarts":
 			if unknown := cmp.Compare(min(b.restarts, 0), min(a.restarts, 0)); unknown != 0 {
-				return unknown // Unknown values are last, ascending and descending.
+				return unknown
 			}
 			order = cmp.Compare(a.restarts, b.restarts)
 		}
@@ -794,7 +789,7 @@ func churn(random *rand.Rand, server *apitest.Server, state map[string]*podRow) 
 		fallthrough
 	default:
 		if before != nil {
-			th.age = before.age // The object is only updated, so it keeps its age.
+			th.age = before.age
 		}
 		state[key] = th
 		server.Set(pods, th.item())
@@ -815,15 +810,15 @@ func randomQuery(random *rand.Rand) windowQuery {
 	}
 }
 
-// Windows with random queries are opened, moved, read and closed while pods change at random. In the end, each window
-// has the rows that a full filter and sort of all pods gives.
+// Windows with random queries are opened, moved, read and closed while pods change at random. In the end, the rows of
+// each window are equal to those of a complete filter and sort of all pods.
 func TestWindowsConverge(t *testing.T) {
 	for seed := range uint64(25) {
 		synctest.Test(t, func(t *testing.T) {
 			server, cluster := serveCluster(t)
 			server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
 			server.SetColumns(pods, podRowColumns)
-			random := rand.New(rand.NewPCG(seed, 4)) //nolint:gosec // A test that can be reproduced.
+			random := rand.New(rand.NewPCG(seed, 4)) //nolint:gosec // A fixed seed makes the test reproducible.
 			state := make(map[string]*podRow)
 			for range 100 {
 				churn(random, server, state)
@@ -854,8 +849,8 @@ func TestWindowsConverge(t *testing.T) {
 						server.ChangeWhileDown(pods, func() { churn(random, server, state) })
 					}
 				case 4:
-					// Wait for a random time (fake time), so that the history drops changes, and unused rankings (sorted lists)
-					// are dropped.
+					// Wait for a random time (fake time), so that the history drops changes, and unused rankings
+					// (sorted lists of rows) are dropped.
 					<-time.After(time.Duration(random.IntN(600)) * time.Second)
 				}
 				synctest.Wait()
@@ -873,14 +868,14 @@ func TestWindowsConverge(t *testing.T) {
 	}
 }
 
-// Windows that are read and moved concurrently have the correct rows in the end. This test exists for the race
-// detector.
+// Windows that are read and moved concurrently have the correct rows in the end. The test is meant to run with the
+// race detector.
 func TestConcurrentWindowsConverge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
 		server.SetColumns(pods, podRowColumns)
-		random := rand.New(rand.NewPCG(9, 9)) //nolint:gosec // A test that can be reproduced.
+		random := rand.New(rand.NewPCG(9, 9)) //nolint:gosec // A fixed seed makes the test reproducible.
 		state := make(map[string]*podRow)
 		for range 200 {
 			churn(random, server, state)
@@ -937,8 +932,8 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 	})
 }
 
-// A window can be so slow that the history no longer contains the changes that it has not read. It is then updated to
-// the present rows without a reset.
+// A window can be so slow that the history of changes drops some that the window has not read yet. The window then
+// gets the present rows without a reset.
 func TestSlowWindowSkipsHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -970,7 +965,7 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 			panes[n].settle()
 		}
 		again := openWindow(t, cluster, query.Query{Text: "p"}, "", 5, 10)
-		again.settle() // This window shares the ranking (sorted list) of the first one.
+		again.settle()
 		late := openWindow(t, cluster, query.Query{Text: "q"}, "", 0, 10)
 		var err error
 		for err == nil {
@@ -1043,8 +1038,8 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 					readToType(t, sub, kind)
 				}
 			})
-			// Allow one buffer for each reader, because the race detector drops pooled buffers. If each message were
-			// encoded for each reader, five times as much would be allocated.
+			// The limit allows one buffer for each reader, because the race detector drops pooled buffers. Encoding
+			// each message for each reader would allocate five times as much.
 			if round != "papers grow" && bytes > viewers*rows*each*3/2 {
 				t.Errorf("%s: %d KiB were allocated to send %d viewers %d KiB each",
 					round, bytes>>10, viewers, rows*each>>10)

@@ -58,8 +58,8 @@ const (
 	changeMargin = 1.1
 )
 
-// load returns the memory of an informer in bytes, apart from its history: the objects, data about masked values,
-// sorted lists, and what running lists have reserved.
+// load returns the memory that an informer uses, in bytes: the objects, data about masked values, sorted lists, and
+// what running lists have reserved. The history does not count.
 func (i *Informer) load() int64 {
 	state, _ := i.Weight()
 	return int64(state) + i.masks.Weight() + i.reservedBytes.Load() + i.Extension.Weight()
@@ -95,7 +95,7 @@ func (p *Pool) makeRoom(bytes int64, requester *Informer) (attainable int64, fit
 	for bytes > p.free() && p.evict(requester) {
 		continue
 	}
-	// Return true, although histories can have grown in the meantime. The next call of MakeRoom drops them.
+	// The result is true even if histories have grown in the meantime, because the next call of MakeRoom drops them.
 	return attainable, true
 }
 

@@ -17,7 +17,6 @@ type contextClock struct {
 	ctx context.Context //nolint:containedctx // clock.Clock has no context parameter.
 }
 
-// After implements clock.Clock. It returns a channel that is closed after the given duration, or when ctx ends.
 func (c contextClock) After(duration time.Duration) <-chan time.Time {
 	fired := make(chan time.Time)
 	go func() {

@@ -11,10 +11,9 @@ import (
 // although none was created. When a namespace is removed, its objects disappear, although none was deleted. The
 // informer's lock guards all fields.
 type coverage struct {
-	covered map[string]bool // Namespaces whose objects are in memory; "" means all.
-	// dropped contains, for each namespace, the journal offset at which its rows were last removed; the key "" means
-	// any namespace. A reader cannot resume from an older cursor, because the journal lacks changes after the
-	// removal.
+	covered map[string]bool
+	// dropped contains the journal offset at which the rows of each namespace were last removed; the key "" means any
+	// namespace. A reader cannot resume from an older cursor, because later changes of the namespace are missing.
 	dropped map[string]uint64
 }
 
@@ -46,7 +45,7 @@ func (i *Informer) dropCoverage(matches func(namespace string) bool) (isRequeste
 	if !anyCovered {
 		return false
 	}
-	i.Mark() // Use one offset, so that cursors from before and after the removal differ even if there were no rows.
+	i.Mark()
 	retained, _ := i.Retained()
 	now := i.Now().Offset
 	i.mu.Lock()

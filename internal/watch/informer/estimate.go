@@ -17,9 +17,9 @@ import (
 // estimate is the memory that the watch of a namespace needs, or the reason why the watch does not fit into the
 // budget. The namespace "" means all namespaces.
 type estimate struct {
-	bytes   int64     // Needed bytes, without those of objects that are already in memory.
-	refusal string    // Why the watch does not fit into memory; empty if it fits.
-	until   time.Time // When a new estimate can replace the refusal.
+	bytes   int64  // Needed bytes, without those of objects that are already in memory.
+	refusal string // Empty if the watch fits into memory.
+	until   time.Time
 }
 
 // fits reports whether a namespace ("" means all) can be watched within the memory budget. It returns false until the
@@ -76,7 +76,6 @@ func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 	return false
 }
 
-// weightOf returns the memory that the journal needs for objects of the given number and total size, in bytes.
 func weightOf(objects int, bytes int64) int64 { return bytes + int64(objects)*journal.EntryOverhead }
 
 // reservation is the memory that a feed (the list and watch of one namespace, or of all) reserves until its list is
@@ -86,15 +85,13 @@ type reservation struct {
 	// bytes is the memory that is reserved for the list. It does not include what was in memory before the list:
 	// objects, and data about masked values.
 	bytes         int64
-	replacedBytes int64 // Size of the objects that the list replaces; unmeasured until it is computed.
+	replacedBytes int64 // Size of the objects that the list replaces; unmeasured (-1) until it is computed.
 	masks         int64 // The part of bytes that is already in use, for data about masked values in this list.
 	isOversized   bool  // The list did not fit and was canceled.
 }
 
-// unmeasured is the value of reservation.replacedBytes before it is computed.
 const unmeasured = -1
 
-// replaceableBytes returns the size, in bytes, of the objects in memory that the list of this feed replaces.
 func (f *feed) replaceableBytes() int64 {
 	if f.namespace == "" {
 		state, _ := f.Weight()
@@ -206,7 +203,7 @@ func (s *reconciler) enforceBudget() bool {
 		formatBytesUp(s.load()), formatBytes(s.options.Pool.Budget))
 	refusalOf := func(ns string) string { return prefix + s.advice(ns) + "." }
 	for _, ns := range watched {
-		s.setFailed(ns, refusalOf(ns)) // Set the status first, so that no other status is reported in between.
+		s.setFailed(ns, refusalOf(ns))
 	}
 	s.endFeeds(everyFeed)
 	s.clearRows()
@@ -217,12 +214,10 @@ func (s *reconciler) enforceBudget() bool {
 	return true
 }
 
-// formatBytes formats a size for display, rounded down.
 func formatBytes(n int64) string {
 	return resource.NewQuantity(n/byteUnit(n)*byteUnit(n), resource.BinarySI).String() + "B"
 }
 
-// formatBytesUp formats a size for display, rounded up.
 func formatBytesUp(n int64) string { return formatBytes(n + byteUnit(n) - 1) }
 
 func byteUnit(n int64) int64 {

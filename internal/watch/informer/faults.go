@@ -28,8 +28,8 @@ func (f Faults) DeleteRows(whileLocked func()) {
 	f.informer.evict(func(string) bool { refuse(); return true })
 }
 
-// Forbid sets the state Forbidden, as the informer does when the API server has refused a list. The reconciler
-// removes the rows later.
+// Forbid sets the state Forbidden, as the informer does when the API server has refused a list. It does not remove
+// the rows; the reconciler does this later.
 func (f Faults) Forbid() {
 	f.refuse()
 	f.informer.notify()
@@ -87,8 +87,8 @@ func (f Faults) DeleteNamespaceRows(namespace string, whileLocked func()) (resto
 	return restore
 }
 
-// OnFeedStop simulates that a watch opens just while its feed (list and watch) is being stopped. For each stopped
-// feed, it then calls observe with the state of the informer.
+// OnFeedStop simulates that a watch opens at the moment when its feed (list and watch) is being stopped. For each
+// stopped feed, it then calls observe with the state of the informer.
 func (f Faults) OnFeedStop(observe func(status.State)) {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()
@@ -102,9 +102,9 @@ func (f Faults) OnFeedStop(observe func(status.State)) {
 	}
 }
 
-// ExceedsBudgetWith reports whether the informer would stop because of the memory budget, while another goroutine
-// frees the memory that exceeds the budget. The informer large has reserved the given number of bytes for this. The
-// goroutine frees them after a loop with the given number of steps.
+// ExceedsBudgetWith reports whether the informer would stop because of the memory budget. Meanwhile, the parameter
+// large, another informer, has reserved the given number of bytes. Another goroutine releases them after a loop with
+// the given number of steps.
 func (f Faults) ExceedsBudgetWith(large *Informer, bytes int64, steps int) bool {
 	large.reservedBytes.Add(bytes)
 	var started atomic.Bool

@@ -24,7 +24,6 @@ import (
 )
 
 const (
-	// stallTimeout is the time without progress after which a streaming list fails.
 	stallTimeout = 15 * time.Second
 	// pollInterval is the time between two lists of a resource that cannot be watched.
 	pollInterval = 30 * time.Second
@@ -41,15 +40,15 @@ const (
 type feed struct {
 	*Informer
 
-	namespace    string // Empty means all namespaces.
-	pollReason   string // Why the resource is polled; empty if it is watched.
+	namespace    string
+	pollReason   string
 	source       *listwatch.Source
 	stop         context.CancelFunc
 	stopped      chan struct{}
-	lastChangeAt atomic.Int64 // Time of the last received change, in Unix nanoseconds.
+	lastChangeAt atomic.Int64
 	reserved     reservation
 
-	state feedState // Guarded by the informer's lock.
+	state feedState
 }
 
 // prepareFeed initializes a feed without starting it. The returned function run lists and watches until f.stop is
@@ -96,14 +95,13 @@ func (i *Informer) swapFeeds(stopped map[*feed]bool, prepared map[*feed]func()) 
 	}
 }
 
-// releaseReservation releases the memory that the feed has reserved for its list. It is not needed any more: the
-// objects are in the journal now, or will not arrive.
+// releaseReservation releases the memory that the feed has reserved for its list. It is called when the objects of
+// the list are in the journal, or will not arrive.
 func (f *feed) releaseReservation() {
 	f.reservedBytes.Add(f.reserved.masks - f.reserved.bytes)
 	f.reserved.bytes, f.reserved.masks = 0, 0
 }
 
-// run lists and watches until ctx ends. If the resource cannot be watched, run polls: it lists at intervals.
 func (f *feed) run(ctx context.Context) {
 	var counting sync.WaitGroup
 	counting.Go(func() { f.requestTotal(ctx) })
@@ -220,13 +218,13 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 		}
 		f.prepareList(ctx)
 	} else if f.options.Masked {
-		// Also read the columns before a watch: they determine which values are masked, and the CRD can have changed.
+		// Read the columns before a watch, too: they determine which values are masked, and the CRD can have changed.
 		f.readColumns(ctx)
 	}
 	f.recordOpening()
 	stream, err := f.source.Watch(ctx, options)
 	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
-		f.recordRefusal(status.ReasonOf(err)) // The list was allowed, so continue by polling.
+		f.recordRefusal(status.ReasonOf(err))
 		return nil, err
 	}
 	if err != nil {

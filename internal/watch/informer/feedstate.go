@@ -13,8 +13,7 @@ import (
 const (
 	// gracePeriod is how long a watch can be interrupted before the resource is reported as stale. API servers end each
 	// watch after some minutes, and the next one opens within milliseconds.
-	gracePeriod = time.Second
-	// progressInterval is the time between two progress reports of a list.
+	gracePeriod      = time.Second
 	progressInterval = 100 * time.Millisecond
 	// totalDelay is the time after which a running first list requests the total number of objects.
 	totalDelay = 200 * time.Millisecond
@@ -23,22 +22,22 @@ const (
 // feedState is the state of a feed (one list and watch of an informer). The informer's lock guards it.
 type feedState struct {
 	status           status.Status
-	hasOwnStatus     bool // The feed has changed the status since it was created.
+	hasOwnStatus     bool // The feed has set its own status. Until then, it has the status that it was created with.
 	isStopping       bool // The list and watch is being stopped, so its status must not become Live again.
 	synced           bool // All listed objects are in the journal.
 	open             bool
 	listing          bool      // The open watch is still sending its initial list.
 	continues        bool      // It is known that the watch misses no changes since the previous watch or list.
 	interruptedSince time.Time // End of the last watch that worked; zero before the first watch, and while a watch works.
-	watchRefusal     string    // Why the API server refused the watch but not the list; otherwise empty.
-	oversizedReason  string    // Why the list was canceled to save memory; empty if it was not.
-	outdated         bool      // The columns have changed since the list, so the resource must be listed again.
-	stalled          bool      // A streaming list stalled: use plain lists from now on.
-	usePlainOnce     bool      // A streaming list failed: use a plain list once.
-	listedAt         time.Time // Time at which the last list was complete in the journal.
+	watchRefusal     string
+	oversizedReason  string
+	outdated         bool // The columns have changed since the list, so the resource must be listed again.
+	stalled          bool // A streaming list stalled: use plain lists from now on.
+	usePlainOnce     bool // A streaming list failed: use a plain list once.
+	listedAt         time.Time
 	listedCount      int
-	reportedAt       time.Time // Time at which the progress of the list was last reported.
-	estimatedTotal   int       // The approximate number of objects of the first list; 0 if unknown.
+	reportedAt       time.Time
+	estimatedTotal   int
 	staleTimer       *time.Timer
 	feedStats
 }
@@ -46,15 +45,14 @@ type feedState struct {
 // feedStats contains statistics for the status page: those of one feed (a list and watch), or the sums of all feeds
 // that have ended.
 type feedStats struct {
-	Lists             int // Number of complete lists.
-	Drops             int // Number of watches that ended.
+	Lists             int
+	Drops             int
 	Interruptions     int // Number of interruptions: times longer than gracePeriod without a watch, after a list.
 	InterruptedFor    time.Duration
-	interruptionStart time.Time // Start of the present interruption; zero if there is none.
+	interruptionStart time.Time
 	LastEvent         time.Time
 }
 
-// add adds the statistics of other. It does not count an interruption that is still in progress.
 func (r *feedStats) add(other *feedStats) {
 	r.Lists += other.Lists
 	r.Drops += other.Drops
@@ -125,7 +123,6 @@ func (f *feed) observe(objects int, bytes int64) {
 	if report {
 		f.state.reportedAt = time.Now()
 		f.state.status.Count, f.state.status.Total = &objects, nil
-		// If more objects have arrived than estimated, the estimate was too low. Send no total then.
 		if total := f.state.estimatedTotal; total >= objects {
 			f.state.status.Total = &total
 		}
@@ -153,7 +150,7 @@ func (f *feed) requestTotal(ctx context.Context) {
 	}
 	count, err := f.options.Client.Count(ctx, f.Scope)
 	if err != nil {
-		return // The list will report the same error.
+		return
 	}
 	f.mu.Lock()
 	f.state.estimatedTotal = count
@@ -226,7 +223,6 @@ func (f *feed) recordOpened(initial bool) {
 	}
 }
 
-// recordContinued records that a watch misses no changes. The watch is open or about to be opened.
 func (f *feed) recordContinued() {
 	f.mu.Lock()
 	f.state.markContinued()

@@ -27,7 +27,7 @@ func (s *reconciler) dropForbidden() bool {
 	}
 	for _, current := range refused {
 		if current.State == status.Absent {
-			s.options.RefreshSoon() // Request a discovery, because the API server possibly does not serve the resource any more.
+			s.options.RefreshSoon()
 		}
 	}
 	if refused[""].State == status.Absent {

@@ -7,9 +7,9 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// EpochStart is the position and the time at which an epoch starts. A new epoch starts when the columns change, a
-// permission is revoked, or the resource is not served for some time. Changes of earlier epochs are not sent to
-// readers.
+// EpochStart is the position in the changes, and the time, at which an epoch starts. A new epoch starts when the
+// columns change, a permission is revoked, or the resource is not served for some time. Changes of earlier epochs are
+// not sent to readers.
 type EpochStart struct {
 	Cursor journal.Cursor
 	at     time.Time
@@ -22,8 +22,8 @@ func (i *Informer) CurrentEpochStart() EpochStart {
 	return i.epochStart
 }
 
-// retained returns the number of changes in the history. since is the time after which the history contains every
-// change that can be sent to readers.
+// retained returns the number of changes in the history. The result since is the time after which the history
+// contains every change that can be sent to readers.
 func (i *Informer) retained() (changes int, since time.Time) {
 	changes, since = i.Retained()
 	if start := i.CurrentEpochStart().at; start.After(since) {

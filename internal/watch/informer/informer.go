@@ -90,25 +90,25 @@ type Informer struct {
 	*resourceJournal
 
 	options           Options
-	Scope             listwatch.Scope    // What the informer watches; its namespace is empty.
-	resource          *resource.Resource // Newest result of discovery. Used only by the goroutine of run.
-	epoch             uint64             // Random number that identifies this informer in cursors; see EpochOf.
+	Scope             listwatch.Scope // What the informer watches; its namespace is empty.
+	resource          *resource.Resource
+	epoch             uint64
 	reconcileRequests chan struct{}
-	reservedBytes     atomic.Int64 // Bytes that are reserved for running lists.
+	reservedBytes     atomic.Int64
 	Extension         Extension
 	masks             *redact.Memory // Data about masked values, shared by all lists and watches, and kept when one ends.
 	Began             time.Time
 	Readers           atomic.Int64
-	Resets            atomic.Int64 // Number of readers that had to restart from a snapshot.
+	Resets            atomic.Int64 // Number of times that a reader had to restart from a snapshot.
 
 	mu     sync.Mutex
-	Status status.Status            // Status of each namespace that is neither in feeds nor in denied.
-	feeds  map[string]*feed         // The list and watch of each namespace; the key "" means all namespaces.
-	denied map[string]status.Status // Why a namespace is not listed and watched; the key "" means all namespaces.
+	Status status.Status // Status of each namespace that is neither in feeds nor in denied.
+	feeds  map[string]*feed
+	denied map[string]status.Status
 	// unreconciled is true until all namespaces that can be watched are known, and were checked against the memory
 	// budget.
 	unreconciled bool
-	leases       map[string]*namespaceLease // Namespaces that readers requested by name.
+	leases       map[string]*namespaceLease
 	columns      []listwatch.Column
 	// version increases when the columns change, and when the history must not be sent any more. Readers then restart
 	// from a new snapshot.
@@ -142,12 +142,12 @@ func New(scope listwatch.Scope, resource *resource.Resource, deps Options) *Info
 
 func newEpoch() uint64 {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // crypto/rand never returns an error.
+	_, _ = rand.Read(b[:])
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// EpochOf returns the number of an epoch in cursors. version identifies the epoch: it increases when older data must
-// not be sent any more. A cursor of another epoch is invalid.
+// EpochOf returns the number that identifies an epoch (a part of the changes that can be sent) in cursors. The
+// parameter version increases when earlier changes must not be sent any more. A cursor of another epoch is invalid.
 func (i *Informer) EpochOf(version int) uint64 {
 	return i.epoch + uint64(version) //nolint:gosec // A version is never negative.
 }
@@ -168,8 +168,9 @@ type State struct {
 	HasNoRows bool // No rows can be shown. The status contains the reason.
 }
 
-// IsUnchanged reports whether rows can be sent. p is the state from before they were read, and later is the state
-// afterwards. If the states differ, the cells can belong to other columns, or some rows were being removed.
+// IsUnchanged reports whether rows can be sent: it compares the state before they were read, which is p, with the
+// state after that, which is later. If the states differ, the cells can belong to other columns, or some rows were
+// being removed.
 func (p *State) IsUnchanged(later State) bool {
 	return p.Version == later.Version && p.HasNoRows == later.HasNoRows && p.Synced == later.Synced &&
 		slices.Equal(p.Status.Namespaces, later.Status.Namespaces)
@@ -184,7 +185,7 @@ func (i *Informer) CurrentState(namespaces []string) State {
 	now.HasNoRows = !now.Synced && (now.Status.State.IsRefused() || now.Status.State == status.Failed)
 	if now.Columns == nil {
 		for _, f := range i.feeds {
-			now.Columns = f.source.Columns() // The columns are known before the first list is complete.
+			now.Columns = f.source.Columns()
 		}
 	}
 	return now
@@ -215,7 +216,7 @@ func (i *Informer) statusLocked(namespaces []string) (current status.Status, syn
 		}
 		switch now.State {
 		case "":
-			return i.Status, false // The reconciler has not handled this namespace yet.
+			return i.Status, false
 		case status.Forbidden, status.Absent, status.Failed:
 			if now.State == status.Failed && len(namespaces) > 1 {
 				now.Reason = ns + ": " + now.Reason

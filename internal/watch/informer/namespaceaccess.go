@@ -20,14 +20,13 @@ const (
 	// list. It is longer than authz.ReviewEvery, because there can be hundreds of such namespaces.
 	deniedEvery = 30 * time.Second
 	// reviewSpacing is the average time between two access reviews of different namespaces. Permitted and denied
-	// namespaces are reviewed separately. With more namespaces, each namespace is therefore reviewed less often,
-	// until maxReviewInterval is reached.
+	// namespaces are reviewed separately. With more namespaces, each one is therefore reviewed less often, but at
+	// least every maxReviewInterval.
 	reviewSpacing = 10 * time.Millisecond
-	// maxReviewInterval is the maximum time between two access reviews of one namespace. A new permission is therefore
-	// effective within a minute, even with thousands of namespaces. Their reviews are then closer together than
-	// reviewSpacing.
-	maxReviewInterval = 45 * time.Second
-	// maxConcurrentReviews is the maximum number of concurrent access reviews of one informer.
+	// maxReviewInterval is the maximum time between two access reviews of one namespace. A new permission is
+	// therefore effective within a minute, even with thousands of namespaces. With so many, the time between reviews
+	// is shorter than reviewSpacing.
+	maxReviewInterval    = 45 * time.Second
 	maxConcurrentReviews = 8
 	// reconcileMinimum is the minimum time that the reconciler waits before it runs again because an access review is
 	// due.
@@ -64,7 +63,7 @@ func (s *reconciler) evaluate(ctx context.Context, namespaces []string) map[stri
 			return nil
 		})
 	}
-	_ = reviews.Wait() // The functions in the group return no errors.
+	_ = reviews.Wait()
 	for n, ns := range namespaces {
 		s.access[ns] = access[n]
 	}
@@ -104,7 +103,7 @@ func (s *reconciler) reviewInterval(namespace string, allowed bool) time.Duratio
 // covers all of them.
 func reviewDelay(namespace string, every time.Duration) time.Duration {
 	hash := fnv.New64a()
-	_, _ = io.WriteString(hash, namespace) // WriteString on a hash returns no error.
+	_, _ = io.WriteString(hash, namespace)
 	phase := int64(hash.Sum64() % uint64(every))
 	wait := time.Duration(phase - time.Now().UnixNano()%int64(every))
 	if wait <= 0 {
@@ -124,7 +123,7 @@ func (s *reconciler) review(
 	)
 	switch {
 	case err == nil && reviewed.List && known.isListRefused:
-		v.List, v.Watch = true, reviewed.Watch // The Reason is still that of the refused list.
+		v.List, v.Watch = true, reviewed.Watch
 	case err == nil:
 		v.Permissions, v.isListRefused = reviewed, false
 	// Access reviews are not permitted or not served, or there is no previous decision. Allow the list, so that the
@@ -139,8 +138,6 @@ func (s *reconciler) review(
 	return v
 }
 
-// apply stores the results of access reviews. It returns the permissions of the namespaces that this program is
-// permitted to list.
 func (s *reconciler) apply(namespaces []string, access []namespaceAccess) map[string]authz.Permissions {
 	allowed := make(map[string]authz.Permissions)
 	s.mu.Lock()

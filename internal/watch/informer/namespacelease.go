@@ -63,7 +63,7 @@ func (i *Informer) releaseLeases(namespaces []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.leases) > maxLeases {
-		i.requestReconcile() // A namespace that waits for a free lease can now possibly be watched.
+		i.requestReconcile()
 	}
 	for _, ns := range namespaces {
 		a := i.leases[ns]

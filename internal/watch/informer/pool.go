@@ -43,7 +43,7 @@ type entry struct {
 	*Informer
 
 	refs        int
-	refsByOwner map[Owner]int // The references by owner; nil if the scope has no field selector.
+	refsByOwner map[Owner]int
 	idleTimer   *time.Timer
 	idleSince   time.Time
 	stop        context.CancelFunc
@@ -80,9 +80,9 @@ func (p *Pool) Run(ctx context.Context) {
 	p.running.Wait()
 }
 
-// Acquire returns the informer of a scope, and starts it if needed. The informer keeps running at least until the
-// returned function release is called. Only the first call of release has an effect. by is the owner: an informer
-// with a field selector counts towards the quota of this owner.
+// Acquire returns the informer of a scope (a resource or a part of it), and starts it if needed. The informer keeps
+// running at least until the returned function release is called. Only the first call of release has an effect. The
+// parameter by is the owner: an informer with a field selector counts towards the quota of this owner.
 func (p *Pool) Acquire(
 	scope listwatch.Scope, resource *resource.Resource, by Owner,
 ) (i *Informer, release func(), err error) {
@@ -169,7 +169,8 @@ func (p *Pool) makeFieldScopeRoomLocked() bool {
 	return p.evictLocked(func(e *entry) bool { return e.Scope.Fields != "" }) != nil
 }
 
-// evictLocked stops one informer for which matches() is true: the one that has had no readers for the longest time.
+// evictLocked stops one of the informers for which the function matches returns true: the one that has had no readers
+// for the longest time.
 // It returns this informer, or nil if all of them have readers. The caller must have locked p.mu.
 func (p *Pool) evictLocked(matches func(*entry) bool) *entry {
 	var oldest *entry

@@ -25,16 +25,16 @@ type reconciler struct {
 	// access contains the program's permissions by namespace, as last reviewed. The key "" means all namespaces
 	// together.
 	access            map[string]namespaceAccess
-	identity          string    // The UID of the CustomResourceDefinition, if there is one.
-	nextAttempt       time.Time // The earliest time to retry a resource that the API server did not find.
-	releaseNamespaces func()    // Releases the informer that watches namespaces.
+	identity          string
+	nextAttempt       time.Time
+	releaseNamespaces func()
 	nextReview        time.Time
-	counted           accessCounts // The counts that this informer has contributed to the reviewer's totals.
-	hasLeftoverRows   bool         // The journal may contain rows of stopped feeds (lists and watches).
-	isStatusChanged   bool         // The status has changed, and readers must be woken.
+	counted           accessCounts
+	hasLeftoverRows   bool
+	isStatusChanged   bool
 	loggedState       status.State
 
-	estimates map[string]estimate // The memory estimates by namespace; the key "" means all namespaces together.
+	estimates map[string]estimate
 	probes    sizeProbes
 }
 
@@ -106,7 +106,7 @@ func (s *reconciler) reconcile(ctx context.Context) {
 		return
 	}
 	s.setReconciled(!s.probes.takeMissing())
-	isRevoked := false // A permission was revoked; a deleted namespace does not count.
+	isRevoked := false // Set if a permission was revoked. A deleted namespace does not count.
 	stopped := s.stopFeeds(func(f *feed) bool {
 		rights, ok := desired[f.namespace]
 		if _, known := s.access[f.namespace]; known && !ok {
@@ -123,8 +123,8 @@ func (s *reconciler) reconcile(ctx context.Context) {
 	isUnwanted := func(ns string) bool { _, ok := desired[ns]; return !ok }
 	if _, all := desired[""]; !all && s.hasLeftoverRows {
 		s.hasLeftoverRows = false
-		// isRequested means that a reader requests one of the removed namespaces. The request arrived while the feed
-		// of the namespace was being stopped.
+		// The result isRequested is true if a reader requests one of the removed namespaces: the request arrived
+		// while the feed of the namespace was being stopped.
 		if _, isRequested := s.evict(isUnwanted); isRevoked || isRequested {
 			s.resetReaders()
 		}
@@ -187,9 +187,8 @@ func (s *reconciler) isServed(ctx context.Context) bool {
 	return true
 }
 
-// isServedAgain reports whether the API server serves the resource again. Before, it returned "not found", although
-// discovery lists the resource. isServedAgain sends at most one request per authz.ReviewEvery, and returns false in
-// between.
+// isServedAgain reports whether the API server serves the resource again, after it returned "not found" although
+// discovery lists the resource. It sends at most one request per authz.ReviewEvery, and returns false in between.
 func (s *reconciler) isServedAgain(ctx context.Context) bool {
 	if time.Now().Before(s.nextAttempt) {
 		return false
@@ -316,7 +315,7 @@ func (s *reconciler) prepare(
 	if e, isNew := s.estimates[namespace]; isNew {
 		f.reserved.bytes = e.bytes
 	}
-	delete(s.estimates, namespace) // A later start needs no estimate: the rows will be in memory.
+	delete(s.estimates, namespace)
 	run, err := s.prepareFeed(ctx, f, current)
 	if err != nil {
 		f.releaseReservation()
@@ -326,16 +325,16 @@ func (s *reconciler) prepare(
 	prepared[f] = run
 }
 
-// endFeeds stops the feeds for which matches() is true, and waits until they have stopped. It reports whether there
-// were any.
+// endFeeds stops the feeds (lists and watches) for which the function matches returns true, and waits until they have
+// stopped. It reports whether there were any.
 func (s *reconciler) endFeeds(matches func(*feed) bool) bool {
 	stopped := s.stopFeeds(matches)
 	s.swapFeeds(stopped, nil)
 	return len(stopped) > 0
 }
 
-// stopFeeds stops the feeds for which matches() is true, waits until they have stopped, and returns them. They retain
-// their last status, except Live, which becomes Syncing.
+// stopFeeds stops the feeds (lists and watches) for which the function matches returns true, waits until they have
+// stopped, and returns them. They retain their last status, except Live, which becomes Syncing.
 func (s *reconciler) stopFeeds(matches func(*feed) bool) (stopped map[*feed]bool) {
 	stopped = make(map[*feed]bool)
 	s.mu.Lock()

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// maxConcurrentProbes limits the concurrent size probes (requests for the first page of a list) of one resource. Each
-// page stays in memory until its size is known.
+// maxConcurrentProbes limits how many size probes (requests for the first page of a list) of one resource run at the
+// same time, because each page stays in memory until its size is known.
 const maxConcurrentProbes = 4
 
 // sizeProbes contains the size probes of one resource, one for each namespace. A size probe requests the first page
@@ -16,12 +16,11 @@ const maxConcurrentProbes = 4
 type sizeProbes struct {
 	mu        sync.Mutex
 	probes    map[string]*sizeProbe
-	inFlight  int  // The number of probes without a response.
-	isMissing bool // The method probe has returned nil since the last call of takeMissing.
+	inFlight  int
+	isMissing bool
 	running   sync.WaitGroup
 }
 
-// sizeProbe is the estimated size of the list of one namespace.
 type sizeProbe struct {
 	objects int
 	bytes   int64

@@ -15,7 +15,7 @@ type Stats struct {
 	CacheBytes       int64 // Memory for the objects and for data about masked values.
 	HistoryBytes     int64 // Memory for the history of changes.
 	HistoryChanges   int
-	HistorySince     time.Time // The start of the history.
+	HistorySince     time.Time
 	InterruptedSince time.Time // The start of the earliest interruption that has not ended; zero if there is none.
 }
 

@@ -11,7 +11,6 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// Key returns the journal key of an object: "namespace/name".
 func Key(namespace, name string) string { return namespace + "/" + name }
 
 // NamespaceOf returns the namespace in a journal key ("namespace/name").
@@ -28,7 +27,7 @@ func unchanged(before, after *listwatch.Object) bool {
 // Live as soon as the watch is open.
 func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	if f.reserved.isOversized {
-		return // The list does not fit into memory; the reconciler handles that in dropOversized.
+		return
 	}
 	entries := make([]Entry, len(objects))
 	for n, o := range objects {
@@ -44,14 +43,14 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	// created.
 	f.ReplaceIn(f.covers, entries, f.entered(), event.Memo{})
 	if columnsChanged {
-		f.Forget() // Without a history, readers of the old columns restart from a new snapshot.
+		f.Forget()
 	}
 	start := EpochStart{Cursor: f.Now(), at: time.Now()}
 	f.mu.Lock()
 	if columnsChanged {
 		f.epochStart = start
 	}
-	// The list of another namespace can have changed the columns since setColumns returned.
+	// The columns can differ now, because another namespace can have been listed since setColumns returned.
 	columnsMatch := len(columns) == 0 || listwatch.SameColumns(columns, f.columns)
 	f.state.synced, f.state.outdated = columnsMatch, !columnsMatch
 	f.state.listing, f.state.usePlainOnce = false, false
@@ -68,7 +67,7 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	// Set the state under the same lock as synced, so that no reader gets the list without its state.
 	statusChanged := (f.state.open || pollReason != "") && columnsMatch && f.state.set(state, time.Now(), pollReason)
 	if pollReason != "" {
-		// Omit the start time. It would be the time of the first list, but the data is from the last list.
+		// Set no start time, because Since would mean the first list, but the data is from the last list.
 		f.state.status.Since = time.Time{}
 	}
 	f.mu.Unlock()
@@ -119,7 +118,6 @@ func (i *Informer) deleteRows(matches func(namespace string) bool) (hadRows bool
 	return i.Len() < before
 }
 
-// evictAll removes all rows without sending deletions. After the removal, all readers restart from a new snapshot.
 func (i *Informer) evictAll() {
 	all := func(string) bool { return true }
 	i.advanceVersion()
@@ -143,7 +141,7 @@ func (i *Informer) advanceVersion() {
 	defer i.mu.Unlock()
 	i.version++
 	i.epochStart = EpochStart{Cursor: i.Now(), at: time.Now()}
-	clear(i.coverage.dropped) // Needed only for cursors of older epochs, which are invalid now.
+	clear(i.coverage.dropped)
 }
 
 // store adapts a feed (a list and watch) to the interface cache.Store, which client-go's Reflector fills with lists
@@ -178,7 +176,6 @@ func (s *store) Delete(obj any) error {
 	return nil
 }
 
-// lastChangeTime returns the time at which the last change arrived, or the zero Time if none has arrived.
 func (f *feed) lastChangeTime() time.Time {
 	if at := f.lastChangeAt.Load(); at != 0 {
 		return time.Unix(0, at)
@@ -219,8 +216,8 @@ func objectFrom(obj any) (*listwatch.Object, *listwatch.Managed, error) {
 	return nil, nil, fmt.Errorf("unexpected %T, want an Object", obj)
 }
 
-// CompareKeys orders journal keys by namespace, then by name. Comparing complete keys as text would give another
-// order: names can contain '-' and '.', which are less than '/'.
+// CompareKeys orders journal keys ("namespace/name") by namespace, then by name. A comparison of complete keys as
+// text would give another order: names can contain '-' and '.', which are less than '/'.
 func CompareKeys(a, b string) int {
 	namespaceA, nameA, _ := strings.Cut(a, "/")
 	namespaceB, nameB, _ := strings.Cut(b, "/")

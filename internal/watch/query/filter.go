@@ -28,9 +28,9 @@ type Filter struct {
 	words      []string           // The words that a row must contain, in lower case.
 	Fields     string             // The field selector in the canonical form of apimachinery.
 	Columns    []listwatch.Column // The columns of the rows that are passed to Match. The caller sets them.
-	Selector   *Selector          // The label selector; nil matches all.
+	Selector   *Selector
 
-	// The following fields are the viewer's permissions, which restrict the filter; see RestrictToLink.
+	// The fields from here on are the viewer's permissions, which restrict the filter; see RestrictToLink.
 	Named               []string // The namespaces of the query that the viewer is permitted to see.
 	PermittedNamespaces []string // The permitted namespaces if the query names none; empty means all.
 	// requiredWords are words that a row must contain, because the viewer's share link is limited to rows with these
@@ -152,7 +152,6 @@ func (f *Filter) RestrictToNamespaces(permitted []string, all bool) {
 	f.Named = intersect(f.Named, permitted)
 }
 
-// intersect returns the namespaces that are in both lists. others must be sorted.
 func intersect(some, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(some), func(ns string) bool {
 		_, ok := slices.BinarySearch(others, ns)
@@ -256,7 +255,7 @@ func (f *Filter) containsWords(o *listwatch.Object, words []string) bool {
 		if err != nil {
 			return err
 		}
-		text := string(cell) // The text of a number or a boolean.
+		text := string(cell) // The JSON text of a cell that is a number or a boolean.
 		if cell[0] == '"' || cell[0] == 'n' {
 			text, err = jsonscan.Unquote(cell)
 		}
@@ -303,7 +302,7 @@ func severityOfWord(word string) severity.Severity {
 // an add if it starts matching. It returns nil if the reader sees nothing of the change. It returns the change itself
 // if it needs no conversion.
 func (f *Filter) VisibleChange(c *event.Change) *event.Change {
-	if c.Op == 0 { // An entry that only advances the offset of the journal.
+	if c.Op == 0 { // An entry without an object, which only advances the journal's offset.
 		return nil
 	}
 	wasVisible := c.Op != journal.Add && f.Match(c.Old)

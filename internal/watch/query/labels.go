@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// maxMatched is the maximum number of different label sets for which one Selector caches its result. The cache must
-// be large enough for the objects that are changing at the moment, not for all objects.
+// maxMatched is the maximum number of different label sets for which one Selector caches its result. The cache is
+// only for the objects that are changing at the moment, not for all objects.
 const maxMatched = 200
 
 // Selector is a label selector that caches its result for each set of labels, because many objects have the same

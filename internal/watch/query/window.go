@@ -14,8 +14,8 @@ const (
 	maxOffset = 1 << 30
 )
 
-// A Window is the range of a sorted list of rows that a web page shows. Any goroutine can move it at any time. Only
-// one Subscription can use it.
+// A Window is the range of a sorted list of rows that a web page shows. Any goroutine can move it at any time, but
+// only one Subscription can use it.
 type Window struct {
 	order     string
 	requested atomic.Pointer[RangeRequest]
@@ -25,11 +25,12 @@ type Window struct {
 // Range is a range of rows in a sorted list.
 type Range struct{ Offset, Count int }
 
-// RangeRequest is a request for a range of rows. Two requests are equal only if they have the same address.
+// RangeRequest is a request for a range of rows. Requests are compared by address, because each call of Window.Move
+// is a new request, even for the same range.
 type RangeRequest struct {
 	Range
 
-	Around string // The journal key of a row. If the row exists, it is in the middle of the range. Empty for no such row.
+	Around string // The journal key of the row in the middle of the range, if that row exists; empty for no such row.
 }
 
 // NewWindow returns a window of count rows, beginning with the row at offset. sort is the name of a column in lower

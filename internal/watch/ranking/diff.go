@@ -11,7 +11,8 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// Diff is the difference between two pages for the same range of rows. A page is the rows of the range at one moment.
+// Diff is the difference between two pages for the same range of rows. A page contains the rows of the range at one
+// moment.
 type Diff struct {
 	IsFullPage bool // Too many rows differ, so the complete new page is sent.
 	// Text contains the row counts and the events as JSON members, unless IsFullPage is set. The sender adds members
@@ -44,14 +45,13 @@ func newDiff(from, to *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
 	}
 	inserted := insertedRows(to.Rows, oldIndex)
 	var err error
-	// appendNewVersion appends a row's new version and its changed cells, and ends the event.
 	appendNewVersion := func(before, after *listwatch.Object) {
 		text = append(after.AppendVersion(text), `,"cells":`...)
 		if text, err = event.AppendChangedCells(text, before.Cells(), after.Cells()); err == nil {
 			c := changes[after]
 			if c != nil && c.Old.ResourceVersion() != before.ResourceVersion() {
-				// The change c does not start from the version on the old page, so earlier changes are missing. Omit
-				// the author, who made only the last of them.
+				// Omit the author: the change c does not start from the version on the old page, so other authors can
+				// have made the changes before it.
 				c = nil
 			}
 			text, err = appendChangeAuthor(text, c, cache)

@@ -10,21 +10,20 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// OffscreenEvery is the minimum time between two messages that report only changes of rows outside the visible
-// window.
+// OffscreenEvery is the minimum time between two messages that only summarize changes of the sorted list.
 const OffscreenEvery = time.Second
 
-// Offscreen summarizes all changes of a sorted list of rows (a ranking), including rows outside the visible window.
-// With it, a page can show that other rows change. Rows without the words of the query count, too.
+// Offscreen summarizes all changes of a ranking (a sorted list of rows), inside and outside the visible window. With
+// it, a page can show that other rows change. Rows without the words of the query count, too.
 type Offscreen struct {
 	Changes uint64
-	newest  *lastChange // The newest add, delete or change of cells; nil for none.
+	newest  *lastChange
 }
 
 // lastChange is one change of a row, with its encoded text, which all readers of the sorted list share.
 type lastChange struct {
 	change *event.Change
-	op     journal.Op // What readers see: Add if the object began to match, for example.
+	op     journal.Op
 	text   event.Lazy[[]byte]
 }
 
@@ -46,8 +45,8 @@ func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	}
 }
 
-// AppendUnsent appends the number of changes that the reader does not know yet. sent is the summary that was last
-// sent to the reader. It also appends the newest change, unless sent already contains it.
+// AppendUnsent appends the number of changes since the summary in the parameter sent, which is the last one that the
+// reader received. It also appends the newest change, unless that summary contains it.
 func (n *Offscreen) AppendUnsent(dst []byte, sent *Offscreen, cache *event.Cache) ([]byte, error) {
 	if n.Changes == sent.Changes {
 		return dst, nil

@@ -19,8 +19,8 @@ type rowCounts struct{ Total, matching, errors, warnings int }
 type Page struct {
 	query.Range
 
-	number  uint64 // Identifies the page within its ranking.
-	newest  uint64 // The journal offset of the newest change that the page includes.
+	number  uint64
+	newest  uint64
 	Counts  rowCounts
 	Rows    []*Row
 	encoded event.WeakLazy[[]byte]

@@ -21,7 +21,6 @@ import (
 )
 
 const (
-	// maxChanges is the maximum number of changes that are read from the journal at a time.
 	maxChanges = 1000
 	// rowWeight is the memory of one row in a ranking (a sorted list of rows), in bytes, without its sort text.
 	rowWeight = 40
@@ -68,7 +67,6 @@ func (by Sort) Row(o *listwatch.Object, columns []listwatch.Column) Row {
 	return Row{o, by.rank(o, columns)}
 }
 
-// rank returns the sort key of the row of an object.
 func (by Sort) rank(o *listwatch.Object, columns []listwatch.Column) cellsort.Rank {
 	switch {
 	case by.Column >= 0:
@@ -79,7 +77,7 @@ func (by Sort) rank(o *listwatch.Object, columns []listwatch.Column) cellsort.Ra
 	return cellsort.Rank{}
 }
 
-// Compare compares two rows.
+// Compare orders two rows by their sort keys. If these are equal, it orders the rows by namespace and name.
 func (by Sort) Compare(a, b *Row) int {
 	if c := cellsort.Compare(a.rank, b.rank, by.descending); c != 0 {
 		return c
@@ -102,18 +100,18 @@ type Ranking struct {
 	informer *informer.Informer
 	columns  []listwatch.Column
 	by       Sort
-	lock     chan struct{} // A mutex that supports contexts. It contains one token while unlocked.
-	weight   atomic.Int64  // The memory of all rows, in bytes.
+	lock     chan struct{}
+	weight   atomic.Int64
 
-	// The field lock guards all fields below.
+	// The mutex in the field lock guards all fields from here on.
 	filter     *query.Filter
 	rows       *sortedlist.List[*Row] // Nil means that the list must be built first.
 	cursor     journal.Cursor
 	counts     rowCounts
 	classifier *severity.Classifier
 	offscreen  Offscreen
-	texts      map[string]string     // The sort texts that several rows have, stored once.
-	pages      map[query.Range]*Page // Pages that are still current at the field cursor, by range.
+	texts      map[string]string
+	pages      map[query.Range]*Page
 	number     uint64
 }
 
@@ -209,8 +207,8 @@ func (r *Ranking) update(ctx context.Context) error {
 		r.rows = nil // If apply panics, the next reader must not get a partly updated list.
 		if r.apply(rows, changes) {
 			r.rows = rows
-			// If apply returns false, the list is wrong: the journal has replaced an object by an equal version
-			// without a change. r.rows is then nil, and the loop builds the list again.
+			// If apply returns false, the list is wrong, because the journal has replaced an object by an equal
+			// version without a change. r.rows is then nil, so the list is built again.
 		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
@@ -242,7 +240,7 @@ func (r *Ranking) apply(rows *sortedlist.List[*Row], changes []*event.Change) bo
 	var removed, inserted []*Row
 	before := r.counts
 	for _, c := range event.Fold(changes) {
-		if c.Op == 0 { // A marker without an object; see journal.Mark.
+		if c.Op == 0 {
 			continue
 		}
 		wasVisible := c.Op != journal.Add && r.filter.MatchesIgnoringText(c.Old)

@@ -21,8 +21,7 @@ const (
 	// maxGuestRankings is the maximum number of rankings of one informer for all guests (viewers of share links)
 	// together. The rest of maxAllRankings is for other viewers.
 	maxGuestRankings = 500
-	// rankingLinger is how long a ranking (a sorted list of rows) is kept after its last window is closed.
-	rankingLinger = 30 * time.Second
+	rankingLinger    = 30 * time.Second
 )
 
 // Set contains the rankings (sorted lists of rows) of one informer that windows use, or have used within the
@@ -103,9 +102,10 @@ func (s *Set) acquire(viewer informer.Owner, id rankingID, create func() *Rankin
 	return h.Ranking, sync.OnceFunc(func() { s.release(viewer, id, h) })
 }
 
-// makeRoomLocked reports whether the viewer can get one more ranking. There are maximum numbers for this viewer, for
-// all guests, and for all viewers. If one is reached, makeRoomLocked removes the ranking in that group that has been
-// unused for the longest time. It returns false if all of them are in use.
+// makeRoomLocked reports whether the viewer can get one more ranking (sorted list of rows). There are maximum numbers
+// for this viewer, for all guests, and for all viewers. If one is reached, makeRoomLocked removes an unused ranking
+// of the same viewer, of guests, or of anyone: the one that has been unused for the longest time. It returns false if
+// all of these are in use.
 func (s *Set) makeRoomLocked(viewer informer.Owner) bool {
 	ofViewer := func(h *rankingEntry) bool { return h.owner == viewer }
 	ofGuest := func(h *rankingEntry) bool { return h.owner.IsGuest }
@@ -129,8 +129,8 @@ func (s *Set) countLocked(matches func(*rankingEntry) bool) (n int) {
 	return n
 }
 
-// evictLocked removes one unused ranking for which matches() is true: the one that has been unused for the longest
-// time. It returns false if none of them is unused.
+// evictLocked removes one of the rankings (sorted lists of rows) for which the function matches returns true: the one
+// that has been unused for the longest time. It returns false if none of them is unused.
 func (s *Set) evictLocked(matches func(*rankingEntry) bool) bool {
 	var oldest *rankingEntry
 	var id rankingID

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// maxHistoryChanges is the maximum number of past changes that a new reader of the Changes view gets first.
+	// maxHistoryChanges is the maximum number of past changes that a reader of the Changes view gets at its start.
 	maxHistoryChanges = 200
-	// maxHistoryBytes is the maximum size of the same changes. The last one can exceed it.
+	// maxHistoryBytes is the maximum size of these past changes, in bytes. The last one can exceed it.
 	maxHistoryBytes = 1 << 20
 )
 
@@ -42,7 +42,6 @@ func (s *Reader) beginChanges(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if later := s.informer.VisibleState(s.Filter); !now.Synced || !later.Synced || !now.IsUnchanged(later) {
-		// The first list has not ended, or the status changed during the read: retry later.
 		return nil, nil
 	}
 	if len(events) == 0 {
@@ -124,15 +123,15 @@ func (s *Reader) readHistory(
 			events, oldest = append(events, event), c
 		}
 		if len(changes) == 0 {
-			break // The history contains no older changes.
+			break
 		}
 		until = journal.At(changes[0].Offset - 1)
 	}
 	return events, oldest, true, nil
 }
 
-// appendObject adds the JSON text of the object o to an encoded event. The reader's client applies the patches of
-// later events to this text.
+// appendObject adds the JSON text of the object o to an encoded event. The client applies the patches of later events
+// to this text.
 func appendObject(event []byte, o *listwatch.Object) ([]byte, error) {
 	text, err := o.JSON()
 	if err != nil {
@@ -142,8 +141,8 @@ func appendObject(event []byte, o *listwatch.Object) ([]byte, error) {
 	return append(append(event, text...), '}'), nil
 }
 
-// changeEvent encodes a change as an event of the Changes view. It returns nil if the object itself did not change: a
-// change can also be of the cells only, or the object can appear or disappear because of a permission.
+// changeEvent encodes a change as an event of the Changes view. It returns nil if the object itself did not change:
+// only its cells changed, or a permission made it visible or hidden.
 func changeEvent(c *event.Change, cache *event.Cache) ([]byte, error) {
 	if c.Memo.CoverageOnly {
 		return nil, nil

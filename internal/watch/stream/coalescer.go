@@ -14,17 +14,17 @@ import (
 // delay. The next message then contains all changes of that time. After a message that was on time, there is no such
 // pause. With many readers, each reader sends only at intervals, see fanOutMinimum.
 type coalescer struct {
-	every  time.Duration // The minimum pause after each message.
-	fanOut func() int    // Returns the current number of readers, see Access.WithFanOut; nil for a single reader.
-	slot   int           // The time slot in which this reader sends, if there are many readers.
-	until  time.Time     // The end of the present pause.
-	oldest time.Time     // The time of the oldest change in the message that is being sent.
+	every  time.Duration
+	fanOut func() int
+	slot   int
+	until  time.Time
+	oldest time.Time
 }
 
 const (
 	// latencyFactor is the ratio of a pause to the delay of the message before it.
 	latencyFactor = 3
-	// maxDelay is the maximum of a pause that follows a late message.
+	// maxDelay is the maximum length of a pause that follows a late message.
 	maxDelay = 50 * time.Millisecond
 	// With fanOutMinimum or more readers, each one sends only once per interval. The interval starts at fanOutRound and
 	// doubles whenever the number of readers doubles: for 1,000 readers it is 400 ms. In each interval, the readers
@@ -51,9 +51,9 @@ func (p *coalescer) recordSent() {
 	p.oldest = time.Time{}
 }
 
-// slotDelay returns the time from the parameter from to the next time slot in which the reader sends. It is zero if
-// size, the number of readers, is less than fanOutMinimum. Readers with the same slot send the same changes, so they
-// share the encoded text.
+// slotDelay returns the time until the next time slot in which the reader sends. The time is counted from the
+// parameter from. It is zero if the number of readers, size, is less than fanOutMinimum. Readers with the same slot
+// send the same changes, so they share the encoded text.
 func (p *coalescer) slotDelay(from time.Time, size int) time.Duration {
 	if size < fanOutMinimum {
 		return 0

@@ -28,14 +28,13 @@ type digest struct {
 
 func (d *digest) add(key, version string) {
 	h := fnv.New32a()
-	_, _ = io.WriteString(h, key) // A hash never returns an error.
+	_, _ = io.WriteString(h, key)
 	_, _ = io.WriteString(h, "/")
 	_, _ = io.WriteString(h, version)
 	d.sum += mix(h.Sum32())
 	d.count++
 }
 
-// text returns the sum of the hashes as in a digest message: eight hexadecimal digits.
 func (d *digest) text() string { return fmt.Sprintf("%08x", d.sum) }
 
 // mix is the finalizer of MurmurHash3 (github.com/aappleby/smhasher, fmix32). Without mix, FNV-1a hashes differ by
@@ -104,8 +103,8 @@ func (d *digests) compute(id query.FilterID, t *digestEntry, count func() *diges
 	t.digest = count()
 }
 
-// digest returns the digest (hash) of the rows that a filter matches, at the given journal offset or a later one. If
-// several readers with the same filter call it, the first one computes the digest, and the others wait for the
+// digest returns the digest (a hash) of the rows that a filter matches, at the given journal offset or a later one.
+// If several readers with the same filter call it, the first one computes the digest, and the others wait for the
 // result. digest returns nil if ctx ends first, or if the computation failed.
 func (i *SharedInformer) digest(ctx context.Context, f *query.Filter, offset uint64) *digest {
 	for {
@@ -135,17 +134,17 @@ func (i *SharedInformer) computeDigest(f *query.Filter) *digest {
 	return d
 }
 
-// nextDigest returns when the next digest (a hash of all matching rows) is due for the readers of a filter. All of
-// them have the same time, so that they share the digest. Other filters have other times, to spread the scans of all
-// rows.
+// nextDigest returns when the next digest (a hash of all matching rows) is due for the readers of a filter. All
+// readers of the filter have the same time, so that they share the digest. The times of other filters differ, because
+// each digest needs a scan of all rows.
 func (i *SharedInformer) nextDigest(f *query.Filter) time.Time {
 	id := f.ID()
 	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16
 	return i.Began.Add(phase + (time.Since(i.Began) - phase + digestEvery).Truncate(digestEvery))
 }
 
-// digestDue reports whether the reader must compute a digest (a hash of its rows) now. The digest is sent after all
-// changes up to its offset were sent.
+// digestDue reports whether the reader must compute a digest (a hash of its rows) now. The digest is sent later,
+// after the changes that it includes.
 func (s *Reader) digestDue() bool {
 	return s.view.digests && s.dueDigest == nil && !s.needsSnapshot && !time.Now().Before(s.digestAt)
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // message returns the start of a message: its type, which is the parameter kind, and the reader's cursor. A heartbeat
-// or digest (row hash) repeats the cursor of the message before it. With another cursor, the client would assume that
-// a message was lost.
+// or a digest (a hash of the rows) repeats the cursor of the message before it. With another cursor, the client would
+// assume that a message was lost.
 func (s *Reader) message(kind string) []byte {
 	s.isCursorRepeated = kind == "heartbeat" || kind == "digest"
 	if !s.Filter.IsRestricted || !s.isCursorRepeated {
@@ -23,7 +23,7 @@ func (s *Reader) message(kind string) []byte {
 }
 
 // cursorMessage returns a message without changes, which only sends the reader's new cursor. It is needed before a
-// heartbeat or digest (row hash), see isCaughtUp.
+// heartbeat or a digest (a hash of the rows), which must repeat the last cursor that was sent; see isCaughtUp.
 func (s *Reader) cursorMessage() ([]byte, error) {
 	if s.window == nil {
 		return append(s.message("events"), `,"events":[]`...), nil
@@ -74,7 +74,7 @@ func (s *Reader) encodeEvents(changes []*event.Change) ([][]byte, error) {
 			events = append(events, event)
 		}
 		if size += len(event); s.view.everyChange && size > chunk {
-			s.cursor = journal.At(c.Offset) // The next message sends the rest.
+			s.cursor = journal.At(c.Offset)
 			break
 		}
 	}

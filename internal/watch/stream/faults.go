@@ -10,7 +10,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// This file brings readers into states that only rare races produce, for the tests of packages that use readers.
+// This file is for the tests of packages that use readers. It brings readers into states that only rare races
+// produce.
 
 // DropUnused drops the results that readers share, if no reader uses them now. Otherwise, they would be dropped only
 // after a while.
@@ -25,10 +26,8 @@ type panickingSelector struct {
 	first func()
 }
 
-// String implements labels.Selector.
 func (panickingSelector) String() string { return "panicking" }
 
-// Matches implements labels.Selector. It calls the function first, and then panics.
 func (p panickingSelector) Matches(labels.Labels) bool {
 	p.first()
 	panic("broken")

@@ -19,24 +19,24 @@ import (
 // start at about the same time share one listing of all objects, for example after an interruption. It is freed when
 // no reader references it any more.
 type Listing struct {
-	Objects   []*listwatch.Object // Shared by readers; must not be modified.
+	Objects   []*listwatch.Object
 	Cursor    journal.Cursor
 	createdAt time.Time
 }
 
-// maxSharedAge is the maximum age at which a listing can be shared with one more reader.
+// maxSharedAge is the maximum age of a listing (a list of all objects) that one more reader can share.
 const maxSharedAge = time.Second
 
-// listings remembers the newest listing (list of objects). Its pointer is weak, so it does not keep the listing in
-// memory.
+// listings remembers the newest listing (list of all objects) by a weak pointer, so that the listing is freed when no
+// reader uses it.
 type listings struct {
 	mu   sync.Mutex
 	last weak.Pointer[Listing]
 }
 
-// find returns the newest listing, so that one more reader can share it. It returns nil if the listing is older than
-// maxSharedAge. It also returns nil if the listing lacks more changes than the parameter behind allows. The cursor
-// now is the present position in the changes.
+// find returns the newest listing (list of all objects), so that one more reader can share it. It returns nil if the
+// listing is older than maxSharedAge, or if more changes followed it than the parameter behind allows. The cursor now
+// is the present position in the changes.
 func (l *listings) find(now journal.Cursor, behind uint64) *Listing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,9 +53,8 @@ func (l *listings) store(newest *Listing) {
 	l.last = weak.Make(newest)
 }
 
-// sharedListing returns a listing (list) of all objects, which can lack the newest changes. The parameter behind is
-// the maximum number of missing changes. All of them are still in the history, so that the reader can send them
-// later.
+// sharedListing returns a listing (list) of all objects, which can lack the newest changes: at most as many as the
+// parameter behind. These changes are still in the history, so that the reader can send them after the list.
 func (i *SharedInformer) sharedListing(behind uint64) *Listing {
 	retained, _ := i.Retained()
 	// Allow at most half of the retained changes, because the oldest ones can be dropped while the list is sent.

@@ -18,9 +18,9 @@ func (s *Reader) maskObject(o *listwatch.Object) *listwatch.Object {
 // guests share one masked copy while it is in the cache.
 //
 // If a masked value changes, the new object contains "(masked, changed)" instead. The old object never contains this
-// mark, although an earlier change can have set it in the guest's copy. Patches still apply, because the copy has the
-// same members and elements. But no patch removes the mark: this would need a copy of what each guest received last.
-// The mark stays until the complete text is sent again.
+// mark, although an earlier change can have set it in the guest's copy. Patches still apply, because the guest's copy
+// has the same members and elements. But no patch removes the mark, because this would need a copy of what each guest
+// received last. The mark stays until the complete text is sent again.
 func (s *Reader) maskChange(c *event.Change) (*event.Change, error) {
 	if s.options.GuestMask == nil || !s.view.texts {
 		return c, nil

@@ -61,15 +61,15 @@ type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)
 // call of Reader.Next releases both, so that a reader that waits for changes has no buffer. messageBuffer also
 // contains the key that signs and encrypts cursors (positions in the changes).
 type messageBuffer struct {
-	pool    *sync.Pool      // Contains *[]byte.
-	slots   chan struct{}   // Semaphore for the messages of one Access; nil for no limit.
+	pool    *sync.Pool
+	slots   chan struct{}   // Limits how many messages of one Access are in memory at the same time; nil for no limit.
 	ctx     context.Context //nolint:containedctx // The context of the call of Next that returns the message.
-	text    *[]byte         // Nil while no buffer is borrowed from pool.
+	text    *[]byte
 	hasSlot bool
 
-	reserve     Reserve            // Nil for no reservations.
-	reservation *limit.Reservation // The memory reserved for the message; nil if none is.
-	listBytes   int64              // The part of the reservation for a snapshot's list of rows, in bytes.
+	reserve     Reserve
+	reservation *limit.Reservation
+	listBytes   int64
 
 	hasCipher bool
 	cipher    cursor.Cipher
@@ -102,7 +102,7 @@ func (p *messageBuffer) acquire(bytes int64) bool {
 // borrow returns an empty slice that uses the buffer of this message. At the first call for a message, it takes a
 // buffer from the pool.
 func (p *messageBuffer) borrow() []byte {
-	p.acquire(0) // Ignore false: a short message can be built after the context has ended.
+	p.acquire(0)
 	if p.text == nil {
 		text, ok := p.pool.Get().(*[]byte)
 		if !ok {
@@ -113,8 +113,8 @@ func (p *messageBuffer) borrow() []byte {
 	return (*p.text)[:0]
 }
 
-// store sets the content of the buffer to the complete message, because appending can have moved it to a larger
-// array. It also corrects the reservation to the length of the message.
+// store sets the content of the buffer to the complete message, which is in another array if it did not fit into the
+// buffer. It also corrects the reservation to the length of the message.
 func (p *messageBuffer) store(text []byte, plain bool) {
 	if p.text != nil {
 		*p.text = text
@@ -142,8 +142,8 @@ func (p *messageBuffer) release() {
 }
 
 // appendCursor appends the reader's cursor (its position in the changes) to text. A restricted reader, which may not
-// see all objects, gets a newly encrypted cursor with each message. Only a heartbeat or digest (row hash) repeats the
-// cursor of the message before it.
+// see all objects, gets a newly encrypted cursor with each message. Only a heartbeat or a digest (a hash of the rows)
+// repeats the cursor of the message before it.
 func (p *messageBuffer) appendCursor(s *Reader, text []byte) []byte {
 	if !p.hasCipher {
 		p.hasCipher, p.cipher = true, s.options.NewCipher()
@@ -180,8 +180,8 @@ func (s *Reader) eventsMemory(changes []*event.Change) int64 {
 	return bytes
 }
 
-// textMultiple is the assumed ratio of the length of an object's text to its compressed size. Most kinds have at most
-// this ratio. The largest measured ratio is 10.
+// textMultiple is the assumed ratio of the length of an object's text to its compressed size. For most kinds of
+// objects, the ratio is at most this large. The largest measured ratio is 10.
 const textMultiple = 8
 
 func textSize(o *listwatch.Object) int {

@@ -22,17 +22,17 @@ type Options struct {
 	Filter      *query.Filter
 	View        View
 	GuestMask   *listwatch.GuestMask // Masks values in objects' texts for viewers of a share link; nil for others.
-	Key         string               // "namespace/name" of the only object to read; "" if there can be several.
+	Key         string               // "namespace/name" if only one object is read; otherwise empty.
 	NewCipher   func() cursor.Cipher
-	Check       func(context.Context) error // Returns an error if a requested namespace does not exist.
+	Check       func(context.Context) error // Returns an error if a namespace in the query does not exist.
 	AcquireScan ScanLimiter
-	EndError    error          // The error of Next after the resource is no longer watched.
-	Window      *query.Window  // Nil except in the view Windowed.
-	Owner       informer.Owner // Whose quota the window's ranking (sorted rows) counts towards.
-	Every       time.Duration  // The minimum time between two messages with changes.
-	FanOut      func() int     // Returns the number of readers; nil for a single reader.
-	Buffers     *sync.Pool     // Contains *[]byte, in which messages are built.
-	Slots       chan struct{}  // Semaphore for the messages of several readers; nil for no limit.
-	Reserve     Reserve        // Reserves memory for a message; nil for no reservations.
+	EndError    error // The error that Next returns when the resource is no longer watched.
+	Window      *query.Window
+	Owner       informer.Owner // The owner of the quota for the window's ranking (sorted rows).
+	Every       time.Duration
+	FanOut      func() int
+	Buffers     *sync.Pool
+	Slots       chan struct{} // Limits how many messages are in memory at the same time; nil for no limit.
+	Reserve     Reserve
 	Cache       *event.Cache
 }

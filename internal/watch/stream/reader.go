@@ -1,7 +1,7 @@
-// Package stream sends the objects of an informer to one client each: first a snapshot, and then the changes. A Reader
-// keeps only its position in the changes, and what it has sent. A slow client therefore needs no memory for the changes
-// that it has not read: the Reader combines them when it reads them. Results that several readers need are computed
-// once and shared, see SharedInformer.
+// Package stream sends the objects of an informer to clients: first a snapshot, and then the changes. Each client has
+// a Reader, which keeps only its position in the changes, and what it has sent. A slow client therefore needs no
+// memory for pending changes: the Reader combines them when it reads them. Results that several readers need are
+// computed once and shared, see SharedInformer.
 package stream
 
 import (
@@ -25,8 +25,7 @@ const (
 	// Heartbeat is the maximum time between two messages of a Subscription. After this time without a message, a
 	// heartbeat message is sent.
 	Heartbeat = 15 * time.Second
-	// batch is the maximum number of changes in one message.
-	batch = 1000
+	batch     = 1000
 	// chunk is the approximate size, in bytes, of the rows in one message of a snapshot.
 	chunk = 128 << 10
 )
@@ -44,42 +43,42 @@ type Reader struct {
 	view     view
 
 	cursor        journal.Cursor
-	sentOffset    uint64 // The journal offset of the newest cursor that was sent.
+	sentOffset    uint64
 	needsSnapshot bool
-	started       bool // The client has data: a snapshot was sent, or a cursor was resumed.
-	version       int  // The informer's version when data was sent. New columns or a dropped history change it.
+	started       bool // The client has data, because it received a snapshot or has resumed from a cursor.
+	version       int  // The informer's version when data was sent. It changes with new columns or a dropped history.
 	columns       []listwatch.Column
 	sentStatus    status.Status
 
-	restrictedCursor cursor.Restricted // The newest cursor of a restricted reader, which may not see all objects.
-	// isCursorRepeated means that restrictedCursor was repeated in a heartbeat or digest (row hash), or that the reader
-	// has resumed from it. The reader then needs a new cursor before the next heartbeat or digest.
+	restrictedCursor cursor.Restricted
+	// isCursorRepeated means that restrictedCursor was repeated in a heartbeat or a digest (a hash of the rows), or
+	// that the reader has resumed from it. The reader then needs a new cursor before the next heartbeat or digest.
 	isCursorRepeated bool
 
 	filterID query.FilterID
-	// sharedText is the part of the last message that other readers can also send. They find it by a weak pointer, so
-	// this field keeps it in memory.
+	// sharedText is the part of the last message that other readers can also send. This field keeps it in memory,
+	// because other readers find it by a weak pointer.
 	sharedText        *[]byte
-	resetMessage      []byte              // A reset to send before the snapshot.
-	listing           *Listing            // The snapshot that is being sent.
-	rows              []*listwatch.Object // The rows of listing that are not sent yet.
+	resetMessage      []byte
+	listing           *Listing
+	rows              []*listwatch.Object
 	isFirstPart       bool
 	isSendingSnapshot bool
 
-	window *windowState // Nil except in the view Windowed.
+	window *windowState
 
-	digestAt  time.Time // When the next digest (a hash over all rows) is due.
-	dueDigest *digest   // A digest (hash) to send after all changes up to its offset.
+	digestAt  time.Time
+	dueDigest *digest // A digest (a hash of the rows) to send after the changes that it includes.
 
-	until        time.Time        // The argument of Next.
-	timer        *time.Timer      // Fires when something other than a change is due; see resetTimer.
-	waitingSince time.Time        // When Next began to wait; zero while it does not wait.
-	wakeups      <-chan time.Time // Receives when the timer fires, or the client moves its window of rows.
+	until        time.Time
+	timer        *time.Timer
+	waitingSince time.Time
+	wakeups      <-chan time.Time
 	buffer       messageBuffer
 	coalescer    coalescer
 }
 
-// New returns a reader that starts with a snapshot, see ResumeFrom.
+// New returns a reader that starts with a snapshot. To start with changes instead, call ResumeFrom.
 func New(options *Options) *Reader {
 	options.Informer.Readers.Add(1)
 	s := &Reader{
@@ -105,10 +104,10 @@ func (s *Reader) IsCurrent() bool {
 	return s.informer.VisibleState(s.Filter).Version == s.version
 }
 
-// RepeatStatus makes Next send the status again.
+// RepeatStatus makes Next send the status again, even if it has not changed.
 func (s *Reader) RepeatStatus() { s.sentStatus = status.Status{} }
 
-// Restart resets a reader whose client already has data, which an earlier reader sent. See Reset.
+// Restart resets a reader whose client already has data from an earlier reader. See Reset.
 func (s *Reader) Restart(reason string) {
 	s.started = true
 	s.Reset(reason)
@@ -123,11 +122,12 @@ func (s *Reader) Next(ctx context.Context, until time.Time) ([]byte, error) {
 	s.sharedText = nil
 	s.buffer.ctx = ctx //nolint:fatcontext // This replaces the context of the previous call.
 	if s.Filter.IsRestricted {
-		// Start the timer before waiting. Otherwise, hidden changes could delay its start, and so the next heartbeat.
+		// Start the timer before waiting. Otherwise, a hidden change could delay the start of the timer, and
+		// therefore the next heartbeat, which would reveal the change.
 		s.startTimer()
 	}
 	for {
-		// Keep the reserved memory until the last part of a snapshot is sent, because the list of rows stays in
+		// Until the last part of a snapshot is sent, keep the reserved memory, because the list of rows is still in
 		// memory.
 		if !s.isSendingSnapshot {
 			s.buffer.release()
@@ -136,7 +136,7 @@ func (s *Reader) Next(ctx context.Context, until time.Time) ([]byte, error) {
 			return nil, err
 		}
 		if !s.until.IsZero() && !time.Now().Before(s.until) {
-			return nil, nil //nolint:nilnil // Next documents that it may return neither a message nor an error.
+			return nil, nil //nolint:nilnil // Allowed: Next may return neither a message nor an error.
 		}
 		message, err := s.advance(ctx)
 		if message != nil {
@@ -167,7 +167,7 @@ func (s *Reader) advance(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	case s.isSendingSnapshot && !s.buffer.acquire(partMemory):
 		return nil, nil
-	// This case must be after that of a changed status, so that a new status is sent between two parts of a snapshot.
+	// Check this after the status, so that a new status is sent between two parts of a snapshot.
 	case s.isSendingSnapshot:
 		return s.view.next(s)
 	case s.needsSnapshot && (now.Synced || s.isEmptied(&now)):
@@ -211,8 +211,8 @@ func (s *Reader) objects(ctx context.Context) (*Listing, informer.State, error) 
 	return listing, now, nil
 }
 
-// isEmptied reports whether the client must get an empty snapshot: the client has data, but the informer removed all
-// rows that the filter matches, for example after a lost permission.
+// isEmptied reports whether the client must get an empty snapshot. This is so if the client has data, but the
+// informer has removed all rows that the filter matches, for example after a lost permission.
 func (s *Reader) isEmptied(now *informer.State) bool {
 	if !s.started || !now.HasNoRows || s.view.everyChange {
 		return false
@@ -239,8 +239,8 @@ func (s *Reader) read(ctx context.Context) ([]byte, error) {
 		switch {
 		case s.dueDigest.offset == s.cursor.Offset && s.isCaughtUp():
 			return s.digestMessage(), nil
-		// A digest (row hash) must repeat the last cursor that was sent, so send the new cursor first. With another
-		// cursor, the client would assume that a message before the digest was lost.
+		// Send the new cursor before the digest (a hash of the rows), which must repeat the last cursor that was
+		// sent. With another cursor, the client would assume that a message before the digest was lost.
 		case s.dueDigest.offset == s.cursor.Offset:
 			return s.cursorMessage()
 		}
@@ -253,10 +253,10 @@ func (s *Reader) read(ctx context.Context) ([]byte, error) {
 	changes, cursor, err := next(ctx, until)
 	switch {
 	case errors.Is(err, journal.ErrGone) && s.needsSnapshot:
-		s.cursor = s.informer.Now() // A list arrived during the wait. The snapshot will include it.
+		s.cursor = s.informer.Now() // A list arrived during the wait, and the snapshot will include it.
 		return nil, nil
 	case errors.Is(err, journal.ErrGone) && s.informer.VisibleState(s.Filter).Version != s.version:
-		return nil, nil // The next call of advance sends a reset with the reason.
+		return nil, nil
 	case errors.Is(err, journal.ErrGone):
 		s.Reset("the missed changes are no longer in the history")
 		return nil, nil
@@ -280,7 +280,7 @@ func (s *Reader) nextChanges(ctx context.Context, until uint64) ([]*event.Change
 	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // The result is at most batch.
 	firstLimit := limit
 	if s.coalescer.isPausing() {
-		// Only wait for the first change. After the pause, all changes are read.
+		// Wait only for the first change, because all changes are read again after the pause.
 		firstLimit = 1
 	}
 	changes, next, err := s.informer.NextWithin(ctx, s.startTimer, s.cursor, firstLimit)
@@ -302,14 +302,14 @@ func (s *Reader) nextChanges(ctx context.Context, until uint64) ([]*event.Change
 // heartbeat, or a message with the new cursor that must be sent first.
 func (s *Reader) handleWaitError(err error) ([]byte, error) {
 	switch {
-	// The wait ended before a heartbeat is due: something else is due, or the client moved its window of rows. The next
-	// call of advance handles that.
+	// No heartbeat is due yet. Something else is, or the client moved its window of rows. The next call of advance
+	// handles that.
 	case errors.Is(err, journal.ErrNoChange) && time.Since(s.waitingSince) < Heartbeat:
 		s.resetTimer()
 		return nil, nil
 	case errors.Is(err, journal.ErrNoChange):
 		if s.needsSnapshot {
-			return []byte(`"type":"heartbeat","cursor":""`), nil // There is no cursor to resume from yet.
+			return []byte(`"type":"heartbeat","cursor":""`), nil // No cursor exists before the snapshot.
 		}
 		if !s.isCaughtUp() {
 			return s.cursorMessage()
@@ -331,8 +331,8 @@ func (s *Reader) startTimer() <-chan time.Time {
 	return s.wakeups
 }
 
-// resetTimer sets the timer to the earliest of these times: the next heartbeat, the next digest (row hash), the next
-// summary of changes outside the window, and s.until (a recheck of permissions).
+// resetTimer sets the timer to the earliest of these times: the next heartbeat, the next digest (a hash of the rows),
+// the next summary of changes in a sorted list, and s.until (a recheck of permissions).
 func (s *Reader) resetTimer() {
 	delay := Heartbeat - time.Since(s.waitingSince)
 	if due := time.Until(s.digestAt); s.view.digests && due > 0 {
@@ -347,12 +347,12 @@ func (s *Reader) resetTimer() {
 	s.timer.Reset(max(0, delay))
 }
 
-// isCaughtUp reports whether the client has the newest cursor, so that a heartbeat or digest (row hash) can repeat
-// it. If not, cursorMessage sends the new cursor first.
+// isCaughtUp reports whether the client has the newest cursor, so that a heartbeat or a digest (a hash of the rows) can
+// repeat it. If not, cursorMessage sends the new cursor first.
 //
-// For a restricted reader (which may not see all objects), offsets are not compared, because that would reveal hidden
-// changes. Such a reader gets a new cursor whenever the last one was already repeated, so that its cursor is always
-// recent.
+// For a restricted reader (which may not see all objects), offsets are not compared, because the result would reveal
+// hidden changes. Such a reader gets a new cursor whenever the last one was already repeated, so that its cursor is
+// always recent.
 func (s *Reader) isCaughtUp() bool {
 	if s.Filter.IsRestricted {
 		return !s.isCursorRepeated

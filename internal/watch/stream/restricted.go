@@ -35,7 +35,7 @@ func (s *Reader) restrictedOffset(at string, epoch uint64) (uint64, error) {
 	if !ok || !s.isRecent(issued) || s.hasGap(offset) || !s.informer.RetainsAfter(offset) {
 		return 0, errors.New(notResumed)
 	}
-	// This cursor is old. Count it as repeated, so that the reader gets a new one before the first heartbeat.
+	// Count this old cursor as repeated, so that the reader gets a new one before the first heartbeat.
 	s.restrictedCursor, s.isCursorRepeated = c, true
 	return offset, nil
 }
@@ -48,7 +48,7 @@ func (s *Reader) isRecent(issued time.Time) bool {
 	return age >= 0 && age <= min(restrictedHistory, s.informer.HistoryAge()/2)
 }
 
-// earliest returns the start of the history that the Changes view may show to this reader. The zero time means the
+// earliest returns the start of the history that this reader may get in the Changes view. The zero time means the
 // complete history.
 func (s *Reader) earliest(now time.Time) time.Time {
 	if !s.Filter.IsRestricted {

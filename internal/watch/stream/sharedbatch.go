@@ -16,13 +16,12 @@ type sharedBatchKey struct {
 	view     View
 	filter   query.FilterID
 	version  int
-	from, to uint64 // The journal offsets of the first and the last change.
+	from, to uint64
 }
 
 const (
 	// boundaryMaxAge is the maximum age of a boundary (an offset at which several readers end their batches).
-	boundaryMaxAge = maxDelay / 2
-	// maxSharedBatches is the maximum number of batches whose encoded texts are shared.
+	boundaryMaxAge   = maxDelay / 2
 	maxSharedBatches = 32
 )
 
@@ -31,7 +30,7 @@ const (
 type sharedBatches struct {
 	mu     sync.Mutex
 	texts  map[sharedBatchKey]*event.WeakLazy[[]byte]
-	newest [maxSharedBatches]sharedBatchKey // A ring buffer; the oldest key is evicted first.
+	newest [maxSharedBatches]sharedBatchKey
 	next   int
 
 	// boundaries contains one boundary for each filter of restricted readers, which may not see all objects. All other

@@ -16,7 +16,7 @@ import (
 func TestBatchBoundariesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		batches := new(sharedBatches)
-		const a = 100 // The newest offset at the first call of boundary.
+		const a = 100
 		for _, test := range []struct {
 			after           time.Duration
 			from, now, want uint64
@@ -25,7 +25,7 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 			{10 * time.Millisecond, 95, a + 5, a},
 			{15 * time.Millisecond, 80, a + 9, a},
 			{time.Millisecond, 90, a + 10, a + 10}, // The first boundary has expired: it is 26 ms old.
-			{0, a + 10, a + 11, a + 11},            // A reader that has reached the shared offset gets a new one.
+			{0, a + 10, a + 11, a + 11},            // This reader has reached the shared offset, so it gets a new one.
 			{0, 90, a + 12, a + 11},
 		} {
 			<-time.After(test.after)

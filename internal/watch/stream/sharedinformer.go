@@ -25,7 +25,7 @@ func NewSharedInformer(i *informer.Informer) *SharedInformer {
 }
 
 // Weight returns the memory of the shared results in bytes. Only rankings (sorted lists of rows) count, because all
-// other results are short-lived.
+// other results are soon freed.
 func (i *SharedInformer) Weight() int64 { return i.Rankings.Weight() }
 
 // Shared returns the SharedInformer that extends an informer. It returns nil if i is nil.
@@ -33,7 +33,7 @@ func Shared(i *informer.Informer) *SharedInformer {
 	if i == nil {
 		return nil
 	}
-	s, _ := i.Extension.(*SharedInformer) // NewSharedInformer sets no other extension.
+	s, _ := i.Extension.(*SharedInformer)
 	return s
 }
 

@@ -35,7 +35,7 @@ func (s *Reader) beginRows(ctx context.Context) ([]byte, error) {
 	}
 	s.cursor = listing.Cursor
 	if !now.Status.Same(s.sentStatus) || !now.Synced && !now.HasNoRows {
-		// The status has changed, and is sent first; or new columns exist, and a list with them arrives soon.
+		// Send nothing yet: the changed status is sent first, or a list with new columns is about to arrive.
 		return nil, nil
 	}
 	s.listing, s.rows = listing, listing.Objects
@@ -49,7 +49,6 @@ func (s *Reader) beginRows(ctx context.Context) ([]byte, error) {
 	return s.view.next(s)
 }
 
-// nextRows returns the message with the next part of a snapshot of rows.
 func (s *Reader) nextRows() ([]byte, error) {
 	message, err := s.partMessage()
 	if err != nil {
@@ -67,7 +66,8 @@ func (s *Reader) nextRows() ([]byte, error) {
 	return fmt.Appendf(message, `],"last":%t`, !s.isSendingSnapshot), nil
 }
 
-// partMessage returns the start of the message for one part of a snapshot. Only the first part contains the columns.
+// partMessage returns the start of the message for one part of a snapshot. Only the message for the first part
+// contains the columns.
 func (s *Reader) partMessage() ([]byte, error) {
 	message := s.message("snapshot")
 	if !s.isFirstPart {
@@ -76,7 +76,6 @@ func (s *Reader) partMessage() ([]byte, error) {
 	return appendColumns(message, s.columns)
 }
 
-// appendColumns appends the member "columns" to a JSON message.
 func appendColumns(dst []byte, columns []listwatch.Column) ([]byte, error) {
 	text, err := json.Marshal(append([]listwatch.Column{}, columns...)) // Encode no columns as [], not as null.
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 // chunkRows is the maximum number of rows in one message of the view Table.
 const chunkRows = 2000
 
-// columnar encodes rows column by column, for the view Table. Similar values are then adjacent. Therefore the text
+// columnar encodes rows column by column, for the view Table. Similar values are then next to each other, so the text
 // compresses better and is parsed faster. UIDs are omitted, because they do not compress, and would be half of the
-// text. If another object of the same name replaces an object, clients get an add event.
+// text. If an object is replaced by another one of the same name, clients get an add event.
 type columnar struct {
 	ns, name, rv, created []byte
 	cells                 []cellColumn
 	rows                  int
-	size                  int // The approximate length of the encoded rows, in bytes.
+	size                  int
 }
 
 // cellColumn contains the cells of one column. If every cell equals the name of its row, only the text "name" is sent
@@ -55,7 +55,7 @@ func (t *columnar) add(o *listwatch.Object) error {
 			return err
 		}
 		if i >= len(t.cells) {
-			return nil // Ignore cells beyond the last column.
+			return nil
 		}
 		column := &t.cells[i]
 		text(&column.text, cell)
@@ -101,7 +101,6 @@ func (t *columnar) appendTo(dst []byte) []byte {
 	return append(dst, "]}"...)
 }
 
-// nextTable returns the message with the next part of a snapshot, encoded column by column.
 func (s *Reader) nextTable() ([]byte, error) {
 	message, err := s.partMessage()
 	if err != nil {

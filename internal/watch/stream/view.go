@@ -21,11 +21,8 @@ const (
 
 // view contains the properties of a View: how a reader encodes and sends its messages.
 type view struct {
-	// begin returns the first message of a snapshot, or nil if the data is not available yet.
 	begin func(*Reader, context.Context) ([]byte, error)
-	// next returns the message with the next part of a snapshot of rows.
-	next func(*Reader) ([]byte, error)
-	// event encodes a change as an event of this view. It returns nil if the view does not show the change.
+	next  func(*Reader) ([]byte, error)
 	event func(*event.Change, *event.Cache) ([]byte, error)
 	name  View
 	// isShared means that all readers with the same filter get the same events, which are encoded once for all of them.
@@ -41,7 +38,6 @@ type view struct {
 // IsValid reports whether v is one of the views above.
 func (v View) IsValid() bool { return viewOf(v).begin != nil }
 
-// viewOf returns the properties of a View, or the zero view if name is invalid.
 func viewOf(name View) view {
 	switch name {
 	case Rows:

@@ -18,13 +18,13 @@ type windowState struct {
 
 	viewer   informer.Owner
 	ranking  *ranking.Ranking
-	release  func()        // Releases the ranking (the sorted rows); nil if there is none.
-	sentPage *ranking.Page // The rows that were sent last.
-	// answered is the request to which sentPage is the response. It is compared by address, not by value, because each
-	// call of Move gets a response.
+	release  func()
+	sentPage *ranking.Page
+	// answered is the request to which sentPage is the response. Requests are compared by address, because each call
+	// of Move gets a response.
 	answered        *query.RangeRequest
-	offscreen       ranking.Offscreen // Summary of all changes outside the window's rows so far.
-	sentOffscreen   ranking.Offscreen // Summary of those changes that were sent.
+	offscreen       ranking.Offscreen // Summary of all changes so far in the sorted list.
+	sentOffscreen   ranking.Offscreen // The part of offscreen that was sent.
 	offscreenSentAt time.Time
 }
 
@@ -38,7 +38,7 @@ func (w *windowState) close() {
 func (s *Reader) beginWindow(ctx context.Context) ([]byte, error) {
 	now := s.informer.VisibleState(s.Filter)
 	if !now.Synced && !now.HasNoRows {
-		return nil, nil // The first list has not ended yet.
+		return nil, nil
 	}
 	by, err := ranking.ParseSort(s.window.Sort(), now.Columns)
 	if err != nil && len(now.Columns) > 0 {
@@ -104,8 +104,8 @@ func (s *Reader) fullWindow(columns []byte) ([]byte, error) {
 	return append(append(slices.Grow(message, len(columns)+len(text)), columns...), text...), nil
 }
 
-// windowMessage returns the start of a message of the type kind, with a summary of the unsent changes outside the
-// window.
+// windowMessage returns the start of a message of the type kind, with a summary of the changes in the sorted list
+// that were not sent yet.
 func (s *Reader) windowMessage(kind string) ([]byte, error) {
 	w := s.window
 	message, err := w.offscreen.AppendUnsent(s.message(kind), &w.sentOffscreen, s.options.Cache)
@@ -126,8 +126,8 @@ func (w *windowState) fixRange(request *query.RangeRequest, page *ranking.Page) 
 	return request // The window was moved again during the read.
 }
 
-// offscreenWait returns the time until a message is due that only reports changes outside the window's rows. It is
-// negative if there are no unsent ones.
+// offscreenWait returns the time until the next message is due that only summarizes changes in the sorted list. It is
+// negative if there are no unsent changes.
 func (w *windowState) offscreenWait() time.Duration {
 	if w.offscreen.Changes == w.sentOffscreen.Changes {
 		return -1
@@ -156,11 +156,11 @@ func (s *Reader) readWindow(ctx context.Context) ([]byte, error) {
 	case len(changes) > 0:
 		since = changes[0].Time
 	case !s.needsSnapshot:
-		s.cursor = next // The reader was woken without a change, see journal.Wake.
+		s.cursor = next
 		return nil, nil
 	}
 	if s.needsSnapshot {
-		s.cursor = s.informer.Now() // The snapshot of the window includes these changes.
+		s.cursor = s.informer.Now()
 		return nil, nil
 	}
 	if err := s.pauseWindow(ctx); err != nil {
@@ -170,7 +170,7 @@ func (s *Reader) readWindow(ctx context.Context) ([]byte, error) {
 	s.cursor = next
 	message, err := s.updateWindow(ctx, since)
 	if err != nil {
-		s.cursor = before // After an error, read these changes again, because they are not sent yet.
+		s.cursor = before // After an error, read these changes again, because they were not sent.
 	}
 	return message, err
 }
@@ -194,15 +194,15 @@ func (s *Reader) pauseWindow(ctx context.Context) error {
 		}
 		due := s.isDue()
 		s.startTimer()
-		s.resetTimer() // The timer can have fired already, so set it again.
+		s.resetTimer()
 		if due || s.window.Request() != s.window.answered {
 			return nil
 		}
 	}
 }
 
-// isDue reports whether one of these is due: a permission recheck, a heartbeat, a digest (row hash), or a message
-// about changes outside the window's rows.
+// isDue reports whether one of these is due: a permission recheck, a heartbeat, a digest (a hash of the rows), or a
+// summary of changes in the sorted list.
 func (s *Reader) isDue() bool {
 	heartbeatDue := !s.waitingSince.IsZero() && time.Since(s.waitingSince) >= Heartbeat
 	recheckDue := !s.until.IsZero() && !time.Now().Before(s.until)
@@ -212,7 +212,7 @@ func (s *Reader) isDue() bool {
 // windowDigest returns a digest message: a hash of the rows that were sent, by which the client verifies its rows.
 func (s *Reader) windowDigest() ([]byte, error) {
 	if !s.isCaughtUp() {
-		return s.cursorMessage() // Send the new cursor first, because a digest (row hash) must repeat it.
+		return s.cursorMessage() // Send the new cursor first, because the digest (a hash of the rows) must repeat it.
 	}
 	s.dueDigest = new(digest)
 	for _, row := range s.window.sentPage.Rows {
@@ -230,7 +230,7 @@ func (s *Reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 		return nil, err
 	}
 	if s.informer.VisibleState(s.Filter).Version != s.version {
-		return nil, nil // The next call of advance returns a reset with the reason.
+		return nil, nil
 	}
 	from, moved := w.sentPage, request != w.answered
 	w.sentPage, w.answered = now.Page, w.fixRange(request, now.Page)
@@ -242,7 +242,7 @@ func (s *Reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 		if w.offscreenWait() > 0 && !s.waitingSince.IsZero() {
 			s.resetTimer()
 		}
-		return nil, nil // Only rows outside the window changed: readWindow sends this later.
+		return nil, nil
 	}
 	diff, err := now.DiffFrom(from, w.ranking, s.options.Cache)
 	if err != nil {
@@ -252,7 +252,7 @@ func (s *Reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 	if diff.IsFullPage {
 		return s.fullWindow(nil)
 	}
-	// All readers of the page share the text of diff. Reserve memory for the copy in this message.
+	// Reserve memory for the copy of diff in this message. All readers of the page share the text of diff itself.
 	if !s.buffer.acquire(MessageMemory(len(diff.Text), true)) {
 		return nil, nil
 	}
