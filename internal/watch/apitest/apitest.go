@@ -1,6 +1,7 @@
 // Package apitest is a scripted API server for tests. It simulates behavior that is hard to produce with a real
-// server. For example, it can hang, end a watch in the middle of a line, be unable to print Tables, or lose its
-// history. It does not prove how a real server behaves; the tests on the demo cluster do.
+// server. For example, it can stop responding, end a watch in the middle of a line, send plain objects instead of
+// Tables, or discard the changes from which a watch could resume. It does not prove how a real server behaves; the
+// tests on the demo cluster do.
 //
 // The server uses connections in memory. Therefore a test in a testing/synctest bubble can use it with fake time. All
 // methods are safe for concurrent use.
@@ -28,7 +29,7 @@ import (
 
 // Kind is one resource that the server serves.
 type Kind struct {
-	Ref        string // The ref of the resource, such as "core/v1/pods".
+	Ref        string // Group, version and name of the resource, such as "core/v1/pods".
 	Kind       string
 	Cluster    bool // The resource is cluster-scoped.
 	ShortNames []string
@@ -68,7 +69,6 @@ type Server struct {
 	incompleteRules bool
 }
 
-// noResponse is a status code that means that a request gets no response.
 const noResponse = -1
 
 type status struct {
@@ -76,7 +76,6 @@ type status struct {
 	reason string
 }
 
-// kind is a Kind with its objects and its scripted failures.
 type kind struct {
 	Kind
 
@@ -86,8 +85,8 @@ type kind struct {
 	watchEndings int
 	refused      map[string]int // HTTP status of refused requests, by namespace; "" means all namespaces.
 	reason       string
-	noBookmarks  bool   // No bookmarks are sent, so streaming lists never end.
-	streamError  string // Error at the end of each streaming list; plain lists fail with it, too. Empty for no error.
+	noBookmarks  bool   // Watches send no bookmarks, so streaming lists never end.
+	streamError  string // Error at the end of each streaming list, and of each plain list. Empty for no error.
 	watchStatus  int    // HTTP status of refused watches; 0 means that watches are allowed.
 }
 
@@ -97,8 +96,8 @@ type object struct {
 	version int
 }
 
-// event is one line of a watch. A line from Send (raw text) has no version. It is sent only to watches that are
-// already open.
+// event is one line in the response to a watch. The method Send adds raw text as an event without a version. Such an
+// event is sent only to watches that are already open.
 type event struct {
 	version         int
 	namespace, name string
@@ -133,8 +132,7 @@ func New(tb testing.TB, kinds ...Kind) *Server {
 	return s
 }
 
-// Handler returns the server's HTTP handler, for tests that need their own listener, such as an address in a
-// kubeconfig.
+// Handler returns the server's HTTP handler, for tests that serve it on a network address instead of in memory.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Server) dial(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -147,7 +145,6 @@ func (s *Server) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return s.listener.dial(ctx)
 }
 
-// change calls f while the server is locked, and then wakes the watches.
 func (s *Server) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +162,8 @@ func (s *Server) kindLocked(ref string) *kind {
 	panic("apitest: no kind " + ref)
 }
 
-// Requests returns the request lines so far that contain the given text, such as "GET /api/v1/pods?limit=1".
+// Requests returns the request lines that the server has received and that contain the text in part, such as "GET
+// /api/v1/pods?limit=1".
 func (s *Server) Requests(part string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,8 +11,8 @@ const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupD
 
 type jsonObject map[string]any
 
-// versions returns the names of the served API groups, and the versions of each group. Both are in the order in which
-// the kinds were added.
+// versions returns the names of the served API groups, and the versions of each group, in the order in which the
+// kinds were added to the server.
 func (s *Server) versions() (groups []string, byGroup map[string][]string) {
 	byGroup = make(map[string][]string)
 	for _, k := range s.kinds {

@@ -8,7 +8,6 @@ import (
 	"sync"
 )
 
-// pipeListener is a net.Listener for connections in memory (net.Pipe).
 type pipeListener struct {
 	accepted chan net.Conn
 	closed   chan struct{}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// AddKind starts to serve a kind, as after the creation of a CRD.
+// AddKind starts to serve a kind, as a real server does after the creation of a CRD.
 func (s *Server) AddKind(k Kind) {
 	if len(k.Verbs) == 0 {
 		k.Verbs = []string{"get", "list", "watch"}
@@ -15,7 +15,7 @@ func (s *Server) AddKind(k Kind) {
 	s.change(func() { s.kinds = append(s.kinds, &kind{Kind: k, refused: make(map[string]int)}) })
 }
 
-// RemoveKind stops serving a kind and ends its watches, as after the deletion of a CRD.
+// RemoveKind stops serving a kind and ends its watches, as a real server does after the deletion of a CRD.
 func (s *Server) RemoveKind(ref string) {
 	s.change(func() {
 		s.kindLocked(ref).watchEndings++
@@ -65,8 +65,8 @@ func (s *Server) Set(ref string, items ...Item) {
 	})
 }
 
-// SetCells changes the table cells of an object, but not its resourceVersion. A changed printer column of a CRD has
-// the same effect.
+// SetCells changes the table cells of an object, but not its resourceVersion. On a real server, a change of a CRD's
+// printer columns has this effect.
 func (s *Server) SetCells(ref, namespace, name, cells string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -94,8 +94,8 @@ func (s *Server) Delete(ref, namespace, name string) {
 	})
 }
 
-// SetRest changes the JSON text of an object, but not its resourceVersion. A new default in a CRD's schema, a
-// conversion, or a newer API server has the same effect.
+// SetRest changes the JSON text of an object, but not its resourceVersion. On a real server, this happens with a new
+// default in a CRD's schema, after a version conversion, or after an upgrade of the server.
 func (s *Server) SetRest(ref, namespace, name, rest string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -127,7 +127,7 @@ func compare(a, b object) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// Send sends text unchanged to all open watches of a kind.
+// Send sends text as a line, without any change, to all open watches of a kind.
 func (s *Server) Send(ref, text string) {
 	s.change(func() { k := s.kindLocked(ref); k.log = append(k.log, event{raw: text}) })
 }
@@ -155,8 +155,8 @@ func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 	})
 }
 
-// Revoke removes the permission to list and watch a kind in a namespace; "" means all namespaces. Open watches
-// continue, as with a real API server.
+// Revoke removes the client's permission to list and watch a kind in a namespace; "" means all namespaces. Open
+// watches continue, as with a real API server.
 func (s *Server) Revoke(ref, namespace string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -164,7 +164,7 @@ func (s *Server) Revoke(ref, namespace string) {
 	})
 }
 
-// RevokeWatch removes the permission to watch a kind. Open watches continue.
+// RevokeWatch removes the client's permission to watch a kind. Open watches continue, as with a real API server.
 func (s *Server) RevokeWatch(ref string) {
 	s.change(func() { s.kindLocked(ref).watchStatus = http.StatusForbidden })
 }
@@ -174,8 +174,8 @@ func (s *Server) HangStreamingLists(ref string) {
 	s.change(func() { s.kindLocked(ref).noBookmarks = true })
 }
 
-// FailStreamingLists makes streaming lists of a kind end with an error, and other lists fail with status 500. An API
-// server behaves in this way if its conversion webhook is down. client-go retries such a list without reporting the
+// FailStreamingLists makes streaming lists of a kind end with an error, and other lists fail with status 500. A real
+// API server does the same if its conversion webhook is down. client-go retries such a list without reporting the
 // error. An empty reason removes the error.
 func (s *Server) FailStreamingLists(ref, reason string) {
 	s.change(func() { s.kindLocked(ref).streamError = reason })
@@ -196,8 +196,8 @@ func (s *Server) Down(down bool) {
 	}
 }
 
-// EnableTLS makes the server use TLS for new connections. It calls cert for the certificate of each new connection.
-// Clients trust the CAs in the file with the path authorities.
+// EnableTLS makes the server use TLS for new connections. It calls the function cert for the certificate of each new
+// connection. The parameter authorities is the path of a file with the CAs that clients trust.
 func (s *Server) EnableTLS(authorities string, cert func() *tls.Certificate) {
 	s.Config.Host, s.Config.CAFile = "https://api.test", authorities
 	s.listener.mu.Lock()
@@ -205,7 +205,8 @@ func (s *Server) EnableTLS(authorities string, cert func() *tls.Certificate) {
 	s.listener.cert = cert
 }
 
-// DisableAggregatedDiscovery disables aggregated discovery, which old API servers do not support.
+// DisableAggregatedDiscovery makes the server behave like an old API server, which does not support aggregated
+// discovery (one response with all API groups and their resources).
 func (s *Server) DisableAggregatedDiscovery() { s.change(func() { s.plainDiscovery = true }) }
 
 // MakeUnavailable makes all requests for a path fail with status 503 and a reason.

@@ -19,7 +19,6 @@ func (o *object) json(k *Kind) string {
 		version, k.Kind, o.Name, namespace, o.UID, o.version, withComma(o.Metadata), withComma(o.Rest))
 }
 
-// oneLine formats a text and removes line breaks and tabs. Tests can therefore write JSON in several lines.
 func oneLine(format string, args ...any) string {
 	return strings.NewReplacer("\n", "", "\t", "").Replace(fmt.Sprintf(format, args...))
 }
@@ -39,8 +38,8 @@ func (o *object) row(k *Kind) string {
 	return `{"cells":` + cells + `,"object":` + o.json(k) + `}`
 }
 
-// table returns the JSON text of a Table with the given rows. columns means that the Table contains the column
-// definitions. In a watch, only the first Table contains them.
+// table returns the JSON text of a Table with the given rows. The parameter columns selects whether the Table
+// contains the column definitions. In a watch, only the first Table contains them.
 func table(k *Kind, columns bool, version string, rows ...string) string {
 	definitions := "null"
 	if columns {
@@ -66,7 +65,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace
 		meta = fmt.Sprintf(
 			`{"resourceVersion":"%d","continue":"%d","remainingItemCount":%d}`, s.version, to, len(objects)-to,
 		)
-		if r.URL.Query().Get("fieldSelector") != "" { // API servers omit remainingItemCount here.
+		if r.URL.Query().Get("fieldSelector") != "" { // With a field selector, API servers send no such count.
 			meta = fmt.Sprintf(`{"resourceVersion":"%d","continue":"%d"}`, s.version, to)
 		}
 	}
@@ -97,14 +96,13 @@ func (k *kind) inNamespace(namespace string) []object {
 	})
 }
 
-// watcher is the state of one watch request: what it covers, and which events were sent.
 type watcher struct {
 	kind         *kind
 	namespace    string
-	logIndex     int // Index of the next event in the kind's log.
-	rawFrom      int // Index of the first event in the log whose raw text is sent.
+	logIndex     int // Index of the next event in the kind's log that this watch handles.
+	rawFrom      int // Index in the kind's log at which the watch was opened. Older raw text is not sent.
 	watchEndings int
-	version      int // Only objects with a later version are sent.
+	version      int // Only objects with a later version than this one are sent.
 	columnsSent  bool
 }
 
@@ -128,7 +126,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	flusher, _ := w.(http.Flusher)
-	flusher.Flush()                       // Send the headers: the watch is open before the first event.
+	flusher.Flush()                       // Send the headers, so that the watch is open before its first event.
 	minute := time.NewTicker(time.Minute) // API servers send a bookmark every minute.
 	defer minute.Stop()
 	for {
@@ -161,8 +159,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 	}
 }
 
-// initialLocked returns the lines of a streaming list, a watch that first sends all objects. version is the present
-// version of the server. The caller must have locked the server.
+// initialLocked returns the lines of a streaming list, which is a watch that first sends all objects. The parameter
+// version is the present version of the server's data. The caller must have locked the server.
 func (w *watcher) initialLocked(version int) string {
 	var lines strings.Builder
 	objects := w.kind.inNamespace(w.namespace)

@@ -1,5 +1,5 @@
 // Package authz determines what users, and this program itself, are permitted to do in the cluster. It sends access
-// reviews, so the API server makes each decision.
+// reviews to the API server, which makes each decision.
 package authz
 
 import (
@@ -22,14 +22,14 @@ const (
 	// RecheckEvery is the interval between permission checks while a viewer reads something for a long time: a
 	// subscription, a log or a long response.
 	RecheckEvery = 10 * time.Second
-	// RecheckTimeout is the maximum duration of one permission recheck. It must be short, because data is still sent
-	// during a recheck. A revoked permission takes effect within 15 s: RecheckEvery (10 s), plus the age of a cached
-	// decision (2 s), plus this timeout.
+	// RecheckTimeout is the maximum duration of one permission recheck. It must be short, because the viewer still
+	// receives data during a recheck. A revoked permission takes effect within 15 s: RecheckEvery (10 s), plus the
+	// age of a cached decision (2 s), plus this timeout (3 s).
 	RecheckTimeout = 3 * time.Second
 	// maxDecisions is the maximum number of cached access decisions about users.
 	maxDecisions = 20_000
 	// MaxReviewedNamespaces is the maximum number of namespaces that one query reviews one by one. A query does this
-	// if the user has no permission for all namespaces together.
+	// only if the user has no permission for all namespaces together.
 	MaxReviewedNamespaces = 1000
 	// QueryReviews is the maximum number of concurrent access reviews of one query.
 	QueryReviews = 16
@@ -39,22 +39,23 @@ const (
 	allReviews = 128
 )
 
-// DecisionTTL is the maximum age at which a cached access decision is reused: one age for allowed, one for denied.
+// DecisionTTL is the maximum age of cached access decisions that are used again. Allowed is the maximum age of
+// decisions that allow an action, and Denied is that of decisions that deny it.
 type DecisionTTL struct{ Allowed, Denied time.Duration }
 
-// TTLRequest returns the maximum ages of cached decisions for a single request.
+// TTLRequest returns the maximum ages of cached decisions for a request with a single response.
 func TTLRequest() DecisionTTL { return DecisionTTL{10 * time.Second, 10 * time.Second} }
 
-// TTLOpen returns the maximum ages of cached decisions for the start of a long-running read. An allowed decision can
-// be at most 2 s old, so that revoked data is not shown for long.
+// TTLOpen returns the maximum ages of cached decisions for the start of a long-running read. A decision that allows
+// the read can be at most 2 s old, so that a viewer does not receive data for long after a permission was revoked.
 func TTLOpen() DecisionTTL { return DecisionTTL{TTLRecheck().Allowed, TTLRequest().Denied} }
 
-// TTLRecheck returns the maximum ages of cached decisions for the rechecks during a long-running read. A denied
-// decision can be up to 45 s old, which saves access reviews.
+// TTLRecheck returns the maximum ages of cached decisions for the rechecks during a long-running read. A decision
+// that denies the read can be up to 45 s old, which saves access reviews.
 func TTLRecheck() DecisionTTL { return DecisionTTL{2 * time.Second, 45 * time.Second} }
 
-// accepts reports whether a cached decision is recent enough to be reused. reviewedAt is the time of its access
-// review. A decision is never reused if its review failed.
+// accepts reports whether a cached decision is recent enough to be used again. reviewedAt is the time of its access
+// review. If that review failed, the result is false.
 func (a DecisionTTL) accepts(cached decision, reviewedAt time.Time) bool {
 	maxAge := a.Denied
 	if cached.allowed {
@@ -63,10 +64,10 @@ func (a DecisionTTL) accepts(cached decision, reviewedAt time.Time) bool {
 	return cached.err == nil && time.Since(reviewedAt) < maxAge
 }
 
-// Verb is an action that a viewer needs a permission for, such as listing objects.
+// Verb is an action for which a viewer needs a permission, such as listing objects.
 type Verb string
 
-// Verbs of the permissions that viewers need.
+// The actions for which viewers need a permission.
 const (
 	VerbList  Verb = "list"
 	VerbWatch Verb = "watch" // needs the permissions list and watch
@@ -74,8 +75,8 @@ const (
 	VerbLog   Verb = "log" // needs the permission get on the subresource log
 )
 
-// Attributes returns the attributes of the access reviews that an action needs. The user needs all of them to be
-// allowed.
+// Attributes returns the attributes of the access reviews that an action needs. The action is allowed only if the API
+// server allows all of them.
 //
 // A get of a Namespace by name is reviewed in the namespace of that name, so that a Role in it can allow the get. A
 // list or watch with a metadata.name field selector is reviewed at the cluster scope, because its path contains no
@@ -103,7 +104,7 @@ func (d Verb) Attributes(r *resource.Resource, namespace, name string) []authori
 // server returns no decision, the action is not allowed.
 type Guard struct {
 	client    authorizationclient.SubjectAccessReviewInterface
-	limiter   *limit.Limiter // limits concurrent reviews
+	limiter   *limit.Limiter
 	decisions *flight.Cache[accessKey, decision]
 }
 
@@ -130,14 +131,13 @@ type Subject struct {
 // NewSubject returns a user as the subject of access reviews.
 func NewSubject(user *User) Subject { return Subject{user, sha256.Sum256([]byte(user.Key()))} }
 
-// accessKey is the cache key of an access decision: the user and the reviewed action.
 type accessKey struct {
 	user UserHash
 	authorization.ResourceAttributes
 }
 
-// decision is the result of one access review. If err is set, only the callers that waited for this review get it.
-// Later callers send a new review.
+// decision is the result of one access review. If the review failed, err is set. Only the callers that waited for
+// this review get the error; later callers send a new review.
 type decision struct {
 	allowed bool
 	err     error

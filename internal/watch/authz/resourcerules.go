@@ -13,15 +13,14 @@ import (
 )
 
 const (
-	// resourceRulesMaxAge is the maximum age of the cached RBAC rules of a namespace. Permission checks of all
-	// resources in the namespace share these rules.
+	// resourceRulesMaxAge is the maximum age of the cached RBAC rules of a namespace. The permission checks of all
+	// resources in the namespace use the same cached rules.
 	resourceRulesMaxAge = 2 * time.Second
 	maxResourceRules    = 200
 	// rulesRetryDelay is the delay before the next SelfSubjectRulesReview after one that was refused or incomplete.
 	rulesRetryDelay = 10 * time.Minute
 )
 
-// resourceRules are the RBAC rules that permit this program to list or watch resources in one namespace.
 type resourceRules []authorization.ResourceRule
 
 // permissionsByRules returns what the RBAC rules permit this program to do with a resource in one namespace. One
@@ -78,8 +77,6 @@ func (p resourceRules) allows(scope listwatch.Scope, verb string) bool {
 	})
 }
 
-// containsOrAll reports whether a list in an RBAC rule (verbs, groups or resources) contains word or the wildcard
-// "*".
 func containsOrAll(list []string, word string) bool {
 	return slices.Contains(list, word) || slices.Contains(list, "*")
 }

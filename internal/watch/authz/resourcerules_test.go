@@ -8,8 +8,8 @@ import (
 	"glasshouse/internal/watch/authz"
 )
 
-// RBAC rules are evaluated as the API server evaluates them. A rule for named objects or for a subresource does not
-// allow a list.
+// RBAC rules have the same effect as in the API server. For example, a rule with object names or for a subresource
+// does not allow a list.
 func TestResourceRulesAllow(t *testing.T) {
 	rule := func(group, resource, verb string, names ...string) authorization.ResourceRule {
 		return authorization.ResourceRule{
@@ -22,7 +22,7 @@ func TestResourceRulesAllow(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		rule        authorization.ResourceRule
-		list, watch bool // expected results for deployments.apps
+		list, watch bool
 	}{
 		{"the verb", rule("apps", "deployments", "list"), true, false},
 		{"the other verb", rule("apps", "deployments", "watch"), false, true},

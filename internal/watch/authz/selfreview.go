@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// ReviewEvery is the interval between two reviews of this program's permissions on a watched resource. It is also
-	// the delay before a failed list is retried.
+	// ReviewEvery is the interval between two reviews of this program's permissions on a watched resource. A failed
+	// list is retried after the same time.
 	ReviewEvery = 10 * time.Second
 	// ReviewTimeout is the maximum duration of one access review.
 	ReviewTimeout = 5 * time.Second
@@ -39,13 +39,14 @@ type Permissions struct {
 type Reviewer struct {
 	client    authorizationclient.SelfSubjectAccessReviewInterface
 	rules     authorizationclient.SelfSubjectRulesReviewInterface
-	decisions *flight.Cache[authorization.ResourceAttributes, decision] // recent decisions about single objects
+	decisions *flight.Cache[authorization.ResourceAttributes, decision]
 	// resourceRules caches the RBAC rules that allow list or watch, by namespace.
 	resourceRules *flight.Cache[string, resourceRules]
-	// incompleteUntil is the Unix time until which RBAC rules are ignored, because a rules review was incomplete.
+	// incompleteUntil is the Unix time until which RBAC rules are ignored, because a rules review was refused or
+	// incomplete.
 	incompleteUntil atomic.Int64
 
-	Allowed, Denied atomic.Int64 // allowed and denied namespaces, counted for each resource
+	Allowed, Denied atomic.Int64 // number of allowed and denied namespaces, counted separately for each resource
 }
 
 // NewReviewer returns a Reviewer that sends its access reviews with client.
@@ -59,12 +60,12 @@ func NewReviewer(client authorizationclient.AuthorizationV1Interface) *Reviewer 
 	}
 }
 
-// Review returns this program's permissions on a scope (a resource in one or all namespaces). known is the result of
-// the previous review. An error means that the permissions are unknown: the API server is unavailable, or it refuses
-// the review.
+// Review returns this program's permissions on a scope (a resource in one or all namespaces). The parameter known is
+// the result of the previous review. An error means that the permissions are unknown, because the API server is
+// unavailable or refuses the review.
 //
-// In a single namespace, Review does not review the permission to watch again if known permits list and watch. This
-// is safe: a watch shows nothing that list does not allow, and each watch ends by itself within minutes.
+// In a single namespace, if known permits list and watch, the permission to watch is not reviewed again. This is
+// safe: a watch shows nothing that list does not allow, and each watch ends by itself within minutes.
 func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, known Permissions) (Permissions, error) {
 	if known.List && scope.Namespace != "" {
 		if byRules := r.permissionsByRules(ctx, scope); byRules.List {
@@ -97,7 +98,7 @@ func (r *Reviewer) reviewVerb(
 func (r *Reviewer) Allows(
 	ctx context.Context, verb Verb, resource *resource.Resource, namespace, name string, ttl DecisionTTL,
 ) bool {
-	for _, name := range []string{"", name} { // no name first, because permissions for single names are rare
+	for _, name := range []string{"", name} { // all objects ("") first, because permissions for single names are rare
 		attributes := verb.Attributes(resource, namespace, name)[0]
 		result, _ := r.decisions.Get(ctx, attributes, ttl.accepts, func(ctx context.Context) decision {
 			status, err := r.sendReview(ctx, attributes)
@@ -110,8 +111,8 @@ func (r *Reviewer) Allows(
 	return ctx.Err() != nil
 }
 
-// AwaitLogRevoked returns when this program has lost the permission to read the log of a pod, or when ctx ends. It
-// repeats an access review every ReviewEvery. If a review fails, the permission counts as unchanged.
+// AwaitLogRevoked waits until this program has lost the permission to read the log of a pod, or until ctx ends. It
+// sends an access review every ReviewEvery. If a review fails, the permission counts as unchanged.
 func (r *Reviewer) AwaitLogRevoked(ctx context.Context, namespace, pod string) {
 	for range signal.Ticks(ctx, ReviewEvery) {
 		review, err := r.sendReview(ctx, authorization.ResourceAttributes{
@@ -139,7 +140,6 @@ func (r *Reviewer) sendReview(
 	return review.Status, nil
 }
 
-// forbiddenReason returns a message like the one that the API server returns when it refuses a list.
 func forbiddenReason(scope listwatch.Scope, reason string) string {
 	scopeText := "at the cluster scope"
 	if scope.Namespace != "" {

@@ -22,7 +22,7 @@ func (u *User) Key() string {
 	for name, values := range sorted.Extra {
 		sorted.Extra[name] = slices.Sorted(slices.Values(values))
 	}
-	text, _ := json.Marshal(sorted) // Strings can always be encoded. Marshal sorts map keys.
+	text, _ := json.Marshal(sorted)
 	return string(text)
 }
 

@@ -22,11 +22,11 @@ import (
 )
 
 const (
-	// discoveryMaxAge is the maximum age of the resource list. If the list is older, a read triggers a new discovery.
-	// Without reads, no discovery is needed.
+	// discoveryMaxAge is the maximum age of the resource list. A read of an older list triggers a new discovery.
+	// Without reads, discovery is not needed.
 	discoveryMaxAge = 10 * time.Second
 	// followInterval is the interval of discoveries while at least one caller waits for changes of the resource list
-	// (see Follow). A new resource therefore appears within 10 s, even if the program cannot watch
+	// (see Follow). A new resource therefore appears within 10 s, even if this program is not permitted to watch
 	// CustomResourceDefinitions.
 	followInterval = 9 * time.Second
 	// refreshMinimum is the minimum time between two discoveries that callers request.
@@ -34,19 +34,19 @@ const (
 	// changeRefreshMinimum is the minimum time between two discoveries after a CustomResourceDefinition or APIService
 	// has changed.
 	changeRefreshMinimum = 100 * time.Millisecond
-	// refreshesAfterChange is the number of discoveries after a CustomResourceDefinition or APIService has changed. There
-	// are several, because the API server needs a moment before it serves a newly defined resource.
+	// refreshesAfterChange is the number of discoveries after a CustomResourceDefinition or APIService has changed.
+	// There are several, because the API server needs a moment to serve a new resource.
 	refreshesAfterChange = 4
 	// changeRefreshInterval is the interval of the repeated discoveries after a definition has changed.
 	changeRefreshInterval = 400 * time.Millisecond
-	// maxQuickChanges is the number of rapid definition changes after each of which discovery runs promptly. After
-	// more changes, the interval of discoveries is at least churnInterval. The program cannot skip unimportant
-	// changes: it watches only metadata, without the conditions that show whether a definition is served.
+	// maxQuickChanges is the number of rapid definition changes (of CRDs or APIServices) that each trigger a prompt
+	// discovery. After more changes, discoveries are at least churnInterval apart. The program cannot ignore
+	// unimportant changes: it watches only metadata, without the conditions that show whether a definition is served.
 	maxQuickChanges = 10
-	// churnQuietTime is the time without definition changes after which the interval of discoveries becomes short again.
+	// churnQuietTime is the time without definition changes after which the next change counts as the first rapid one
+	// again (see maxQuickChanges).
 	churnQuietTime = 10 * time.Second
-	// churnInterval is the minimum interval of discoveries while definitions change rapidly.
-	churnInterval = time.Second
+	churnInterval  = time.Second
 	// firstRetry and lastRetry are the minimum and maximum delay of the exponential backoff while discovery fails.
 	firstRetry, lastRetry = 500 * time.Millisecond, 15 * time.Second
 )
@@ -56,9 +56,9 @@ const (
 type Catalog struct {
 	client            *discovery.DiscoveryClient
 	server            string
-	onChange          func() // called when resources or groupErrors have changed
+	onChange          func()
 	log               *slog.Logger
-	refreshRequests   chan struct{} // requests for a discovery
+	refreshRequests   chan struct{}
 	definitionChanges chan struct{} // signals after a change of a definition (CRD or APIService)
 
 	followers atomic.Int64
@@ -66,12 +66,12 @@ type Catalog struct {
 	mu           sync.Mutex
 	resources    []resource.Resource // sorted by Resource.Ref
 	groupErrors  []resource.GroupError
-	readAt       time.Time     // time of the last successful discovery
-	err          error         // error of the last discovery; nil if it succeeded
-	failingSince time.Time     // time of the first failure since the last success
-	isOutdated   bool          // discovery has failed for longer than discoveryMaxAge
-	nextAttempt  time.Time     // time of the next attempt while discovery fails
-	attempted    chan struct{} // closed and replaced after each discovery, successful or failed
+	readAt       time.Time
+	err          error     // error of the last discovery attempt; nil if it succeeded
+	failingSince time.Time // time of the first failure since the last success
+	isOutdated   bool      // discovery has failed for longer than discoveryMaxAge
+	nextAttempt  time.Time
+	attempted    chan struct{} // closed and replaced after each discovery attempt, successful or failed
 }
 
 // New returns a Catalog without resources. server is the address of the API server, for logs. onChange is called when
@@ -85,8 +85,8 @@ func New(client *discovery.DiscoveryClient, server string, onChange func(), log 
 }
 
 // Follow registers a caller that waits for changes of the resource list. While at least one caller is registered,
-// discovery runs every followInterval, because this program might not be permitted to watch definitions. Each caller
-// must call Unfollow later.
+// discovery runs every followInterval, because this program might not be permitted to watch the definitions of
+// resources (CRDs). Each caller must call Unfollow later.
 func (c *Catalog) Follow() { c.followers.Add(1) }
 
 // Unfollow removes a caller that Follow registered.
@@ -141,8 +141,8 @@ func (c *Catalog) Run(ctx context.Context) {
 	}
 }
 
-// crdChurn counts changes of CustomResourceDefinitions and APIServices that follow each other rapidly (see
-// churnQuietTime).
+// crdChurn counts changes of CustomResourceDefinitions and APIServices, as long as the time between two of them is at
+// most churnQuietTime.
 type crdChurn struct {
 	changes int
 	newest  time.Time
@@ -156,8 +156,8 @@ func (s *crdChurn) record() {
 	s.newest = time.Now()
 }
 
-// throttle returns the given interval between discoveries. While definitions change rapidly, it returns at least
-// churnInterval.
+// throttle returns the interval to use between two discoveries: the given one, or at least churnInterval while
+// definitions change rapidly.
 func (s *crdChurn) throttle(interval time.Duration) time.Duration {
 	if s.changes > maxQuickChanges {
 		return max(interval, churnInterval)
@@ -211,9 +211,9 @@ func (c *Catalog) refresh(ctx context.Context) error {
 	return nil
 }
 
-// All returns the resources and group errors of the last successful discovery. If discovery has failed for longer
-// than discoveryMaxAge, All adds a group error with the reason. It returns an error only if no discovery has
-// succeeded yet. The caller must not change the slices.
+// All returns the resources and group errors (parts of the API that could not be read) of the last successful
+// discovery. If discovery has failed for longer than discoveryMaxAge, All adds a group error with the reason. It
+// returns an error only if no discovery has succeeded yet. The caller must not change the slices.
 func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,7 +235,7 @@ func (c *Catalog) RefreshIfOld(ctx context.Context, wait time.Duration) {
 	isOld := time.Since(c.readAt) > discoveryMaxAge && c.err == nil
 	c.mu.Unlock()
 	if isOld {
-		_ = c.awaitRefresh(ctx, wait) // on failure, the old list stays in use
+		_ = c.awaitRefresh(ctx, wait)
 	}
 }
 
@@ -246,7 +246,8 @@ func (c *Catalog) requestRefresh() {
 	}
 }
 
-// RefreshSoon requests several discoveries after a definition has changed, because the served resources change soon.
+// RefreshSoon requests several discoveries after a definition (CRD or APIService) has changed, because the API server
+// needs a moment before it serves the changed resources.
 func (c *Catalog) RefreshSoon() {
 	select {
 	case c.definitionChanges <- struct{}{}:
@@ -295,8 +296,8 @@ func (c *Catalog) Find(ctx context.Context, ref string) (*resource.Resource, err
 	}
 }
 
-// awaitRefresh requests a discovery, and waits until one has succeeded or failed. wait is the maximum time. It
-// returns an error only if ctx ends.
+// awaitRefresh requests a discovery, and waits at most the time wait until one has succeeded or failed. It returns an
+// error only if ctx ends.
 func (c *Catalog) awaitRefresh(ctx context.Context, wait time.Duration) error {
 	c.mu.Lock()
 	attempted := c.attempted
@@ -309,7 +310,7 @@ func (c *Catalog) awaitRefresh(ctx context.Context, wait time.Duration) error {
 	case <-attempted:
 		return nil
 	case <-time.After(wait):
-		return nil // The API server is slow: use the present list.
+		return nil // The API server is slow, so the caller continues with the present list.
 	case <-ctx.Done():
 		return ctx.Err()
 	}

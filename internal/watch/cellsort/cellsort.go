@@ -1,6 +1,6 @@
 // Package cellsort sorts table rows, and splits text filters into words, exactly as the web page does. The server
-// sends a page only a part of a sorted table, so both must use the same order. Numbers, quantities, times and
-// fractions are sorted by size, and text in natural order (node-2 before node-10).
+// sends only a part of a long sorted table to the page, so both must use the same order. Numbers, quantities, times
+// and fractions are sorted by size, and text in natural order (node-2 before node-10).
 //
 // web/static/src/model/sort.ts and rows.ts implement the same rules. internal/web/testdata contains test cases for
 // both. All functions are pure.
@@ -20,7 +20,7 @@ import (
 // A Rank is the sort key of a cell: a number or a text. The zero Rank is the sort key of an unknown value.
 type Rank struct {
 	Text string
-	bits uint64 // all bits of the float64, inverted, so that the zero Rank has no number
+	bits uint64 // all bits of the number inverted, so that the zero Rank has the number NaN (none)
 }
 
 func number(n float64) Rank {
@@ -30,7 +30,6 @@ func number(n float64) Rank {
 	return Rank{bits: ^math.Float64bits(n)}
 }
 
-// number returns the number of the Rank, or NaN if the Rank has no number.
 func (r Rank) number() float64 { return math.Float64frombits(^r.bits) }
 
 // Compare sorts numbers before texts, and unknown values last. Unknown values are last in descending order, too.
@@ -80,7 +79,7 @@ func RankCell(cell []byte, relative bool) Rank {
 	case '"':
 		text, err := jsonscan.Unquote(cell)
 		if err != nil {
-			return Rank{} // unreachable: cells are valid JSON
+			return Rank{}
 		}
 		return rankText(text, relative)
 	case '[', '{': // Aggregated APIs can return arrays and objects as cells.
@@ -121,7 +120,6 @@ func isUnknown(text string) bool {
 	return false
 }
 
-// timestampPattern matches an RFC 3339 timestamp in a cell that the page shows as an age.
 var timestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
 
 func findTime(text string) (time.Time, bool) {
@@ -216,7 +214,6 @@ func leadingNumber(text string) (float64, bool) {
 	return parseFloat(text[:n]), rest[0] == '%' || rest[0] == '(' || strings.IndexFunc(rest, isSpace) == 0
 }
 
-// digits returns the number of decimal digits at the start of a text.
 func digits(text string) (n int) {
 	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
 		n++
@@ -239,6 +236,6 @@ func decimal(text string) int {
 
 // parseFloat parses a number. A number out of range becomes infinite, as in JavaScript.
 func parseFloat(text string) float64 {
-	n, _ := strconv.ParseFloat(text, 64) // The callers pass only numbers. Out of range is no error here.
+	n, _ := strconv.ParseFloat(text, 64) // The only possible error is a number out of range.
 	return n
 }

@@ -57,7 +57,8 @@ func TestRankCell(t *testing.T) {
 
 func sign(n int) int { return max(-1, min(1, n)) }
 
-// Arrays and objects in cells are sorted by their JSON text. Empty, null and invalid cells are unknown.
+// Cells with arrays or objects are sorted by their JSON text. Cells that are empty, null or invalid JSON have the
+// Rank of an unknown value.
 func TestOtherCells(t *testing.T) {
 	if a, b := cellsort.RankCell([]byte(`["a",2]`), false),
 		cellsort.RankCell([]byte(`["a",10]`), false); cellsort.Compare(a, b, false) > -1 {

@@ -6,11 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// paddedDigits is the length to which padNumbers pads each number in a text.
 const paddedDigits = 12
 
-// padNumbers pads the numbers in a text with zeros and lowers its case. Comparing the results as plain text gives the
-// natural order (node-2 before node-10).
+// padNumbers converts a text to lower case, and pads each number in it with zeros to paddedDigits digits. Comparing
+// the results as plain text gives the natural order (node-2 before node-10).
 func padNumbers(text string) string {
 	text = Lower(text)
 	var out []byte
@@ -42,7 +41,7 @@ func padNumbers(text string) string {
 func CompareText[S string | []byte](a, b S) int {
 	for i := range min(len(a), len(b)) {
 		if x, y := a[i], b[i]; x != y {
-			if x >= 0xee && y >= 0xee { // first bytes in UTF-8: 0xee for U+E000, 0xf0 for U+10000
+			if x >= 0xee && y >= 0xee { // The first byte in UTF-8 is 0xee for U+E000, and 0xf0 for U+10000.
 				x, y = x^0x10, y^0x10
 			}
 			return int(x) - int(y)
@@ -77,8 +76,6 @@ func Lower(text string) string {
 	return out.String()
 }
 
-// isWordEnd reports whether a letter is the last letter of a word. before and after are the texts before and after
-// the letter.
 func isWordEnd(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, isIgnorable))
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(after, isIgnorable))

@@ -11,7 +11,7 @@ import (
 	"errors"
 )
 
-// Lengths of the cursor for readers who may see all objects. For other readers, see Restricted.
+// Lengths of the cursors of readers who may see all objects. Other readers have cursors of the type Restricted.
 const (
 	// epochLength is the length, in bytes, of the epoch in a cursor. The epoch is the ID of an uninterrupted history.
 	// A cursor contains only its low bytes, because every message contains a cursor, which must therefore be short.
@@ -33,14 +33,14 @@ func NewKey() (key Key) {
 	return key
 }
 
-// Cipher signs and encrypts cursors. It is a key that is derived from Key and from everything that a cursor is bound
-// to, such as the viewer and the filter.
+// Cipher signs and encrypts cursors. It is a key, derived from the server's Key and from everything to which a cursor
+// is bound, such as the viewer and the filter.
 type Cipher [sha256.Size]byte
 
-// Cipher returns the Cipher for one viewer and one filter. binding is a text that contains both.
+// Cipher returns the Cipher for one viewer and one filter. The parameter binding is a text that contains both.
 func (k *Key) Cipher(binding string) (s Cipher) {
 	mac := hmac.New(sha256.New, k[:])
-	_, _ = mac.Write([]byte(binding)) // writing to a hash never fails
+	_, _ = mac.Write([]byte(binding))
 	mac.Sum(s[:0])
 	return s
 }
@@ -56,8 +56,8 @@ func (s *Cipher) Append(dst []byte, epoch, offset uint64) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, b[:])
 }
 
-// Decode returns the offset in a cursor that a client sent. epoch is the current epoch (the ID of an uninterrupted
-// history) of the resource. The error gives the reason why the client cannot resume from the cursor.
+// Decode returns the offset in a cursor that a client sent. The parameter epoch is the current epoch (the ID of an
+// uninterrupted history) of the resource. The error gives the reason why the client cannot resume from the cursor.
 func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	var b, expected [cursorLength]byte
@@ -85,8 +85,8 @@ func (s *Cipher) sign(b *[cursorLength]byte) {
 }
 
 // crypt encrypts or decrypts the first positionLength bytes of b. It XORs them with a hash of the key and the
-// signature, which is the rest of b. This is the construction of RFC 5297, with a hash instead of AES. The text
-// hashed here is shorter than the one in sign, so the hashes are independent.
+// signature, which is the rest of b. This is the construction of RFC 5297, with a hash instead of AES. The hashed
+// text is shorter than in the method sign, so the two methods never hash the same text.
 func (s *Cipher) crypt(b *[cursorLength]byte) {
 	var text [len(s) + cursorLength - positionLength]byte
 	copy(text[copy(text[:], s[:]):], b[positionLength:])
@@ -94,7 +94,6 @@ func (s *Cipher) crypt(b *[cursorLength]byte) {
 	subtle.XORBytes(b[:positionLength], b[:positionLength], sum[:])
 }
 
-// putNumber fills b with the low bytes of n in big-endian order.
 func putNumber(b []byte, n uint64) {
 	for i := range b {
 		b[len(b)-1-i] = byte(n >> (8 * i))

@@ -40,14 +40,14 @@ func (s *Cipher) DecryptRestricted(c *Restricted, epoch uint64) (offset uint64, 
 			uint64(uint32(epoch)) { //nolint:gosec // Compares the low bytes only.
 		return 0, time.Time{}, false
 	}
-	issued = time.Unix(int64(number(text[:issuedLength])), 0) //nolint:gosec // Four bytes.
+	issued = time.Unix(int64(number(text[:issuedLength])), 0) //nolint:gosec // A number of four bytes cannot overflow.
 	return number(text[issuedLength+epochLength:]), issued, true
 }
 
 // aead returns AES-GCM with the key s. Seal prepends a random nonce to its output.
 func (s *Cipher) aead() cipher.AEAD {
-	block, _ := aes.NewCipher(s[:])                // never fails with a 32-byte key
-	aead, _ := cipher.NewGCMWithRandomNonce(block) // never fails with AES
+	block, _ := aes.NewCipher(s[:]) // never fails with a 32-byte key
+	aead, _ := cipher.NewGCMWithRandomNonce(block)
 	return aead
 }
 

@@ -30,11 +30,11 @@ func listKeys() [][]string {
 	}
 }
 
-// A pair contains the indices of two equal elements: one in the array a, and one in the array b.
 type pair struct{ a, b int }
 
-// align finds the elements that the arrays as and bs have in common. It returns their indices as pairs that ascend in
-// both arrays. It compares hashes instead of texts, because a wrong pair only makes the patch longer, not incorrect.
+// align finds elements that the arrays as and bs have in common. It returns pairs of their indices, which ascend in
+// both arrays. It compares hashes instead of texts: if two different elements have the same hash, the patch is only
+// longer, not incorrect.
 func align(as, bs []node) []pair {
 	if len(as)*len(bs) <= 1 {
 		return nil
@@ -94,8 +94,8 @@ func (m *matching) match(identity func(*node) uint64) {
 	}
 }
 
-// key returns the key by which all unpaired elements can be identified: the first of listKeys whose members exist in
-// all of them. It returns nil if there is none.
+// key returns the members that identify each unpaired element: the first entry of listKeys whose members exist in all
+// of these elements. It returns nil if there is none.
 func (m *matching) key() []string {
 	for _, names := range listKeys() {
 		if hasKey(m.as, m.toB, names) && hasKey(m.bs, m.toA, names) {
@@ -119,13 +119,14 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 	return true
 }
 
-// longestIncreasing returns the longest sequence of pairs whose indices ascend in both arrays. toA contains, for each
-// element of array b, the index of its partner in array a, or -1. It takes O(n log n) time.
+// longestIncreasing returns the longest sequence of pairs whose indices ascend in both arrays. For each element of
+// array b, toA contains the index of its partner in array a, or -1 if it has none. The function takes O(n log n)
+// time.
 func longestIncreasing(toA []int) []pair {
 	// before[j] is the index in b of the preceding pair in the longest sequence that ends at j.
 	before := make([]int, len(toA))
-	// ends[n] is the index in b of the last pair of a sequence with n+1 pairs. Of all such sequences, it is the one
-	// whose last index in a is smallest.
+	// ends[n] is the index in b of the last pair of the best sequence with n+1 pairs: the one whose last index in a
+	// is smallest.
 	var ends []int
 	for j, i := range toA {
 		if i < 0 {

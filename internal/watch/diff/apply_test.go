@@ -14,7 +14,6 @@ import (
 	"glasshouse/internal/watch/diff"
 )
 
-// decode decodes a JSON document. Numbers stay as they are written.
 func decode(t *testing.T, text []byte) any {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -30,7 +30,6 @@ func replaceOnce(tb testing.TB, text, old, new string) string {
 	return strings.Replace(text, old, new, 1)
 }
 
-// endpoint returns one endpoint of an EndpointSlice as JSON, with a comma at the end.
 func endpoint(i int) string {
 	return fmt.Sprintf(`{"addresses":["10.244.%d.%d"],`+
 		`"conditions":{"ready":true,"serving":true,"terminating":false},"nodeName":"node-%d",`+
@@ -51,7 +50,7 @@ func endpointSlice(n int) string {
 
 type change struct {
 	name, before, after string
-	limit               int // maximum length of the patch in bytes
+	limit               int
 }
 
 func changes(tb testing.TB) []change {

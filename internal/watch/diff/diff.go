@@ -73,18 +73,18 @@ func compare(before, after []byte, withFormer bool) (patch, former []byte, err e
 	return append(d.out, ']'), former, nil
 }
 
-// A differ writes the operations of a patch. Each operation ends with a comma. Written operations can be removed
-// again.
+// A differ writes the operations of a patch, each with a comma at the end. It can drop written operations again, to
+// replace them by a single shorter one.
 type differ struct {
 	written
-	withFormer bool   // former values are also written; set only by Compare
+	withFormer bool   // Former values (before the change) are also written. Only Compare sets this.
 	path       []byte // JSON Pointer to the current value, escaped for a JSON string
 }
 
 type written struct {
 	out    []byte
-	ops    int    // number of operations in out
-	former []byte // former values as JSON, with a comma instead of the closing brace
+	ops    int
+	former []byte // former values as the start of a JSON object, which ends with a comma instead of a brace
 }
 
 func (d *differ) value(a, b *node) {
@@ -108,8 +108,8 @@ func (d *differ) value(a, b *node) {
 	}
 }
 
-// members writes the operations that change the members of one object into those of another. It stops when out is
-// longer than limit, because the caller then replaces these operations by a single one. Without this limit, the
+// members writes the operations that change the members as of an object into the members bs. It stops when the patch
+// is longer than limit, because the caller then replaces these operations by a single one. Without this limit, the
 // operations for a hostile document could use much memory.
 func (d *differ) members(as, bs []node, limit int) {
 	for len(as)+len(bs) > 0 && len(d.out) <= limit {
@@ -127,9 +127,9 @@ func (d *differ) members(as, bs []node, limit int) {
 	}
 }
 
-// elements writes the operations that change the array as into the array bs. It skips equal elements at both ends.
-// The other elements are changed from left to right: after each operation, the patched array starts with new
-// elements, followed by the remaining old elements.
+// elements writes the operations that change the array as into the array bs. It skips equal elements at the start and
+// at the end. It changes the other elements from left to right. After each operation, the patched array therefore
+// starts with new elements, followed by the remaining old elements.
 func (d *differ) elements(as, bs []node, limit int) {
 	at := 0
 	for len(as) > 0 && len(bs) > 0 && equal(&as[0], &bs[0]) {
@@ -161,8 +161,8 @@ func (d *differ) elements(as, bs []node, limit int) {
 	}
 }
 
-// step writes the operations for one object member or array element. a is its old value, or nil for an added one. b
-// is its new value, or nil for a removed one.
+// step writes the operations for one object member or array element. The parameter key is its name or index. a is its
+// old value, or nil if it is added. b is its new value, or nil if it is removed.
 func (d *differ) step(key []byte, a, b *node) {
 	if a != nil && b != nil && bytes.Equal(a.text, b.text) {
 		return

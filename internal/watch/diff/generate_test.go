@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A generator creates random documents and changes them. It does not modify the values that it is given, because
+// A generator creates random documents and changes them. It does not modify the values that it receives, because
 // several versions of a document can share parts.
 type generator struct{ *rand.Rand }
 
@@ -53,7 +53,6 @@ func (g generator) value(depth int) any {
 	return members
 }
 
-// mutate returns a copy of v with one random change at some depth. Sometimes, the copy is equal to v.
 func (g generator) mutate(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -135,7 +134,7 @@ func (g generator) write(b *bytes.Buffer, v any, shuffled bool) {
 	default:
 		text, err := json.Marshal(v)
 		if err != nil {
-			panic(err) // a scalar can always be encoded
+			panic(err)
 		}
 		b.Write(text)
 	}

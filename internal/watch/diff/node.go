@@ -18,8 +18,9 @@ const (
 	maxDepth       = 100
 )
 
-// parse sets n.items, the members or elements of n. It returns false if n is a scalar, or nested too deep. similar is
-// a value that probably has equal parts, such as the old version. Equal parts are not parsed again.
+// parse sets n.items, the members or elements of n. It returns false if n is a scalar, or nested too deep. The
+// parameter similar is a value that probably has equal parts, such as the old version of n. Equal parts are not
+// parsed again.
 func (n *node) parse(similar *node) bool {
 	if n.items != nil {
 		return true
@@ -29,7 +30,7 @@ func (n *node) parse(similar *node) bool {
 	}
 	r := reader{data: n.text}
 	parsed, ok := r.value(n.depth, levelsPerParse, similar)
-	n.items = parsed.items // nil if ok is false, which cannot happen, because the text was validated before
+	n.items = parsed.items
 	return ok
 }
 
@@ -53,7 +54,6 @@ func (n *node) members() []node {
 	return n.items
 }
 
-// member returns the JSON text of the member with a name, or nil if n has no such member.
 func (n *node) member(name string) []byte {
 	if n.text[0] != '{' || !n.parse(nil) {
 		return nil
@@ -66,7 +66,6 @@ func (n *node) member(name string) []byte {
 	return nil
 }
 
-// equal reports whether a and b are equal JSON values, so that the patch needs no operation.
 func equal(a, b *node) bool {
 	if bytes.Equal(a.text, b.text) {
 		return true

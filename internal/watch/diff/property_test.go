@@ -14,7 +14,6 @@ import (
 	"glasshouse/internal/watch/diff"
 )
 
-// check tests the guarantees of Patch and Compare for one pair of documents, and returns the patch.
 func check(t *testing.T, before, after []byte) []byte {
 	t.Helper()
 	patch, former, err := diff.Compare(before, after)
@@ -38,8 +37,8 @@ func check(t *testing.T, before, after []byte) []byte {
 	return patch
 }
 
-// checkFormerValues tests each former value. It must equal the value in the document just before the operation is
-// applied.
+// checkFormerValues checks each former value. It must equal the value in the document immediately before the
+// operation that replaces or removes it is applied.
 func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	t.Helper()
 	formerValues := make(map[string]json.RawMessage)
@@ -155,7 +154,7 @@ func TestRandomChangesOfKubernetesObjects(t *testing.T) {
 				jsondiffBytes += len(checkOracles(t, before, after, patch))
 				compared++
 			}
-			if i%20 > 0 { // restart every 20th round, before the object becomes empty
+			if i%20 > 0 { // Start from the original again in each 20th round, before mutations have emptied the object.
 				a = b
 			} else {
 				a = decode(t, []byte(object.text))

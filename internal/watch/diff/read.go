@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// document validates a JSON document and splits its first levels into nodes. similar is a document that probably has
-// equal parts, such as the old version. Equal parts are not parsed again.
+// document validates a JSON document and splits its first levels into nodes. The parameter similar is a document that
+// probably has equal parts, such as the old version. Equal parts are not parsed again.
 func document(text []byte, similar *node) (node, error) {
 	r := reader{data: text}
 	n, ok := r.value(0, levelsPerParse, similar)
@@ -34,8 +34,8 @@ type reader struct {
 	pos  int
 }
 
-// value reads the value at pos. It splits the value into nodes, down to the given number of levels. depth is the
-// nesting depth of the value. similar is a value that probably has equal parts.
+// value reads the value at pos, and splits it into nodes, down to the given number of levels. The parameter depth is
+// the nesting depth of the value, and similar is a value that probably has equal parts.
 func (r *reader) value(depth, levels int, similar *node) (node, bool) {
 	n := node{depth: depth}
 	first := r.peek()
@@ -117,7 +117,7 @@ func (r *reader) key() ([]byte, bool) {
 	return []byte(s), err == nil
 }
 
-// peek skips white space and returns the byte at pos, or 0 at the end of the text.
+// peek skips white space and returns the next byte without reading it, or 0 at the end of the text.
 func (r *reader) peek() byte {
 	for ; r.pos < len(r.data); r.pos++ {
 		switch b := r.data[r.pos]; b {
@@ -129,15 +129,16 @@ func (r *reader) peek() byte {
 	return 0
 }
 
-// A predictor guesses the next member or element of a text from those of a similar text, because a correct guess
-// saves parsing.
+// A predictor guesses the next member or element of a JSON text: one at or next to the same position in a similar
+// text. A correct guess saves parsing.
 type predictor struct {
 	items []node
 	index int
 }
 
-// next compares the start of text with the next few items (members or elements) of the similar text. If an item is
-// equal, next returns its length. Otherwise, it returns 0 and the item at the same position in the similar text.
+// next compares the start of text with the next few items (members or elements) of the similar text. If one of them
+// is equal, next returns its length. Otherwise, it returns 0 and the item of the similar text at the present
+// position.
 func (g *predictor) next(text []byte) (int, *node) {
 	for _, at := range [...]int{g.index, g.index - 1, g.index + 1} {
 		if at < 0 || at >= len(g.items) {

@@ -14,13 +14,13 @@ import (
 // Change is one add, update or delete of an object.
 type Change = journal.Change[string, *listwatch.Object, Memo]
 
-// Memo is data that belongs to a Change: its managedFields, and texts that are encoded once and shared by all
-// readers.
+// Memo is data that belongs to a Change: the managedFields of the object, and texts that are encoded once and shared
+// by all readers.
 //
 // rowText and tableText stay in memory as long as the Change, and count towards the memory limit of the history.
 // delta and health are freed when no reader uses them any more, because they can be long, and few readers need them.
 type Memo struct {
-	Managed      *listwatch.Managed // nil if a list detected the change instead of a watch
+	Managed      *listwatch.Managed // nil if the change was found by a list and not by a watch
 	CoverageOnly bool               // the object did not change; only the set of watched namespaces did
 	Folded       *Folding           // the changes that were merged into this update; nil if it is a single change
 	rowText      Lazy[[]byte]

@@ -14,10 +14,10 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// Delta is the difference between the two versions of an updated object, with its authors.
+// Delta is the difference between the two versions of an updated object, with the authors of the change.
 type Delta struct {
-	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. by is left out if the author is unknown. authors is
-	// left out if by made all operations of the patch.
+	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. The member by is left out if the author is unknown.
+	// The member authors is left out if the author in by made all operations of the patch.
 	Text      []byte
 	OldValues []byte // former values (see [diff.Compare]), for readers that do not have the object
 	IsEmpty   bool
@@ -25,18 +25,18 @@ type Delta struct {
 }
 
 const (
-	// encodedCacheBytes is the approximate maximum size in bytes of all values in a Cache. One Cache serves all
-	// resources. No other memory limit counts these bytes.
+	// encodedCacheBytes is the approximate maximum size in bytes of all values in a Cache. All resources share one
+	// Cache. These bytes are in addition to every other memory limit.
 	encodedCacheBytes    = 4 << 20
 	encodedCacheOverhead = 128
 )
 
 // Cache keeps the newest encoded values of changes, such as deltas, in memory, so that all readers share them. A
-// Change has only weak references to these values. Without the Cache, a value could be freed before the next reader
-// needs it.
+// Change has only weak references to these values. Without the Cache, the garbage collector could free a value before
+// the next reader needs it.
 type Cache struct {
 	mu      sync.Mutex
-	entries []encodedEntry // sorted by time of insertion, the oldest first
+	entries []encodedEntry
 	bytes   int
 }
 
@@ -59,8 +59,8 @@ func (r *Cache) Add(value any, bytes int) {
 	}
 }
 
-// Values returns the cached values from the oldest to the newest. accounted is the sum of their sizes in bytes, as
-// given to Add.
+// Values returns the cached values from the oldest to the newest. The result accounted is the sum of the sizes in
+// bytes that were given to Add.
 func (r *Cache) Values() (all []any, accounted int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,8 +105,8 @@ func newDelta(c *Change) (*Delta, error) {
 	return d, nil
 }
 
-// attribute adds the authors of a patch to d. shares contains each author with its operations of the patch.
-// operationCount is the total number of operations.
+// attribute adds the authors of a patch to d. The parameter shares contains each author with its operations of the
+// patch, and operationCount is the number of all operations of the patch.
 func (d *Delta) attribute(shares []fieldmanager.Share, operationCount int) {
 	if len(shares) == 0 {
 		return
@@ -119,18 +119,18 @@ func (d *Delta) attribute(shares []fieldmanager.Share, operationCount int) {
 }
 
 func operations(patch []byte) (n int) {
-	_ = jsonscan.NewCursor(patch).Array(func(int) error { n++; return nil }) // the patch is well formed
+	_ = jsonscan.NewCursor(patch).Array(func(int) error { n++; return nil })
 	return n
 }
 
-// authorAge is needed if a change did not update the newest time in managedFields. The newest entry still counts as
-// the author if it is not older than authorAge: times are in seconds, so a second write within one second does not
-// change the time.
+// authorAge is a limit for changes that did not update the times in managedFields. The author of the newest entry
+// counts as the author of such a change if the entry is at most this much older than the change. The reason is that
+// the times are in whole seconds: a second write within one second does not change them.
 const authorAge = 2 * time.Second
 
-// NewestAuthor returns the newest managedFields entry as the author of a change. It returns nil if there is none, or
-// if the entry is too old to explain the change. guess is true if several entries have the newest time, or if the
-// change did not update that time. A deletion and the binding of a pod do not update it.
+// NewestAuthor returns the newest managedFields entry as the author of a change. It returns nil if there is no entry,
+// or if this entry is too old to explain the change. The result guess is true if several entries have the newest
+// time, or if the change did not update that time. For example, a deletion and the binding of a pod do not update it.
 func NewestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	if c.Memo.Managed == nil {
 		return nil, false
@@ -152,8 +152,8 @@ type Folding []*Change
 // MaxFolded is the maximum number of merged changes for which an author is determined.
 const MaxFolded = 16
 
-// author returns the author of those merged changes that changed a table cell. It returns nil if there are several
-// authors, or if one of them is unknown.
+// author returns the author of the merged changes, without those that changed no table cell. It returns nil if they
+// have several authors, or if the author of one of them is unknown.
 func (r Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 	var by, noAuthor *fieldmanager.Author
 	for _, c := range slices.Backward(r) {
@@ -168,7 +168,7 @@ func (r Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 			return noAuthor, err
 		}
 		if by == nil {
-			by = a // author in the newest change that changed a cell
+			by = a
 		}
 	}
 	return by, nil
@@ -206,8 +206,8 @@ func AppendRowAuthor(dst []byte, c *Change, cache *Cache) ([]byte, error) {
 	return AppendMember(dst, "by", by), err
 }
 
-// AppendMember appends a member to dst, a JSON object without its closing brace. It appends nothing if the value
-// cannot be encoded, such as a time with an invalid zone.
+// AppendMember appends a member to dst, which is a JSON object without its closing brace. It appends nothing if the
+// value cannot be encoded, such as a time with an invalid zone.
 func AppendMember(dst []byte, name string, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// Row encodes a change as an event with the format of the view "rows", one of the forms in which clients can
-// subscribe. The text is encoded once and shared by all readers.
+// Row encodes a change as a JSON event in the format of the view "rows" (a view is a form in which clients can
+// subscribe to changes). The text is encoded once and shared by all readers.
 func Row(c *Change, cache *Cache) ([]byte, error) {
 	return c.Memo.rowText.Get(func() ([]byte, error) {
 		return newRowEvent(c, cache, (*listwatch.Object).AppendVersion, appendNamedAuthor)
 	})
 }
 
-// Table encodes a change as an event with the format of the view "table", one of the forms in which clients can
-// subscribe. The text is encoded once and shared by all readers. An update is shorter than with Row: it omits data
-// that the reader already has, and the member names of the author.
+// Table encodes a change as a JSON event in the format of the view "table" (a view is a form in which clients can
+// subscribe to changes). The text is encoded once and shared by all readers. An update is shorter than with Row: it
+// omits data that the client already has, and its author is an array without member names.
 func Table(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op != journal.Update {
 		return Row(c, cache)
@@ -31,8 +31,8 @@ func Table(c *Change, cache *Cache) ([]byte, error) {
 	})
 }
 
-// newRowEvent encodes a change as an event. version is a function that appends the version of an updated object, and
-// appendBy is one that appends the author. Both depend on the format of the event.
+// newRowEvent encodes a change as a JSON event. The function version appends the version of an updated object, and
+// the function appendBy appends the author of the update. Both depend on the format of the event.
 func newRowEvent(
 	c *Change, cache *Cache, version func(*listwatch.Object, []byte) []byte,
 	appendBy func([]byte, *fieldmanager.Author) []byte,
@@ -87,7 +87,7 @@ func appendResourceVersion(o *listwatch.Object, dst []byte) []byte {
 	return jsonscan.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
 }
 
-// Object encodes a change as an event with the format of the view "object", for clients that subscribe to single
+// Object encodes a change as a JSON event in the format of the view "object", for clients that subscribe to single
 // objects. Each reader gets its own copy of the text, because few readers watch the same object. The expensive parts,
 // the delta and the health, are computed once for all readers.
 func Object(c *Change, cache *Cache) ([]byte, error) {

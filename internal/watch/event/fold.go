@@ -8,8 +8,9 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// Fold merges the changes of each object into one change. The offsets in changes need not be consecutive. A merged
-// change has the managedFields of the newest change. A merged update also has the list of its changes.
+// Fold merges the changes of each object into one change. The list changes can have gaps between the offsets. A
+// merged change has the managedFields of the newest change. A merged update also contains the list of the changes in
+// it.
 func Fold(changes []*Change) []*Change {
 	folded := journal.Fold(changes, (*listwatch.Object).SameUID)
 	var merged map[string]*Folding

@@ -8,12 +8,12 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// healthText is the member `,"health":{..}` of an event in JSON: the health of the object after the change. text is
+// healthText contains the health of an object after a change, as the JSON member `,"health":{..}` of an event. It is
 // empty if the change is an update that did not change the health.
 type healthText struct{ text []byte }
 
-// healthOf returns the health after a change. It is computed once for all concurrent readers, and only if a reader
-// needs it.
+// healthOf returns the health of an object after a change. It is computed when the first reader needs it, and shared
+// by all readers at that time.
 func healthOf(c *Change, cache *Cache) (*healthText, error) {
 	h, computed, err := c.Memo.health.Get(func() (*healthText, error) { return newHealth(c) })
 	if computed {

@@ -9,7 +9,6 @@ import (
 	"glasshouse/internal/watch/fieldmanager"
 )
 
-// manager returns a managedFields entry with a time in the minute 10:00. second is the second of that time.
 func manager(name string, second int, fields string) string {
 	return fmt.Sprintf(
 		`{"manager":%q,"operation":"Update","apiVersion":"v1","time":"2026-11-21T10:00:%02dZ",`+
@@ -18,7 +17,6 @@ func manager(name string, second int, fields string) string {
 	)
 }
 
-// patchOf returns a patch that replaces the values at paths. It removes the values at paths with the prefix "-".
 func patchOf(paths ...string) string {
 	ops := make([]string, len(paths))
 	for i, path := range paths {
@@ -36,7 +34,7 @@ func TestAttribution(t *testing.T) {
 		after = `{"metadata":{"labels":{"a":"1","b/c":"2","0":"3"}},"data":{"x~y":"1"},"spec":{"args":["p","q"],` +
 			`"sum":[[1],[2]],"ports":[{"port":80,"protocol":"TCP"},{"port":80,"protocol":"UDP"},{"port":443}],` +
 			`"set":["s","t"],"flags":[true,false]},"odd":[{"a":1,"b":{"c":2}}]}`
-		previousSecond = 3 // second of the last write before the patch
+		previousSecond = 3
 	)
 	for _, test := range []struct {
 		name     string

@@ -7,8 +7,6 @@ import (
 	"glasshouse/internal/watch/fieldmanager"
 )
 
-// BenchmarkPodStatus compares the duration of attributing a pod's status change with the duration of computing its
-// patch.
 func BenchmarkPodStatus(b *testing.B) {
 	recorded := versions(b, "pod.jsonl")
 	before, after := recorded[2], recorded[3]

@@ -15,14 +15,14 @@ const maxShapes = 8
 type entry struct {
 	Author
 
-	fields []byte // FieldsV1 as JSON text, parsed when first needed
+	fields []byte
 	set    *fieldpath.Set
 	shapes map[*fieldpath.Set][][]string // for each list in set: the member names by which its elements are identified
 }
 
-// ownedDepth returns the length of the longest part of the path that this managedFields entry owns. That is the
-// complete path if the entry owns the value at its end, or a value inside it. It is shorter if the entry owns a
-// parent object or list as a whole. ok is false if the entry owns none of these.
+// ownedDepth returns the number of steps of the longest part of the path that this managedFields entry owns. That is
+// the complete path if the entry owns the value at its end, or a value inside it. It is a shorter part if the entry
+// owns a parent object or list as a whole. The result ok is false if the entry owns none of these.
 func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	set := e.parse()
 	for i := range path {
@@ -50,8 +50,8 @@ func (e *entry) parse() *fieldpath.Set {
 	return e.set
 }
 
-// find follows one step of a path. set contains the owned fields at this point of the path. member reports whether
-// the next field itself is owned, and children contains the owned fields inside it.
+// find follows one step of a path. The parameter set contains the owned fields before this step. The result member
+// reports whether the field after the step is owned itself, and children contains the owned fields inside it.
 func (e *entry) find(set *fieldpath.Set, s *step) (member bool, children *fieldpath.Set) {
 	if s.item == nil {
 		return getElement(set, fieldpath.FieldNameElement(s.name))
@@ -106,8 +106,6 @@ func (e *entry) shapesOf(set *fieldpath.Set) [][]string {
 	return shapes
 }
 
-// keyOf returns the key of a list element. The key consists of the members with the given names. keyOf returns false
-// if the element lacks one of them.
 func keyOf(item *node, names []string) (fieldpath.PathElement, bool) {
 	key := make([]value.Field, len(names))
 	for i, name := range names {

@@ -1,5 +1,6 @@
-// Package fieldmanager finds the field managers that made a change. The API server records the last writer of each
-// field in an object's managedFields. The package compares them with the operations of a patch.
+// Package fieldmanager finds the field managers (users and programs) that made a change. The API server records the
+// last writer of each field in an object's managedFields. The package compares these records with the operations of a
+// patch.
 //
 // All functions are pure, accept any input, and are safe for concurrent use. Malformed managedFields have no authors.
 package fieldmanager
@@ -29,7 +30,7 @@ type Share struct {
 }
 
 // Newest returns the managedFields entry with the newest time, or nil if there is none. If several entries have this
-// time, it returns the last of them, and unambiguous is false.
+// time, it returns the last of them, and the result unambiguous is false.
 func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	entries := read(managed)
 	for i := range entries {
@@ -48,11 +49,11 @@ func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	return &clone, unambiguous
 }
 
-// Latest returns the newest time in managedFields, or the zero Time if there is none. It is cheaper than Newest for
-// thousands of objects, because it allocates no strings. It reads malformed managedFields up to the first error.
+// Latest returns the newest time in managedFields, or the zero Time if there is none. For thousands of objects, it is
+// cheaper than Newest, because it allocates no strings. It reads malformed managedFields up to the first error.
 func Latest(managed []byte) (latest time.Time) {
 	c := jsonscan.NewCursor(managed)
-	_ = c.Array(func(int) error { // on an error, use the times before it
+	_ = c.Array(func(int) error { // After an error, the times before the error are still valid.
 		return c.Object(func(key []byte) error {
 			if string(key) != "time" {
 				return nil
@@ -88,7 +89,7 @@ func Latest(managed []byte) (latest time.Time) {
 // own that field.
 func Attribute(managed, patch, after []byte, since time.Time) []Share {
 	entries := read(managed)
-	slices.Reverse(entries) // the last of several entries with the same time is now the first of them
+	slices.Reverse(entries) // makes the sort put the last of several entries with the same time first
 	slices.SortStableFunc(entries, func(a, b entry) int { return b.Time.Compare(a.Time) })
 	shares := make([]Share, len(entries))
 	for i := range entries {
@@ -117,8 +118,8 @@ func Attribute(managed, patch, after []byte, since time.Time) []Share {
 	return slices.DeleteFunc(shares, func(s Share) bool { return len(s.Ops) == 0 })
 }
 
-// fallbackIndex returns the index of the share that also gets the operations without an owner, or -1 if no share gets
-// them.
+// fallbackIndex returns the index of the share whose author also gets the operations without an owner. It returns -1
+// if these operations have no author.
 func fallbackIndex(shares []Share, since time.Time) int {
 	for i := range shares {
 		if len(shares[i].Ops) > 0 && shares[i].Time.Equal(shares[0].Time) {
@@ -132,14 +133,14 @@ func fallbackIndex(shares []Share, since time.Time) int {
 }
 
 // ownersOf returns the indices of the entries that own a path. If there are none, it returns those that own the
-// nearest parent. If some of these entries are newer than since, it returns only the newer ones. entries must be
-// sorted by time, newest first, and so is the result.
+// nearest parent of the path. If some of these entries are newer than the time since, it returns only the newer ones.
+// The parameter entries must be sorted by time, newest first; the result has the same order.
 func ownersOf(entries []entry, path []step, since time.Time) (owners []int) {
 	nearest := 0
 	for i := range entries {
 		hasRecentOwner := len(owners) > 0 && entries[owners[0]].Time.After(since) && !entries[i].Time.After(since)
 		if hasRecentOwner && nearest == len(path) {
-			return owners // no older entry can own a nearer parent; stopping here avoids parsing most entries
+			return owners // No older entry can own a nearer parent. Stopping here avoids parsing most entries.
 		}
 		depth, ok := entries[i].ownedDepth(path)
 		if !ok || depth < nearest || hasRecentOwner && depth == nearest {
@@ -159,7 +160,6 @@ func isUntracked(path string) bool {
 	return path == "/metadata/resourceVersion" || path == "/metadata/generation"
 }
 
-// read decodes managedFields. It returns no entries if they are malformed.
 func read(managed []byte) (entries []entry) {
 	c := jsonscan.NewCursor(managed)
 	err := c.Array(func(int) error {
@@ -198,7 +198,6 @@ func readTime(c *jsonscan.Cursor) (time.Time, error) {
 
 type operation struct{ name, path string }
 
-// operations decodes a patch. It returns no operations if the patch is malformed.
 func operations(patch []byte) (ops []operation) {
 	c := jsonscan.NewCursor(patch)
 	err := c.Array(func(int) error {

@@ -13,7 +13,6 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// version is one version of a recorded object, after redaction, with its managedFields.
 type version struct{ text, managed []byte }
 
 func (v *version) newestTime() time.Time {
@@ -23,7 +22,6 @@ func (v *version) newestTime() time.Time {
 	return time.Time{}
 }
 
-// versions reads a recording of the watch events of a real API server.
 func versions(tb testing.TB, name string) (out []version) {
 	tb.Helper()
 	file, err := os.ReadFile("testdata/" + name)
@@ -40,7 +38,6 @@ func versions(tb testing.TB, name string) (out []version) {
 	return out
 }
 
-// formatShares formats each share as one line: the author, then the paths of the operations.
 func formatShares(tb testing.TB, shares []fieldmanager.Share, patch []byte) string {
 	tb.Helper()
 	paths := pathsOf(tb, patch)

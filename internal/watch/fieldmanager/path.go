@@ -7,14 +7,14 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// step is one step of a path: to a member of an object, or to an element of an array.
 type step struct {
 	name  string
 	item  *node // the array element; nil if the step leads to an object member
 	index int
 }
 
-// node is a value in the document after the change. Its members or elements are parsed when first needed.
+// node is a value in the JSON document after the change. Its members or elements are parsed when they are first
+// needed.
 type node struct {
 	text    []byte
 	parsed  bool
@@ -22,8 +22,8 @@ type node struct {
 	items   []*node
 }
 
-// steps splits a JSON Pointer into path steps. If the document contains nothing at a segment, the segment counts as a
-// member name.
+// steps splits a JSON Pointer into steps of a path. From a segment at which the document has no value, each segment
+// counts as a member name.
 func (n *node) steps(path string) []step {
 	if path == "" {
 		return nil
@@ -47,7 +47,6 @@ func (n *node) steps(path string) []step {
 	return steps
 }
 
-// parse parses the members or elements of the value. A malformed value has none.
 func (n *node) parse() {
 	if n == nil || n.parsed {
 		return

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// role is the purpose of a container. Its text is also the start of sentences about the container.
+// role is the purpose of a container, such as "init container". Sentences about the container begin with this text.
 type role string
 
 const (
@@ -70,7 +70,6 @@ func (c *container) hasFailed() bool {
 	return waiting && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, wait.text("reason"))
 }
 
-// sentence returns a sentence about the state of the container, or "" if the container is healthy.
 func (c *container) sentence() string {
 	var parts []string
 	message := ""
@@ -124,7 +123,6 @@ func (c *container) sentence() string {
 	return sentence
 }
 
-// exitText describes how a container terminated, such as "exit 137 (OOMKilled)".
 func exitText(end node) string {
 	text := fmt.Sprintf("exit %d", end.count("exitCode"))
 	if signal := end.count("signal"); signal != 0 {

@@ -1,4 +1,4 @@
-// Package health computes whether an object is healthy, and the reasons, as sentences for people.
+// Package health determines whether an object is healthy, and gives the reasons as sentences for people.
 //
 // The status is from kstatus (github.com/fluxcd/cli-utils), which kubectl apply --prune and Flux use. kstatus has
 // generic rules for every kind, and special rules for some built-in kinds. For the most common kinds, this package
@@ -6,8 +6,8 @@
 // object is reconciled, but people want to know whether it works. For example, a failed Pod is reconciled, so kstatus
 // reports Current.
 //
-// All functions are pure: the same JSON text always gives the same Health. Of also returns a Health for invalid text.
-// It makes at most a few passes over the text, and the size of a Health is limited.
+// All functions are pure: the same JSON text always gives the same Health. The function Of also returns a Health for
+// invalid text. It makes at most a few passes over the text, and the size of a Health is limited.
 package health
 
 import (
@@ -34,11 +34,11 @@ const (
 
 const (
 	maxDetails = 20
-	maxText    = 1000 // maximum length of a sentence in bytes
+	maxText    = 1000
 )
 
-// Health describes whether an object is healthy, and the reasons. Sentences start with a capital letter and have no
-// final period. Texts from the cluster can be a part of a sentence, or the complete sentence.
+// Health describes whether an object is healthy, and why. Sentences start with a capital letter and have no final
+// period. A sentence can contain text from the cluster, or consist only of such text.
 type Health struct {
 	Status  Status   `json:"status"`
 	Summary string   `json:"summary"` // one or two sentences; can be empty if Status is Current
@@ -66,8 +66,8 @@ type kstatusResult struct {
 	reason, message string
 }
 
-// computeStatus runs kstatus for an object. It returns Unknown if kstatus panics, which happens if a field has an
-// unexpected type.
+// computeStatus determines the status of an object with kstatus. The status is Unknown if kstatus panics, which
+// happens if a field has an unexpected type.
 func computeStatus(o node) (v kstatusResult) {
 	defer func() {
 		if recover() != nil {
@@ -85,7 +85,6 @@ func computeStatus(o node) (v kstatusResult) {
 	return v
 }
 
-// toHealth converts the result of kstatus to a Health, for kinds without rules in this package.
 func (v kstatusResult) toHealth(o node) Health {
 	h := Health{Status: v.status}
 	ready := o.condition("Ready")
@@ -140,7 +139,6 @@ func (v kstatusResult) override(o node, h *Health) {
 	h.Status, h.Summary = v.status, general
 }
 
-// limit reduces each sentence to one line of at most maxText bytes, and the number of details to maxDetails.
 func (h *Health) limit() {
 	h.Summary = oneLine(h.Summary)
 	if more := len(h.Details) - maxDetails; more > 0 {
@@ -162,7 +160,7 @@ func capital(sentence string) string {
 
 func oneLine(text string) string {
 	if len(text) > 4*maxText {
-		text = text[:4*maxText] // the cut saves time; more than maxText must stay, because Fields removes white space
+		text = text[:4*maxText] // The cut saves time. It leaves more than maxText, because Fields removes white space.
 	}
 	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "")
 	if len(text) <= maxText {
@@ -175,7 +173,6 @@ func oneLine(text string) string {
 	return text[:cut] + "…"
 }
 
-// joinReason returns "reason: message", or only one of them if the other is empty.
 func joinReason(reason, message string) string {
 	switch {
 	case reason == "" && message == "":

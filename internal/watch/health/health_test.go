@@ -17,7 +17,6 @@ import (
 	"glasshouse/internal/watch/health"
 )
 
-// fixture is a file of testdata. It contains the expected Health and the object.
 type fixture struct {
 	name   string
 	want   health.Health
@@ -94,7 +93,7 @@ func TestTextsAreLimited(t *testing.T) {
 	for _, sentence := range append(h.Details, h.Summary) {
 		checkSentence(t, sentence)
 	}
-	for _, before := range []string{"", "x"} { // with one of these, the cut is in the middle of a letter
+	for _, before := range []string{"", "x"} { // One of these prefixes moves the cut to the middle of a two-byte letter.
 		h := health.Of([]byte(`{"status":{"conditions":[{"type":"Ready","status":"False","message":"` +
 			before + strings.Repeat("é", 2000) + `"}]}}`))
 		checkSentence(t, h.Summary)
@@ -129,7 +128,7 @@ func TestUnusualTexts(t *testing.T) {
 	} {
 		var h health.Health
 		var value any
-		for attempt := 1; ; attempt++ { // retry, because a busy machine can cause delays
+		for attempt := 1; ; attempt++ {
 			elapsed := timeToRun(func() { h = health.Of([]byte(text)) })
 			parseTime := timeToRun(func() { _ = json.Unmarshal([]byte(text), &value) })
 			if elapsed <= 30*parseTime+time.Second {

@@ -2,8 +2,8 @@ package health
 
 import "fmt"
 
-// rulesFor returns the function that computes the health of objects of one kind. status is the result of kstatus.
-// rulesFor returns nil if this package has no rules for the kind.
+// rulesFor returns the function that computes the health of objects of the kind of o, or nil if this package has no
+// rules for the kind. The parameter status of the returned function is the status from kstatus.
 func rulesFor(o node) func(o node, status Status) Health {
 	switch o.group() + "/" + o.text("kind") {
 	case "/Pod":
@@ -44,12 +44,10 @@ func rulesFor(o node) func(o node, status Status) Health {
 	return nil
 }
 
-// ratioText returns a text such as "2 of 3 replicas ready".
 func ratioText(part, total int64, noun, property string) string {
 	return fmt.Sprintf("%d of %d %s %s", part, total, noun, property)
 }
 
-// counted returns a text such as "1 pod" or "2 pods".
 func counted(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"

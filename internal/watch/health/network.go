@@ -2,7 +2,6 @@ package health
 
 import "strings"
 
-// addresses returns the addresses of the load balancer of a Service or an Ingress.
 func addresses(o node) (found []string) {
 	for _, entry := range o.nodes("status", "loadBalancer", "ingress") {
 		if address := entry.text("ip") + entry.text("hostname"); address != "" {

@@ -94,7 +94,6 @@ func (n node) texts(path ...string) (texts []string) {
 	return texts
 }
 
-// group returns the API group in apiVersion, or "" for the core group.
 func (n node) group() string {
 	group, _, ok := strings.Cut(n.text("apiVersion"), "/")
 	if !ok {

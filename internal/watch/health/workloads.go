@@ -2,9 +2,9 @@ package health
 
 import "fmt"
 
-// readiness returns the health of a workload from the numbers of ready and desired replicas. noun names the replicas
-// in the summary. reasons are sentences with problems. They become the details, but if the numbers do not explain the
-// status, the first one becomes a part of the summary.
+// readiness returns the health of a workload from the numbers of ready and desired replicas. The word noun names the
+// replicas in the summary. The sentences in reasons describe problems, and become the details. If the numbers do not
+// explain the status, the first of these sentences becomes a part of the summary instead.
 func readiness(status Status, ready, desired int64, noun string, reasons []string) Health {
 	h := Health{Status: status, Summary: ratioText(ready, desired, noun, "ready"), Details: reasons}
 	if desired == 0 && ready == 0 {
@@ -66,8 +66,8 @@ func replicaSet(o node, status Status) Health {
 	return readiness(status, ready, desired, "replicas", reasons)
 }
 
-// statefulSet returns the health of a StatefulSet. The health is InProgress while replicas are not ready. kstatus
-// would always report Current with the update strategy OnDelete.
+// statefulSet returns the health of a StatefulSet. The health is InProgress while replicas are not ready. Unlike
+// this, kstatus always reports Current for the update strategy OnDelete.
 func statefulSet(o node, status Status) Health {
 	desired, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
 	if status == Current && ready < desired {
@@ -100,8 +100,8 @@ func statefulSet(o node, status Status) Health {
 }
 
 // daemonSet returns the health of a DaemonSet. With the update strategy OnDelete, the health is Current as soon as
-// all pods are ready and available. kstatus would also wait for updates of outdated pods, which happen only when
-// someone deletes these pods.
+// all pods are ready and available. Unlike this, kstatus also waits until outdated pods are updated, which happens
+// only when someone deletes them.
 func daemonSet(o node, status Status) Health {
 	desired, ready := o.count("status", "desiredNumberScheduled"), o.count("status", "numberReady")
 	isOnDelete := o.text("spec", "updateStrategy", "type") == "OnDelete"

@@ -1,8 +1,9 @@
 package journal
 
-// Fold merges all changes of a key into one change. If a key was added and later deleted, there is no change.
-// continues reports whether two values are versions of the same thing, such as an object with the same UID. If they
-// are not, Fold merges the changes into a Delete and an Add. The results are in the order of each key's first change.
+// Fold merges all changes of a key into one change. If a key was added and later deleted, there is no change. The
+// function continues reports whether two values are versions of the same thing, such as an object with the same UID.
+// If they are not, Fold merges the changes into a Delete and an Add. The results are in the order of each key's first
+// change.
 //
 // A merged change has the old value of the first change, the offset and time of the newest change, and an empty Memo.
 // A single change of a key is returned unchanged, with its Memo. If any changes are merged, changes without a key
@@ -29,7 +30,8 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 	return folded
 }
 
-// repeats reports whether any key has more than one change. This is rare. Otherwise, Fold has nothing to do.
+// repeats reports whether any key has more than one change. Usually none has, and Fold then returns the changes as
+// they are.
 func repeats[K comparable, V, M any](changes []*Change[K, V, M]) bool {
 	if len(changes) <= 8 { // for short lists, a linear search is faster than a map
 		for i, change := range changes {

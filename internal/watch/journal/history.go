@@ -2,8 +2,8 @@ package journal
 
 import "time"
 
-// History returns the newest changes in the history up to and including the one at the cursor until, oldest first. It
-// returns at most limit changes, and fewer if the history contains fewer.
+// History returns the newest changes in the history up to the position in the parameter until, oldest first. It
+// returns at most limit changes.
 func (j *Journal[K, V, M]) History(until Cursor, limit int) []*Change[K, V, M] {
 	for {
 		t := j.tail.Load()
@@ -19,8 +19,8 @@ func (j *Journal[K, V, M]) History(until Cursor, limit int) []*Change[K, V, M] {
 	}
 }
 
-// Retained returns the number of changes in the history. The history contains all changes after the time
-// completeSince. This is the zero Time if no change was dropped from the history yet.
+// Retained returns the number of changes in the history. The history contains all changes that were made after the
+// time completeSince. The result completeSince is the zero Time if no change was dropped from the history yet.
 func (j *Journal[K, V, M]) Retained() (changes int, completeSince time.Time) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

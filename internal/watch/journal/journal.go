@@ -3,14 +3,14 @@
 //
 // Writers set and delete values by key. Each change gets the next offset, and is stored in a ring buffer. The only
 // state of a reader is its Cursor. Therefore, a waiting reader needs no buffer, and delays neither writers nor other
-// readers. A slow reader reads all missed changes in one larger batch. If the ring has dropped some of them, it gets
-// ErrGone.
+// readers. A slow reader reads all missed changes in one larger batch. If the ring has dropped some of these changes,
+// the reader gets ErrGone.
 //
 // Guarantees:
 //   - A Snapshot matches its cursor exactly: the snapshot plus all changes after the cursor gives the present state.
 //   - All readers get the same changes in the same order, each exactly once.
-//   - A writer never waits for readers of changes. It wakes all of them in constant time: it starts a goroutine for
-//     this, unless one has started and not woken them yet.
+//   - A writer never waits for readers of changes. It wakes all of them in constant time, by a goroutine that it
+//     starts. It starts none while an earlier one has not woken the readers yet.
 //   - A Snapshot delays a writer only while it copies a few thousand keys.
 //
 // A Journal has one lock, which protects the present values. Reading changes does not need this lock. The functions
@@ -37,9 +37,9 @@ var (
 
 // A Change is one add, update or delete of a key. Each Change has the offset of the previous Change plus 1.
 //
-// Memo stores additional data of this change. The writer passes a part of it to SetWith. Readers derive the rest from
-// the change: the first reader computes it, and all readers share it. Therefore, Memo must be safe for concurrent
-// use. It is freed with the change.
+// The field Memo is additional data of this change. The writer passes a part of it to SetWith. Readers derive the
+// rest from the change: the first reader computes it, and all readers share it. Therefore, the type M must be safe
+// for concurrent use. The Memo is freed with the change.
 type Change[K comparable, V, M any] struct {
 	Offset   uint64
 	Time     time.Time
@@ -66,13 +66,13 @@ type Options[K comparable, V any] struct {
 	// Continues reports whether two values of a key are versions of the same thing, such as an object with the same
 	// UID. If they are not, Set creates a Delete and an Add instead of an Update.
 	Continues func(before, after V) bool
-	// Size returns the size of a value in bytes. It is needed for MaxBytes and for the method Weight.
+	// Size returns the size of a value in bytes, for the limit MaxBytes and the method Weight.
 	Size func(V) int
 	// Derived returns the size, in bytes, of the data that readers will store in the Memo of a change to this value.
 	// If the function is nil, readers store nothing.
 	Derived func(V) int
 	// MaxBytes and MaxAge limit the total size and the age of the changes in the history. The newest change is always
-	// retained. If MaxAge is zero, no other change is retained.
+	// kept. If MaxAge is zero, it is the only one.
 	MaxBytes int
 	MaxAge   time.Duration
 }
@@ -96,14 +96,14 @@ type Entry[K comparable, V any] struct {
 // Several writers can use it concurrently if each key has only one writer.
 type Journal[K comparable, V, M any] struct {
 	options Options[K, V]
-	tail    atomic.Pointer[tail[K, V, M]] // the changes that readers can read, replaced by each write
+	tail    atomic.Pointer[tail[K, V, M]] // what readers see of the history; each write replaces it
 	waiters waiters
 
 	mu       sync.RWMutex // protects all fields below
 	state    map[K]V
-	weight   int // total size of the values in state, in bytes
+	weight   int
 	ring     ring[K, V, M]
-	nextTail tail[K, V, M] // becomes the tail that readers see at the end of the current write
+	nextTail tail[K, V, M] // the next value of the field tail, which is published at the end of the present write
 }
 
 // New returns an empty Journal.
@@ -120,9 +120,9 @@ func (j *Journal[K, V, M]) Set(key K, value V) {
 	j.SetWith(key, value, none, 0)
 }
 
-// SetWith sets the value of a key, and the initial Memo of the resulting change. weight is the size of the Memo in
-// bytes. If Options.Same reports that the old and the new value are equal, there is no change, and the Memo is
-// discarded.
+// SetWith sets the value of a key, and the initial Memo of the resulting change. The parameter weight is the size of
+// the Memo in bytes. If the old and the new value are the same according to Options.Same, there is no change, and the
+// Memo is discarded.
 func (j *Journal[K, V, M]) SetWith(key K, value V, memo M, weight int) {
 	j.write(func(now time.Time) { j.setLocked(key, value, memo, weight, now) })
 }
@@ -133,8 +133,8 @@ func (j *Journal[K, V, M]) Delete(key K) {
 	j.write(func(now time.Time) { j.deleteLocked(key, none, now) })
 }
 
-// Replace replaces all keys and values by those in next. Only the differences become changes: first the deletes, then
-// the adds and updates in the order of next. The journal does not keep the slice next.
+// Replace replaces all keys and values by those in the slice next. Only the differences become changes: first the
+// deletes, then the adds and updates in the order of the slice. The journal does not keep the slice.
 //
 // The first call on an empty journal creates no changes. It uses one offset, so that a reader with an older cursor
 // gets ErrGone.
@@ -143,9 +143,10 @@ func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 	j.ReplaceIn(func(K) bool { return true }, next, func(K) M { return none }, none)
 }
 
-// ReplaceIn is like Replace, but only for the keys for which includes returns true. Other keys stay unchanged.
-// includes must return true for all keys in next. addMemo returns the initial Memo for the add of a key, and
-// deleteMemo is the initial Memo of each delete. Updates have an empty Memo.
+// ReplaceIn is like Replace, but only for the keys for which the function includes returns true. Other keys stay
+// unchanged. The slice next may contain only keys for which this function returns true. The function addMemo returns
+// the initial Memo for the add of a key, and deleteMemo is the initial Memo of each delete. Updates have an empty
+// Memo.
 func (j *Journal[K, V, M]) ReplaceIn(includes func(K) bool, next []Entry[K, V], addMemo func(K) M, deleteMemo M) {
 	var none M
 	j.write(func(now time.Time) {
@@ -192,7 +193,7 @@ func (j *Journal[K, V, M]) Forget() {
 	j.write(func(now time.Time) { j.ring = ring[K, V, M]{completeSince: now} })
 }
 
-// Trim drops changes that are older than MaxAge. Each write does this, too, so only a journal without writes needs
+// Trim drops changes that are older than MaxAge. Each write also drops them, so only a journal without writes needs
 // Trim.
 func (j *Journal[K, V, M]) Trim() {
 	now := time.Now()
@@ -206,7 +207,7 @@ func (j *Journal[K, V, M]) trimLocked(now time.Time) {
 	j.ring.trim(j.options.MaxBytes, now.Add(-j.options.MaxAge))
 }
 
-// Wake makes waiting readers return without changes, so that they can check other data than the journal.
+// Wake makes waiting readers return without changes, so that they can check data outside the journal.
 func (j *Journal[K, V, M]) Wake() {
 	j.write(func(time.Time) { j.nextTail.wakeups++ })
 }
@@ -286,15 +287,15 @@ func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M], weight int) {
 	j.ring.push(change, weight)
 }
 
-// Next waits until there are changes after the cursor in after. It returns at most limit changes in order, and the
-// cursor after the last of them. After a call of Wake, it can return no changes. All readers share the returned
-// changes, and must modify nothing in them except the Memo.
+// Next waits until there are changes after the position in the parameter after. It returns at most limit changes in
+// order, and the cursor after the last of them. After a call of Wake, it can return without changes. All readers
+// share the returned changes, and may modify only the Memo in them.
 func (j *Journal[K, V, M]) Next(ctx context.Context, after Cursor, limit int) ([]*Change[K, V, M], Cursor, error) {
 	return j.NextWithin(ctx, noTimer, after, limit)
 }
 
-// NextWithin is like Next, but with a time limit. If it must wait, it calls the function timer. It returns
-// ErrNoChange when the channel from timer receives a value.
+// NextWithin is like Next, but with a time limit. If it must wait, it calls the function timer for a channel, and
+// returns ErrNoChange when this channel receives a value.
 func (j *Journal[K, V, M]) NextWithin(
 	ctx context.Context, timer func() <-chan time.Time, after Cursor, limit int,
 ) ([]*Change[K, V, M], Cursor, error) {
@@ -311,12 +312,12 @@ func (j *Journal[K, V, M]) NextWithin(
 
 func noTimer() <-chan time.Time { return nil }
 
-// sleep waits for the next write, for the channel from the function timer, or for the end of ctx. It returns at once
-// if there is already a change after the cursor.
+// sleep waits for the next write, for a value from the channel that the function timer returns, or for the end of
+// ctx. It returns at once if there is already a change after the position in the parameter after.
 func (j *Journal[K, V, M]) sleep(ctx context.Context, timer func() <-chan time.Time, after Cursor) error {
 	woken := j.waiters.wait()
 	defer j.waiters.done()
-	if j.tail.Load().moved(after) { // a write has happened since the caller read last
+	if j.tail.Load().moved(after) {
 		return nil
 	}
 	select {
@@ -351,15 +352,17 @@ func (j *Journal[K, V, M]) Len() int {
 	return len(j.state)
 }
 
-// Weight returns approximate memory sizes in bytes: state is that of the present keys and values, and ring is that of
-// the history. They are sums of the sizes from Options.Size, Options.Derived and SetWith.
+// Weight returns approximate memory sizes in bytes. The result state is the size of the present keys and values, and
+// the result ring is the size of the history. They are sums of the sizes from Options.Size, Options.Derived and
+// SetWith.
 func (j *Journal[K, V, M]) Weight() (state, ring int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	return j.weight + EntryOverhead*len(j.state), j.ring.weight
 }
 
-// WeightIn returns the approximate memory size, in bytes, of the keys and values for which includes returns true.
+// WeightIn returns the approximate memory size, in bytes, of the present keys for which the function includes returns
+// true, and of their values.
 func (j *Journal[K, V, M]) WeightIn(includes func(K) bool) (state int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

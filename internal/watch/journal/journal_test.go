@@ -63,8 +63,8 @@ func TestChangesAreReadInOrder(t *testing.T) {
 	j := newJournal(1 << 20)
 	j.Set("a", object{1, 1})
 	j.Set("a", object{1, 2})
-	j.Set("a", object{1, 2}) // the same value: no change
-	j.Set("a", object{2, 1}) // another id: a Delete and an Add
+	j.Set("a", object{1, 2})
+	j.Set("a", object{2, 1})
 	j.Delete("a")
 	j.Delete("a")
 	j.Set("b", object{3, 1})
@@ -130,7 +130,7 @@ func TestRingIsBoundedByAge(t *testing.T) {
 		j := newJournal(1 << 20)
 		j.Set("a", object{1, 1})
 		j.Set("a", object{1, 2})
-		time.Sleep(2 * time.Hour) //nolint:forbidigo // The fake clock of synctest.
+		time.Sleep(2 * time.Hour) //nolint:forbidigo // A sleep in fake time takes no real time.
 		j.Set("a", object{1, 3})
 		if _, _, err := j.Next(t.Context(), journal.At(1), 10); !errors.Is(err, journal.ErrGone) {
 			t.Errorf("got %v, want ErrGone", err)
@@ -154,7 +154,7 @@ func TestTrim(t *testing.T) {
 			t.Errorf("%d bytes of the last hour are kept, want %d", got, weight)
 		}
 		read := j.Now()
-		time.Sleep(2 * time.Hour) //nolint:forbidigo // The fake clock of synctest.
+		time.Sleep(2 * time.Hour) //nolint:forbidigo // A sleep in fake time takes no real time.
 		j.Trim()
 		if changes, _ := j.Retained(); changes > 1 {
 			t.Errorf("%d old changes are kept, want the newest alone", changes)
@@ -187,7 +187,7 @@ func TestNextWaits(t *testing.T) {
 						return
 					}
 					if len(changes) == 0 {
-						got[i] += 1000 // 1000 represents a return without changes after a call of Wake
+						got[i] += 1000 // mark a return without changes, which a call of Wake causes
 					}
 					got[i] += len(changes)
 					cursor = next
@@ -203,7 +203,7 @@ func TestNextWaits(t *testing.T) {
 		synctest.Wait()
 		j.Set("b", object{1, 1})
 		j.Close()
-		j.Set("b", object{1, 2}) // ignored: the journal is closed
+		j.Set("b", object{1, 2})
 		wg.Wait()
 		for i, n := range got {
 			if n != 1004 {
@@ -315,7 +315,7 @@ func state(j *testJournal) map[string]object {
 func TestAnyReaderConverges(t *testing.T) {
 	resets := 0
 	for seed := range uint64(3000) {
-		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // A test that can be reproduced.
+		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // The test must be reproducible.
 		j := newJournal(2000 + random.IntN(10_000))
 		r := &reader{}
 		r.reset(j)
@@ -373,7 +373,7 @@ func TestConcurrentReadersConverge(t *testing.T) {
 			}
 		})
 	}
-	applyRandomChanges(j, rand.New(rand.NewPCG(7, 7)), 20_000) //nolint:gosec // A test that can be reproduced.
+	applyRandomChanges(j, rand.New(rand.NewPCG(7, 7)), 20_000) //nolint:gosec // The test must be reproducible.
 	j.Close()
 	wg.Wait()
 	for i, r := range readers {
@@ -412,7 +412,8 @@ func BenchmarkSet(b *testing.B) {
 	}
 }
 
-// NextWithin returns ErrNoChange when its timer expires. It creates no timer if changes are available.
+// NextWithin returns ErrNoChange when its time limit is reached. It creates no timer if changes are already
+// available.
 func TestNextWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
@@ -435,7 +436,7 @@ func TestNextWithin(t *testing.T) {
 // ErrGone.
 func TestInterruptedReadIsConsistent(t *testing.T) {
 	for seed := range uint64(200) {
-		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // A test that can be reproduced.
+		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // The test must be reproducible.
 		// The ring has room for about 12 changes, so that it often wraps, grows and shrinks.
 		j := newJournal(3000)
 		applyRandomChanges(j, random, 30)
@@ -454,7 +455,6 @@ func TestInterruptedReadIsConsistent(t *testing.T) {
 	}
 }
 
-// A waiting reader misses no change, even if a change happens while readers are being woken for the previous one.
 func TestWaitingReaderMissesNoChange(t *testing.T) {
 	const readers, rounds = 100, 1000
 	j := newJournal(1 << 20)
@@ -481,7 +481,7 @@ func TestWaitingReaderMissesNoChange(t *testing.T) {
 			case offset := <-seen:
 				if awake == 0 && offset < last {
 					j.Set("a", object{1, 2*round + 1})
-					awake = -1 // negative, so that this extra write happens only once in each round
+					awake = -1 // negative, so that this write happens only once in each round
 				}
 				if offset == last {
 					awake = max(awake, 0) + 1

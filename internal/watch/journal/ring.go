@@ -12,11 +12,11 @@ const changeOverhead = 176
 const EntryOverhead = 120
 
 // ring is a queue of changes, oldest first, that grows and shrinks with its contents. The method trim limits its
-// size. Only the writer uses the ring; readers read from a tail.
+// size. Only the writer uses the ring. Readers use a tail, which is a published copy of the ring's fields.
 type ring[K comparable, V, M any] struct {
 	slots         slots[K, V, M]
-	weights       []int  // size of each change in slots, in bytes
-	newest        uint64 // offset of the newest change
+	weights       []int // sizes in bytes of the changes in slots, at the same indices
+	newest        uint64
 	count         int
 	weight        int
 	completeSince time.Time // time of the newest change that was dropped; zero if none was dropped
@@ -30,7 +30,7 @@ func (s slots[K, V, M]) at(offset uint64) *atomic.Pointer[Change[K, V, M]] {
 	return &s[offset&uint64(len(s)-1)]
 }
 
-// push adds a change. Its offset must follow the offset of the newest change in the ring.
+// push adds a change. The offset of the change must be the offset of the newest change in the ring plus 1.
 func (r *ring[K, V, M]) push(change *Change[K, V, M], weight int) {
 	if r.count == len(r.slots) {
 		r.resize(max(16, 2*r.count))
@@ -42,8 +42,8 @@ func (r *ring[K, V, M]) push(change *Change[K, V, M], weight int) {
 	r.weight += weight
 }
 
-// trim drops the oldest changes until two conditions are met: the ring's weight is at most maxWeight, and no change
-// is older than the time in oldest. The newest change always stays.
+// trim drops the oldest changes until the total size is at most maxWeight bytes, and no change is older than the time
+// in the parameter oldest. It never drops the newest change.
 func (r *ring[K, V, M]) trim(maxWeight int, oldest time.Time) {
 	for r.count > 1 {
 		at := r.newest - uint64(r.count) + 1 //nolint:gosec // A count is not negative.
@@ -71,7 +71,7 @@ func (r *ring[K, V, M]) resize(n int) {
 	old := *r
 	r.slots, r.weights = make(slots[K, V, M], n), make([]int, n)
 	for i := range old.count {
-		at := old.newest - uint64(i) //nolint:gosec // The index is below the number of changes in the ring.
+		at := old.newest - uint64(i) //nolint:gosec // i is less than the number of changes in the ring.
 		r.slots.at(at).Store(old.slots.at(at).Load())
 		*r.weightOf(at) = *old.weightOf(at)
 	}

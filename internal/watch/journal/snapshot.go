@@ -23,9 +23,9 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	defer j.mu.RUnlock()
 	start := j.nextTail.offset
 	entries := make([]Entry[K, V], 0, len(j.state))
-	// The map can change between two steps of this iteration. According to the Go specification ("For statements with
-	// range clause"), the iteration can miss added keys, and does not return removed keys. catchUpLocked corrects
-	// both cases.
+	// The map can change between two steps of this iteration, because the lock is released. According to the Go
+	// specification ("For statements with range clause"), the iteration can miss added keys, and does not return
+	// removed keys. catchUpLocked corrects both cases.
 	state := j.state
 	for key, value := range state {
 		entries = append(entries, Entry[K, V]{key, value})
@@ -41,8 +41,8 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	return j.catchUpLocked(entries, changed), j.Now(), true
 }
 
-// changedLocked returns the keys that have changed since an offset. It returns false if some of these changes are no
-// longer in the history.
+// changedLocked returns the keys that have changed since the offset in the parameter since. It returns false if some
+// of these changes are no longer in the history. The caller must have locked the journal.
 func (j *Journal[K, V, M]) changedLocked(since uint64) (map[K]struct{}, bool) {
 	changed := make(map[K]struct{})
 	if since == j.nextTail.offset {

@@ -1,8 +1,8 @@
 package journal
 
-// tail is the state of a journal that readers see: the changes in the ring. Each write publishes a new tail. The
-// fields of a published tail never change, but the writer can reuse its slots. A reader detects this by the offset of
-// the change in a slot: another offset means that the expected change was dropped.
+// tail is the state of a journal that readers see: the changes in the ring buffer. Each write publishes a new tail.
+// The fields of a published tail never change, but the writer can put newer changes into the same slots. A reader
+// detects this by the offset of the change in a slot: another offset means that the expected change was dropped.
 type tail[K comparable, V, M any] struct {
 	slots   slots[K, V, M]
 	count   int
@@ -11,8 +11,8 @@ type tail[K comparable, V, M any] struct {
 	closed  bool
 }
 
-// read returns at most limit changes after a cursor, and the cursor after them. moved is true if there are changes,
-// or if Wake was called since the time of the cursor.
+// read returns at most limit changes after the position in the parameter after, and the cursor after these changes.
+// The result moved is true if there are changes, or if Wake was called since that cursor was returned.
 func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M], next Cursor, moved bool, err error) {
 	switch {
 	case after.Offset > t.offset || after.Offset < t.offset-uint64(t.count): //nolint:gosec // A count is not negative.
@@ -35,12 +35,12 @@ func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M
 	return nil, after, false, nil
 }
 
-// after returns the first changes after an offset, but at most limit. It returns nil if the ring has dropped one of
+// after returns at most limit changes, starting after the given offset. It returns nil if the ring has dropped one of
 // them.
 func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	changes := make([]*Change[K, V, M], min(int(t.offset-offset), limit)) //nolint:gosec // At most the ring's length.
 	for i := range changes {
-		at := offset + uint64(i) + 1 //nolint:gosec // An index is not negative.
+		at := offset + uint64(i) + 1 //nolint:gosec // i cannot be negative.
 		change := t.slots.at(at).Load()
 		if change == nil || change.Offset != at {
 			return nil
@@ -50,8 +50,8 @@ func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	return changes
 }
 
-// moved reports whether Next must return for this cursor. That is the case if there is a later change, Wake was
-// called since, or the journal is closed.
+// moved reports whether Next must return to a reader with this cursor: there is a later change, Wake was called
+// since, or the journal is closed.
 func (t *tail[K, V, M]) moved(after Cursor) bool {
 	return t.offset != after.Offset || t.wakeups != after.wakeups || t.closed
 }

@@ -2,11 +2,10 @@ package journal
 
 import "sync/atomic"
 
-// waiters blocks readers of a journal until the writer wakes them.
 type waiters struct {
 	count  atomic.Int64
-	waking atomic.Bool                   // a goroutine has started and will wake the readers soon
-	signal atomic.Pointer[chan struct{}] // a channel that is closed to wake all readers, and then replaced
+	waking atomic.Bool                   // a goroutine has started and will soon wake the readers
+	signal atomic.Pointer[chan struct{}] // a channel that is closed to wake all readers; each wake replaces it
 }
 
 func (b *waiters) init() {
@@ -14,9 +13,9 @@ func (b *waiters) init() {
 	b.signal.Store(&signal)
 }
 
-// wait registers a waiting reader. The channel woken is closed at the next write. After the call of wait, the reader
-// must check the tail once more, because a write can have happened before the call. A reader that stops waiting must
-// call done.
+// wait registers a waiting reader. The next write closes the returned channel. After the call of wait, the reader
+// must check the tail (the state that readers see) once more, because a write can have happened before the call. A
+// reader that stops waiting must call done.
 func (b *waiters) wait() (woken <-chan struct{}) {
 	b.count.Add(1)
 	return *b.signal.Load()

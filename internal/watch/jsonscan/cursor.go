@@ -19,8 +19,8 @@ import (
 // MaxDepth is the maximum nesting depth of a document. encoding/json has the same limit.
 const MaxDepth = 10000
 
-// ErrStop ends Object or Array early. If the visit function returns ErrStop, Object or Array returns it unchanged and
-// does not read the rest of the document.
+// ErrStop ends a call of Object or Array early. If the function visit returns ErrStop, Object or Array returns it
+// unchanged and does not read the rest of the document.
 var ErrStop = errors.New("stop walking")
 
 // Cursor is a position in a JSON text, from which its methods read.
@@ -28,26 +28,27 @@ type Cursor struct {
 	data  []byte
 	pos   int
 	depth int
-	match func(name []byte) bool // Argument of the ValueWithout call in progress; nil outside such a call.
+	match func(name []byte) bool // Argument of the call of ValueWithout in progress; nil if there is none.
 }
 
 // NewCursor returns a Cursor at the start of data. The Cursor refers to data and never changes it.
 func NewCursor(data []byte) *Cursor { return &Cursor{data: data} }
 
-// Object calls visit for each member of the JSON object at the cursor. visit can read the member's value from the
-// Cursor. If it does not, Object skips the value. key is valid until visit returns.
+// Object calls visit for each member of the JSON object at the cursor. The function visit can read the member's value
+// from the Cursor. If it does not, Object skips the value. The argument key is valid until visit returns.
 func (c *Cursor) Object(visit func(key []byte) error) error {
 	return c.each('{', '}', func(key []byte, _ int) error { return visit(key) })
 }
 
-// Array calls visit for each element of the JSON array at the cursor. visit can read the element from the Cursor. If
-// it does not, Array skips the element.
+// Array calls visit for each element of the JSON array at the cursor. The function visit can read the element from
+// the Cursor. If it does not, Array skips the element.
 func (c *Cursor) Array(visit func(index int) error) error {
 	return c.each('[', ']', func(_ []byte, index int) error { return visit(index) })
 }
 
-// each calls visit for each member or element between two characters: opening, such as '{', and closing, such as '}'.
-// For an object, it passes the key of the member. For an array, it passes nil and the index of the element.
+// each calls visit for each member of an object or each element of an array. The parameters opening and closing are
+// its first and last character, such as '{' and '}'. The function visit gets the key of a member, or the index of an
+// element.
 func (c *Cursor) each(opening, closing byte, visit func(key []byte, index int) error) error {
 	if c.Peek() != opening {
 		return c.unexpected(fmt.Sprintf("%q", opening))
@@ -108,9 +109,9 @@ func (c *Cursor) Value() ([]byte, error) {
 	return c.data[start:c.pos:c.pos], nil
 }
 
-// ValueWithout returns the JSON value at the cursor, like Value, if it has no member that matches. If match returns
-// true for the name of a member at any depth, ok is false and the cursor does not move. A name with escapes always
-// counts as a match.
+// ValueWithout returns the JSON value at the cursor, like Value. If the function match returns true for the name of a
+// member at any depth in the value, ValueWithout instead returns false and does not move the cursor. A name with
+// escapes always counts as a match.
 func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bool, err error) {
 	trial := *c
 	trial.match = match
@@ -122,7 +123,7 @@ func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bo
 	return value, true, err
 }
 
-// errMatch is the error with which skipObject reports that a member name matches in a call of ValueWithout.
+// errMatch means that skipObject has found a member name for which the function match returns true.
 var errMatch = errors.New("a name matches")
 
 // Text decodes the JSON string at the cursor. For null it returns the empty string, as encoding/json does when it
@@ -160,7 +161,7 @@ func AppendString[S string | []byte](dst []byte, s S) []byte {
 			encoder := json.NewEncoder(&quoted)
 			encoder.SetEscapeHTML(false)
 			if err := encoder.Encode(string(s)); err != nil {
-				panic(err) // Encoding a string never fails.
+				panic(err)
 			}
 			return append(dst, bytes.TrimSuffix(quoted.Bytes(), []byte{'\n'})...)
 		}

@@ -47,7 +47,8 @@ func TestObjectSkipsUnreadMembers(t *testing.T) {
 	}
 }
 
-// ValueWithout returns a value only if no member name in the value matches. Otherwise it does not move the cursor.
+// ValueWithout returns a value only if the function match accepts none of the member names in it. Otherwise it does
+// not move the cursor.
 func TestValueWithoutNames(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"a":{"b":[{"c":"wanted"}]}}`: true, `["wanted"]`: true, `7`: true, `{}`: true,
@@ -140,13 +141,12 @@ func TestEveryByteAtEveryPosition(t *testing.T) {
 	}
 }
 
-// readAll reads a document with Object and Array, to compare the result with that of Skip.
 func readAll(c *jsonscan.Cursor) error {
 	switch c.Peek() {
 	case '{':
 		return c.Object(func(key []byte) error {
 			if c.Peek(); len(key)%2 == 1 {
-				return nil // Not reading the value makes Object skip it.
+				return nil
 			}
 			return readAll(c)
 		})

@@ -24,8 +24,8 @@ func (c *Cursor) Skip() error {
 	}
 }
 
-// skipObject skips a JSON object. It parses like the method each, but without a function call for each member.
-// Cursors skip most of a document, so skipObject and skipArray are the hot path.
+// skipObject skips a JSON object. It parses like the method each, but without a function call for each member,
+// because most of a document is skipped by skipObject and skipArray.
 func (c *Cursor) skipObject() error {
 	if c.depth++; c.depth > MaxDepth {
 		return fmt.Errorf("byte %d: nested deeper than %d levels", c.pos, MaxDepth)
@@ -95,7 +95,6 @@ func (c *Cursor) skipArray() error {
 	}
 }
 
-// skipString moves the cursor past a JSON string. escaped reports whether the string contains a backslash escape.
 func (c *Cursor) skipString() (escaped bool, err error) {
 	data := c.data
 	for i := c.pos + 1; i < len(data); i++ {
@@ -129,8 +128,8 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 	return false, c.unexpected("the end of a string")
 }
 
-// countPlain returns the number of plain characters at the start of eight bytes of a string. b contains these bytes,
-// the first one as its lowest byte. Quotes, backslashes and control characters are not plain.
+// countPlain returns the number of plain characters at the start of eight bytes of a string. The parameter b contains
+// these bytes; the first of them is the lowest byte. Quotes, backslashes and control characters are not plain.
 //
 // The expression tests all eight bytes at once. Subtracting n from a byte sets its high bit if the byte is less than
 // n. A borrow can set a wrong bit only in a byte above the first match, where it does not matter.
@@ -140,8 +139,6 @@ func countPlain(b uint64) int {
 	return bits.TrailingZeros64(found) / 8
 }
 
-// escapeLength returns the number of bytes that follow the backslash in an escape. rest is the text after the
-// backslash. It returns false if the escape is invalid.
 func escapeLength(rest []byte) (int, bool) {
 	if len(rest) == 0 {
 		return 0, false

@@ -12,7 +12,7 @@ import (
 // frames is an io.Reader whose data arrives in separate HTTP/2 frames. Read waits for the first frame, and returns
 // the data of all frames that have arrived.
 type frames struct {
-	arrivals  chan int // Receives the length of each arriving frame, in bytes.
+	arrivals  chan int
 	available int
 	reads     int
 }
@@ -40,7 +40,7 @@ func TestLongListIsReadInBatches(t *testing.T) {
 	for name, test := range map[string]struct {
 		frames   int
 		list     bool
-		maxReads int // Maximum number of Read calls on the source.
+		maxReads int
 		minReads int
 	}{
 		"long":   {frames: 5000, list: true, maxReads: 128 + 5000/20, minReads: 5000 / 20},

@@ -10,13 +10,12 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// podSpecificText matches the parts of a pod's JSON text that differ from pod to pod.
+// podSpecificText matches the parts of a pod's JSON text that are different in each pod.
 var podSpecificText = regexp.MustCompile(
 	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}|-[0-9a-z]{5}"|` +
 		`\d\d:\d\dZ|\d+\.\d+\.\d+"|"\d{4,}"`,
 )
 
-// BenchmarkEvent measures decoding a pod's event into an Object, including its managedFields.
 func BenchmarkEvent(b *testing.B) {
 	text, err := os.ReadFile("../testdata/pod-table.jsonl")
 	if err != nil {

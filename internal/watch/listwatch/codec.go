@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// sampleObjects is the number of objects from which a compression dictionary is built. The method train selects
-	// them evenly from the first objects of a list.
+	// sampleObjects is the number of objects from which a compression dictionary is built. They are selected evenly
+	// from the first objects of a list.
 	sampleObjects = 16
 	// trainingObjects is the number of objects of a list after which the compression dictionary is built. The first
 	// objects of the list stay uncompressed until then.
 	trainingObjects = 256
-	// trainingBytes is the size of text after which the compression dictionary is built, if a list reaches this size
-	// before trainingObjects.
+	// trainingBytes is a limit for large objects: the compression dictionary is built earlier than after
+	// trainingObjects if the objects reach this size together.
 	trainingBytes = 8 << 20
-	// sampleBytes is the maximum number of bytes that one object contributes to the dictionary. Without it, one large
+	// sampleBytes is the maximum number of bytes of one object in the dictionary. Without this limit, one large
 	// object could fill the dictionary.
 	sampleBytes = s2.MaxDictSize / 4
 )
@@ -25,15 +25,15 @@ const (
 // similar, so a dictionary from a few objects compresses the others to a tenth of their size. The zero codec has no
 // dictionary. A codec is safe for concurrent use.
 type codec struct {
-	mask func(dst, text []byte) ([]byte, error) // Masks decoded text for guests (share-link viewers); nil for no masking.
-	// unmasked is the codec that decodes the text before it is masked. It is set only together with mask. A codec
-	// with a mask never encodes.
+	mask func(dst, text []byte) ([]byte, error) // Masks text for guests (share-link viewers); nil for no mask.
+	// unmasked is the codec that decodes the text before it is masked. It is set only if mask is set. A codec with a
+	// mask only decodes.
 	unmasked   *codec
-	dictionary *s2.Dict // Compression dictionary; nil for none.
+	dictionary *s2.Dict
 }
 
-// newCodec returns a codec whose dictionary consists of the given samples of text. If the samples are too short, the
-// codec has no dictionary.
+// newCodec returns a codec whose dictionary consists of the given samples of text. If they are too short, the codec
+// has no dictionary.
 func newCodec(samples [][]byte) *codec {
 	var dictionary []byte
 	for _, sample := range samples {
@@ -42,7 +42,8 @@ func newCodec(samples [][]byte) *codec {
 	return &codec{dictionary: s2.MakeDict(dictionary, nil)}
 }
 
-// encode compresses the text. The result is stored in dst if dst has enough capacity for the worst case.
+// encode compresses the text. The result is stored in dst, if dst has enough capacity for text that cannot be
+// compressed.
 func (c *codec) encode(dst, text []byte) []byte {
 	if c.dictionary == nil {
 		return s2.Encode(dst, text)

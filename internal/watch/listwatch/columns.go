@@ -19,16 +19,15 @@ type Column struct {
 	Format      string `json:"format"`
 	Description string `json:"description,omitempty"`
 	Priority    int32  `json:"priority"` // kubectl get shows columns with a priority above 0 only with -o wide.
-	// Relative means that cells of the column contain an RFC 3339 timestamp, which is displayed as elapsed time. The
-	// timestamp is the complete cell, or a part as in "3 (2026-11-21T10:00:00Z ago)".
+	// Relative means that the cells of the column contain a timestamp (RFC 3339), which is displayed as the time
+	// elapsed since then. The timestamp is the complete cell, or a part as in "3 (2026-11-21T10:00:00Z ago)".
 	Relative bool `json:"relative,omitempty"`
 
-	fullDescription string   // Description before shortening. For a CRD's column, it can contain the JSONPath.
+	fullDescription string   // Description before shortening. In a CRD, it can contain the JSONPath.
 	paths           []string // Paths to the timestamp in the object, the preferred path first.
 	shownPath       string   // JSON Pointer to the displayed value or a parent of it; empty if unknown.
 }
 
-// plainColumns returns the columns Name and Age. They are used for objects that a server sends without a Table.
 func plainColumns() []Column {
 	return markRelative([]Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "date"}}, "", nil)
 }
@@ -63,9 +62,9 @@ func relativePaths(resource, column string) []string {
 	return nil
 }
 
-// markRelative sets Relative for the columns whose cells show elapsed time. dates contains the paths of a CRD's
-// columns of type date, by column name. It is nil if the resource is not known to be defined by a CRD. A CRD can have
-// an Age column of another type. It can contain anything, so it is not marked.
+// markRelative sets Relative for the columns whose cells show elapsed time. The map dates contains the paths of a
+// CRD's columns of type date, by column name. It is nil if the resource is not known to be defined by a CRD. In a
+// CRD, a column Age that is not of type date can contain anything, so it is not marked.
 func markRelative(columns []Column, resource string, dates map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
@@ -80,8 +79,8 @@ func markRelative(columns []Column, resource string, dates map[string]string) []
 	return columns
 }
 
-// ElapsedText returns the text that is displayed for a cell at the given time. In a column with Relative, it replaces
-// each timestamp in the cell by the time elapsed since then.
+// ElapsedText returns the text that is displayed for a cell at the time now. In a column that shows elapsed time (see
+// Relative), it replaces each timestamp in the cell by the time elapsed since then.
 func (c *Column) ElapsedText(cell string, now time.Time) string {
 	if !c.Relative {
 		return cell
@@ -95,7 +94,7 @@ func (c *Column) ElapsedText(cell string, now time.Time) string {
 	})
 }
 
-// timestampPattern matches the timestamps that the method resolve writes into cells.
+// timestampPattern matches the timestamps that replace elapsed times in stored cells (see resolve).
 var timestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // elapsedPattern matches an elapsed time that duration.HumanDuration printed. It is the complete cell, or follows a
@@ -106,11 +105,11 @@ var elapsedPattern = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: 
 // machines can cause such times.
 const futureDuration = "<invalid>"
 
-// resolve replaces the elapsed time in a cell with a timestamp. cell is the text of the cell, object is the JSON text
-// of the object, and created is its creation time.
+// resolve replaces the elapsed time in a cell with a timestamp. The parameter cell is the text of the cell, object is
+// the JSON text of the object, and created is its creation time.
 //
-// It uses the timestamp in the object to which one of the column's paths leads. Without such a timestamp, it
-// subtracts the elapsed time from now. That result is only as precise as the cell's text.
+// The timestamp is the one in the object to which a path of the column leads. Without such a timestamp, resolve
+// subtracts the elapsed time from now. The result is then only as precise as the cell's text.
 func (c *Column) resolve(cell string, object []byte, created, now time.Time) string {
 	m := elapsedPattern.FindStringSubmatchIndex(cell)
 	if m == nil && cell == futureDuration {
@@ -137,8 +136,8 @@ func (c *Column) resolve(cell string, object []byte, created, now time.Time) str
 }
 
 // timestamp returns the time to which the column's paths lead, or the zero Time if there is none. If a path leads to
-// several list elements, it selects the time for which HumanDuration prints the text in printed. If no time matches,
-// it selects the newest.
+// several list elements, it selects the time for which HumanDuration prints the text in the parameter printed. If no
+// time matches, it selects the newest.
 func (c *Column) timestamp(printed string, object []byte, now time.Time) time.Time {
 	var newest time.Time
 	for _, path := range c.paths {
@@ -158,14 +157,13 @@ func (c *Column) timestamp(printed string, object []byte, now time.Time) time.Ti
 	return newest
 }
 
-// parseElapsed parses a text that duration.HumanDuration printed. A day has 24 hours, and a year has 365 days.
 func parseElapsed(text string) (total time.Duration) {
 	units := map[byte]time.Duration{
 		's': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'y': 365 * 24 * time.Hour,
 	}
 	for start, i := 0, 0; i < len(text); i++ {
 		if unit, ok := units[text[i]]; ok {
-			n, _ := strconv.Atoi(text[start:i]) // elapsedPattern accepts only digits here.
+			n, _ := strconv.Atoi(text[start:i])
 			total += time.Duration(n) * unit
 			start = i + 1
 		}
@@ -173,8 +171,8 @@ func parseElapsed(text string) (total time.Duration) {
 	return total
 }
 
-// lookup returns the strings to which a path of member names with dots leads in the object. There can be several,
-// because [] in a path means each element of a list.
+// lookup returns the strings at a path in the object. The path consists of member names, separated by dots. There can
+// be several strings, because [] in a path means each element of a list.
 func lookup(object []byte, path string) []string {
 	return find(jsonscan.NewCursor(object), strings.Split(path, "."))
 }

@@ -17,8 +17,8 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// seed is the seed of the hashes in Object.textHash. It is random, so an attacker cannot construct two texts with the
-// same hash.
+// seed is the seed of all hashes of object texts (see Object.textHash). It is random, so an attacker cannot construct
+// two texts with the same hash.
 var seed = maphash.MakeSeed() //nolint:gochecknoglobals // The hashes of all decoders are compared.
 
 // decoder converts the API server's responses for one resource into Objects. Only one list or watch at a time can use
@@ -30,26 +30,26 @@ type decoder struct {
 	redactor *redact.Redactor
 
 	columns      atomic.Pointer[[]Column] // Columns of the newest list; the pointer is nil before the first list.
-	codec        *codec                   // Compresses the JSON texts of new objects.
-	managers     *codec                   // Compresses the managedFields of new objects.
+	codec        *codec
+	managers     *codec
 	listing      bool
-	listBytes    int64     // Size of the list's objects in bytes, without those that are still in training.
-	training     []*Object // First objects of a list, still uncompressed; nil after train has compressed them.
-	trainingSize int       // Size of the texts of the objects in training, in bytes.
-	samples      [][]byte  // The managedFields of some objects in training.
+	listBytes    int64     // Size of the list's objects in bytes, without those in the field training.
+	training     []*Object // First objects of a list, uncompressed until there are enough for a dictionary; nil later.
+	trainingSize int       // Size in bytes of the texts of the objects in the field training.
+	samples      [][]byte  // The managedFields of some objects in the field training.
 	scratch      []byte
 	packed       []byte
 
-	managed     *Managed // Result of the newest call of compressManaged.
-	managedText []byte   // The uncompressed text of managed.
+	managed     *Managed
+	managedText []byte
 }
 
 func newDecoder(groupResource schema.GroupResource, redactor *redact.Redactor) *decoder {
 	return &decoder{resource: groupResource, redactor: redactor, codec: new(codec), managers: new(codec)}
 }
 
-// beginList prepares the decoder for the first page of a list. The first objects of the list then provide a new
-// compression dictionary.
+// beginList prepares the decoder for the first page of a list. It collects the first objects of the list, from which
+// a new compression dictionary is built.
 func (d *decoder) beginList() {
 	d.redactor.BeginList()
 	d.training, d.trainingSize, d.samples = make([]*Object, 0, trainingObjects), 0, nil
@@ -57,7 +57,7 @@ func (d *decoder) beginList() {
 }
 
 // collecting reports whether the objects decoded so far are still uncompressed, because their dictionary does not
-// exist yet. Callers must not send these objects to others yet, because train will change them.
+// exist yet. Callers must not send these objects to others yet, because the method train will change them.
 func (d *decoder) collecting() bool { return d.training != nil }
 
 // endList ends a list. It compresses the objects that are still uncompressed because the list was too short for a
@@ -110,14 +110,13 @@ func readMembers(object []byte) (m members, err error) {
 	return m, err
 }
 
-// LabelsOf returns metadata.labels of an object's JSON text as a JSON object. The result is empty if there are no
-// labels. It is a slice of the text, not a copy.
+// LabelsOf returns metadata.labels of an object's JSON text as a JSON object, or an empty text if there are no
+// labels. The result is a slice of the text, not a copy.
 func LabelsOf(object []byte) []byte {
 	m, _ := readMembers(object) // Text that is not a JSON object has no labels.
 	return m.labels
 }
 
-// toValidUTF8 replaces each run of invalid UTF-8 bytes in the text by U+FFFD.
 func toValidUTF8(text []byte) []byte {
 	if utf8.Valid(text) {
 		return text
@@ -125,8 +124,8 @@ func toValidUTF8(text []byte) []byte {
 	return bytes.ToValidUTF8(text, []byte(string(utf8.RuneError)))
 }
 
-// object makes an Object from the cells of a table row and from the JSON object at the cursor. It also returns
-// managed, the text of the object's managedFields. managed is a slice of the cursor's data, not a copy.
+// object makes an Object from the cells of a table row and from the JSON object at the cursor. The result managed is
+// the text of the object's managedFields. It is a slice of the cursor's data, not a copy.
 func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed []byte, err error) {
 	redacted, err := d.redactor.Next(d.scratch[:0], c)
 	if err != nil {
@@ -167,10 +166,10 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed [
 }
 
 // cells converts the cells of a table row into the form that an Object stores. It replaces elapsed times ("5m") with
-// timestamps. It undoes the HTML escaping of encoding/json, which encodes "<none>" in 16 bytes.
+// timestamps. It also removes the escapes of encoding/json for HTML, with which "<none>" takes 16 bytes.
 //
-// A row without cells gets the cells of plainColumns. Cells after the last column are removed; rows of IPAddress have
-// such cells. A cell is masked if it can show a value that redaction removed from the object.
+// A row without cells gets the cells of plainColumns. Cells after the last column are removed; for example, rows of
+// IPAddress have such cells. A cell is masked if it can show a value that redaction removed from the object.
 func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created time.Time) []byte {
 	now, columns, builtIn := time.Now(), d.currentColumns(), IsBuiltIn(d.resource.Group)
 	if raw == nil {
@@ -181,7 +180,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 	out := make([]byte, 0, len(raw)+32)
 	out = append(out, '[')
 	c := jsonscan.NewCursor(raw)
-	_ = c.Array(func(i int) error { // The row was parsed before, so it is valid JSON.
+	_ = c.Array(func(i int) error {
 		if i >= len(columns) && len(columns) > 0 {
 			_, err := c.Value()
 			return err
@@ -200,7 +199,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 			return err
 		}
 		if cell[0] != '"' {
-			out = append(out, cell...) // A cell that contains an array or an object stays unchanged.
+			out = append(out, cell...)
 			return nil
 		}
 		text, err := jsonscan.Unquote(cell)

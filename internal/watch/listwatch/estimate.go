@@ -8,11 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// estimateObjects is the number of objects that Estimate lists as a sample. There are enough of them for a
-// compression dictionary, so they compress as well as in a complete list.
+// estimateObjects is the number of objects that Estimate lists as a sample. They are enough for a compression
+// dictionary, so they compress as well as in a complete list.
 const estimateObjects = 64
 
-// Time limits of Count and Estimate. They are short, because the caller waits, but can continue without the result.
+// Time limits of Count and Estimate. They are short, because the caller waits for the result, but can continue
+// without it.
 const (
 	// estimateStall is SourceOptions.Stall for the list request of Count or Estimate.
 	estimateStall = 5 * time.Second
@@ -43,8 +44,6 @@ func (c *Client) Count(ctx context.Context, scope Scope) (int, error) {
 	return len(list.Items) + remainingItems(list), nil
 }
 
-// remainingItems returns the number of objects that follow this page of a list, or 0 if the server does not report
-// it.
 func remainingItems(list *List) int {
 	if list.RemainingItemCount == nil {
 		return 0
@@ -57,8 +56,9 @@ func remainingItems(list *List) int {
 const maxRemaining = 1 << 30
 
 // Estimate returns the number of objects in a scope and their approximate memory in bytes, including the hashes of
-// masked values. It lists one short page and multiplies its memory according to the number of objects that the server
-// reports. With a selector, the server does not report this number. Then only the objects of the page count.
+// masked values. It lists one short page, and extrapolates the memory to the number of objects that the server
+// reports. With a selector, the server does not report this number. The results then include only the objects of the
+// page.
 func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, estimateTimeout)
 	defer cancel()

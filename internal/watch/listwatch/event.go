@@ -11,18 +11,17 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// event is one decoded line of a watch response.
 type event struct {
 	kind            watch.EventType
-	object          *Object  // Object of an ADDED, MODIFIED or DELETED event.
+	object          *Object
 	managed         *Managed // The object's managedFields; nil for objects of a list.
 	initial         bool     // The event belongs to a streaming list.
-	resourceVersion string   // Version in a BOOKMARK event.
-	listEnds        bool     // The event is the BOOKMARK that ends a streaming list.
+	resourceVersion string
+	listEnds        bool // The event is the BOOKMARK that ends a streaming list.
 	status          *metav1.Status
 }
 
-// event decodes one line of a watch response. initial means that the line belongs to a streaming list.
+// event decodes one line of a watch response. The parameter initial means that the line belongs to a streaming list.
 func (d *decoder) event(line []byte, initial bool) (event, error) {
 	e := event{initial: initial}
 	c := jsonscan.NewCursor(toValidUTF8(line))
@@ -60,7 +59,7 @@ func (d *decoder) event(line []byte, initial bool) (event, error) {
 	return e, nil
 }
 
-// read decodes the object at the cursor into the event. The event's type must be known before.
+// read decodes the object at the cursor into the event e. The type of the event must already be known.
 func (e *event) read(d *decoder, c *jsonscan.Cursor) error {
 	switch e.kind {
 	case watch.Error:
@@ -85,7 +84,7 @@ func (e *event) read(d *decoder, c *jsonscan.Cursor) error {
 			return err
 		})
 	}
-	return nil // The method validate reports an unknown or missing type.
+	return nil // An unknown or missing type is an error that the method validate returns.
 }
 
 func (e *event) validate() error {
@@ -129,7 +128,6 @@ func (e *event) readBookmark(c *jsonscan.Cursor) error {
 	})
 }
 
-// forReflector converts the event to the form that client-go's Reflector expects.
 func (e *event) forReflector() watch.Event {
 	switch e.kind {
 	case watch.Error:

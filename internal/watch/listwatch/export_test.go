@@ -11,9 +11,9 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// CheckLine decodes a line as an event of a list and of a watch, for pods and for Secrets, and checks the results.
-// Without this function, a test outside the package would have to send the line through a stream. That would make a
-// fuzz test a thousand times slower.
+// CheckLine decodes a line as an event of a list and of a watch, for pods and for Secrets, and checks the results. A
+// test outside the package would have to send the line through a stream, which would make a fuzz test a thousand
+// times slower.
 func CheckLine(t *testing.T, line []byte) {
 	t.Helper()
 	for _, initial := range []bool{false, true} {
@@ -48,8 +48,8 @@ func CheckLine(t *testing.T, line []byte) {
 	}
 }
 
-// Compressed returns an Object with its own codec, as if its list had only this object. freed is called after the
-// garbage collector has freed the codec.
+// Compressed returns an Object with its own codec, as if its list had only this object. The function freed is called
+// after the garbage collector has freed the codec.
 func Compressed(text string, freed func()) *Object {
 	objectCodec := new(codec)
 	runtime.AddCleanup(objectCodec, func(freed func()) { freed() }, freed)
@@ -59,7 +59,7 @@ func Compressed(text string, freed func()) *Object {
 }
 
 // Decode repeatedly decodes the lines of a stream of pods, for a benchmark. If initial is true, the lines belong to a
-// list whose dictionary exists already. Otherwise they are events after the list.
+// list whose compression dictionary exists already. Otherwise they are events after the list.
 func Decode(b *testing.B, lines [][]byte, initial bool) {
 	b.Helper()
 	d := newDecoder(schema.GroupResource{Resource: "pods"}, redact.New(nil, "", "pods"))
@@ -78,13 +78,13 @@ func Decode(b *testing.B, lines [][]byte, initial bool) {
 	n := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		decode(1+n%(len(lines)-1), initial) // Skips the first line, which has the column definitions.
+		decode(1+n%(len(lines)-1), initial)
 		n++
 	}
 }
 
-// ReadInBatches returns a reader for a list that reads r as a stream does. After a call of endList, it reads without
-// delay.
+// ReadInBatches returns a reader for the data of r, which reads in batches as for a list. After a call of the
+// function endList, it reads without delay.
 func ReadInBatches(r io.Reader) (list io.Reader, endList func()) {
 	g := &batchReader{source: r, isList: true}
 	return g, func() { g.isList = false }

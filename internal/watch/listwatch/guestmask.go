@@ -11,7 +11,7 @@ import (
 // time can use it.
 type GuestMask struct {
 	mask      *redact.GuestMask
-	lastCodec *codec // Masking codec for the previous Object, reused because Objects of one list share a codec.
+	lastCodec *codec // Codec that masks texts of the previous Object. Objects of one list share it, so it is used again.
 }
 
 // NewGuestMask returns the GuestMask of a resource. group is "" for the core group.
@@ -29,8 +29,8 @@ func (v *GuestMask) Object(o *Object) *Object {
 	return &masked
 }
 
-// After returns a copy of o with a text that is masked for guests. before is the previous version of the object.
-// Masked values that differ from those in before are marked as changed.
+// After returns a copy of o with a text that is masked for guests. The parameter before is the previous version of
+// the object. Masked values that differ from those in before get a mask with the word "changed".
 func (v *GuestMask) After(before, o *Object) (*Object, error) {
 	old, err := before.JSON()
 	if err != nil {

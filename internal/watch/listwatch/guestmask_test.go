@@ -8,7 +8,6 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// A GuestMask that masks objects of many lists keeps data of only the last list in memory.
 func TestGuestMaskKeepsOneListInMemory(t *testing.T) {
 	mask := listwatch.NewGuestMask("", "pods")
 	freed := make(chan struct{}, 10)

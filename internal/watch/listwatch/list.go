@@ -10,7 +10,7 @@ import (
 )
 
 // list reads the text of a Table or of a plain list. It decodes one row at a time, so that the text of all rows is
-// never in memory. After each row, it calls observe with the number of rows read so far.
+// never in memory. After each row, it calls the function observe with the number of rows read so far.
 func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	list := &List{}
 	add := func(cells []byte, object *jsonscan.Cursor) error {
@@ -61,8 +61,8 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 // server. Such a response must not count as an empty list.
 var errNotAList = errors.New("the response is not a list: it has neither rows nor items")
 
-// eachMember reads the next JSON object from dec, and calls visit for each member. visit must read the member's value
-// from dec.
+// eachMember reads the next JSON object from dec, and calls visit for each member. The function visit must read the
+// member's value from dec.
 func eachMember(dec *json.Decoder, visit func(key string) error) error {
 	return each(dec, '{', func() error {
 		key, err := dec.Token()
@@ -77,7 +77,6 @@ func eachMember(dec *json.Decoder, visit func(key string) error) error {
 	})
 }
 
-// eachElement reads the next JSON array from dec, and calls visit for each element. It treats null as an empty array.
 func eachElement(dec *json.Decoder, visit func(json.RawMessage) error) error {
 	return each(dec, '[', func() error {
 		var raw json.RawMessage

@@ -14,7 +14,6 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// items returns objects with similar texts, so that a dictionary compresses them well.
 func items(n int) []apitest.Item {
 	list := make([]apitest.Item, n)
 	for i := range list {
@@ -71,8 +70,8 @@ func TestObjectsOfPreviousListsAreSmall(t *testing.T) {
 	}
 }
 
-// Compression preserves each object's text byte by byte, with or without a dictionary, in lists and in watches. With
-// a dictionary, an object takes at most 300 bytes.
+// Compression preserves each object's text byte by byte, with or without a dictionary, and in lists and watches. With
+// a dictionary, the memory of an object is at most 300 bytes.
 func TestTextsRoundTrip(t *testing.T) {
 	for _, n := range []int{1, 31, 32, 255, 256, 300} {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
@@ -115,8 +114,8 @@ func TestTextsRoundTrip(t *testing.T) {
 	}
 }
 
-// client-go reads the objects of a streaming list as soon as they are sent. They are therefore not changed after
-// that. The race detector verifies this.
+// The objects of a streaming list do not change after they were sent to client-go, which reads them immediately. The
+// race detector verifies this.
 func TestStreamedObjectsCanBeReadImmediately(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, items(300)...)
@@ -135,7 +134,7 @@ func TestList(t *testing.T) {
 		name    string
 		columns string
 		page, n int
-		want    int // Expected number of columns.
+		want    int
 	}{
 		{name: "a table", columns: "[" + nameColumn + "," + ageColumn + "]", n: 5, want: 2},
 		{name: "a table in pages", columns: "[" + nameColumn + "," + ageColumn + "]", n: 5, page: 2, want: 2},
@@ -208,7 +207,6 @@ func TestColumnsChangeWithAList(t *testing.T) {
 	}
 }
 
-// A Column encodes to the JSON that the page expects.
 func TestColumnsAsJSON(t *testing.T) {
 	got, err := json.Marshal(listwatch.Column{Name: "Age", Type: "date", Relative: true})
 	if want := `{"name":"Age","type":"date","format":"","priority":0,"relative":true}`; err != nil ||

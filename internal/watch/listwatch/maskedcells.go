@@ -7,15 +7,14 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// maskedCell is the JSON text of a cell that can show a masked value.
 const maskedCell = `"(masked)"`
 
-// generatedDescription is the prefix of the description that the API server generates for a CRD's column without a
-// description. The column's JSONPath follows the prefix.
+// generatedDescription is the start of the description that the API server generates for a CRD's column that has
+// none. The JSONPath of the column follows.
 const generatedDescription = "Custom resource definition column (in JSONPath format): "
 
-// markPaths sets the shownPath of each column whose value is at a known path. paths contains the JSONPaths of the
-// columns in a CRD, by column name. paths is nil if they are not known.
+// markPaths sets the shownPath of each column whose value is at a known path. The map paths contains the JSONPaths of
+// a CRD's columns, by column name. It is nil if they are not known.
 func markPaths(columns []Column, paths map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
@@ -35,8 +34,8 @@ func markPaths(columns []Column, paths map[string]string) []Column {
 	return columns
 }
 
-// literalPrefix converts the plain member names at the start of a JSONPath to a JSON Pointer. The complete JSONPath
-// leads to the value at this pointer, or to a value inside it.
+// literalPrefix converts the plain member names at the start of a JSONPath to a JSON Pointer. The value of the
+// complete JSONPath is the value at this pointer, or a value inside it.
 func literalPrefix(jsonPath string) string {
 	var pointer strings.Builder
 	path, ok := strings.CutPrefix(strings.Trim(jsonPath, "{} "), ".")
@@ -69,12 +68,12 @@ func cutName(path string) (name, rest string, more bool) {
 }
 
 // mayShowMasked reports whether a cell of the column can show a part of a value that redaction has masked or dropped.
-// It can if the column's path equals the path of this value, or is a parent or child of it. builtIn means that the
-// object is of one of Kubernetes' own kinds.
+// It can if the column's path equals the path of this value, or is a parent or child of it. The parameter builtIn
+// means that Kubernetes itself defines the object's kind.
 //
-// A column without a known path can show any masked value, except that columns of Kubernetes' own kinds cannot show
-// values for which isUnprinted returns true. Dropped annotations do not count for such a column. Most objects have a
-// dropped annotation with a copy of the object, so otherwise all cells of the column would be masked.
+// A column without a known path can show any masked value. For kinds of Kubernetes itself, values for which
+// isUnprinted returns true are an exception. Dropped annotations do not count for a column without a known path: most
+// objects have a dropped annotation with a copy of the object, so all such columns would be masked.
 func (c *Column) mayShowMasked(removed *redact.Redacted, builtIn bool) bool {
 	if c.shownPath == "" {
 		return slices.ContainsFunc(removed.Masked, func(path string) bool { return !builtIn || !isUnprinted(path) })
@@ -82,13 +81,12 @@ func (c *Column) mayShowMasked(removed *redact.Redacted, builtIn bool) bool {
 	return slices.ContainsFunc(removed.Masked, c.overlaps) || slices.ContainsFunc(removed.Dropped, c.overlaps)
 }
 
-// overlaps reports whether path equals the column's shownPath, or is a parent or child of it.
 func (c *Column) overlaps(path string) bool {
 	return path == c.shownPath || strings.HasPrefix(path, c.shownPath+"/") || strings.HasPrefix(c.shownPath, path+"/")
 }
 
-// isUnprinted reports whether the value at the path is shown by no column of Kubernetes' own kinds. Source:
-// kubernetes v1.36, pkg/printers/internalversion/printers.go.
+// isUnprinted reports whether no column of Kubernetes' own kinds shows the value at the path. Source: kubernetes
+// v1.36, pkg/printers/internalversion/printers.go.
 func isUnprinted(path string) bool {
 	names := strings.Split(path, "/")[1:]
 	switch names[0] {

@@ -43,7 +43,6 @@ func newScopedSource(
 	return s
 }
 
-// A cell is masked if it can show a masked value. Any other cell is not masked.
 func TestCellsOfMaskedValues(t *testing.T) {
 	const databases = "example.com/v1/databases"
 	columnShowing := func(path string) string {
@@ -54,7 +53,7 @@ func TestCellsOfMaskedValues(t *testing.T) {
 		`"users":[{"name":"a","password":"CANARY"}]}`
 	tests := []struct {
 		name, ref, rule string
-		column          string // Definition of the column between Name and Age.
+		column          string
 		paths           map[string]string
 		rest            string
 		masked          bool
@@ -155,9 +154,9 @@ func TestCellsOfMaskedValues(t *testing.T) {
 	}
 }
 
-// A cell that shows an annotation is masked for every viewer if the annotation was dropped. For guests, it is also
-// masked if the annotation can contain a copy of an object. This applies to the annotations of the object itself and
-// of a template inside it.
+// A cell that shows an annotation is masked for every viewer if redaction dropped the annotation. For guests (viewers
+// of a share link), it is also masked if the annotation can contain a copy of an object. This applies to the
+// annotations of the object itself and of a template inside it.
 func TestCellsOfDroppedAnnotations(t *testing.T) {
 	const rollouts = "argoproj.io/v1alpha1/rollouts"
 	const annotations = `"annotations":{"example.com/copy":"{\"x\":\"CANARY\"}","example.com/owner":"me",` +
@@ -168,7 +167,7 @@ func TestCellsOfDroppedAnnotations(t *testing.T) {
 			annotationsPath + `.kapp\\.k14s\\.io/original`:      {false, false},
 			annotationsPath + `.example\\.com/copy`:             {true, false},
 			annotationsPath + `.example\\.com/owner`:            {true, true},
-			annotationsPath + `['example.com/owner']`:           {false, false}, // An annotation without special rules.
+			annotationsPath + `['example.com/owner']`:           {false, false}, // brackets: counts as all annotations
 			strings.TrimSuffix(annotationsPath, "s"):            {true, true},
 			strings.TrimSuffix(annotationsPath, ".annotations"): {false, false},
 		} {
@@ -194,8 +193,8 @@ func TestCellsOfDroppedAnnotations(t *testing.T) {
 	}
 }
 
-// The last-applied annotation and managedFields are dropped, and the values that rules select are masked. This
-// applies to objects of every kind, from lists, streaming lists and watches.
+// In objects of every kind, from lists, streaming lists and watches, the last-applied annotation and managedFields
+// are dropped, and the values that rules select are masked.
 func TestEverySourceIsMasked(t *testing.T) {
 	const metadataJSON = `"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"CANARY",` +
 		`"example.com/token":"CANARY"},"managedFields":[{"manager":"CANARY","fieldsV1":{"v:CANARY":{}}}]`

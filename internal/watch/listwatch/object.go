@@ -1,5 +1,5 @@
-// Package listwatch is the client of the API server. It lists and watches a resource as Tables with the objects
-// included. From each table row it makes a compact Object.
+// Package listwatch is the client of the API server. It lists and watches a resource as Tables, which also contain
+// the objects. From each table row it makes a compact Object.
 //
 // A Table (the format that kubectl get requests) contains the server's own cells and the full object in one response.
 // Built-in kinds, custom resources and aggregated APIs support it. Servers that cannot print Tables send plain
@@ -28,15 +28,15 @@ import (
 // Object is one object of the cluster in compact form. It contains the values that tables and selectors need, and the
 // redacted JSON text of the object in compressed form.
 type Object struct {
-	// data contains six parts one after the other: namespace, name, uid, resourceVersion, cells and body (the
-	// compressed text). ends contains the end of each part as an index in data. The end of body is the end of data.
+	// data consists of six parts: namespace, name, uid, resourceVersion, cells and body (the compressed text of the
+	// object). The array ends contains the end of each part as an index in data, except for the last part.
 	data        []byte
 	ends        [5]uint32
 	created     int64                 // Creation time in Unix seconds; 0 if unknown.
 	labels      unique.Handle[string] // Labels as JSON text; objects with the same labels share it.
 	codec       *codec
 	managedTime int64  // Newest time in the managedFields, in Unix seconds. The managedFields are not stored.
-	textHash    uint64 // Hash of the redacted text, with a seed that differs in each process.
+	textHash    uint64 // Hash of the redacted text. It is different in each process.
 }
 
 // Namespace returns the object's namespace, or an empty string for a cluster-scoped object.
@@ -52,7 +52,7 @@ func (o *Object) UID() string { return string(o.data[o.ends[1]:o.ends[2]]) }
 // conventions require.
 func (o *Object) ResourceVersion() string { return string(o.data[o.ends[2]:o.ends[3]]) }
 
-// text returns one part of the field data without a copy: 0 is the namespace, 1 the name, 2 the uid, 3 the
+// text returns one part of the field data without a copy: part 0 is the namespace, 1 the name, 2 the uid, 3 the
 // resourceVersion.
 func (o *Object) text(part int) []byte {
 	if part == 0 {
@@ -72,10 +72,10 @@ func (o *Object) Compare(other *Object) int {
 	return cellsort.CompareText(o.text(1), other.text(1))
 }
 
-// Cell returns one cell of the row as JSON. at is the index of the cell. It returns nil if the row has fewer cells.
+// Cell returns the cell with the index at, as JSON. It returns nil if the row has fewer cells.
 func (o *Object) Cell(at int) (cell []byte) {
 	c := jsonscan.NewCursor(o.Cells())
-	_ = c.Array(func(i int) error { // The cells are valid JSON, so there is no error.
+	_ = c.Array(func(i int) error {
 		if i < at {
 			return nil
 		}
@@ -89,8 +89,8 @@ func (o *Object) Cell(at int) (cell []byte) {
 // the result, which is part of the Object.
 func (o *Object) Cells() []byte { return o.data[o.ends[3]:o.ends[4]:o.ends[4]] }
 
-// SameCells reports whether two Objects with the same resourceVersion have equal cells. It ignores timestamps,
-// because some are computed from a rounded elapsed time and differ from list to list.
+// SameCells reports whether two Objects with the same resourceVersion have equal cells. It ignores timestamps: some
+// of them are computed from a rounded elapsed time, and are different in each list.
 func (o *Object) SameCells(other *Object) bool {
 	a, b := o.Cells(), other.Cells()
 	return bytes.Equal(a, b) || bytes.Equal(timestampPattern.ReplaceAll(a, nil), timestampPattern.ReplaceAll(b, nil))
@@ -108,8 +108,9 @@ func (o *Object) Created() time.Time {
 // have equal handles.
 func (o *Object) Labels() unique.Handle[string] { return o.labels }
 
-// ManagedTime returns the newest time in the object's managedFields, in whole seconds. A change after which this time
-// is the same possibly has no entry in the managedFields, such as a deletion that waits for finalizers.
+// ManagedTime returns the newest time in the object's managedFields, in whole seconds. If a change does not increase
+// this time, the managedFields possibly have no entry for the change. An example is a deletion that waits for
+// finalizers.
 func (o *Object) ManagedTime() time.Time { return time.Unix(o.managedTime, 0).UTC() }
 
 // JSON returns the object's redacted text. Each call decompresses the text again.
@@ -146,8 +147,8 @@ func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, body 
 	o.data = append(data, body...)
 }
 
-// repack replaces the body (the compressed text), which is encoded with the given codec. The caller must be the only
-// user of the Object.
+// repack replaces the body (the compressed text of the object). The parameter body must be encoded with the codec c.
+// The caller must be the only user of the Object.
 func (o *Object) repack(c *codec, body []byte) {
 	data := make([]byte, 0, int(o.ends[4])+len(body))
 	data = append(data, o.data[:o.ends[4]]...)
@@ -155,8 +156,7 @@ func (o *Object) repack(c *codec, body []byte) {
 	o.codec = c
 }
 
-// GetObjectKind and DeepCopyObject make Object a runtime.Object, which client-go's Reflector requires. Nothing uses
-// the returned kind.
+// GetObjectKind returns an empty kind. client-go's Reflector requires the method, but nothing uses the result.
 func (o *Object) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject returns the Object itself, because an Object is immutable.
@@ -169,7 +169,6 @@ func (o *Object) GetObjectMeta() metav1.Object {
 	}
 }
 
-// bookmark is the object of a BOOKMARK event, in the form that client-go's Reflector reads.
 type bookmark struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta

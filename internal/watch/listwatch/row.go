@@ -6,7 +6,7 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// AppendRow appends the object to dst as the JSON of a table row for the browser,
+// AppendRow appends the object to dst as the JSON of a table row for the browser, with the members
 // {"ns","name","uid","rv","created","cells"}.
 func (o *Object) AppendRow(dst []byte) []byte {
 	dst = append(dst, `{"ns":`...)

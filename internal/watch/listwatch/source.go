@@ -33,9 +33,9 @@ type Client struct {
 	codecs serializer.CodecFactory
 }
 
-// NewClient returns a Client that uses a changed copy of config. The copy has no Timeout, because a timeout would
-// interrupt long lists and end watches. It has no client-side rate limit, because API Priority and Fairness in the
-// server replaces it. The Client redacts all objects that it reads by the given rules.
+// NewClient returns a Client for the API server in config. It redacts all objects that it reads by the given rules.
+// It ignores the Timeout in config, which would interrupt long lists and end watches. It also ignores the client-side
+// rate limit, because API Priority and Fairness in the server replaces it.
 func NewClient(config *rest.Config, rules redact.Rules) *Client {
 	config = rest.CopyConfig(config)
 	config.Timeout = 0
@@ -50,7 +50,7 @@ type Scope struct {
 	Resource    schema.GroupVersionResource
 	Namespace   string // Empty means all namespaces, or that the resource is cluster-scoped.
 	Fields      string // Field selector; empty means all objects.
-	Metadata    bool   // Request only the metadata of the objects.
+	Metadata    bool   // Request only the metadata of objects.
 	GuestMasked bool   // Mask objects and cells for guests (viewers of a share link) before storing them.
 }
 
@@ -61,7 +61,7 @@ type Source struct {
 	codec     runtime.ParameterCodec
 	decoder   *decoder
 	options   SourceOptions
-	listCount int // Number of objects in the pages of the list that were read so far.
+	listCount int // Number of objects that were read so far, in all pages of the current list.
 }
 
 // SourceOptions configures a Source, in addition to its Scope.
@@ -72,19 +72,19 @@ type SourceOptions struct {
 	// Stalled is called after a streaming list has failed because it made no progress for too long (see Stall).
 	Stalled func()
 	// Established is called once for each watch that works, but not for a streaming list. A watch works if its first
-	// event is not an error, or if it sends nothing for watchGracePeriod. Established is optional.
+	// event is not an error, or if the server sends nothing for watchGracePeriod. The function is optional.
 	Established func()
-	// Failed is called when a streaming list fails for another reason than Stall. client-go retries the list without
-	// reporting the error. Failed is optional.
+	// Failed is called when a streaming list fails, except for lack of progress (see Stall). client-go retries the
+	// list without reporting the error. The function is optional.
 	Failed func(error)
 	// Panicked is called after a panic during decoding. v is the value of the panic, and stack is its stack trace.
 	// The panic fails the list or watch, but does not end the program.
 	Panicked func(v any, stack []byte)
-	// Observe is called for each object of a list, and at the end of the list. objects is the number of objects
-	// received so far. bytes is the size of the objects that are already compressed.
+	// Observe is called for each object of a list, and at the end of the list. The argument objects is the number of
+	// objects received so far, and bytes is the size of those that are already compressed.
 	Observe func(objects int, bytes int64)
-	// Masks stores keyed hashes of masked values, with which changes of a value are detected. The Sources of one
-	// resource share it. If it is nil, the Source gets its own.
+	// Masks stores keyed hashes of masked values, by which a change of a value is detected. All Sources of one
+	// resource share it. If it is nil, the Source creates its own.
 	Masks *redact.Memory
 }
 
@@ -152,11 +152,11 @@ func (s *Source) Columns() []Column { return s.decoder.currentColumns() }
 func (s *Source) DigestBytes() int64 { return s.decoder.redactor.DigestBytes() }
 
 // SetDates sets the paths of the resource's date columns, by column name. The paths have the form that SimplePath
-// returns. They apply from the next list or watch on.
+// returns. They apply to later lists and watches.
 func (s *Source) SetDates(dates map[string]string) { s.decoder.dates = dates }
 
 // SetPaths sets the JSONPaths of a CRD's printer columns, by column name. A nil map means that they are not known.
-// They apply from the next list or watch on.
+// They apply to later lists and watches.
 func (s *Source) SetPaths(paths map[string]string) { s.decoder.paths = paths }
 
 // responseTimeout is the maximum time from a list request to the start of its response. kube-apiserver can spend up
@@ -180,7 +180,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = body.Close() }() // An error does not matter, because the body is not read any more.
+	defer func() { _ = body.Close() }()
 	limit = 2 * s.options.Stall
 	stalled.Reset(limit)
 	if options.Continue == "" {
@@ -203,7 +203,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	return list, err
 }
 
-// recover converts a panic during decoding into an error. List and stream.read defer it.
+// recover converts a panic during decoding into an error. It is deferred in List and in the method read of stream.
 func (s *Source) recover(err *error) {
 	if v := recover(); v != nil {
 		s.options.Panicked(v, debug.Stack())
@@ -211,7 +211,7 @@ func (s *Source) recover(err *error) {
 	}
 }
 
-// Watch starts a watch. The Stop method of the result waits until the goroutine of the watch has ended.
+// Watch starts a watch. The Stop method of the returned watch waits until the goroutine of the watch has ended.
 func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	options.Watch = true
 	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
@@ -249,7 +249,7 @@ func (c *Client) Get(
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = body.Close() }() // An error does not matter, because the body is not read any more.
+	defer func() { _ = body.Close() }()
 	raw, err := io.ReadAll(body)
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", resource.Resource, name, err)

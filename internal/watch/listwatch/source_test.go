@@ -31,7 +31,8 @@ func dateColumn(name string) string {
 	return fmt.Sprintf(`{"name":%q,"type":"date","priority":0}`, name)
 }
 
-// newSource returns a Source for a ref (group/version/plural), with defaults for options that are not set.
+// newSource returns a Source for a ref (group/version/name of a resource), with defaults for options that are not
+// set.
 func newSource(t *testing.T, server *apitest.Server, ref string, options listwatch.SourceOptions) *listwatch.Source {
 	t.Helper()
 	parts := strings.Split(strings.TrimPrefix(ref, "core"), "/")
@@ -399,7 +400,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	for i, want := range []string{"(masked)", "", "(masked, change 1)"} {
 		e := nextEvent(t, w)
 		if i == 1 {
-			continue // Skip the bookmark.
+			continue
 		}
 		text, err := objectOf(t, e).JSON()
 		if err != nil {

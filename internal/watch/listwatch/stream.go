@@ -22,16 +22,17 @@ const maxLine = 64 << 20
 // so waiting for a batch delays nothing.
 const reflectorBatch = 64
 
-// maxSilence is the maximum time without data on a watch. After that, the watch is closed. API servers send a
-// bookmark about every minute. HTTP/2 pings detect a dead connection sooner, but some proxies use HTTP/1.1, which has
-// no pings.
+// maxSilence is the maximum time without data on a watch. After that, the watch is closed, because its connection is
+// probably dead: API servers send a bookmark about every minute. HTTP/2 pings detect a dead connection sooner, but
+// some proxies use HTTP/1.1, which has no pings.
 const maxSilence = 150 * time.Second
 
-// watchGracePeriod is the time after which a watch without events counts as working. If an API server no longer has
-// the events after the requested resourceVersion, it accepts the watch and immediately sends an error.
+// watchGracePeriod is the time after which a watch without events counts as working. The wait is necessary because an
+// API server that no longer has the events after the requested resourceVersion accepts the watch, but immediately
+// sends an error event.
 const watchGracePeriod = 500 * time.Millisecond
 
-// stream reads the response of a watch and sends its events to a channel. It implements watch.Interface for
+// stream reads the response to a watch and sends its events to a channel. It implements watch.Interface for
 // client-go's Reflector.
 type stream struct {
 	source *Source
@@ -48,7 +49,7 @@ func startStream(
 	go func() {
 		defer close(s.done)
 		defer close(s.events)
-		defer func() { _ = body.Close() }() // An error does not matter, because the stream has ended.
+		defer func() { _ = body.Close() }()
 		if err := s.read(ctx, initial); err != nil && ctx.Err() == nil {
 			s.send(ctx, watch.Event{Type: watch.Error, Object: statusOf(err)})
 		}
@@ -96,16 +97,16 @@ func (s *stream) read(ctx context.Context, initial bool) (err error) {
 	return s.readEvents(ctx, lines, initial)
 }
 
-// readList reads the initial events of a streaming list, up to the bookmark that ends the list. It sends the first
-// objects only after their compression dictionary exists: building the dictionary changes these objects, and a
-// receiver can read an Object at any time.
+// readList reads the initial events of a streaming list, up to the bookmark that ends the list. It sends no objects
+// before their compression dictionary exists, because building the dictionary changes these objects, and a receiver
+// can read an Object at any time.
 func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	options := &s.source.options
 	s.source.decoder.beginList()
 	var gaveUp atomic.Bool
 	stalled := time.AfterFunc(options.Stall, func() {
 		gaveUp.Store(true)
-		_ = s.body.Close() // An error does not matter, because the list fails anyway.
+		_ = s.body.Close()
 	})
 	defer stalled.Stop()
 	var pending []watch.Event
@@ -147,8 +148,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	}
 }
 
-// endList sends the remaining events of a streaming list, which are in rest. onlyAdded means that all events were
-// objects of the list. endList then reports their final number and size.
+// endList sends the remaining events of a streaming list, which are in the parameter rest. If all events were objects
+// of the list (onlyAdded), endList also reports their final number and size to the function Observe.
 func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, onlyAdded bool) {
 	s.source.decoder.endList()
 	if onlyAdded {
@@ -157,10 +158,10 @@ func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, o
 	s.send(ctx, rest...)
 }
 
-// readEvents reads the events after a list. If the stream is interrupted or silent, it returns no error. The
-// Reflector then resumes the watch after the last event.
+// readEvents reads the events after a list. If the stream is interrupted or sends no data for too long, it returns no
+// error, so that the Reflector resumes the watch after the last event.
 func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool) error {
-	silenceTimer := time.AfterFunc(maxSilence, func() { _ = s.body.Close() }) // An error does not matter here.
+	silenceTimer := time.AfterFunc(maxSilence, func() { _ = s.body.Close() })
 	defer silenceTimer.Stop()
 	startup := time.AfterFunc(watchGracePeriod, s.source.options.Established)
 	defer startup.Stop()
@@ -187,8 +188,8 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool
 	}
 }
 
-// statusOf returns the Status for the ERROR event of a stream that ended with err. After the ERROR event, the
-// Reflector starts a new list, or for some Status reasons retries the request.
+// statusOf returns the Status for the ERROR event of a stream that ended with the error err. After such an event, the
+// Reflector starts a new list, or retries the request if the reason in the Status allows this.
 func statusOf(err error) *metav1.Status {
 	if sent, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		return &sent.ErrStatus
@@ -206,8 +207,8 @@ type lineReader struct {
 	lastLine []byte
 }
 
-// next returns the next line. The line is valid until next is called again, which overwrites the old line with zeros,
-// because it contains values before masking.
+// next returns the next line. The line is valid only until the next call of this method, which overwrites it with
+// zeros, because it contains values before masking.
 func (l *lineReader) next() ([]byte, error) {
 	clear(l.lastLine)
 	line, err := l.read()

@@ -26,7 +26,6 @@ func podServer(t *testing.T) *apitest.Server {
 	return apitest.New(t, apitest.Kind{Ref: pods, Kind: "Pod", Columns: "[" + nameColumn + "," + ageColumn + "]"})
 }
 
-// A streaming list sends its objects, then a bookmark that ends the list, then changes.
 func TestStreamingList(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})
@@ -71,12 +70,12 @@ func TestStreamingList(t *testing.T) {
 	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
 		t.Errorf("got\n%s\nwant\n%s", a, b)
 	}
-	if fmt.Sprint(observed) != "[1 2 2]" { // The last call of Observe is at the end of the list.
+	if fmt.Sprint(observed) != "[1 2 2]" {
 		t.Errorf("observed %v, want [1 2 2]", observed)
 	}
 }
 
-// An empty streaming list provides the columns with its final bookmark.
+// An empty streaming list provides the columns of the resource with its final bookmark.
 func TestEmptyStreamingList(t *testing.T) {
 	s := newSource(t, podServer(t), pods, listwatch.SourceOptions{})
 	if e := nextEvent(t, openWatch(t, s, streamingListOptions())); e.Type != apiwatch.Bookmark {
@@ -317,8 +316,8 @@ func TestInterruptedStream(t *testing.T) {
 	}
 }
 
-// A streaming list fails after 30 s of fake time without an object. A list that is slow but makes progress does not
-// fail.
+// A streaming list fails after 30 s of fake time without a new object. It does not fail as long as objects arrive,
+// even slowly.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -357,8 +356,8 @@ func TestSlowLists(t *testing.T) {
 	const row = `{"cells":["x",""],"object":{"metadata":{"name":"x"}}}`
 	for _, test := range []struct {
 		name                    string
-		firstDelay, secondDelay time.Duration // Delays before the first and the second half of the response.
-		objects, failsAfter     int           // failsAfter is the time until the failure in seconds; 0 if the list succeeds.
+		firstDelay, secondDelay time.Duration
+		objects, failsAfter     int // failsAfter: seconds until the failure; 0 if the list succeeds
 	}{
 		{"slow to begin", 70 * time.Second, 0, 2, 0},
 		{"never begins", time.Hour, 0, 0, 75},
@@ -378,7 +377,7 @@ func TestSlowLists(t *testing.T) {
 						case <-r.Context().Done():
 							return
 						}
-						_, _ = io.WriteString(w, part) // An error means that the client has disconnected, which is expected.
+						_, _ = io.WriteString(w, part) // An error means that the client has disconnected.
 						_ = http.NewResponseController(w).Flush()
 					}
 				})
@@ -418,7 +417,7 @@ func TestEstimateTimeout(t *testing.T) {
 	})
 }
 
-// If the final bookmark of a streaming list is missing, changes do not count as progress of the list.
+// If the bookmark that ends a streaming list is missing, later changes do not count as progress of the list.
 func TestChangesAreNotListProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -442,8 +441,8 @@ func TestChangesAreNotListProgress(t *testing.T) {
 	})
 }
 
-// If the objects of a list are large, they are compressed and sent before there are enough of them for a dictionary.
-// Otherwise many of them would be in memory uncompressed.
+// If the objects of a list are large, they are compressed and sent before the usual number of objects for a
+// dictionary is reached. Otherwise much uncompressed text would be in memory.
 func TestLargeObjectsAreSentEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -485,14 +484,13 @@ func TestSilentWatchIsClosed(t *testing.T) {
 	})
 }
 
-// Stop ends a watch even if nothing receives its next event.
 func TestStopEndsWatch(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})
 	s := newSource(t, server, pods, listwatch.SourceOptions{})
 	w := openWatch(t, s, streamingListOptions())
 	nextEvent(t, w)
-	w.Stop() // Nothing has received the event of p2.
+	w.Stop() // The event of p2 is still waiting for a receiver.
 	if _, open := <-w.ResultChan(); open {
 		t.Error("an event arrived after Stop")
 	}

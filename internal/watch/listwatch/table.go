@@ -11,12 +11,12 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// rowFunc handles one row of a Table. cells is the JSON array of the cells; it is nil for a plain object. rowFunc
-// must move the cursor past the row's object.
+// rowFunc handles one row of a Table. The parameter cells is the JSON array of the cells; it is nil for a plain
+// object. The function must move the cursor past the object of the row.
 type rowFunc func(cells []byte, object *jsonscan.Cursor) error
 
-// table calls row for each row of the Table at the cursor. If the value at the cursor is a plain object, table calls
-// row once, with nil cells.
+// table calls the function row for each row of the Table at the cursor. If the value at the cursor is a plain object
+// instead of a Table, it calls row once, with nil cells.
 func (d *decoder) table(c *jsonscan.Cursor, row rowFunc) error {
 	isTable, plain := false, *c
 	err := c.Object(func(key []byte) error {
@@ -91,14 +91,15 @@ func (d *decoder) setColumns(definitions []byte) error {
 	}
 	for i := range columns {
 		columns[i].fullDescription = columns[i].Description
-		// The description is from the API documentation. Its first sentence is enough for a column.
+		// The description is from the API documentation. Only its first sentence is kept, because it is enough for a
+		// column.
 		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ")
 	}
 	return d.useColumns(markPaths(markRelative(columns, d.resource.String(), d.dates), d.paths))
 }
 
-// useColumns stores the columns. If they change during a watch, it returns an error, because stored objects have
-// cells for the previous columns. The error ends the watch and causes a new list.
+// useColumns stores the columns. If they change during a watch, it returns an error, which ends the watch and causes
+// a new list. This is necessary because stored objects have cells for the previous columns.
 func (d *decoder) useColumns(columns []Column) error {
 	before := d.currentColumns()
 	if SameColumns(before, columns) {

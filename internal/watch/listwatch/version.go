@@ -10,7 +10,7 @@ import (
 )
 
 // Version is an Object from a watch event, together with its managedFields. Objects from a list have no
-// managedFields, because these are used only to find the author of a change.
+// managedFields, because these are needed only to find the author of a change.
 type Version struct {
 	*Object
 
@@ -20,9 +20,9 @@ type Version struct {
 // DeepCopyObject returns the Version itself, because a Version is immutable.
 func (v *Version) DeepCopyObject() runtime.Object { return v }
 
-// Managed contains an object's compressed managedFields, which name the authors of changes. It is separate from
-// Object, because managedFields are as large as the rest of the object, and are needed only while the author of a
-// change can be requested.
+// Managed contains an object's compressed managedFields, which record the authors of changes. It is separate from
+// Object, because managedFields are as large as the rest of the object, and are needed only for recent changes, whose
+// author a reader can request.
 type Managed struct {
 	newest      fieldmanager.Author
 	unambiguous bool
@@ -31,7 +31,7 @@ type Managed struct {
 }
 
 // Newest returns the managedFields entry with the newest time. If several entries have this time, it returns the last
-// of them, and unambiguous is false.
+// of them, and the result unambiguous is false.
 func (m *Managed) Newest() (newest fieldmanager.Author, unambiguous bool) {
 	return m.newest, m.unambiguous
 }
@@ -51,7 +51,8 @@ func (m *Managed) Size() int {
 }
 
 // compressManaged compresses managedFields. If they equal those of the previous call, it returns the same Managed.
-// This is common, because several writes of a manager within a second change managedFields only once.
+// This is common: several writes of a manager within one second have the same time, so they change managedFields only
+// once.
 func (d *decoder) compressManaged(text []byte) *Managed {
 	if d.managed != nil && bytes.Equal(text, d.managedText) {
 		return d.managed

@@ -31,7 +31,7 @@ func managedPod(name, managed string) apitest.Item {
 	}
 }
 
-// An object from a watch event has its managedFields. An object from a list or from a streaming list has none.
+// Objects from watch events have their managedFields. Objects from lists and streaming lists have none.
 func TestVersions(t *testing.T) {
 	const managed = `[{"manager":"kubectl","operation":"Apply","time":"2026-11-21T10:00:00Z"},` +
 		`{"manager":"kubelet","operation":"Update","subresource":"status","time":"2026-11-21T10:00:05Z",` +
@@ -44,7 +44,7 @@ func TestVersions(t *testing.T) {
 	if e := nextEvent(t, w); e.Object != objectOf(t, e) {
 		t.Errorf("a list brings a %T", e.Object)
 	}
-	nextEvent(t, w) // Skip the bookmark.
+	nextEvent(t, w)
 	server.Set(pods, managedPod("listed", managed))
 	v := versionOf(t, nextEvent(t, w))
 	text, err := v.Managed.JSON()
@@ -71,7 +71,6 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// An Object does not keep its managedFields in memory. They are freed when the Version is freed.
 func TestObjectsDoNotKeepManagedFields(t *testing.T) {
 	server := podServer(t)
 	s := newSource(t, server, pods, listwatch.SourceOptions{})
@@ -82,7 +81,7 @@ func TestObjectsDoNotKeepManagedFields(t *testing.T) {
 	v := versionOf(t, nextEvent(t, w))
 	kept := v.Object
 	runtime.AddCleanup(v.Managed, func(name string) { freed <- name }, "m")
-	v = versionOf(t, nextEvent(t, w)) // The decoder keeps the managedFields of the newest event.
+	v = versionOf(t, nextEvent(t, w)) // The next event replaces the managedFields that the decoder keeps.
 	for deadline := time.After(time.Minute); ; {
 		runtime.GC()
 		select {
@@ -99,7 +98,7 @@ func TestObjectsDoNotKeepManagedFields(t *testing.T) {
 	}
 }
 
-// The managedFields dictionary of a list makes managedFields of later events small.
+// managedFields of events are compressed with the dictionary of the list before them, so they are small.
 func TestManagedFieldsAreSmall(t *testing.T) {
 	fixture, err := os.ReadFile("../fieldmanager/testdata/pod.jsonl")
 	if err != nil {

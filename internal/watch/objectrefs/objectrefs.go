@@ -50,7 +50,7 @@ func Of(text []byte) Object {
 	w := walker{object: &o, seen: make(map[Ref]bool)}
 	w.addSpecialRefs(parts["spec"])
 	if err := w.root(text); err != nil {
-		return Object{} // Never happens, because the same text was parsed before.
+		return Object{}
 	}
 	return o
 }
@@ -58,7 +58,7 @@ func Of(text []byte) Object {
 // Owners returns the owner references in an object's JSON text. It stops reading after the metadata.
 func Owners(text []byte) (owners []Ref) {
 	c := jsonscan.NewCursor(text)
-	_ = c.Object(func(key []byte) error { // Errors after the metadata do not matter.
+	_ = c.Object(func(key []byte) error {
 		if string(key) != "metadata" {
 			return nil
 		}

@@ -15,7 +15,6 @@ import (
 	"glasshouse/internal/watch/objectrefs"
 )
 
-// fixture reads an object and the list of its expected references from a YAML file.
 func fixture(tb testing.TB, path string) (object []byte, want []string) {
 	tb.Helper()
 	text, err := os.ReadFile(path)
@@ -50,7 +49,6 @@ func fixtures(tb testing.TB) []string {
 	return paths
 }
 
-// lines formats an object's references as the fixtures list them.
 func lines(o *objectrefs.Object) (out []string) {
 	for _, r := range o.Owners {
 		out = append(out, fmt.Sprintf("owner %s/%s %s %s %s via %s", r.Group, r.Version, r.Kind, r.Name, r.UID, r.Via))
@@ -68,7 +66,6 @@ func lines(o *objectrefs.Object) (out []string) {
 	return out
 }
 
-// For each kind, the package finds exactly the references that the fixture lists.
 func TestReferences(t *testing.T) {
 	for _, path := range fixtures(t) {
 		text, want := fixture(t, path)

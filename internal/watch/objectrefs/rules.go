@@ -2,8 +2,8 @@ package objectrefs
 
 import "strings"
 
-// kindOfNameMember returns the kind of object to which a member with this key refers. The value of the member is only
-// the name of the object. An example is serviceAccountName. Such a member can be anywhere in an object.
+// kindOfNameMember returns the kind of object to which a member with this key refers by a mere name. An example is
+// serviceAccountName. Such a member can be anywhere in an object.
 func kindOfNameMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "serviceAccountName":
@@ -28,9 +28,9 @@ func kindOfNameMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// kindOfObjectMember returns the kind of object to which a member with this key refers. The member's value is an
-// object with the name, and often the namespace, or a list of such objects. Examples are configMapRef, secretKeyRef,
-// and service in an ingress.
+// kindOfObjectMember returns the kind of object to which a member with this key refers. The value of such a member is
+// an object with the name, and often the namespace, of the referenced object, or a list of such values. Examples are
+// configMapRef, secretKeyRef, and service in an ingress.
 func kindOfObjectMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "configMap", "configMapRef", "configMapKeyRef":
@@ -47,7 +47,7 @@ func kindOfObjectMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// hasKind reports whether a member with this key contains a reference together with the kind of the referenced
+// hasKind reports whether a member with this key contains a reference that includes the kind of the referenced
 // object. Examples are scaleTargetRef, roleRef, subjects, and resource in an ingress.
 func hasKind(key string) bool {
 	switch key {
@@ -57,9 +57,9 @@ func hasKind(key string) bool {
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
 }
 
-// isOpaque reports whether the walker skips a member with this key, because names in it are not references. Such
-// members are maps with arbitrary keys, such as labels and data, and the status, which only repeats names. depth is
-// the nesting depth of the member; 0 is the top level.
+// isOpaque reports whether a member with this key is skipped, because names in it are not references. Such members
+// are maps with arbitrary keys, such as labels and data, and the status, which only repeats names. The parameter
+// depth is the nesting depth of the member; 0 is the top level.
 func isOpaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":
@@ -70,7 +70,7 @@ func isOpaque(key string, depth int) bool {
 	return false
 }
 
-// addSpecialRefs adds references from members that are references only in objects of one kind.
+// addSpecialRefs adds the references in members that refer to another object only in objects of certain kinds.
 func (w *walker) addSpecialRefs(spec []byte) {
 	o := w.object
 	addMember := func(kind, group, member, target string) {

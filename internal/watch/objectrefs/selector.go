@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Selector selects pods by their labels. It applies to the namespace of the object that contains it.
+// Selector selects pods by their labels, in the namespace of the object that contains the selector.
 type Selector struct {
 	Via string
 
@@ -24,7 +24,7 @@ func (s *Selector) String() string { return s.selector.String() }
 // selectorOf returns the pod selector of an object, or nil if the object selects no pods.
 func selectorOf(o *Ref, spec []byte) *Selector {
 	member := "selector"
-	isLabelMap := false // The selector is a plain map of labels. If it is empty, it selects nothing.
+	isLabelMap := false // True for a plain map of labels, which selects nothing if it is empty.
 	switch o.Group + "/" + o.Kind {
 	case "/Service", "/ReplicationController":
 		isLabelMap = true

@@ -6,14 +6,14 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// members calls visit for each member of a JSON object. For any other value, it does nothing. text must be valid
-// JSON.
+// members calls visit for each member of the JSON object in text, which must be valid JSON. For any other JSON value,
+// it does nothing.
 func members(text []byte, visit func(key string, value []byte)) {
 	c := jsonscan.NewCursor(text)
 	if c.Peek() != '{' {
 		return
 	}
-	_ = c.Object(func(key []byte) error { // The text is valid JSON, so there is no error.
+	_ = c.Object(func(key []byte) error {
 		value, err := c.Value()
 		if err == nil {
 			visit(string(key), value)
@@ -22,14 +22,14 @@ func members(text []byte, visit func(key string, value []byte)) {
 	})
 }
 
-// elements calls visit for each element of a JSON array. For any other value, it does nothing. text must be valid
-// JSON.
+// elements calls visit for each element of the JSON array in text, which must be valid JSON. For any other JSON
+// value, it does nothing.
 func elements(text []byte, visit func(value []byte)) {
 	c := jsonscan.NewCursor(text)
 	if c.Peek() != '[' {
 		return
 	}
-	_ = c.Array(func(int) error { // The text is valid JSON, so there is no error.
+	_ = c.Array(func(int) error {
 		value, err := c.Value()
 		if err == nil {
 			visit(value)

@@ -9,16 +9,14 @@ import (
 type walker struct {
 	object *Object
 	path   [][]byte
-	seen   map[Ref]bool // The references found so far, without their Via.
+	seen   map[Ref]bool // The references found so far. Their field Via is empty.
 }
 
-// refMembers contains the members of a JSON object that can identify another Kubernetes object.
 type refMembers struct {
 	name, namespace, kind, apiVersion, group string
 }
 
-// field returns the field in which the value of a member is stored. It returns nil if the key is not the name of one
-// of the refMembers.
+// field returns the field of s for a member with this key. It returns nil if there is none.
 func (s *refMembers) field(key []byte) *string {
 	switch string(key) {
 	case "name":
@@ -37,7 +35,6 @@ func (s *refMembers) field(key []byte) *string {
 
 func (w *walker) root(text []byte) error { return w.members(jsonscan.NewCursor(text)) }
 
-// value reads the value at the cursor. The last element of w.path is the name of its member.
 func (w *walker) value(c *jsonscan.Cursor) error {
 	switch c.Peek() {
 	case '{':
@@ -83,8 +80,8 @@ func (w *walker) members(c *jsonscan.Cursor) error {
 	return err
 }
 
-// addRef adds the reference that the members in s describe, if there is one. key is the name of the member whose
-// value contains them.
+// addRef adds the reference that the members in s describe, if they describe one. The parameter key is the name of
+// the member whose value contains them.
 func (w *walker) addRef(key string, s *refMembers) {
 	target, ok := kindOfObjectMember(key)
 	if s.kind != "" && hasKind(key) {
@@ -104,7 +101,6 @@ func (w *walker) addRef(key string, s *refMembers) {
 
 func (w *walker) via() string { return string(bytes.Join(w.path, []byte("."))) }
 
-// add records the reference target, except if its name is empty or it was recorded before.
 func (w *walker) add(target Ref) {
 	key := target
 	key.Via = ""

@@ -9,8 +9,6 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// BenchmarkObject measures the redaction of a pod, and of an object with the same pod as a template. Lists and
-// watches redact each object that they receive.
 func BenchmarkObject(b *testing.B) {
 	text, err := os.ReadFile("../testdata/pod-table.jsonl")
 	if err != nil {

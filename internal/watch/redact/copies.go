@@ -12,9 +12,9 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// isCopy reports whether the key is one under which tools store a complete copy of an applied object in an
-// annotation. The tools are kubectl (LastApplied), kapp, Rancher, KubeVela, users of k8s-objectmatcher, and
-// OpenShift's DeploymentConfig.
+// isCopy reports whether an annotation with this key contains a complete copy of an applied object. The tools that
+// store such copies are kubectl (LastApplied), kapp, Rancher, KubeVela, users of k8s-objectmatcher, and OpenShift's
+// DeploymentConfig.
 func isCopy(key []byte) bool {
 	switch string(key) {
 	case LastApplied, "kapp.k14s.io/original", "objectset.rio.cattle.io/applied",
@@ -24,11 +24,11 @@ func isCopy(key []byte) bool {
 	return bytes.HasSuffix(key, []byte("/last-applied")) || bytes.HasSuffix(key, []byte("/last-applied-configuration"))
 }
 
-// cannotBeCopy reports whether an annotation's value cannot contain a copy of an object. value is JSON. If it is a
-// list or an object, the result is false: the annotation is then invalid and can contain anything.
+// cannotBeCopy reports whether an annotation's value cannot contain a copy of an object. The parameter value is JSON.
+// If it is a list or an object, the result is false: the annotation is then invalid and can contain anything.
 //
-// The result is also false for a mask such as "(masked, change 3)". It is then masked again for guests, without the
-// number, so that all guests receive the same text.
+// The result is also false for a mask such as "(masked, change 3)". For guests (viewers of a share link), the mask is
+// therefore masked again, without the number, so that all guests receive the same text.
 func cannotBeCopy(_, value []byte) bool {
 	switch value[0] {
 	case '{', '[':
@@ -41,14 +41,14 @@ func cannotBeCopy(_, value []byte) bool {
 }
 
 const (
-	// maxEncodings is the maximum number of nested encodings that mayBeCopy removes. If a text has more, mayBeCopy
-	// treats it as a copy.
+	// maxEncodings is the maximum number of nested encodings that mayBeCopy removes. A text with more counts as a
+	// copy.
 	maxEncodings = 4
 	// maxDigest is the maximum length of binary data that counts as a hash, in bytes; SHA-512 has 64 bytes. Longer
 	// data can be compressed text, because some compression formats have no magic bytes.
 	maxDigest = 96
-	// minCompressed is the minimum length of data that counts as compressed, in bytes. zlib has only two magic bytes,
-	// so the base64 decoding of a short word often begins with them.
+	// minCompressed is the minimum length of data that counts as compressed, in bytes. For zlib, only two magic bytes
+	// (bytes that identify a format) are checked, so the base64 decoding of a short word often begins with them.
 	minCompressed = 10
 )
 
@@ -77,8 +77,8 @@ func mayBeCopy(text string) bool {
 }
 
 // startsLikeObject reports whether the text starts like JSON, percent-encoded JSON, base64 of JSON, or base64 of
-// gzip, zip or zstd. It tests only the start, because the rest can be invalid base64. An example is a JWT, whose
-// parts are separated by dots.
+// gzip, zip or zstd. It tests only the start, because the rest can be invalid base64. An example is a JWT (a token
+// that consists of base64 texts with dots between them).
 func startsLikeObject(text string) bool {
 	for _, prefix := range []string{"{", "[", "%7B", "%7b", "%5B", "%5b", "%22", "H4sI", "UEsDB", "KLUv"} {
 		if strings.HasPrefix(text, prefix) {
@@ -93,8 +93,6 @@ func startsLikeObject(text string) bool {
 		strings.IndexByte(" \t\r\n\"{}[]", first[1]) >= 0
 }
 
-// isCompressed reports whether data starts with the magic bytes of a compressed or binary format that can contain an
-// object.
 func isCompressed(data string) bool {
 	if len(data) < minCompressed {
 		return false
@@ -112,8 +110,8 @@ func isCompressed(data string) bool {
 	return false
 }
 
-// isText reports whether the text contains only printable text and line breaks. Other text was probably made from
-// binary data. It contains control characters, or U+FFFD, with which the API server replaces invalid UTF-8.
+// isText reports whether the text contains only printable characters, tabs and line breaks. Text that was made from
+// binary data usually contains others: control characters, or U+FFFD, by which the API server replaces invalid UTF-8.
 func isText(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return r == utf8.RuneError || r != '\n' && r != '\r' && r != '\t' && unicode.IsControl(r)
@@ -133,7 +131,7 @@ func isYAML(text string) bool {
 			continue
 		}
 		if first && (line[0] == '{' || line[0] == '[') {
-			return true // JSON can follow after comment lines.
+			return true // There can be JSON after comment lines.
 		}
 		first = false
 		name := strings.IndexFunc(line, func(r rune) bool {
@@ -150,15 +148,13 @@ func isYAML(text string) bool {
 	return false
 }
 
-// decodeOnce removes one encoding (percent-encoding, hexadecimal or base64) from the text. ok is false if the text is
-// not encoded.
 func decodeOnce(text string) (inner string, ok bool) {
 	if strings.Contains(text, "%") {
 		inner, err := url.QueryUnescape(text)
 		return inner, err == nil
 	}
 	var joined strings.Builder
-	for line := range strings.Lines(text) { // Join the lines of wrapped base64.
+	for line := range strings.Lines(text) { // Join the lines of base64 that was wrapped.
 		joined.WriteString(strings.Trim(line, " \t\r\n="))
 	}
 	digits := strings.NewReplacer("-", "+", "_", "/").Replace(joined.String()) // Also accept URL-safe base64.
@@ -166,7 +162,7 @@ func decodeOnce(text string) (inner string, ok bool) {
 		return string(data), true
 	}
 	if len(digits)%4 == 1 {
-		digits = digits[:len(digits)-1] // A single digit at the end means that the base64 text was truncated.
+		digits = digits[:len(digits)-1] // A single digit at the end means that the end of the base64 text was cut off.
 	}
 	data, err := base64.RawStdEncoding.DecodeString(digits)
 	return string(data), err == nil && len(data) > 0

@@ -18,7 +18,7 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// compressed compresses the text with the writer from newWriter, and returns the result in base64.
+// compressed compresses the text with the writer that newWriter returns. It returns the result in base64.
 func compressed(t *testing.T, text string, newWriter func(io.Writer) io.WriteCloser) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -32,7 +32,6 @@ func compressed(t *testing.T, text string, newWriter func(io.Writer) io.WriteClo
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 
-// deflate returns a writer that compresses in a format without magic bytes.
 func deflate(t *testing.T, w io.Writer) io.WriteCloser {
 	t.Helper()
 	writer, err := flate.NewWriter(w, flate.BestCompression)
@@ -42,7 +41,6 @@ func deflate(t *testing.T, w io.Writer) io.WriteCloser {
 	return writer
 }
 
-// copiesOf returns texts that contain a copy of a Secret. The keys describe the encodings.
 func copiesOf(t *testing.T) map[string]string {
 	t.Helper()
 	const object = `{"kind":"Secret","data":{"password":"YzRuNHJ5"}}`
@@ -123,7 +121,6 @@ func copiesOf(t *testing.T) map[string]string {
 	return texts
 }
 
-// plainTexts returns typical values of annotations that contain no copy of an object.
 func plainTexts() []string {
 	return []string{
 		"", "true", "7", "30s", "10.0.0.7/32", "2026-11-21T09:59:58Z", "a.example.com,b.example.com", "nginx",
@@ -172,8 +169,8 @@ func TestCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// templates returns JSON templates of objects that contain other objects or templates. %s in a template is the place
-// for the metadata of the innermost object.
+// templates returns the JSON of objects that contain other objects or templates. The metadata of the innermost object
+// is inserted for %s.
 func templates() map[string]string {
 	const template = `{"template":{"metadata":%s,"spec":{"containers":[{"name":"c"}]}}}`
 	return map[string]string{
@@ -206,7 +203,6 @@ func templates() map[string]string {
 	}
 }
 
-// kindOf returns the group and the resource for an object in templates. name is the key of the object there.
 func kindOf(name string) (group, resource string) {
 	name, _, _ = strings.Cut(name, " ")
 	group, resource, _ = strings.Cut(name, "/")
@@ -261,8 +257,8 @@ func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// For guests (viewers of a share link), a member named annotations that is not an object is masked, except if it is
-// plain text or a number. In a CRD, this member is part of a schema and is not masked.
+// For guests (viewers of a share link), a member with the name annotations is masked if it is not an object, plain
+// text or a number. In a CRD, it is not masked, because it is a part of a schema there.
 func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"spec":{"annotations":"{\"x\":\"c4n4ry\"}"}}`: `{"spec":{"annotations":"(masked)"}}`,
@@ -303,14 +299,13 @@ func TestGuestRulesMayMaskAnnotations(t *testing.T) {
 	}
 }
 
-// The time for redacting a deeply nested object is proportional to its size.
 func TestDeepObjectsAreLinear(t *testing.T) {
 	timeToRedact := func(levels int) time.Duration {
 		text := strings.Repeat(`{"a":[`, levels) + `{"annotations":{"kapp.k14s.io/original":"c4n4ry"}}` +
 			strings.Repeat(`]}`, levels)
 		object := fmt.Appendf(nil, `{"metadata":{},"spec":%s}`, text)
 		best := time.Hour
-		for range 5 { // The best of several runs ignores delays on a busy machine.
+		for range 5 { // The shortest of several runs has no delays by other programs.
 			start := time.Now()
 			clean, err := redact.New(nil, "example.com", "databases").Object(nil, object)
 			best = min(best, time.Since(start))

@@ -4,8 +4,8 @@ import "glasshouse/internal/watch/jsonscan"
 
 // GuestMask masks objects before they are sent to guests (viewers of a share link). It masks the values of Secrets,
 // ConfigMaps and containers' environment variables, and annotations that can contain a copy of these values. Stored
-// objects do not change, because users and guests share them. A mask reveals nothing about its value, and is the same
-// for all guests.
+// objects do not change, because logged-in users receive them, too. A mask reveals nothing about its value, and is
+// the same for all guests.
 type GuestMask struct{ rules []Rule }
 
 // NewGuestMask returns the GuestMask of a resource. group is "" for the core group.
@@ -27,8 +27,8 @@ func (v *GuestMask) Object(dst, text []byte) ([]byte, error) {
 	return v.walk(dst, text, func(out []byte, _ string, _ []byte) []byte { return append(out, `"(masked)"`...) })
 }
 
-// After is like Object, but uses the mask "(masked, changed)" for each value that differs from the value in before,
-// the previous version of the object.
+// After is like Object, but replaces a value by "(masked, changed)" if it differs from the value in the parameter
+// before, which is the previous version of the object.
 func (v *GuestMask) After(dst, before, text []byte) ([]byte, error) {
 	oldValues := make(map[string]string)
 	_, err := v.walk(nil, before, func(out []byte, path string, value []byte) []byte {

@@ -2,8 +2,9 @@ package redact
 
 import "glasshouse/internal/watch/jsonscan"
 
-// builtInRules returns the rules that always apply. They mask the values of Secrets, the annotations of Secrets that
-// can contain these values, and stored Helm releases, which contain the values of a chart.
+// builtInRules returns the rules that always apply. They mask the values of Secrets, and the annotations of Secrets
+// that can contain these values. They also mask Helm releases, which contain the values that a chart was installed
+// with.
 func builtInRules() Rules {
 	data := func(name string) []step { return []step{{kind: member, name: name}, {kind: members}} }
 	release := func(name string) []step { return []step{{kind: member, name: name}, {kind: member, name: "release"}} }
@@ -20,15 +21,15 @@ func builtInRules() Rules {
 // which describe types and contain no values.
 const definitions = "customresourcedefinitions"
 
-// objectAnnotations returns the path metadata.annotations.*, which leads to the annotations of an object itself. It
-// does not lead to annotations inside the object, such as those of a pod template.
+// objectAnnotations returns the path metadata.annotations.*, which leads only to the annotations of the object
+// itself. It does not lead to annotations inside the object, such as those of a pod template.
 func objectAnnotations() []step {
 	return []step{{kind: member, name: "metadata"}, {kind: member, name: "annotations"}, {kind: members}}
 }
 
-// copyRules returns the rules that mask annotations that can contain a copy of an object. They apply to all kinds, to
-// the object itself and to objects and templates inside it. Custom resources can contain annotations anywhere, so the
-// rules apply to each member with the name annotations.
+// copyRules returns the rules that mask annotations that can contain a copy of an object. They apply to all kinds,
+// and to objects and templates inside an object. They apply to each member with the name annotations, because custom
+// resources can contain annotations anywhere.
 func copyRules() Rules {
 	inner := []step{{kind: anywhere, name: "annotations"}, {kind: members}}
 	return Rules{
@@ -37,8 +38,8 @@ func copyRules() Rules {
 	}
 }
 
-// envRules returns the rules for which Env is the short form. They mask the environment variables of containers.
-// Custom resources can contain containers anywhere, so the rules apply to each list or map with the name env.
+// envRules returns the rules for which Env is the short form. They mask the environment variables of containers. They
+// apply to each list or map with the name env, because custom resources can contain containers anywhere.
 func envRules() Rules {
 	value := []step{{kind: elements}, {kind: member, name: "value"}}
 	rules := Rules{{
@@ -57,13 +58,12 @@ func envRules() Rules {
 }
 
 type subject struct {
-	id        string // UID or namespace/name, from the function identity.
+	id        string // UID, or namespace/name without a UID.
 	namespace string
 	helm      bool            // The object can be a Helm release.
 	paths     map[string]bool // JSON Pointers to the values masked so far.
 }
 
-// identity returns a text that identifies an object: its UID, or namespace/name if it has no UID.
 func identity(uid, namespace, name string) string {
 	if uid != "" {
 		return uid
@@ -71,8 +71,8 @@ func identity(uid, namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// subjectOf reads the metadata of the object at the cursor, before the object is redacted. It works on a copy of the
-// cursor.
+// subjectOf reads the metadata of the object at the cursor, before the object is redacted. The parameter c is a copy
+// of the cursor, so the original does not move.
 func subjectOf(c jsonscan.Cursor) (*subject, error) {
 	found := &subject{paths: make(map[string]bool)}
 	var uid, name string
@@ -104,11 +104,10 @@ func subjectOf(c jsonscan.Cursor) (*subject, error) {
 	return found, err
 }
 
-// releaseName is the prefix of the names of Helm releases.
 const releaseName = "sh.helm.release."
 
-// isHelmRelease reports whether the labels are those of a Helm release: owner=helm, or OWNER=TILLER for Helm 2. It
-// also returns true for labels that cannot be parsed. labels is JSON.
+// isHelmRelease reports whether these labels, which are JSON, are those of a Helm release: owner=helm, or
+// OWNER=TILLER for Helm 2. It also returns true for labels that cannot be parsed.
 func isHelmRelease(labels []byte) (helm bool) {
 	c := jsonscan.NewCursor(labels)
 	if kind := c.Peek(); kind != '{' {

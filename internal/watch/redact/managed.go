@@ -7,8 +7,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// revealsMasked reports whether the managedFields contain a value that was masked in the object. This is possible
-// because managedFields identify some list elements by value (v:"a") or by some of their members (k:{"name":"a"}).
+// revealsMasked reports whether the object's managedFields contain a value that was masked in the object. This is
+// possible, because managedFields identify some list elements by value (v:"a") or by members (k:{"name":"a"}).
 func (w *walker) revealsMasked() bool {
 	if len(w.masked) == 0 || !bytes.Contains(w.managed, []byte(`"v:`)) && !bytes.Contains(w.managed, []byte(`"k:`)) {
 		return false
@@ -21,11 +21,10 @@ func (w *walker) revealsMasked() bool {
 	return containsScalar(jsonscan.NewCursor(w.managed), scalars)
 }
 
-// addScalars adds each scalar in the value at the cursor to the set scalars. Each scalar is added twice: alone ("text
-// a"), and after the name of its member ("/name=text a"). member is the name of the member, as a JSON Pointer
-// segment.
+// addScalars adds each scalar in the value at the cursor to the set scalars, in two forms: alone ("text a"), and
+// after the name of its member ("/name=text a"). The parameter member is this name, as a JSON Pointer segment.
 func addScalars(scalars map[string]bool, member string, c *jsonscan.Cursor) {
-	switch c.Peek() { // The value was parsed before, so it is valid JSON.
+	switch c.Peek() {
 	case '{':
 		_ = c.Object(func(key []byte) error { addScalars(scalars, string(appendPointer(nil, key)), c); return nil })
 	case '[':
@@ -43,14 +42,14 @@ func scalar(c *jsonscan.Cursor) string {
 		return ""
 	}
 	if value[0] == '"' {
-		text, _ := jsonscan.Unquote(value) // The value was parsed before, so there is no error.
+		text, _ := jsonscan.Unquote(value)
 		return "text " + text
 	}
 	return "value " + string(value)
 }
 
-// containsScalar reports whether the managedFields at the cursor contain one of the scalars. It also returns true if
-// they cannot be parsed.
+// containsScalar reports whether the managedFields at the cursor contain one of the values in the set scalars. It
+// also returns true if they cannot be parsed.
 func containsScalar(c *jsonscan.Cursor, scalars map[string]bool) (found bool) {
 	var err error
 	switch c.Peek() {
@@ -67,8 +66,8 @@ func containsScalar(c *jsonscan.Cursor, scalars map[string]bool) (found bool) {
 	return found || err != nil
 }
 
-// keyContainsScalar reports whether a key in managedFields identifies a list element by one of the scalars. The key
-// has the form v:"a" or k:{"name":"a"}.
+// keyContainsScalar reports whether a key in managedFields identifies a list element by one of the values in the set
+// scalars. Such a key has the form v:"a" or k:{"name":"a"}.
 func keyContainsScalar(key []byte, scalars map[string]bool) (found bool) {
 	kind, text, _ := bytes.Cut(bytes.Clone(key), []byte{':'})
 	c := jsonscan.NewCursor(text)

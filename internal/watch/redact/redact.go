@@ -25,21 +25,21 @@ import (
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // Memory stores a keyed hash of each masked value of one resource, to detect that a value has changed. All Redactors
-// of the resource share it, so each of them detects changes since any of them read the value. The text that replaces
-// a value contains only the number of changes: if the value is first A, then B, then A again, the texts are all
-// different.
+// of the resource share it. Therefore, each of them also detects changes of values that another one has read. The
+// text that replaces a value contains only the number of its changes. If the value is first A, then B, then A again,
+// the three texts are different.
 //
 // The Memory stores hashes for the objects that were listed and not deleted since. It is safe for concurrent use.
 type Memory struct {
 	key [32]byte // Random key of the hashes, so that they are useless without this Memory.
 
 	mu      sync.Mutex
-	objects map[string]object // Key: UID or namespace/name, from the function identity.
-	weight  int64             // Approximate size of the Memory, in bytes.
+	objects map[string]object // By UID, or by namespace/name without a UID.
+	weight  int64             // Approximate size of all hashes, in bytes.
 }
 
-// objectWeight and maskWeight are the approximate sizes of one object and of one mask in a Memory, in bytes. The
-// sizes of identities and paths are added to them.
+// objectWeight and maskWeight are the approximate sizes of one object and of one mask in a Memory, in bytes. They do
+// not include the lengths of the object's ID and of the path of the masked value, which are added.
 const (
 	objectWeight = 400
 	maskWeight   = 60
@@ -52,7 +52,6 @@ func (m *Memory) Weight() int64 {
 	return m.weight
 }
 
-// dropLocked removes the objects for which match returns true. The caller must have locked m.mu.
 func (m *Memory) dropLocked(match func(id string, o object) bool) {
 	maps.DeleteFunc(m.objects, func(id string, o object) bool {
 		if !match(id, o) {
@@ -74,7 +73,6 @@ func (m *Memory) dropMasksLocked(o object, match func(path string) bool) {
 	})
 }
 
-// object contains the masks of one object's values, by path.
 type object struct {
 	namespace string
 	masks     map[string]mask
@@ -92,26 +90,26 @@ func NewMemory() *Memory {
 	return m
 }
 
-// Forget removes the objects of each namespace for which match returns true.
+// Forget removes all objects in the namespaces for which the function match returns true.
 func (m *Memory) Forget(match func(namespace string) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropLocked(func(_ string, o object) bool { return match(o.namespace) })
 }
 
-// Redactor redacts the objects of one resource. Its methods are safe for concurrent use, but only one list at a time
-// can be in progress.
+// Redactor redacts the objects of one resource. Its methods are safe for concurrent use, but it supports only one
+// list at a time (see BeginList).
 type Redactor struct {
 	*Memory
 
 	rules      []Rule
 	namespace  string          // Namespace that the lists of the Redactor cover; "" means all namespaces.
 	listed     map[string]bool // Objects with masked values in the current list; nil outside a list.
-	listWeight int64           // Bytes that the list in progress, or else the last list, has added to the Memory.
+	listWeight int64           // Bytes that the current or last list has added to the Memory.
 }
 
-// DigestBytes returns the approximate number of bytes that the newest list has added to the Memory. This includes
-// what failed attempts at this list have added.
+// DigestBytes returns the approximate number of bytes that the newest list has added to the Memory. Failed attempts
+// at this list are included.
 func (r *Redactor) DigestBytes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,8 +121,8 @@ func New(rules Rules, group, resource string) *Redactor {
 	return NewMemory().Redactor(rules, group, resource, "")
 }
 
-// Redactor returns a Redactor for a resource that uses this Memory. namespace is the only namespace that its lists
-// cover; "" means all namespaces. The rules of builtInRules always apply in addition.
+// Redactor returns a Redactor for a resource that uses this Memory. All its lists cover the given namespace; "" means
+// all namespaces. The rules of builtInRules apply in addition to the given rules.
 func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redactor {
 	return &Redactor{Memory: m, namespace: namespace, rules: append(builtInRules(), rules...).forResource(group, resource)}
 }
@@ -133,8 +131,8 @@ func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redac
 type Redacted struct {
 	// Text is the redacted object as JSON.
 	Text []byte
-	// Managed is the JSON of metadata.managedFields. It is nil if there are none, or if they contain a value that was
-	// masked. It is a slice of the input, not a copy.
+	// Managed is the JSON of metadata.managedFields, as a slice of the input and not a copy. It is nil if there are
+	// none, or if they contain a value that was masked in the object.
 	Managed []byte
 	// Masked contains the path of each masked value, as a JSON Pointer (RFC 6901).
 	Masked []string
@@ -169,14 +167,14 @@ func (r *Redactor) Next(dst []byte, c *jsonscan.Cursor) (Redacted, error) {
 		r.dropStale(target)
 	}
 	if w.revealsMasked() {
-		w.managed = nil // As a result, the author of the change is unknown.
+		w.managed = nil // Without managedFields, the author of a change is unknown.
 	}
 	return Redacted{Text: text, Managed: w.managed, Masked: w.masked, Dropped: w.dropped}, err
 }
 
 func (r *Redactor) mask(out []byte, target *subject, path string, value []byte) []byte {
 	mac := hmac.New(sha256.New, r.key[:])
-	_, _ = fmt.Fprintf(mac, "%q %q ", target.id, path) // Writing to a hash never fails.
+	_, _ = fmt.Fprintf(mac, "%q %q ", target.id, path)
 	_, _ = mac.Write(value)
 	digest := binary.BigEndian.Uint64(mac.Sum(nil))
 
@@ -212,12 +210,11 @@ func (r *Redactor) addWeightLocked(bytes int64) {
 	}
 }
 
-// maxStaleDigests is the maximum number of hashes that are kept for values that were deleted from an object. If such
-// a value is added again with other contents, its hash shows that it has changed.
+// maxStaleDigests is the maximum number of hashes that are kept for deleted values of an object. If such a value is
+// added again with other contents, its hash shows that it has changed.
 const maxStaleDigests = 32
 
-// dropStale drops the hashes of all values that the object no longer has, if there are more than maxStaleDigests of
-// them.
+// dropStale drops the hashes of all deleted values of the object, if there are more than maxStaleDigests of them.
 func (r *Redactor) dropStale(target *subject) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -226,7 +223,7 @@ func (r *Redactor) dropStale(target *subject) {
 	}
 }
 
-// BeginList starts a list of all objects that the Redactor covers.
+// BeginList starts to record which objects a list of all objects of the Redactor contains.
 func (r *Redactor) BeginList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -122,7 +122,7 @@ func TestMaskShowsOnlyThatAValueChanged(t *testing.T) {
 	r.Deleted("u", "", "")
 	r.BeginList()
 	repeated := maskOf("u", "A")
-	r.EndList() // v was not in the list, so EndList removes it from the Memory.
+	r.EndList()
 	if repeated != "(masked)" || maskOf("v", "C") != "(masked)" {
 		t.Error("a forgotten object is remembered")
 	}
@@ -138,7 +138,8 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 		if strings.Contains(string(other), canary) {
 			t.Skip("the canary belongs into what is masked")
 		}
-		// Keys of masked values are not masked, so the test string (canary) is allowed in a key.
+		// Keys of masked values are not masked, so they can contain the canary (the test string that must not be
+		// returned).
 		var keys map[string]json.RawMessage
 		if json.Unmarshal(data, &keys) == nil {
 			for key := range keys {
@@ -169,8 +170,8 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 	})
 }
 
-// If two Redactors share a Memory, a value that changes between their reads is shown as changed. At the end of a
-// list, only objects in the listed namespace are removed from the Memory.
+// If one of two Redactors with the same Memory reads a value that has changed since the other one read it, the mask
+// shows the change. At the end of a list, only objects in the listed namespace are removed from the Memory.
 func TestMemoryIsSharedByRedactors(t *testing.T) {
 	memory := redact.NewMemory()
 	maskOf := func(r *redact.Redactor, namespace, value string) string {
@@ -205,7 +206,6 @@ func TestMemoryIsSharedByRedactors(t *testing.T) {
 	}
 }
 
-// The Memory keeps only a limited number of hashes for values that were deleted from an object.
 func TestDigestsOfRemovedKeysAreBounded(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
 	redactedText := func(key, value string) string {
@@ -228,7 +228,7 @@ func TestDigestsOfRemovedKeysAreBounded(t *testing.T) {
 	}
 }
 
-// Redacting an object takes about the same time if all its keys are new as if none is new.
+// Redacting an object with many new keys takes about the same time as redacting it again with the same keys.
 func TestManyValues(t *testing.T) {
 	const values = 50_000
 	r := redact.New(nil, "", "secrets")
@@ -247,7 +247,7 @@ func TestManyValues(t *testing.T) {
 		return time.Since(start)
 	}
 	sameKeys := max(timeToRedact(secret("a")), timeToRedact(secret("a")))
-	// The best of several runs ignores delays on a busy machine.
+	// The shortest of several runs has no delays by other programs.
 	newKeys := min(timeToRedact(secret("b")), timeToRedact(secret("c")), timeToRedact(secret("d")))
 	if newKeys > 10*sameKeys {
 		t.Errorf("%d other values took %v, and the same again %v", values, newKeys, sameKeys)
@@ -296,7 +296,7 @@ func TestWeight(t *testing.T) {
 }
 
 // managedFields identify elements of lists by their content, so they can contain masked values. They are dropped if
-// they do, and kept otherwise.
+// they contain one, and kept otherwise.
 func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 	rules := rulesOf(
 		t, "env", "example.com/v1/databases:spec.tokens[*]", "example.com/v1/databases:spec.users[*].name",
@@ -309,14 +309,14 @@ func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 		`{"f:tokens":{".":{},"v:\"c4n4ry\"":{}}}`:          false,
 		`{"f:tokens":{"v:\"c4n\\u0034ry\"":{}}}`:           false,
 		`{"f:users":{"k:{\"name\":\"c4n4ry\"}":{".":{}}}}`: false,
-		// Here, c4n4ry is the value of a member that is not masked.
+		// Only c4n4ry as the value of the member name is masked, but here it is in another member.
 		`{"f:users":{"k:{\"name\":\"b\",\"other\":\"c4n4ry\"}":{}}}`: true,
 		`{"f:whole":{"k:{\"key\":\"c4n4ry\"}":{}}}`:                  false,
 		`{"f:whole":{"k:{\"id\":7}":{}}}`:                            false,
 		`{"f:pins":{"v:4711":{}}}`:                                   false,
 		`{"f:pins":{"v:\"4711\"":{}}}`:                               true,
-		`{"f:pins":{"k:{":{}}}`:                                      false, // The fieldsV1 key cannot be parsed.
-		// The masked value "web" is not the name of a container.
+		`{"f:pins":{"k:{":{}}}`:                                      false, // The key cannot be parsed.
+		// The masked value "web" is not the name of a container, so this name reveals nothing.
 		`{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}`:           true,
 		`{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}`: true,
 	} {

@@ -16,22 +16,24 @@ type Rule struct {
 	group, resource string // Resource to which the rule applies; "*" for all.
 	except          string // Resource to which the rule does not apply; "" for none.
 	helm            bool   // The rule applies only to Helm releases.
-	isDerived       bool   // Derived from a rule of the user, for a resource that the user did not name.
+	isDerived       bool   // The rule was made from a rule of the user, for a resource that the user did not name.
 	steps           []step
-	exempt          exemption // Values to exclude from masking, although the steps lead to them; nil for none.
+	exempt          exemption // Selects values that are not masked, although the steps lead to them; nil for none.
 }
 
-// exemption reports whether the value of a member is not masked. key is the name of the member, and value is JSON.
+// exemption reports whether the value of a member stays unmasked. The parameter key is the name of the member, and
+// value is its value as JSON.
 type exemption func(key, value []byte) bool
 
 // Rules is a set of rules. A value is masked if at least one of the rules selects it.
 type Rules []Rule
 
-// step is one part of a rule's path. It leads from a value to some of the members or elements in it.
+// step is one part of a rule's path. It leads from a value to members of an object or elements of an array in this
+// value.
 type step struct {
 	kind           stepKind
 	name           string
-	containersOnly bool // For the kind anywhere: match only values that are arrays or objects.
+	containersOnly bool // For the kind anywhere: the step matches only values that are arrays or objects.
 }
 
 type stepKind int
@@ -46,7 +48,8 @@ const (
 const (
 	// maxRule is the maximum length of a rule's text, in bytes. maxSteps is the maximum number of steps in its path.
 	maxRule, maxSteps = 1000, 32
-	// Env is the short form of the rules that mask the environment variables of containers, in all kinds of objects.
+	// Env is the text that a user can write instead of the rules that mask the environment variables of containers,
+	// in all kinds of objects.
 	Env = "env"
 )
 
@@ -111,8 +114,9 @@ func Parse(text string) (Rules, error) {
 	return append(Rules{rule}, rule.derived()...), nil
 }
 
-// derived returns the rule for events in the other API group, if this rule is for events. The API server serves each
-// event both in the core group and in events.k8s.io. Some members have different names there.
+// derived returns an additional rule if this rule is for events, and none otherwise. The API server serves each event
+// both in the core group and in events.k8s.io, with different names of some members. The additional rule is for the
+// other group.
 func (r *Rule) derived() Rules {
 	const newGroup = "events.k8s.io"
 	if r.resource != "events" || r.group != "" && r.group != newGroup {
@@ -144,7 +148,6 @@ func (r *Rule) derived() Rules {
 	return Rules{other}
 }
 
-// isInvalidName reports whether part cannot be the group, version or resource of a rule.
 func isInvalidName(part string) bool {
 	return part == "" || strings.ContainsFunc(part, func(r rune) bool {
 		return r != '-' && r != '.' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -174,8 +177,8 @@ func parsePath(text string) ([]step, error) {
 	return steps, nil
 }
 
-// parseStep parses the first step of a path. length is the length of the step's text. It is 0 if the text does not
-// start with a valid step.
+// parseStep parses the first step of a path. The result length is the length of the step's text, or 0 if the text
+// does not start with a valid step.
 func parseStep(text string) (parsed step, length int) {
 	switch {
 	case strings.HasPrefix(text, "[*]"):
@@ -206,8 +209,8 @@ func parseStep(text string) (parsed step, length int) {
 	return step{}, 0
 }
 
-// stepLength returns the length of a step's text. before is the length of its prefix, and name is the length of its
-// name. It returns 0 for an empty name, which is invalid.
+// stepLength returns the length of a step's text. The parameter before is the length of the prefix, and name is the
+// length of the name. It returns 0 if the name is empty, because such a step is invalid.
 func stepLength(before, name int) int {
 	if name == 0 {
 		return 0
@@ -242,7 +245,7 @@ func (rules Rules) AppliesTo(group, resource string) bool {
 }
 
 // MayMask reports whether a rule can mask the value at the path in objects of the resource, or a value inside it. A
-// rule for a member name at any depth counts only if the path contains this name.
+// rule that applies to a member name at any depth counts only if the path contains this name.
 func (rules Rules) MayMask(group, resource string, path []string) bool {
 	return slices.ContainsFunc(rules.forResource(group, resource), func(r Rule) bool { return r.mayMask(path) })
 }
@@ -264,8 +267,9 @@ func groupOrCore(group string) string {
 	return group
 }
 
-// follow follows a path of member names from the root of an object. steps contains the indices of the rule's steps
-// that can match the next name after the path. isMasked means that the rule masks a value on the path as a whole.
+// follow applies the rule's steps along a path of member names from the root of an object. The result steps contains
+// the indices of the steps that can match the next name after the path. The result isMasked means that the rule masks
+// a value on the path as a whole.
 func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	steps = map[int]bool{0: true}
 	for _, name := range path {
@@ -287,7 +291,8 @@ func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	return steps, false
 }
 
-// masksAt reports whether the rule masks the value at the path. kind is the first character of the value.
+// masksAt reports whether the rule masks the value at the path. The parameter kind is the value's first character,
+// which shows its JSON type.
 func (r *Rule) masksAt(path []string, kind byte) bool {
 	steps, isMasked := r.follow(path)
 	for n := range steps {
@@ -296,8 +301,8 @@ func (r *Rule) masksAt(path []string, kind byte) bool {
 	return isMasked
 }
 
-// mayMask reports whether the rule can mask the value at the path, or a value inside it. If the next step of the rule
-// matches a name at any depth, the rule does not count, because it is not specific to the path.
+// mayMask reports whether the rule can mask the value at the path, or a value inside it. A rule does not count if its
+// next step matches a name at any depth, because such a rule could match inside any value.
 func (r *Rule) mayMask(path []string) bool {
 	steps, isMasked := r.follow(path)
 	for n := range steps {
@@ -306,8 +311,8 @@ func (r *Rule) mayMask(path []string) bool {
 	return isMasked
 }
 
-// match compares the step with the name of a member. matches means that the step leads to the member. repeats means
-// that the step also applies to the members inside the member's value.
+// match compares the step with the name of a member. The result matches means that the step leads to the member. The
+// result repeats means that the step also applies inside the member's value.
 func (s *step) match(name string) (matches, repeats bool) {
 	switch s.kind {
 	case member:

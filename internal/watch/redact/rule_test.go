@@ -254,7 +254,7 @@ func TestMayMask(t *testing.T) {
 	}
 }
 
-// A mask counts the changes of its value and reveals nothing else about it. This also works for objects without a
+// A mask counts the changes of its value and reveals nothing else about it. This is also true for objects without a
 // UID.
 func TestRuleMasksShowChanges(t *testing.T) {
 	r := redact.New(rulesOf(t, "example.com/v1/databases:spec.password"), "example.com", "databases")
@@ -290,8 +290,8 @@ func TestRuleMasksShowChanges(t *testing.T) {
 	}
 }
 
-// No byte of a value that the rules select is in the redacted text or in an error, for any values. Valid JSON stays
-// valid.
+// For any values, neither the redacted text nor an error contains a byte of a value that the rules select. Valid JSON
+// stays valid.
 func FuzzRules(f *testing.F) {
 	for _, seed := range []string{
 		`"c4n4ry"`, `["c4n4ry"]`, `{"x":"c4n4ry"}`, `{"containers":[{"env":[{"value":"c4n4ry"}]}]}`,
@@ -319,15 +319,15 @@ func FuzzRules(f *testing.F) {
 		} {
 			clean, err := redact.New(rules, "example.com", "databases").Object(nil, fmt.Appendf(nil, template, data))
 			if err != nil && !strings.Contains(err.Error(), canary) {
-				continue // The value is nested too deeply.
+				continue // The value is nested too deeply to be parsed.
 			}
 			text := string(clean.Text)
 			var decoded any
 			if err := json.Unmarshal(clean.Text, &decoded); err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
-			// In a list of environment variables, only the members named value are secret. Other members are allowed
-			// to contain the canary (the test string).
+			// In a list of environment variables, only the members with the name value are masked. Other members can
+			// contain the canary (the test string that must not be returned).
 			isList := strings.HasSuffix(template, `[{"env":%s}]}}`) &&
 				strings.HasPrefix(strings.TrimSpace(string(data)), "[")
 			if strings.Contains(text, canary) && (!isList || !strings.Contains(string(data), "{")) {

@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// maxHarmless is the maximum length, in bytes, of an annotation of a Secret that is not masked. Lists of domain
+	// maxHarmless is the maximum length, in bytes, of a Secret's annotation that stays unmasked. Lists of domain
 	// names are the longest of these annotations.
 	maxHarmless = 1024
-	// maxWord is the maximum length, in bytes, of one word in an annotation that is not masked. It is the maximum
-	// length of a DNS label. Encoded data has longer words.
+	// maxWord is the maximum length, in bytes, of one word in an annotation that stays unmasked. It is the maximum
+	// length of a DNS label. Longer words can be encoded data.
 	maxWord = 63
 )
 
-// isHarmless reports whether an annotation of a Secret is not masked. Its key must belong to a tool that stores no
-// secret value there. Its value must be a name, a number, or a list of these. Any other annotation can contain the
+// isHarmless reports whether an annotation of a Secret stays unmasked. This requires a key of a tool that stores no
+// secret value there, and a value that is a name, a number, or a list of these. Any other annotation can contain the
 // secret value in some encoding, or a hash by which the value can be guessed.
 func isHarmless(key, value []byte) bool {
 	if value[0] != '"' || !isHarmlessKey(string(key)) {
@@ -40,7 +40,7 @@ func isHarmlessKey(key string) bool {
 		"argocd.argoproj.io/tracking-id", "argocd.argoproj.io/sync-wave", // How the Secret was deployed.
 
 		"sealedsecrets.bitnami.com/managed", "sealedsecrets.bitnami.com/cluster-wide",
-		// The values of these annotations are true or false.
+		// These annotations have the value true or false.
 		"sealedsecrets.bitnami.com/namespace-wide", "reloader.stakater.com/match",
 
 		"reflector.v1.k8s.emberstack.com/reflection-allowed", "reflector.v1.k8s.emberstack.com/reflection-auto-enabled",
@@ -50,8 +50,8 @@ func isHarmlessKey(key string) bool {
 	return false
 }
 
-// isNames reports whether the text consists only of words and of the separators in lists, paths and addresses. A word
-// has at most maxWord letters and digits.
+// isNames reports whether the text consists only of words, and of separators as in lists, paths and addresses. A word
+// consists of at most maxWord letters and digits.
 func isNames(text string) bool {
 	word := 0
 	for _, r := range text {

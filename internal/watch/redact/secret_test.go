@@ -11,7 +11,6 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// harmless returns the annotations of Secrets that are not masked, with typical values.
 func harmless() map[string]string {
 	return map[string]string{
 		"kubernetes.io/service-account.name": "builder",
@@ -40,7 +39,6 @@ func harmless() map[string]string {
 	}
 }
 
-// secretOf redacts a Secret with the given annotations, and returns the redacted annotations.
 func secretOf(t *testing.T, r *redact.Redactor, annotations any) map[string]any {
 	t.Helper()
 	in, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": "u", "annotations": annotations}})
@@ -69,7 +67,6 @@ func TestSecretsKeepHarmlessAnnotations(t *testing.T) {
 	}
 }
 
-// docs/reference.md names each annotation of Secrets that is not masked.
 func TestHarmlessAnnotationsAreDocumented(t *testing.T) {
 	reference, err := os.ReadFile("../../../docs/reference.md")
 	if err != nil {
@@ -118,8 +115,8 @@ func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// The mask of a Secret's annotation counts the changes of the value. For guests (viewers of a share link), it does
-// not.
+// The mask of a Secret's annotation contains the number of changes of its value. For guests (viewers of a share
+// link), it does not.
 func TestAnnotationsOfSecretsShowChanges(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
 	for _, step := range [][2]string{

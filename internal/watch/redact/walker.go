@@ -7,40 +7,41 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// walker redacts one object in one pass over its JSON text. On the way from the root to a value, it tracks how far
-// each rule has matched. It copies a value unchanged if no rule can match inside the value, and the value contains no
-// annotations or managedFields.
+// walker redacts one object in one pass over its JSON text. For each value on the way from the root, it records how
+// many steps of each rule have matched. It copies a value unchanged if no rule can match inside the value, and the
+// value contains no annotations or managedFields.
 type walker struct {
 	rules []Rule
 	mask  func(out []byte, path string, value []byte) []byte
 
-	positions []position // Stack of the progress of the rules, for each value on the current path.
-	path      []byte     // JSON Pointer to the current value.
-	key       []byte     // Name of the current member; nil for a list element.
+	positions []position // The progress of the rules at each value on the current path, the innermost last.
+	path      []byte
+	key       []byte // Name of the current member; nil for a list element.
 	depth     int
 	masked    []string
-	values    [][]byte // The masked values, in the order of their paths in the field masked.
-	dropped   []string // JSON Pointers to the dropped annotations.
+	values    [][]byte // The masked values, in the same order as their paths in the field masked.
+	dropped   []string
 	managed   []byte
 }
 
-// position is the progress of one rule on the current path: the index of the rule and the index of its next step.
+// position is the progress of one rule on the current path: the index of the rule and the index of its next step to
+// match.
 type position struct{ rule, step int }
 
 // role is the special meaning that a value has in every object, such as the metadata.
 type role int
 
 const (
-	otherRole        role = iota
-	root                  // The complete object.
-	metadata              // The object's own metadata.
-	annotations           // The annotations in the object's own metadata.
-	innerMetadata         // Each other value with the name metadata. It belongs to an inner object or template.
-	innerAnnotations      // Each other value with the name annotations.
+	otherRole role = iota
+	root
+	metadata         // The object's own metadata.
+	annotations      // The annotations in the object's own metadata.
+	innerMetadata    // Another value with the name metadata, which belongs to an inner object or template.
+	innerAnnotations // Another value with the name annotations.
 )
 
 // walk redacts the object at the cursor, and appends the result to dst. If the value at the cursor is not a JSON
-// object, walk appends null.
+// object, it is replaced by null.
 func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, error) {
 	if c.Peek() != '{' {
 		return append(dst, "null"...), c.Skip()
@@ -53,17 +54,17 @@ func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, 
 	return w.value(dst, c, 0, root)
 }
 
-// maxSearchDepth is the maximum depth at which the method value first searches a value for annotations and
-// managedFields. If the value contains none, it is copied in one piece. Deeper values are not searched, because each
-// level would search the same text again.
+// maxSearchDepth is the maximum depth of values that are first searched for annotations and managedFields. A value
+// that contains neither is copied in one piece. Deeper values are not searched, because each level would search the
+// same text again.
 const maxSearchDepth = 8
 
-// value redacts the value at the cursor, and appends the result to out. w.positions[from:] contains the progress of
-// the rules at this value. at is the value's role.
+// value redacts the value at the cursor, and appends the result to out. The slice w.positions[from:] contains the
+// progress of the rules at this value. The parameter at is the role of the value.
 func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, at role) ([]byte, error) {
 	kind := c.Peek()
 	if (at == metadata || at == annotations) && kind != '{' {
-		return append(out, "null"...), c.Skip() // Metadata or annotations of an unexpected type are replaced by null.
+		return append(out, "null"...), c.Skip() // Metadata or annotations of another type than object are invalid.
 	}
 	for _, p := range w.positions[from:] {
 		if r := &w.rules[p.rule]; r.masksCompletely(p.step, kind) && !w.isExempt(r, c) {
@@ -90,8 +91,7 @@ func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, at role) ([]byt
 	return out, err
 }
 
-// isExempt reports whether the rule excludes the value at the cursor from masking, although the rule's steps lead to
-// it.
+// isExempt reports whether the rule has an exemption for the value at the cursor, so that the value is not masked.
 func (w *walker) isExempt(r *Rule, c *jsonscan.Cursor) bool {
 	if r.exempt == nil {
 		return false
@@ -101,8 +101,6 @@ func (w *walker) isExempt(r *Rule, c *jsonscan.Cursor) bool {
 	return err == nil && r.exempt(w.key, value)
 }
 
-// isMetadataMember reports whether a member with this name can contain something to drop: annotations or
-// managedFields.
 func isMetadataMember(name []byte) bool {
 	return string(name) == "annotations" || string(name) == "managedFields"
 }
@@ -117,9 +115,9 @@ func (w *walker) maskAt(out []byte, c *jsonscan.Cursor) ([]byte, error) {
 	return w.mask(out, path, value), nil
 }
 
-// masksCompletely reports whether the rule masks a value as a whole. next is the index of the rule's next step, and
-// kind is the first character of the value. A rule masks the value if it has no next step, or if its next step
-// requires another type of value. null is never masked.
+// masksCompletely reports whether the rule masks a value as a whole. The parameter next is the index of the rule's
+// next step, and kind is the first character of the value, which shows its type. The rule masks the value if it has
+// no next step, or if its next step requires another type of value. null is never masked.
 func (r *Rule) masksCompletely(next int, kind byte) bool {
 	if kind == 'n' {
 		return false
@@ -194,9 +192,9 @@ func (w *walker) array(out []byte, c *jsonscan.Cursor, from int) ([]byte, error)
 	return append(out, ']'), err
 }
 
-// enter pushes the progress of the rules for the value of a member. key is the name of the member, and kind is the
-// first character of its value. w.positions[from:to] contains the progress of the rules at the object with the
-// member.
+// enter appends the progress of the rules at the value of a member to w.positions. The parameter key is the name of
+// the member, and kind is the first character of its value. The slice w.positions[from:to] contains the progress of
+// the rules at the object that contains the member.
 func (w *walker) enter(from, to int, key []byte, kind byte) {
 	for _, p := range w.positions[from:to] {
 		s := &w.rules[p.rule].steps[p.step]
@@ -210,15 +208,14 @@ func (w *walker) enter(from, to int, key []byte, kind byte) {
 	}
 }
 
-// push appends p to w.positions, unless w.positions[from:] already contains it.
 func (w *walker) push(from int, p position) {
 	if !slices.Contains(w.positions[from:], p) {
 		w.positions = append(w.positions, p)
 	}
 }
 
-// roleOf returns the role of a member's value. key is the name of the member, and at is the role of the object that
-// contains it.
+// roleOf returns the role of a member's value, which depends on the name of the member and on the role at of the
+// object that contains it.
 func roleOf(at role, key []byte) role {
 	switch string(key) {
 	case "metadata":
@@ -235,7 +232,6 @@ func roleOf(at role, key []byte) role {
 	return otherRole
 }
 
-// appendPointer appends a name to a JSON Pointer, with the escapes ~0 and ~1.
 func appendPointer(dst, name []byte) []byte {
 	dst = append(dst, '/')
 	for _, b := range name {

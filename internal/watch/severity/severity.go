@@ -1,4 +1,4 @@
-// Package severity computes how much attention a table row needs. It uses only the texts of the row's cells.
+// Package severity determines how much attention a table row needs, only from the texts of its cells.
 package severity
 
 import (
@@ -19,7 +19,6 @@ const (
 	Error   Severity = "bad"
 )
 
-// maxCached is the maximum number of texts whose severity a Classifier caches.
 const maxCached = 1000
 
 // Classifier computes the severities of one resource's rows. It caches the severity of each status text, because
@@ -48,8 +47,8 @@ func NewClassifier(columns []listwatch.Column) *Classifier {
 	return t
 }
 
-// Classify reports whether the row has a cell with severity Error, and whether it has one with Warning. It implements
-// the same rules as OfRow.
+// Classify reports whether the row has a cell with the severity Error, and whether it has one with the severity
+// Warning. The function OfRow implements the same rules.
 func (t *Classifier) Classify(o *listwatch.Object) (hasError, hasWarning bool) {
 	done := false
 	for _, at := range t.stateColumns {
@@ -78,10 +77,10 @@ func (t *Classifier) Classify(o *listwatch.Object) (hasError, hasWarning bool) {
 // cellText returns the text of a cell as the page shows it.
 func cellText(cell []byte) string {
 	if len(cell) > 0 && (cell[0] == '"' || cell[0] == 'n') {
-		text, _ := jsonscan.Unquote(cell) // Cells are valid JSON.
+		text, _ := jsonscan.Unquote(cell)
 		return text
 	}
-	return string(cell) // The cell is a number or a boolean.
+	return string(cell)
 }
 
 // OfRow returns the severity of each cell of a row. web/static/src/model/severity.ts implements the same rules.
@@ -100,7 +99,7 @@ func OfRow(columns []listwatch.Column, cells []string) []Severity {
 	}
 	for _, at := range t.readyColumns {
 		if all[at] = readySeverity(cells[at], desired); all[at] == Warning && done {
-			// An object that is completed does not need to be ready.
+			// A completed object does not need to be ready.
 			all[at] = None
 		}
 	}
@@ -132,9 +131,9 @@ func stateSeverity(text string) Severity {
 	return None
 }
 
-// readySeverity returns the severity of a cell in a column named Ready. text is the text of the cell: "1/2" (ready of
-// total), the status of a condition ("True"), or only the number of ready objects. A mere number is compared with
-// desired, the text of the cell in the column Desired.
+// readySeverity returns the severity of a cell in a column named Ready. The text of the cell can be "1/2" (ready of
+// total), the status of a condition ("True"), or only the number of ready objects. This number is compared with the
+// parameter desired, which is the text of the cell in the column Desired.
 func readySeverity(text, desired string) Severity {
 	switch text {
 	case "False":

@@ -18,7 +18,7 @@ func TestSeveritiesOfRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var cases struct {
-		Cells [][3]string // Column name, text and severity of each cell.
+		Cells [][3]string
 		Rows  []struct {
 			Columns, Cells []string
 			Want           []severity.Severity

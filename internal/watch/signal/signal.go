@@ -1,4 +1,4 @@
-// Package signal makes goroutines wait for an event, or for some time.
+// Package signal contains functions that let goroutines wait: for a change, or for some time.
 package signal
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Signal wakes all goroutines that wait for a change of some data.
+// Signal wakes all goroutines that wait for a change of data. The caller protects the data.
 type Signal struct {
 	mu sync.Mutex
 	ch chan struct{}
@@ -16,15 +16,15 @@ type Signal struct {
 // New returns a Signal for which no goroutine waits.
 func New() *Signal { return &Signal{ch: make(chan struct{})} }
 
-// Next returns a channel that the next Broadcast closes. Call Next before you read the data. Otherwise a change after
-// the read, but before the call, is missed.
+// Next returns a channel that the next Broadcast closes. Call Next before you read the data, so that no change after
+// the read is missed.
 func (s *Signal) Next() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ch
 }
 
-// Broadcast wakes all waiting goroutines: it closes the channel that Next has returned to them.
+// Broadcast wakes all waiting goroutines. It closes the channel that Next has returned to them.
 func (s *Signal) Broadcast() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,8 +32,8 @@ func (s *Signal) Broadcast() {
 	s.ch = make(chan struct{})
 }
 
-// Sleep waits for the given time, or until ctx ends. If the time is not positive, it creates no timer, because in a
-// synctest bubble, two timers that expire at the same time crash Go 1.26 with the race detector.
+// Sleep waits for the given time, or until ctx ends. It creates no timer if the time is zero or negative, because two
+// timers that expire at the same time in a synctest bubble crash Go 1.26 with the race detector.
 func Sleep(ctx context.Context, duration time.Duration) {
 	if duration <= 0 {
 		return
@@ -44,7 +44,7 @@ func Sleep(ctx context.Context, duration time.Duration) {
 	}
 }
 
-// Ticks returns an iterator that yields once per interval, until ctx ends.
+// Ticks returns an iterator that yields once after each interval, until ctx ends.
 func Ticks(ctx context.Context, every time.Duration) func(yield func() bool) {
 	return func(yield func() bool) {
 		ticks := time.NewTicker(every)

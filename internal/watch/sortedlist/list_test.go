@@ -10,7 +10,7 @@ import (
 	"glasshouse/internal/watch/sortedlist"
 )
 
-// member is compared by its rank only. Its version shows whether an equal member has replaced it.
+// member is compared only by its rank. Its version shows which of two equal members the list contains.
 type member struct{ rank, version int }
 
 func compare(a, b member) int { return cmp.Compare(a.rank, b.rank) }
@@ -18,7 +18,7 @@ func compare(a, b member) int { return cmp.Compare(a.rank, b.rank) }
 // After each Change with random members, the List equals a sorted slice of the same members.
 func TestChange(t *testing.T) {
 	for seed := range uint64(2000) {
-		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // A test that can be reproduced.
+		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // The test must be reproducible.
 		present := make(map[int]member)
 		var first []member
 		for range random.IntN(30) {
@@ -73,7 +73,7 @@ func TestChange(t *testing.T) {
 }
 
 func TestFirst(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 3)) //nolint:gosec // A test that can be reproduced.
+	random := rand.New(rand.NewPCG(3, 3)) //nolint:gosec // The test must be reproducible.
 	for range 2000 {
 		members := make([]int, random.IntN(60))
 		for i := range members {
@@ -87,7 +87,6 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// Change returns false if a removed member does not exist, or if an added member already exists.
 func TestChangeRejectsInvalidMembers(t *testing.T) {
 	first, second := member{1, 0}, member{2, 0}
 	for _, test := range []struct {
@@ -106,7 +105,7 @@ func TestChangeRejectsInvalidMembers(t *testing.T) {
 	}
 }
 
-// BenchmarkChange measures moving one member of 100,000 by a Change, and moving 1,000 of them by one Change.
+// BenchmarkChange measures two calls of Change on a list of 100,000 members: one moves one member, the other 1,000.
 func BenchmarkChange(b *testing.B) {
 	const size = 100_000
 	for _, batch := range []int{1, 1000} {
@@ -116,7 +115,7 @@ func BenchmarkChange(b *testing.B) {
 				pointers[i] = &member{i * 2, 0}
 			}
 			list := sortedlist.New(slices.Clone(pointers), func(a, b *member) int { return compare(*a, *b) })
-			random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The same in every run.
+			random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // The test must be reproducible.
 			for b.Loop() {
 				removed, added := make([]*member, 0, batch), make([]*member, 0, batch)
 				from := random.IntN(size - batch)

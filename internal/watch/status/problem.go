@@ -6,10 +6,10 @@ import "fmt"
 // error and how to correct it.
 type Problem struct { //nolint:errname // Named after the problem document of RFC 9457.
 	Cause  Cause
-	Title  string // Same for all Problems of one type, such as "Unknown resource".
+	Title  string // Same text for all Problems of one type, such as "Unknown resource".
 	Detail string // Explains this Problem, and how to correct it.
-	// PublicDetail is the part of Detail that guests (viewers of a share link) and unknown viewers can read. It
-	// contains neither messages of the API server nor its address. If it is empty, they can read the complete Detail.
+	// PublicDetail replaces Detail for guests (viewers of a share link) and unknown viewers. It contains neither
+	// messages of the API server nor its address. If it is empty, they can read Detail.
 	PublicDetail string
 }
 

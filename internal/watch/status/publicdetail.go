@@ -11,9 +11,9 @@ import (
 const maxPublicDetail = 500
 
 // publicDetail returns the part of an API server's error message that viewers can read. A message that only repeats
-// the request is returned unchanged. Any other message can contain stored data, for example the error of a failed
-// version conversion. publicDetail cuts this message before the first place where data can start. If the rest
-// contains a known cause, such as "connection refused", publicDetail appends that cause.
+// the request is returned unchanged. Any other message can contain stored data, such as the error of a failed version
+// conversion. It is cut before the first place at which data can start. If the part after the cut contains a known
+// cause, such as "connection refused", the cause is appended.
 func publicDetail(status *metav1.Status) string {
 	if repeatsRequest(status) {
 		return truncate(status.Message)
@@ -44,8 +44,8 @@ func publicDetail(status *metav1.Status) string {
 	return head + "; the rest may contain object data, and is only in the API server's log"
 }
 
-// webhookHost returns the host in a webhook's URL if the text starts with the error of a request to a webhook.
-// Otherwise it returns an empty string. The host is not secret, because it is from the webhook's configuration.
+// webhookHost returns the host in a webhook's URL, if the text starts with the error of a request to a webhook.
+// Otherwise it returns an empty string. The host is not secret, because it is a part of the webhook's configuration.
 func webhookHost(text string) string {
 	rest, ok := strings.CutPrefix(text, `: Post "https://`)
 	end := strings.IndexFunc(rest, func(r rune) bool {
@@ -57,8 +57,8 @@ func webhookHost(text string) string {
 	return ": " + rest[:end]
 }
 
-// repeatsRequest reports whether the API server's message for this error only repeats the request. It decides by the
-// reason of the error.
+// repeatsRequest reports whether the API server's error message only repeats the request. This depends on the reason
+// of the error.
 func repeatsRequest(status *metav1.Status) bool {
 	switch status.Reason {
 	case metav1.StatusReasonForbidden, metav1.StatusReasonUnauthorized, metav1.StatusReasonNotFound,

@@ -1,4 +1,4 @@
-// Package status describes how current the data of a resource is, and errors that viewers see.
+// Package status describes how current the data of a resource is, and contains errors that viewers see.
 package status
 
 import (
@@ -15,18 +15,18 @@ import (
 // State is how current the data of a resource is.
 type State string
 
-// The values of State. Only with Live is the data up to date.
+// The values of State. The data is up to date only in the state Live.
 const (
 	Syncing   State = "syncing"   // The first list is in progress.
 	Live      State = "live"      // The list is complete, and the watch is open.
 	Stale     State = "stale"     // The list is complete, but the watch is not open.
 	Forbidden State = "forbidden" // The API server forbids the list.
 	Absent    State = "absent"    // The API server does not serve the resource.
-	Failed    State = "failed"    // The list failed, or does not fit into memory.
+	Failed    State = "failed"    // The list has failed, or does not fit into memory.
 )
 
-// IsRefused reports whether the API server rejected the list of the resource, so that the state is Forbidden or
-// Absent. The rows of the resource are then removed.
+// IsRefused reports whether the API server has rejected the list of the resource, because the state is Forbidden or
+// Absent. All rows of the resource are then removed.
 func (s State) IsRefused() bool { return s == Forbidden || s == Absent }
 
 // Status is a State and its reason.
@@ -36,14 +36,14 @@ type Status struct {
 	Reason string    `json:"reason,omitempty"`
 	Count  *int      `json:"count,omitempty"` // Number of objects received so far, while Syncing.
 	Total  *int      `json:"total,omitempty"` // Approximate number of all objects, while Syncing; nil if unknown.
-	// Namespaces contains the namespaces to which the status applies, in ascending order. It is nil if listing is
-	// permitted in all requested namespaces. It must not be changed.
+	// Namespaces contains the namespaces to which the status applies, in ascending order. It is nil if this program
+	// has the permission to list in all requested namespaces. Callers must not change it.
 	Namespaces []string `json:"namespaces,omitempty"`
 
 	IsInvalidRequest bool `json:"-"` // The API server rejected the request as invalid.
 }
 
-// Same reports whether two statuses are equal for readers. It ignores Since and IsInvalidRequest.
+// Same reports whether two statuses are equal for readers, which do not see the fields Since and IsInvalidRequest.
 func (s Status) Same(other Status) bool {
 	return s.State == other.State && s.Reason == other.Reason &&
 		equalCounts(s.Count, other.Count) && equalCounts(s.Total, other.Total) && slices.Equal(s.Namespaces, other.Namespaces)
@@ -51,11 +51,10 @@ func (s Status) Same(other Status) bool {
 
 func equalCounts(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// maxReasons is the maximum number of reasons that a merged status lists.
 const maxReasons = 3
 
-// Merged is the status of several namespaces, merged into one. It has the worst of their states, the latest start of
-// this state, and the reasons for this state.
+// Merged is the common status of several namespaces. It has the worst of their states, the latest time at which one
+// of them entered this state, and their reasons for this state.
 type Merged struct {
 	Status
 
@@ -87,7 +86,7 @@ func (s *Merged) Add(other Status) {
 	}
 }
 
-// Result returns the merged status. It lists at most maxReasons reasons, and counts the others.
+// Result returns the common status. Its text contains at most maxReasons reasons, and the number of the others.
 func (s *Merged) Result() Status {
 	s.Reason = strings.Join(s.reasons[:min(len(s.reasons), maxReasons)], "; ")
 	if more := len(s.reasons) - maxReasons; more > 0 {
@@ -96,8 +95,8 @@ func (s *Merged) Result() Status {
 	return s.Status
 }
 
-// StateOf returns the state of a resource after its list or watch failed with err. synced means that an earlier list
-// has succeeded.
+// StateOf returns the state of a resource after its list or watch failed with the error err. The parameter synced
+// means that an earlier list was successful.
 func StateOf(err error, synced bool) State {
 	switch {
 	case apierrors.IsForbidden(err):
@@ -114,7 +113,7 @@ func StateOf(err error, synced bool) State {
 // one, except for parts that can contain stored data.
 func ReasonOf(err error) string {
 	if urlErr, ok := errors.AsType[*url.Error](err); ok {
-		err = urlErr.Err // The URL is not helpful, and is different for each request.
+		err = urlErr.Err // The URL does not help, and differs between requests.
 	}
 	if apierrors.IsUnauthorized(err) {
 		return "The API server does not accept the credentials of this program: " +
