@@ -1,11 +1,11 @@
 // Package web embeds the assets for the browser: the bundled script, the style sheets and the icon. go generate
-// builds them in static/dist from static/src. The results are committed, so that building the program needs only Go.
-// The folder templates contains the HTML templates.
+// builds them from static/src into static/dist. The results are committed, so building the program needs only Go. The
+// folder templates contains the HTML templates.
 //
-// Browsers can cache an asset forever, because its URL contains a hash of its content. The URL of app.js contains a
-// hash of all assets, which identifies the build. The script loads its chunks (parts of the script) by name, so the
-// name of a chunk contains a hash. It also loads tabs.css by name, but this name has no hash. For this reason,
-// browsers revalidate tabs.css.
+// Browsers can cache an asset forever, because its URL contains a hash of its content. The hash in the URL of app.js
+// covers all assets, so it identifies the build. The script loads its chunks (parts of the script) by file name, so
+// the file name of a chunk contains a hash. The script also loads tabs.css by file name. This name has no hash, so
+// browsers check whether tabs.css has changed before they use it again.
 package web
 
 import (
@@ -25,7 +25,6 @@ import (
 //go:generate rm -rf static/dist
 //go:generate go tool esbuild static/src/app.ts static/src/share/share-landing.ts static/src/app.css static/src/tabs.css static/src/favicon.svg --bundle --splitting --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --chunk-names=[name]-[hash] --outdir=static/dist --metafile=node_modules/.cache/esbuild.json --log-level=warning
 
-// script is the name of the script that every page loads first.
 const script = "app.js"
 
 //go:embed all:static/dist
@@ -34,7 +33,7 @@ var dist embed.FS
 // Assets contains the embedded files and their URLs. It is immutable, and safe for concurrent use.
 type Assets struct {
 	fsys   fs.FS
-	hashes map[string]string // hash of each file, by file name; for app.js, a hash of all files
+	hashes map[string]string // Hash of each file, by file name. The entry for app.js is a hash of all files.
 	chunks []string
 }
 
@@ -73,8 +72,9 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 	return a, nil
 }
 
-// addChunks adds the chunks (parts of the script) that a file imports statically, directly or through other chunks.
-// It does not add chunks that are loaded on demand. The expression imports matches one static import.
+// addChunks adds the chunks (parts of the script) that the file name imports statically, directly or through other
+// chunks. It does not add chunks that the script loads on demand. The expression in the parameter imports matches one
+// static import.
 func (a *Assets) addChunks(name string, imports *regexp.Regexp) error {
 	text, err := fs.ReadFile(a.fsys, name)
 	if err != nil {
@@ -94,7 +94,7 @@ func (a *Assets) addChunks(name string, imports *regexp.Regexp) error {
 }
 
 // Chunks returns the URLs of the chunks (parts of the script) that app.js imports statically, directly or through
-// other chunks. A page lists them, so that the browser requests all of them at once.
+// other chunks. A page contains these URLs, so that the browser requests all of them at once.
 func (a *Assets) Chunks() []string {
 	urls := make([]string, len(a.chunks))
 	for i, chunk := range a.chunks {
@@ -106,8 +106,8 @@ func (a *Assets) Chunks() []string {
 // FS returns the embedded files. The server serves them under /static/.
 func (a *Assets) FS() fs.FS { return a.fsys }
 
-// URL returns the URL of a file with its hash, for example "/static/app.js?v=<hash>". For an unknown file, it returns
-// a URL without a hash. The server responds to that URL with 404.
+// URL returns the URL of a file, with the hash of the file, such as "/static/app.js?v=<hash>". For an unknown file,
+// the URL has no hash, and the server responds to it with 404.
 func (a *Assets) URL(name string) string {
 	if hash, ok := a.hashes[name]; ok {
 		return "/static/" + name + "?v=" + hash
@@ -115,19 +115,19 @@ func (a *Assets) URL(name string) string {
 	return "/static/" + name
 }
 
-// Build returns the ID of this build of the page, which is the hash of all files.
+// Build returns the ID of this build of the page. It is the hash of all files.
 func (a *Assets) Build() string { return a.hashes[script] }
 
-// Current reports whether the response to a request can be cached forever. The request is for the file name, with the
-// hash v in its URL. The response can be cached if v is the hash of the embedded file, or if the name contains a
-// hash.
+// Current reports whether a browser can cache the response to a request forever. The request is for the file in the
+// parameter name, and v is the hash in its URL. The result is true if v is the hash of the embedded file, or if the
+// file name contains a hash.
 func (a *Assets) Current(name, v string) bool {
 	hash, ok := a.hashes[name]
 	return ok && (hash == v || isChunk(name))
 }
 
-// isChunk reports whether a file is a chunk of the script. The bundler appends a hash of the content to the name of a
-// chunk, for example "yaml-5KQ2XV7A.js".
+// isChunk reports whether a file is a chunk (a part of the script). The bundler appends a hash of the content to the
+// file name of a chunk, such as "yaml-5KQ2XV7A.js".
 func isChunk(name string) bool {
 	name, isScript := strings.CutSuffix(name, ".js")
 	dash := strings.LastIndexByte(name, '-')

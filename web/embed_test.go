@@ -36,7 +36,7 @@ func TestAssetURLs(t *testing.T) {
 		})
 	}
 	chunks, err := fs.Glob(assets.FS(), "*-*.js")
-	// share-landing.js is not a chunk. Its name has a hyphen, but no hash.
+	// The file share-landing.js is not a chunk (a part of the script): its name contains a hyphen, but no hash.
 	chunks = slices.DeleteFunc(chunks, func(name string) bool { return name == "share-landing.js" })
 	if err != nil || len(chunks) == 0 {
 		t.Fatalf("parts = %q, %v", chunks, err)
@@ -46,8 +46,8 @@ func TestAssetURLs(t *testing.T) {
 			t.Errorf("%s may not be kept, though its name has its hash", name)
 		}
 	}
-	// Chunks must return the chunks (parts of the script) that app.js imports statically, but not those that it loads on
-	// demand.
+	// Chunks must return the chunks (parts of the script) that app.js imports statically, but not those that app.js
+	// loads on demand.
 	app, err := fs.ReadFile(assets.FS(), "app.js")
 	if err != nil {
 		t.Fatal(err)
@@ -68,8 +68,8 @@ func TestAssetURLs(t *testing.T) {
 	}
 }
 
-// The compressed script and style sheet of the first page have at most 60 kB. The limit in this test is 59,000 bytes:
-// the other 1,000 bytes are for code that the page loads by itself after it is shown. Code of views that users open
+// The compressed script and style sheet of the first page have at most 60 kB. The limit in this test is only 59,000
+// bytes, because the page loads up to 1,000 bytes of code by itself after it is shown. Code of views that users open
 // later does not count.
 func TestFirstPageFits60kB(t *testing.T) {
 	assets, err := web.New()
@@ -97,8 +97,8 @@ func TestFirstPageFits60kB(t *testing.T) {
 	}
 }
 
-// Assets.Chunks also returns chunks (parts of the script) that other chunks import statically. It does not return
-// chunks that are loaded on demand.
+// The method Chunks also returns chunks (parts of the script) that other chunks import statically. It does not return
+// chunks that the script loads on demand.
 func TestChunksOfChunksAreListed(t *testing.T) {
 	assets, err := web.NewAssets(fstest.MapFS{
 		"app.js":            {Data: []byte(`import{a}from"./one-ABCDEFGH.js";import("./later-ABCDEFGH.js")`)},
@@ -116,7 +116,7 @@ func TestChunksOfChunksAreListed(t *testing.T) {
 	}
 }
 
-// The build ID changes if any asset changes or is added.
+// The build ID changes if an asset is added or any asset changes.
 func TestBuildDependsOnAllAssets(t *testing.T) {
 	files := func(other string) fstest.MapFS {
 		files := fstest.MapFS{"app.js": {Data: []byte(`import"./a-ABCDEFGH.js";import("./b-ABCDEFGH.js")`)}}
@@ -168,7 +168,7 @@ func TestAssetsNameNoOtherHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// This address is the name of an XML namespace, so the browser does not request it.
+		// This URL is the name of an XML namespace, so the browser does not request it.
 		data = bytes.ReplaceAll(data, []byte("http://www.w3.org/2000/svg"), nil)
 		for _, address := range []string{"http://", "https://", "@import", "innerHTML", "eval(", "new Function"} {
 			if bytes.Contains(data, []byte(address)) {

@@ -1,4 +1,4 @@
 package web
 
-// NewAssets is newAssets. It lets tests create Assets from other files than the embedded ones.
+// NewAssets is the function newAssets. With it, tests can create Assets from files other than the embedded ones.
 var NewAssets = newAssets

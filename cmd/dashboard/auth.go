@@ -16,7 +16,6 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// authSettings contains the values of the flags that configure logins.
 type authSettings struct {
 	mode      string
 	audiences []string
@@ -65,11 +64,10 @@ func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 		"With --auth proxy: the header with the user's groups, separated by commas.")
 }
 
-// identifiesUsers reports whether --auth is not "none". Only then can the program listen on addresses other than
-// loopback.
+// identifiesUsers reports whether --auth has a value other than "none". With "none", the program can listen only on
+// loopback addresses.
 func (s *authSettings) identifiesUsers() bool { return s.mode != auth.None }
 
-// options validates the login flags, and returns the options for package auth.
 func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 	o := auth.Options{
 		Mode: s.mode, Audiences: s.audiences, Log: log, Proxy: auth.ProxyOptions{
@@ -111,7 +109,6 @@ func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 	return o, nil
 }
 
-// provider validates the flags of the OpenID provider, and reads the files that they name.
 func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 	o = s.oidc
 	if o.Issuer == "" || o.ClientID == "" {
@@ -134,7 +131,7 @@ func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 	return o, err
 }
 
-// proxy validates the flags of the trusted proxy, reads its secret, and stores the result in o.
+// proxy validates the flags of the trusted proxy, reads the file with its secret, and stores the results in o.
 func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error) {
 	if len(s.proxyPeers) == 0 && s.proxySecret == "" {
 		return &usageError{
@@ -175,8 +172,8 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 }
 
 // warnAboutWideRanges logs a warning for each address range of a proxy that is larger than the usual pod network of
-// one node: a /24 for IPv4, or a /64 for IPv6. The parameter flag is the flag that sets the ranges. The parameter
-// risk describes what an attacker in such a range can do.
+// one node: a /24 for IPv4, or a /64 for IPv6. The parameter flag is the name of the flag that contains the ranges.
+// The parameter risk describes what an attacker in such a range can do.
 func warnAboutWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, risk string) {
 	for _, prefix := range ranges {
 		minBits := 24
@@ -224,7 +221,7 @@ func readCertPool(flag, file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// readSecret returns the secret in a file, without the line ending at the end. The parameter flag is the name of the
+// readSecret returns the content of a file without its trailing line break. The parameter flag is the name of the
 // flag that contains the path of the file, for error messages.
 func readSecret(flag, file string) ([]byte, error) {
 	text, err := os.ReadFile(file)

@@ -27,8 +27,8 @@ func writeSecretFile(t *testing.T, text string) string {
 	return file
 }
 
-// The program does not start with invalid login flags. Without a login, it listens only on loopback addresses. It
-// also refuses a configuration that would accept every client as a logged-in user.
+// Invalid login flags prevent the start. Without a login, the program listens only on loopback addresses. It also
+// refuses a configuration that would accept every client as a logged-in user.
 func TestAuthFlagsAreValidated(t *testing.T) {
 	clearEnvironment(t)
 	config := unreachableKubeconfig(t)
@@ -160,7 +160,7 @@ func TestAuthFlagsAreValidated(t *testing.T) {
 	}
 }
 
-// No output contains credentials, at any log level: neither the program's token, nor tokens or cookies of users.
+// The output contains no credentials at any log level: not the program's token, and no tokens or cookies of users.
 func TestCredentialsAreNotLogged(t *testing.T) {
 	clearEnvironment(t)
 	const programToken, validToken, invalidToken = "own-3b1c77ee.token", "good-5f20ad19.token", "bad-aa7310fc.token"

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// authoredEvent is an event in messages of the object view and the changes view. By and Authors name field managers.
 type authoredEvent struct {
 	Op, Name, UID, RV string
 	Time              time.Time
@@ -28,8 +27,8 @@ type authoredEvent struct {
 	}
 }
 
-// pathAuthors returns the field manager of each patch operation. The keys are the operation and its path. The key
-// "by" contains the field manager of the whole change.
+// pathAuthors returns the field managers of the change. The key "by" contains the field manager of the whole change.
+// Each other key is a patch operation with its path, such as "add /data/a".
 func (e *authoredEvent) pathAuthors() map[string]string {
 	authors := map[string]string{"by": strings.TrimSpace(e.By.Manager + " " + e.By.Operation + " " + e.By.Subresource)}
 	for i, op := range e.Patch {
@@ -47,7 +46,6 @@ func (e *authoredEvent) pathAuthors() map[string]string {
 	return authors
 }
 
-// authoredEvents reads messages until it has n events.
 func (s *socket) authoredEvents(n int) (events []authoredEvent) {
 	s.t.Helper()
 	for len(events) < n {
@@ -180,7 +178,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 		}
 	}
 
-	// A client that subscribes after the changes receives them with their field managers, like the first client.
+	// A client that subscribes only after the changes also receives them with their field managers.
 	lateSocket := dial(ctx, t, d)
 	lateSocket.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
 	var snapshot struct {

@@ -33,12 +33,12 @@ type client struct {
 	subscription subscribeMessage
 
 	mu             sync.Mutex
-	rows           map[string]string // UID and resourceVersion, by object name.
+	rows           map[string]string // UID and resourceVersion of each object, by name.
 	object         []byte
 	by             string
 	patches        int
 	resumed        int
-	awaitingResume bool // Whether the client connected with a cursor, and has not yet received events or a reset.
+	awaitingResume bool // The client has connected with a cursor, and has received no events and no reset since.
 	faults         []string
 	received       strings.Builder
 }
@@ -49,7 +49,6 @@ func newClient(t *testing.T, d *dashboard, subscription subscribeMessage) *clien
 	return &client{t: t, d: d, subscription: subscription, rows: map[string]string{}}
 }
 
-// connect opens a socket, subscribes, and applies messages for the given duration. Then it closes the socket.
 func (c *client) connect(ctx context.Context, duration time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, duration)
 	defer cancel()

@@ -24,10 +24,8 @@ func (c clientLog) Handle(ctx context.Context, record slog.Record) error {
 	return c.Handler.Handle(ctx, record)
 }
 
-// WithAttrs implements slog.Handler.
 func (c clientLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return clientLog{c.Handler.WithAttrs(attrs)}
 }
 
-// WithGroup implements slog.Handler.
 func (c clientLog) WithGroup(name string) slog.Handler { return clientLog{c.Handler.WithGroup(name)} }

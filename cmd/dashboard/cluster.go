@@ -14,15 +14,15 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// clusterTarget contains the address and credentials of an API server, the display name of its cluster, and the
-// namespace to show first. An empty namespace means all namespaces.
+// clusterTarget contains the address and credentials of an API server, the name of its cluster on the page, and the
+// namespace that the page shows first. An empty namespace means all namespaces.
 type clusterTarget struct {
 	config    *rest.Config
 	name      string
 	namespace string
 }
 
-// findCluster finds the API server like kubectl: by flags, a kubeconfig, or the service account of the pod.
+// findCluster finds the API server as kubectl does: by flags, a kubeconfig, or the service account of the pod.
 func findCluster(kube *genericclioptions.ConfigFlags) (clusterTarget, error) {
 	loader := kube.ToRawKubeConfigLoader()
 	raw, err := loader.RawConfig()
@@ -50,7 +50,6 @@ func findCluster(kube *genericclioptions.ConfigFlags) (clusterTarget, error) {
 	return f, nil
 }
 
-// warn logs a warning if the certificate of the API server is not verified.
 func (f clusterTarget) warn(log *slog.Logger) {
 	if f.config.Insecure {
 		log.Warn("the certificate of the API server is not verified: an attacker on the network can impersonate the "+
@@ -58,8 +57,8 @@ func (f clusterTarget) warn(log *slog.Logger) {
 	}
 }
 
-// triedFiles returns the kubeconfig files that were searched for a cluster, each with the reason why it provided
-// none.
+// triedFiles returns the kubeconfig files that were searched for a cluster. With each file, it returns why the file
+// contains no usable cluster.
 func triedFiles(loader clientcmd.ClientConfig) []string {
 	var all []string
 	for _, file := range loader.ConfigAccess().GetLoadingPrecedence() {

@@ -23,7 +23,7 @@ const kubectlAnnotation = "kubectl"
 // configFlag is the name of the flag for the configuration file. The file itself cannot set this flag.
 const configFlag = "config"
 
-// ownFlags returns, by name, the flags that the environment and the configuration file can set. It excludes kubectl's
+// ownFlags returns all flags except kubectl's, by name. The environment and the configuration file can set these
 // flags.
 func ownFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
 	all := make(map[string]*pflag.Flag)
@@ -84,7 +84,6 @@ func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 	return nil
 }
 
-// setFlag sets a flag to a value from the configuration file. The type of value is string or []string.
 func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
 	list, isList := value.([]string)
 	if !isList {
@@ -106,7 +105,7 @@ func readConfig(text []byte) (map[string]any, error) {
 		return nil, fmt.Errorf("not valid YAML: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.UseNumber() // Keeps 1000000 as it is, instead of 1e+06.
+	decoder.UseNumber() // Keeps the number 1000000 unchanged; as a float64, it would become 1e+06.
 	var settings map[string]any
 	if err := decoder.Decode(&settings); err != nil {
 		return nil, fmt.Errorf("settings must be a YAML mapping, such as \"listen: 127.0.0.1:8080\": %w", err)

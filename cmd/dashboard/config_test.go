@@ -48,7 +48,6 @@ func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 		if name == configFlag {
 			continue
 		}
-		// Three valid values for each flag type, none of which is a default.
 		values := map[string][]string{
 			"string": {"a", "b", "c"}, "int": {"11", "12", "1300000"}, "duration": {"11s", "12s", "13s"},
 			"stringSlice": {"a,b", "c", "d,e"}, "bool": {"true", "true", "true"},
@@ -88,7 +87,7 @@ func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 	}
 }
 
-// The configuration file can contain lists and comments. Numbers keep all digits.
+// The configuration file can contain lists and comments. Large numbers keep all their digits.
 func TestConfigFileSupportsListsAndNumbers(t *testing.T) {
 	got, err := parseSettings(t, nil,
 		map[string]string{"GLASSHOUSE_PORT": "tcp://10.0.0.1:80", "GLASSHOUSE_SERVICE_HOST": "10.0.0.1"}, `

@@ -26,13 +26,13 @@ const loginTimeout = 30 * time.Second
 
 // contextSwitcher switches the dashboard between the contexts of the kubeconfig. One context is shown at a time.
 type contextSwitcher struct {
-	kube *genericclioptions.ConfigFlags // Flags of kubectl from the command line.
+	kube *genericclioptions.ConfigFlags
 	open func(clusterTarget) (*watch.Cluster, error)
 	next chan nextCluster
 	log  *slog.Logger
 }
 
-// nextCluster is the cluster to switch to. The channel done is closed when the pages show this cluster.
+// nextCluster is the cluster to switch to. The method run closes the channel done after the switch.
 type nextCluster struct {
 	request.ClusterInfo
 
@@ -70,7 +70,7 @@ func (c *contextSwitcher) configFor(name string) *genericclioptions.ConfigFlags 
 	return kube
 }
 
-// listContexts reads the kubeconfig each time, and returns its contexts in alphabetical order.
+// listContexts returns the contexts of the kubeconfig in alphabetical order. Each call reads the kubeconfig again.
 func (c *contextSwitcher) listContexts() ([]request.Context, error) {
 	raw, err := c.configFor("").ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
@@ -106,11 +106,11 @@ func (c *contextSwitcher) switchTo(ctx context.Context, name string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	<-next.done // The method run closes this channel as soon as it has received the next cluster.
+	<-next.done // The method run closes this channel right after it has switched to the cluster.
 	return nil
 }
 
-// errNotSent is the error of a fake dialer that opens no connection. The function credentials uses this dialer.
+// errNotSent is the error of the dialer that the function credentials uses. This dialer never opens a connection.
 var errNotSent = errors.New("no connection to the API server")
 
 // credentials checks that credentials for an API server can be obtained, for example from a login command. It sends
@@ -139,18 +139,17 @@ func credentials(ctx context.Context, config *rest.Config) error {
 	}
 }
 
-// clusterInfo returns a cluster with its name, server address and namespace, which the pages show.
 func clusterInfo(f clusterTarget, cluster *watch.Cluster) request.ClusterInfo {
 	return request.ClusterInfo{Cluster: cluster, Name: f.name, Server: f.config.Host, Namespace: f.namespace}
 }
 
-// run runs the active cluster until ctx ends. The parameter cluster is the cluster that is active first. A switch
-// starts the next cluster before it stops the previous one, so that no page waits for the previous one to stop.
+// run runs the active cluster until ctx ends. The parameter cluster is the first active cluster. A switch starts the
+// next cluster before it stops the previous one, so that no page waits for the previous one to stop.
 func (c *contextSwitcher) run(ctx context.Context, cluster *watch.Cluster, server *web.Server) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for {
 		clusterCtx, end := context.WithCancel(ctx)
-		run := cluster.Run // The goroutine needs a copy of this method, because the next switch changes cluster.
+		run := cluster.Run // A switch changes the variable cluster, so the goroutine needs this copy.
 		group.Go(func() error { return run(clusterCtx) })
 		select {
 		case <-ctx.Done():

@@ -23,11 +23,10 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// fakeAPIServer is a fake API server on a loopback address. It has one pod.
 type fakeAPIServer struct {
 	*httptest.Server
 
-	inFlight atomic.Int64 // Requests in progress.
+	inFlight atomic.Int64
 }
 
 func newFakeAPIServer(t *testing.T, pod string) *fakeAPIServer {
@@ -54,7 +53,6 @@ func newFakeAPIServer(t *testing.T, pod string) *fakeAPIServer {
 	return u
 }
 
-// silentAddress returns the URL of a server that accepts connections but never responds.
 func silentAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -97,7 +95,6 @@ type runningProgram struct {
 	log *console
 }
 
-// startProgram runs the program until the test ends. The test fails if the program ends with an error.
 func startProgram(t *testing.T, args ...string) *runningProgram {
 	t.Helper()
 	p := &runningProgram{t: t, log: &console{}}
@@ -174,7 +171,6 @@ func (p *runningProgram) switchContext(name string) time.Duration {
 	return time.Since(began)
 }
 
-// waitForPod waits until the program lists exactly one pod, with the given name.
 func (p *runningProgram) waitForPod(pod string) {
 	p.t.Helper()
 	p.waitUntil("the pod "+pod, func() bool {
@@ -183,7 +179,6 @@ func (p *runningProgram) waitForPod(pod string) {
 	})
 }
 
-// clusterID reads the ID of the active cluster from the page.
 func (p *runningProgram) clusterID() string {
 	p.t.Helper()
 	_, text := p.request(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
@@ -208,8 +203,8 @@ func (p *runningProgram) openSocket(clusterID string) *websocket.Conn {
 	return conn
 }
 
-// readSnapshot subscribes to pods with a cursor, and reads messages up to the first snapshot with rows. The result
-// before contains the types of the messages before that snapshot. The result last is the cursor of the snapshot.
+// readSnapshot subscribes to pods with a cursor, and reads messages up to the first snapshot that contains rows. The
+// result before lists the types of the messages before that snapshot. The result last is the cursor of that snapshot.
 func (p *runningProgram) readSnapshot(conn *websocket.Conn, cursor string) (before, last string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
@@ -234,7 +229,7 @@ func (p *runningProgram) readSnapshot(conn *websocket.Conn, cursor string) (befo
 	}
 }
 
-// wantSwitchedClose reads until the connection closes. The close status must be 4409: another cluster is active.
+// wantSwitchedClose checks that the server closes the connection with the status 4409: another cluster is active.
 func wantSwitchedClose(t *testing.T, conn *websocket.Conn) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -249,8 +244,8 @@ func wantSwitchedClose(t *testing.T, conn *websocket.Conn) {
 	}
 }
 
-// One cluster is active at a time. After a switch, all watches and sockets of the previous cluster end. Pages never
-// mix data of two clusters.
+// After a switch, all watches and sockets of the previous cluster end, because only one cluster is active at a time.
+// No page mixes data of two clusters.
 func TestSwitchContext(t *testing.T) {
 	clearEnvironment(t)
 	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
@@ -282,7 +277,7 @@ func TestSwitchContext(t *testing.T) {
 		strings.Contains(text, "pod-of-one") {
 		t.Errorf("the page is %d %s", code, text)
 	}
-	wantSwitchedClose(t, p.openSocket(first)) // Like a page that was suspended during the switch.
+	wantSwitchedClose(t, p.openSocket(first)) // A suspended page still sends the first ID.
 	if second := p.clusterID(); second == first {
 		t.Errorf("both clusters are %s to the page", second)
 	}
@@ -423,8 +418,8 @@ func containsAll(text string, parts []string) bool {
 	return true
 }
 
-// A browser without JavaScript can switch the context with a form. The program reads the kubeconfig at each request,
-// so a changed file takes effect at once.
+// A browser without JavaScript can switch the context with a form. The program reads the kubeconfig again for each
+// request, so changes to the file take effect at once.
 func TestSwitchContextWithoutScript(t *testing.T) {
 	clearEnvironment(t)
 	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
@@ -450,7 +445,7 @@ func TestSwitchContextWithoutScript(t *testing.T) {
 	p.waitForPod("pod-of-two")
 }
 
-// Goroutines and requests of previous clusters do not accumulate over many switches.
+// Many switches between clusters do not increase the number of goroutines or of open requests.
 func TestSwitchesLeakNoGoroutines(t *testing.T) {
 	clearEnvironment(t)
 	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
@@ -474,13 +469,13 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 		return least
 	}
 	switchAndRead(1)
-	// Show both clusters before the first count, so that it includes the goroutines that start only once.
+	// Connect to both clusters before the first count, so that it includes the goroutines that start only once.
 	switchAndRead(0)
 	before := stableGoroutines()
 	for n := 1; n <= 20; n++ {
 		switchAndRead(n)
 	}
-	if after := stableGoroutines(); after > before+10 { // The 10 additional goroutines can belong to idle connections.
+	if after := stableGoroutines(); after > before+10 { // Idle connections can have up to 10 additional goroutines.
 		var all strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&all, 1)
 		t.Errorf("%d goroutines after 20 switches, %d before:\n%s", after, before, all.String())

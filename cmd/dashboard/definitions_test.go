@@ -25,7 +25,7 @@ var (
 	widgetsResource = schema.GroupVersionResource{Group: "test.example.com", Version: "v1", Resource: "widgets"}
 )
 
-// definitionTimeout is the maximum delay until a page receives a new or deleted resource.
+// definitionTimeout is the maximum time until a page shows a new resource, or no longer shows a deleted one.
 const definitionTimeout = 2 * time.Second
 
 // A custom resource that is created while a page is open appears at once. When it is deleted, its rows disappear. If
@@ -70,7 +70,6 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	}
 	t.Logf("its return was sent after %s", time.Since(began))
 
-	// The cursor is from before the deletion, so it is invalid, and the server sends a reset.
 	var snapshot struct{ Cursor string }
 	if err := json.Unmarshal([]byte(first), &snapshot); err != nil {
 		t.Fatal(err)
@@ -80,7 +79,6 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 		snapshot.Cursor))
 	lateSocket.readContaining(`"type":"reset"`, "relisted")
 
-	// Replace the only served version of the definition by another version.
 	o.redefine(t,
 		widgetsDefinition(`{"name":"v1","served":false,"storage":true,"schema":`+anySchema+
 			`},{"name":"v2","served":true,"storage":false,"schema":`+anySchema+`}`, ""))
@@ -170,7 +168,7 @@ func decode(t *testing.T, text string) *unstructured.Unstructured {
 // longer contains its group.
 func (o *apiClient) define(t *testing.T, text string) {
 	t.Helper()
-	// Create fails while an earlier definition of the same name is terminating.
+	// Wait until an earlier definition of the same name is deleted completely.
 	eventually(t, "the definition can be made", func() error {
 		_, err := o.dynamic.Resource(definitionsResource).Create(t.Context(), decode(t, text), metav1.CreateOptions{})
 		return err
@@ -184,8 +182,8 @@ func (o *apiClient) define(t *testing.T, text string) {
 	})
 }
 
-// waitUntilUndiscovered returns when discovery no longer contains the API group. Discovery can still contain a group
-// shortly after its definition is deleted. The next test would then find this group.
+// waitUntilUndiscovered returns when discovery no longer contains the API group. Discovery can still contain it
+// shortly after its definition is deleted, and the next test would then find it.
 func (o *apiClient) waitUntilUndiscovered(t *testing.T, group string) {
 	t.Helper()
 	eventually(t, "discovery forgets "+group, func() error {
@@ -212,7 +210,6 @@ func (o *apiClient) redefine(t *testing.T, text string) {
 	}
 }
 
-// undefine deletes the widgets definition, and waits until it is gone.
 func (o *apiClient) undefine(t *testing.T) {
 	t.Helper()
 	if err := o.dynamic.Resource(definitionsResource).Delete(t.Context(), "widgets.test.example.com",
@@ -244,7 +241,7 @@ func (o *apiClient) createWidget(t *testing.T, ns, name string) {
 	})
 }
 
-// waitUntilGone reads messages with the list of resources until one does not contain the text part.
+// waitUntilGone reads messages that list the resources, until one does not contain the given text.
 func (s *socket) waitUntilGone(part string) {
 	s.t.Helper()
 	for containsEach(s.readContaining(`"type":"resources"`), part) {

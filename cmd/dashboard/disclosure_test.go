@@ -28,18 +28,18 @@ import (
 	"glasshouse/internal/web"
 )
 
-// prober sends requests to all routes as users with few permissions.
+// prober sends requests to all routes, as users with few permissions.
 type prober struct {
 	*dashboard
 
 	api                          *apiClient
-	ownNamespace, otherNamespace string // Namespaces; userToken can read only ownNamespace.
+	ownNamespace, otherNamespace string // The user of userToken can read only the first one.
 	noneToken                    string // Token of a user without permissions.
 	allToken                     string // Token of a user who can read all ConfigMaps and pods; not set in all tests.
 	userToken                    string // Token of a user who can read the ConfigMaps of ownNamespace.
 }
 
-// target is the object that requests ask for. The object can be missing in the cluster.
+// target is the object that requests ask for. The cluster need not contain it.
 type target struct{ ref, ns, name string }
 
 // expand replaces the placeholders REF, NS and NAME in a request by the values of the target.
@@ -47,8 +47,8 @@ func (a target) expand(template string) string {
 	return strings.NewReplacer("REF", a.ref, "NS", a.ns, "NAME", a.name).Replace(template)
 }
 
-// mask replaces the names of the target in a response. It also replaces values that differ between requests: times,
-// resourceVersions and cursors.
+// mask returns a response in which the names of the target are replaced by placeholders. It also replaces values that
+// differ between requests: times, resourceVersions and cursors.
 func (a target) mask(text string) string {
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`).ReplaceAllString(text,
 		"TIME")
@@ -62,9 +62,9 @@ func (a target) mask(text string) string {
 	return strings.NewReplacer(a.ns, "NS", a.name, "NAME").Replace(text)
 }
 
-// routeRequests returns the requests to test for each route. The key is the method and pattern of a route. Each route
-// must have an entry. A request without a placeholder (REF, NS or NAME) must reveal nothing about the cluster, or
-// must have the same response for all users with a valid token.
+// routeRequests returns the requests that tests send to each route. The key is the method and pattern of the route.
+// Each route must have an entry. A request without a placeholder (REF, NS or NAME) must reveal nothing about the
+// cluster, or must have the same response for all users with a valid token.
 func routeRequests() map[string][]string {
 	list := []string{
 		"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME",
@@ -136,8 +136,8 @@ func routeRequests() map[string][]string {
 	}
 }
 
-// subscriptions returns the JSON members of subscribe messages for all filters and views. The key is a description of
-// the subscription, for error messages.
+// subscriptions returns JSON members for subscribe messages. Together, they use all filters and views. Each key
+// describes a subscription in error messages.
 func subscriptions() map[string]string {
 	filters := map[string]string{
 		"all": ``, "one namespace": `,"ns":["NS"]`, "several": `,"ns":["NS","default"]`,
@@ -186,7 +186,7 @@ func newProber(t *testing.T) *prober {
 	return w
 }
 
-// plantedName is the name of every object that plant creates. No other name contains it.
+// plantedName is the name of the objects that the tests request, in each namespace.
 const plantedName = "planted-here"
 
 func firstDifference(got, want string) string {
@@ -198,10 +198,11 @@ func firstDifference(got, want string) string {
 	return fmt.Sprintf("at %d: %q and %q", at, around(got), around(want))
 }
 
-// plantedValue is a value in every object that plant creates. A response with this value reveals the object.
+// plantedValue is a value in each object that the method plant creates. A response with this value reveals such an
+// object.
 const plantedValue = "value-that-only-its-owner-can-read"
 
-// plant creates or updates a ConfigMap that contains a value and plantedValue.
+// plant creates or updates a ConfigMap with the given value. It also contains plantedValue, which tests search for.
 func (w *prober) plant(t *testing.T, ns, name, value string) {
 	t.Helper()
 	configMap := &corev1.ConfigMap{
@@ -217,8 +218,8 @@ func (w *prober) plant(t *testing.T, ns, name, value string) {
 	}
 }
 
-// token creates a service account with permissions in its own namespace, and returns its token. The RoleBinding has
-// the name of the service account.
+// token creates a service account with the given permissions in its own namespace, and returns its token. The
+// RoleBinding has the same name as the service account.
 func (w *prober) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
@@ -275,7 +276,6 @@ func (w *prober) getAs(token, path string) (body string, status int) {
 	return string(text), response.StatusCode
 }
 
-// routes returns the patterns of all routes of the server.
 func (w *prober) routes(t *testing.T) (patterns []string) {
 	t.Helper()
 	server, err := web.New(web.Options{Log: slog.New(slog.DiscardHandler)})
@@ -300,7 +300,7 @@ func (w *prober) routes(t *testing.T) (patterns []string) {
 	return patterns
 }
 
-// backgroundSocket is a WebSocket that a goroutine reads. Received messages wait in a channel.
+// backgroundSocket is a WebSocket whose messages a goroutine reads into a channel.
 type backgroundSocket struct {
 	t        *testing.T
 	conn     *websocket.Conn
@@ -340,9 +340,9 @@ func (e *backgroundSocket) send(frame string) {
 	}
 }
 
-// collect appends received messages to the lists in all, whose keys are subscription IDs. It returns when isComplete
-// returns true and no message arrives for 1.5 s. It skips heartbeats and digests (hashes of a list), because they
-// depend on time.
+// collect appends the received messages to the lists in all, by subscription ID. It returns when isComplete returns
+// true and no message has arrived for 1.5 s. It skips heartbeats and digests (hashes of a list), because their number
+// depends on time.
 func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool) {
 	e.t.Helper()
 	const quietTime = 1500 * time.Millisecond
@@ -449,7 +449,7 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	}
 	t.Logf("%d questions", count)
 
-	// Check that permitted requests succeed. If all requests failed, the test above would pass too.
+	// Permitted requests succeed. If all requests failed, the test above would pass too.
 	if body, status := w.getAs(w.userToken, "/api/v1/snapshot/"+ref+"?view=objects"); status != http.StatusOK ||
 		!strings.Contains(body, plantedValue) || strings.Contains(body, w.otherNamespace) {
 		t.Errorf("a user who may read one namespace received %d %s", status, body)
@@ -504,12 +504,13 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 			for _, id := range updating {
 				before[id] = len(messages[id])
 			}
-			w.plant(t, w.ownNamespace, plantedName, strconv.Itoa((round+1)%4)) // In round 3, it is "0" again.
+			// In the last of the 4 rounds, the value is "0" again.
+			w.plant(t, w.ownNamespace, plantedName, strconv.Itoa((round+1)%4))
 			e.collect(messages, func() bool {
 				return !slices.ContainsFunc(updating, func(id int) bool { return len(messages[id]) == before[id] })
 			})
 		}
-		// Snapshots of the views with changes contain the changes of earlier runs, so this test does not compare them.
+		// Do not compare snapshots of the views with changes: they also contain the changes of earlier runs.
 		for _, id := range changeViews {
 			messages[id] = slices.DeleteFunc(messages[id], func(message string) bool {
 				return strings.Contains(message, `"type":"snapshot"`)
@@ -529,11 +530,11 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 		}
 		return messages, responses
 	}
-	// Some routes return data only for watched resources, so start a watch first.
 	first, received := w.openSocket(t, w.userToken), make(map[int][]string)
 	first.send(`{"op":"subscribe","id":1,` + own.expand(`"resource":"REF","ns":["NS"],"view":"rows"`) + `}`)
 	first.collect(received, func() bool { return strings.Contains(strings.Join(received[1], ""), `"type":"snapshot"`) })
-	_, _ = record(false) // The first run only starts all watches, so that the two compared runs have the same watches.
+	// The first run starts all watches, so that both compared runs have the same watches. Its result is not used.
+	_, _ = record(false)
 	quiet, quietResponses := record(false)
 	busy, busyResponses := record(true)
 	for id := range quiet {
@@ -549,11 +550,11 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	t.Logf("%d subscriptions and %d questions", len(quiet), len(quietResponses))
 }
 
-// Paths are decoded only once. No escape sequence in a path gives access to an object in a namespace that the user is
-// not permitted to read.
+// The server decodes a path only once. No escape sequence in a path gives access to an object in a namespace that the
+// user is not permitted to read.
 func TestEscapedPathsGiveNoOtherAccess(t *testing.T) {
 	w := newProber(t)
-	w.plant(t, w.ownNamespace, "configmaps", "0") // An object with the same name as its resource.
+	w.plant(t, w.ownNamespace, "configmaps", "0") // The object has the same name as its resource.
 	const ref = "core/v1/configmaps"
 	for _, suffix := range []string{
 		"/OWN/../NOT/NAME", "/OWN/..%2fNOT/NAME", "/OWN%2f..%2fNOT/NAME", "/OWN/%2e%2e/NOT/NAME",

@@ -25,8 +25,9 @@ import (
 
 var update = flag.Bool("update", false, "write the generated parts of docs/reference.md")
 
-// The generated parts of docs/reference.md are current: flags, limits, metrics and problems. With -update, this test
-// writes these parts. "make generate" runs it with -update; see reference.go in the root of the repository.
+// The generated parts of docs/reference.md are current: flags, limits, metrics and problems (error documents). With
+// the flag -update, this test writes these parts. "make generate" runs it with -update; see reference.go in the root
+// of the repository.
 func TestReferenceIsCurrent(t *testing.T) {
 	const name = "docs/reference.md"
 	text := readDocument(t, name)
@@ -58,8 +59,8 @@ func TestReferenceIsCurrent(t *testing.T) {
 	}
 }
 
-// replacePart returns the document text with new content between the markers of a generated part. The parameter part
-// is the name of this part in its begin marker.
+// replacePart replaces the content of one generated part of a document, and returns the document. The parameter part
+// is the name in the marker at the start of this part.
 func replacePart(t *testing.T, text, part, content string) string {
 	t.Helper()
 	begin, end := "<!-- generated: "+part+" -->\n", "<!-- end -->\n"
@@ -81,7 +82,6 @@ func firstLineDifference(text, want string) string {
 	return "it is longer than it should be"
 }
 
-// flagList lists the program's own flags, without kubectl's.
 func flagList(t *testing.T) string {
 	t.Helper()
 	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectlAnnotation] == nil })
@@ -92,8 +92,8 @@ func kubectlFlags(t *testing.T) string {
 	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectlAnnotation] != nil })
 }
 
-// dashboardFlags returns all flags of the program. It sets environment variables so that the defaults do not depend
-// on the machine.
+// dashboardFlags returns all flags of the program. It sets environment variables, so that the default values of the
+// flags are the same on every machine.
 func dashboardFlags(t *testing.T) *pflag.FlagSet {
 	t.Helper()
 	t.Setenv("HOME", "$HOME")
@@ -114,7 +114,6 @@ func shareFlags() string {
 	return strings.Join(parts, "\n")
 }
 
-// listFlags returns a Markdown list of the flags for which include returns true, with default and help.
 func listFlags(flags *pflag.FlagSet, include func(*pflag.Flag) bool) (list string) {
 	flags.VisitAll(func(flag *pflag.Flag) {
 		if !include(flag) {
@@ -143,7 +142,6 @@ func sentence(text string) string {
 // marker matches words that start a Markdown list item or heading at the beginning of a line.
 var marker = regexp.MustCompile(`^([-+*>]|#+|\d+[.)])$`)
 
-// item returns a Markdown list item, wrapped at 150 columns.
 func item(text string) string {
 	lines, line := "", "-"
 	for word := range strings.FieldsSeq(text) {
@@ -156,10 +154,9 @@ func item(text string) string {
 	return lines + line + "\n"
 }
 
-// metricTables returns one Markdown table for each set of labels. It lists metrics with their type and help.
 func metricTables(t *testing.T) string {
 	t.Helper()
-	// Every value is set, because a metric without a value would be missing from the tables.
+	// Set every value, because a metric without a value would be missing from the tables.
 	status := watch.WatchStatus{Limit: 1, UsedBytes: 1, Entries: []watch.WatchStatusEntry{{
 		Resource: "core/v1/pods", Status: status.Status{State: status.Live}, LastEvent: time.Unix(1, 0),
 	}}}

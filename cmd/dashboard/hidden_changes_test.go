@@ -30,17 +30,17 @@ type observer struct {
 	prober *prober
 	name   string
 	header http.Header
-	target target // Object that the requests ask for.
-	byName bool   // Whether the observer can read only one object, by name, and cannot list objects.
+	target target
+	byName bool // The observer can read only one object, by its name, and cannot list objects.
 
 	requests  []string
-	responses map[string]string // First masked response, by request and value of the visible objects.
-	messages  map[string]string // First masked messages, by view and value of the visible objects.
+	responses map[string]string // First masked response, by request and by the value of the visible objects.
+	messages  map[string]string // First masked messages, by view and by the value of the visible objects.
 	cursors   map[string]bool
 	lengths   map[int]bool
 	socket    *backgroundSocket
 	last      map[int]string // Newest cursor, by subscription ID.
-	views     []string       // View of each subscription; index is the ID minus one.
+	views     []string       // View of each subscription. The subscription ID is the index plus one.
 	nextID    int
 }
 
@@ -58,7 +58,7 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 			t.Errorf("%s is a new route: add its requests to routeRequests", route)
 		}
 		for _, request := range routeRequests {
-			// A response with follow=true does not end, so the observer subscribes to the log view instead.
+			// A response with follow=true does not end. The observer subscribes to the log view instead.
 			if !strings.Contains(request, "follow=true") {
 				s.requests = append(s.requests, object.expand(request))
 			}
@@ -87,8 +87,8 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 	return s
 }
 
-// get sends a GET request. The result masked contains the status code, the headers and the body, in which values that
-// always differ are replaced. The result cursor is the cursor in the body, or empty.
+// get sends a GET request. The result masked contains the status code, the headers and the body, with placeholders
+// for values that always differ. The result cursor is the cursor in the body, or empty.
 func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.prober.url, nil)
@@ -131,8 +131,8 @@ func (s *observer) mask(text string) string {
 	return s.target.mask(text)
 }
 
-// recordCursor records and returns the cursor in a text. The test fails if an earlier text had the same cursor. The
-// parameter source describes where the text is from, for error messages.
+// recordCursor returns the cursor in a text. The test fails if an earlier text contained the same cursor. The
+// parameter source describes the origin of the text, for error messages.
 func (s *observer) recordCursor(t *testing.T, source, text string) string {
 	t.Helper()
 	match := regexp.MustCompile(`"cursor":"([^"]+)"`).FindStringSubmatch(text)
@@ -146,8 +146,8 @@ func (s *observer) recordCursor(t *testing.T, source, text string) string {
 	return match[1]
 }
 
-// wantSame checks that text equals the text of the first call with the same key. The map first contains the texts of
-// these first calls.
+// wantSame checks that all calls with the same key get the same text. It stores the text of the first call in the
+// map.
 func (s *observer) wantSame(t *testing.T, first map[string]string, key, text string) {
 	t.Helper()
 	want, known := first[key]
@@ -218,8 +218,8 @@ func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string
 	return received
 }
 
-// wantSameMessages checks that the messages of a subscription equal the first messages of the same view with the same
-// state. The parameter state is the value of the visible objects.
+// wantSameMessages checks that all subscriptions of the same view get the same messages for the same state. The
+// parameter state is the value of the visible objects.
 func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages []string) {
 	t.Helper()
 	view := s.views[id-1]
@@ -245,8 +245,8 @@ func (s *observer) subscribedViews() []string {
 	return []string{"rows", "table", "window", "object", "changes"}
 }
 
-// newObservers returns an observer (a client with restricted permissions) for each kind of restriction. Some can read
-// all of ownNamespace. The others can read only a part of the objects in partNamespace.
+// newObservers returns an observer (a client with restricted permissions) for each kind of restriction. Some
+// observers can read all of ownNamespace. The others can read only some objects in partNamespace.
 func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) []*observer {
 	t.Helper()
 	const ref = "core/v1/configmaps"
@@ -288,8 +288,8 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 	}
 }
 
-// share creates a share link as the user with the token, and returns the URL of the link. The parameter parts is
-// JSON: the shared parts of the cluster, separated by commas.
+// share creates a share link with the given token, and returns its URL. The parameter parts contains the shared parts
+// of the cluster, as JSON objects separated by commas.
 func (w *prober) share(t *testing.T, token, parts string) (link string) {
 	t.Helper()
 	var shareURL string
@@ -345,8 +345,6 @@ func (w *prober) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyR
 	return w.token(t, ns, name)
 }
 
-// change writes the value to the visible object in each namespace. All observers are permitted to read these objects.
-// It returns when the program has received the changes.
 func (w *prober) change(t *testing.T, namespaces []string, value string) {
 	t.Helper()
 	for _, ns := range namespaces {
@@ -367,7 +365,8 @@ func (w *prober) waitForValue(t *testing.T, ns, name, value string) {
 }
 
 // changeHidden changes objects that no observer is permitted to read. Some of them are in the namespace part, where
-// observers can read other objects. The new values contain n. It returns when the program has received the changes.
+// observers can read other objects. The new values contain the number n. The method returns when the program has
+// received the changes.
 func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	t.Helper()
 	value := fmt.Sprint("stir-", n)
@@ -421,7 +420,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	}
 	allSocket.collect(make(map[int][]string), func() bool { return true })
 	followed := make(map[*observer][]int)
-	// The first round starts all watches. The second and third round record the responses with which later ones are
+	// The first round starts all watches. The next two rounds record the responses with which later responses are
 	// compared.
 	for round := range 3 {
 		state := strconv.Itoa(round % 2)
@@ -509,7 +508,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 				(strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
 				t.Errorf("%s does not resume the view %s: %s", s.name, view, text)
 			}
-			if round > 1 { // In the first two rounds, several changes can follow a cursor.
+			if round > 1 { // In the first two rounds, the old cursor is older than several changes.
 				s.wantSameMessages(t, id, state+", resubscribed", received[id])
 			}
 			s.socket.send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
@@ -524,7 +523,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 		}
 		t.Logf("%s: of %d guesses %d are right by all but the cursor; %d cursors, %d questions",
 			s.name, rounds, byContent[s.name], len(s.cursors), len(s.requests))
-		if !s.byName { // A response for one object has no cursor.
+		if !s.byName { // The response for a single object contains no cursor.
 			t.Logf("%s: of %d guesses %d are right by the cursor", s.name, rounds, byCursor[s.name])
 		}
 	}

@@ -52,7 +52,7 @@ func TestEveryListableKindIsServed(t *testing.T) {
 			continue
 		}
 		listable++
-		// Objects are created and deleted all the time, so repeat until both counts are equal.
+		// Other programs create and delete objects all the time, so repeat until both counts are equal.
 		eventually(t, r.Ref+" as the API server lists it", func() error {
 			var snapshot struct {
 				State, Reason string
@@ -91,7 +91,7 @@ func TestClientsConvergeDuringChanges(t *testing.T) {
 			Resource: "core/v1/configmaps", Namespaces: []string{ns}, View: "rows",
 		})
 		readers.Go(func() {
-			// Clients with an even number reconnect after each short connection. The others keep one connection.
+			// Clients with an even number disconnect and reconnect often. The others keep one connection.
 			for churning.Err() == nil {
 				if i%2 == 0 {
 					clients[i].connect(churning, time.Duration(50+i*40)*time.Millisecond)
@@ -207,7 +207,7 @@ func TestSecretsAreMasked(t *testing.T) {
 		"/api/v1/object/core/v1/secrets/" + ns + "/it", "/r/core/v1/secrets?ns=" + ns,
 		"/o/core/v1/secrets/" + ns + "/it",
 	}
-	for range 2 { // Once before and once while the resource is watched.
+	for range 2 { // The first time reads from the API server, the second time from the watched data.
 		for _, path := range paths {
 			eventually(t, path+" shows the Secret", func() error {
 				body := d.get(path)
@@ -243,8 +243,8 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// If the program starts before its API server, it reports that it retries automatically. It works as soon as the API
-// server responds.
+// If the program starts before its API server, it reports that it retries automatically. As soon as the API server
+// responds, the program shows its objects.
 func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	config := adminConfig(t)
 	address, upstream := forwardAddresses(t, config)

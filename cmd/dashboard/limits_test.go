@@ -1,14 +1,12 @@
 package main
 
-// limitGroup is one table of limits in docs/reference.md.
 type limitGroup struct {
 	title  string
 	limits []limit
 }
 
-// limitGroups returns the tables of limits in docs/reference.md. A text in braces is the name of a Go constant, and
-// is replaced by its value. Limits without a number are not in the tables. The document describes them after the
-// tables.
+// limitGroups returns the tables of limits in docs/reference.md. In a text, braces contain the name of a Go constant,
+// which is replaced by its value. Limits without a number are not in the tables, but in the text after them.
 func limitGroups() []limitGroup {
 	return []limitGroup{
 		{"Requests and connections", []limit{

@@ -15,7 +15,7 @@ import (
 	"unicode"
 )
 
-// runUntilLogged runs the program until its log contains all texts of wants, and returns the log.
+// runUntilLogged runs the program until its log contains all the texts in wants, and returns the log.
 func runUntilLogged(t *testing.T, wants []string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -57,7 +57,7 @@ func writeKubeconfigFor(t *testing.T, server string) string {
 	return file
 }
 
-// No text from the API server can forge a log line or add terminal control characters to the log.
+// Texts from the API server can add neither lines nor terminal control characters to the log.
 func TestLogLinesHaveNoControlCharacters(t *testing.T) {
 	clearEnvironment(t)
 	const message = "odd \x1b[31mred\x1b]0;title\a\r\nlevel=ERROR " +
@@ -101,7 +101,6 @@ func TestUnverifiedCertificatesAreWarnedAbout(t *testing.T) {
 		requests++
 		http.Error(w, "not now", http.StatusServiceUnavailable)
 	}))
-	// TLS handshakes fail on purpose, so do not log them.
 	api.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	api.StartTLS()
 	defer api.Close()

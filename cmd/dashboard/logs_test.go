@@ -18,8 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A pod log equals the log from the API server, and continues while it grows. It is sent only to users with the
-// permission to get pods/log. The pods of the demo cluster write a line each second.
+// The dashboard returns the same pod log as the API server, and sends new lines while the log grows. It sends the log
+// only to users with the permission to get pods/log. The pods of the demo cluster write one line per second.
 func TestPodLogsMatchTheAPIServer(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))
@@ -32,7 +32,6 @@ func TestPodLogsMatchTheAPIServer(t *testing.T) {
 	pod := &pods.Items[0]
 	path := fmt.Sprintf("/api/v1/logs/shop/%s?container=%s", pod.Name, pod.Spec.Containers[0].Name)
 
-	// The log grows, so compare only its beginning.
 	want, err := c.core.Pods("shop").GetLogs(pod.Name,
 		&corev1.PodLogOptions{Container: pod.Spec.Containers[0].Name, Timestamps: true}).DoRaw(t.Context())
 	if err != nil {

@@ -38,7 +38,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// canaryRules returns redaction rules that mask all canaries (secret test values) that the program shows by default.
+// canaryRules returns redaction rules. They mask all canaries (secret test values) that are visible without rules.
 func canaryRules() []string {
 	return []string{
 		"env", "core/v1/configmaps:data.*", "core/v1/configmaps:binaryData.*",
@@ -57,8 +57,8 @@ func ruleMaskedPlaces() []string {
 // followed by its place: a kind of field, such as "env".
 type canaries struct {
 	prefix string
-	// Whether annotations of pod templates contain encoded copies of a Secret. These are masked only for guests
-	// (viewers of a share link).
+	// The annotations of pod templates contain encoded copies of a Secret. These are masked only for guests (viewers
+	// of a share link).
 	hasEncodedCopies bool
 }
 
@@ -173,8 +173,8 @@ func (c canaries) places(text []byte) (found []string) {
 	return slices.Compact(found)
 }
 
-// plantedResources returns the resources for which plant creates an object named "it" with canaries (secret test
-// values).
+// plantedResources returns the resources of the objects that the method plant creates. Each of these objects has the
+// name "it", and contains canaries (secret test values).
 func plantedResources() []string {
 	return []string{
 		"core/v1/secrets", "core/v1/configmaps", "apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets",
@@ -185,7 +185,8 @@ func plantedResources() []string {
 	}
 }
 
-// plant creates or updates all objects with canaries (secret test values). n is part of each value.
+// plant creates or updates all objects that contain canaries (secret test values). The number n is part of each
+// canary.
 func (c canaries) plant(t *testing.T, o *apiClient, ns string, n int) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Name: "it", Namespace: ns, Annotations: map[string]string{
@@ -199,7 +200,7 @@ func (c canaries) plant(t *testing.T, o *apiClient, ns string, n int) {
 	}
 	helm := metaNamed("sh.helm.release.v1.it.v1")
 	helm.Labels = map[string]string{"owner": "helm", "name": "it", "version": "1"}
-	unnamed := metaNamed("bare") // Only its labels mark it as a Helm release.
+	unnamed := metaNamed("bare") // Only the labels of this object mark it as a Helm release.
 	unnamed.Labels = helm.Labels
 	labels := map[string]string{"app": "it"}
 	template := func(place string) corev1.PodTemplateSpec {
@@ -347,7 +348,7 @@ func (c canaries) put(t *testing.T, o *apiClient, ref string, u *unstructured.Un
 			return err
 		}
 		patch, err := u.MarshalJSON()
-		// A merge patch keeps the fields that controllers have set, for example the selector of a Job.
+		// A merge patch keeps the fields that controllers have set, such as the selector of a Job.
 		if err == nil {
 			_, err = client.Patch(t.Context(), u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
 		}
@@ -366,7 +367,7 @@ func TestRunAsChildProcess(t *testing.T) {
 	if err := json.Unmarshal([]byte(args), &programArgs); err != nil {
 		t.Fatal(err)
 	}
-	// The child process exits when its stdin is closed, at the latest when the parent test ends.
+	// The child process exits when its stdin is closed, at the latest when the process of the parent test ends.
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
@@ -401,7 +402,7 @@ func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics strin
 	command := exec.CommandContext( //nolint:gosec // The command is this test binary itself.
 		t.Context(), os.Args[0], "-test.run=^TestRunAsChildProcess$",
 	)
-	// clobberfree overwrites memory when the garbage collector frees it.
+	// With clobberfree, the garbage collector overwrites the memory that it frees.
 	command.Env = append(os.Environ(), "CANARY_ARGS="+string(text), "GODEBUG=clobberfree=1")
 	command.Stdout, command.Stderr = d.out, d.out
 	stdin, err := command.StdinPipe()
@@ -433,7 +434,7 @@ func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics strin
 	return d, metrics, command.Process.Pid
 }
 
-// recorder records everything that a program sends, by source, such as a path or a view.
+// recorder records everything that a program sends. The key is the source, such as a path or a view.
 type recorder struct {
 	mu       sync.Mutex
 	received map[string]*bytes.Buffer
@@ -448,8 +449,8 @@ func (e *recorder) record(source string, text []byte) {
 	e.received[source].Write(text)
 }
 
-// subscribeAll subscribes to the resources with canaries (secret test values) in every view. It records the messages
-// until ctx ends. The function ended waits until all recordings have ended.
+// subscribeAll subscribes to the resources with canaries (secret test values), in every view. It records the messages
+// until ctx ends. The returned function ended waits until all recordings have ended.
 func (e *recorder) subscribeAll(ctx context.Context, t *testing.T, d *dashboard, ns string) (ended func()) {
 	t.Helper()
 	var reading sync.WaitGroup
@@ -547,8 +548,8 @@ func (e *recorder) requestAll(t *testing.T, d *dashboard, ns string) {
 	}
 }
 
-// leakedPlaces returns the places (kinds of fields) of the canaries (secret test values) in the recorded data. For
-// each place, it returns the sources that sent them.
+// leakedPlaces returns the places (kinds of fields) whose canaries (secret test values) are in the recorded data. For
+// each place, it returns the sources of this data, such as a path or a view.
 func (e *recorder) leakedPlaces(c canaries) map[string][]string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -561,7 +562,6 @@ func (e *recorder) leakedPlaces(c canaries) map[string][]string {
 	return all
 }
 
-// defineCanaryResource creates the custom resource that plant uses for custom objects.
 func defineCanaryResource(t *testing.T, o *apiClient) {
 	t.Helper()
 	o.define(t,
@@ -575,7 +575,8 @@ func defineCanaryResource(t *testing.T, o *apiClient) {
 			""))
 }
 
-// plantInNewNamespace creates objects with canaries in a new namespace. It waits until pods with canaries exist.
+// plantInNewNamespace creates objects with canaries (secret test values) in a new namespace. It waits until pods with
+// canaries exist.
 func plantInNewNamespace(t *testing.T, o *apiClient, c canaries) (ns string) {
 	t.Helper()
 	ns = o.namespace(t)
@@ -609,7 +610,7 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 	guest.cookie = d.openLink(d.shareCommand(args...))
 	ownRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
 	guestRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
-	guestRecorder.requestAll(t, &guest, ns) // The first of two calls: before and after the watches start.
+	guestRecorder.requestAll(t, &guest, ns) // Send all requests before the watches start, and later again.
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := guestRecorder.subscribeAll(ctx, t, &guest, ns)
 	for n := range 3 {
@@ -635,9 +636,9 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 	}
 }
 
-// Neither the output of the program nor its memory contains a masked value, old or new. The test runs again without
-// redaction rules. All values that only a rule masks must then be in the output. This proves that the test searches
-// all outputs.
+// Neither the output nor the memory of the program contains a masked value, old or new. The test then runs again
+// without redaction rules: the output must contain all values that only a rule masks. This proves that the test
+// searches all outputs.
 func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
 	defineCanaryResource(t, o)
@@ -648,7 +649,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 		stopForward := forward(t, address, upstream)
 		d, metrics, process := startProcess(t, address, rules)
 		e := &recorder{received: make(map[string]*bytes.Buffer)}
-		e.requestAll(t, d, ns) // The first of two calls: before and after the watches start.
+		e.requestAll(t, d, ns) // Send all requests before the watches start, and later again.
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := e.subscribeAll(ctx, t, d, ns)
 		for n := range 3 {
@@ -701,7 +702,6 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 	}
 }
 
-// waitForLastChange waits until the program shows the last version of the objects with canaries.
 func waitForLastChange(t *testing.T, d *dashboard, ns string) {
 	t.Helper()
 	eventually(t, "the last change is known", func() error {
@@ -713,8 +713,8 @@ func waitForLastChange(t *testing.T, d *dashboard, ns string) {
 	})
 }
 
-// overwriteBuffers makes the program read a lot of other data through the same connections, so that this data
-// overwrites the read buffers. The number try makes the names of the new objects unique.
+// overwriteBuffers makes the program read much other data through the same connections, so that it overwrites the
+// read buffers. The number try makes the names of the new objects unique.
 func overwriteBuffers(t *testing.T, o *apiClient, d *dashboard, ns string, try int) {
 	t.Helper()
 	const pod = `{"containers":[{"name":"c","image":"example.com/c"}]}`
@@ -791,8 +791,9 @@ func fetchURL(t *testing.T, url string) []byte {
 	return text
 }
 
-// readProcessMemory returns the memory of a process, or nil if the memory is not readable. Before that, it starts
-// three garbage collections through the URL metrics. The process must overwrite freed memory (GODEBUG=clobberfree=1).
+// readProcessMemory returns the memory of a process, or nil if it is not readable. Before that, it starts three
+// garbage collections by requests to the metrics server, whose URL is in the parameter metrics. The process must
+// overwrite freed memory (GODEBUG=clobberfree=1).
 func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte) {
 	t.Helper()
 	for range 3 {
@@ -825,13 +826,13 @@ func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte)
 	return all
 }
 
-// wantNoCanariesInMemory fails the test if each of 16 memory reads contains a canary (a secret test value). The
-// function readMemory overwrites read buffers, and then reads the memory. One read is not enough, because some read
-// buffers belong to libraries.
+// wantNoCanariesInMemory reads the memory up to 16 times. It fails the test if each read contains a canary (a secret
+// test value). The function readMemory overwrites read buffers before it reads the memory. One read is not enough,
+// because libraries can keep some of their read buffers.
 func wantNoCanariesInMemory(t *testing.T, c canaries, readMemory func(try int) [][]byte) {
 	t.Helper()
 	var found []string
-	// Which of its buffers a library reuses is random, so one try can leave some buffers unchanged.
+	// Libraries reuse their buffers at random, so one try can leave some buffers unchanged.
 	for try := range 16 {
 		found = nil
 		size := 0

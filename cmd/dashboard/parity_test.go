@@ -35,7 +35,6 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// parity compares what users can read in this program with what the API server returns for their tokens.
 type parity struct {
 	admin      *kubernetes.Clientset
 	config     *rest.Config
@@ -43,7 +42,6 @@ type parity struct {
 	namespaces []string // Namespaces to compare; the last one does not exist.
 }
 
-// parityKinds returns the resources to compare: resources whose objects do not change by themselves.
 func parityKinds() []string {
 	return []string{
 		"core/v1/configmaps", "core/v1/services", "core/v1/serviceaccounts", "rbac.authorization.k8s.io/v1/roles",
@@ -79,7 +77,8 @@ func TestPermissionsMatchTheAPIServer(t *testing.T) {
 	p := newParity(t)
 	users := make([]*parityUser, sets)
 	for n := range users {
-		users[n] = p.user(t, n, rand.New(rand.NewPCG(seed, uint64(n)))) //nolint:gosec // The seed is not used for a secret.
+		// The random numbers need not be secret.
+		users[n] = p.user(t, n, rand.New(rand.NewPCG(seed, uint64(n)))) //nolint:gosec
 	}
 	p.waitForPermissions(t, users[sets-1])
 	compared, refused, objects := 0, 0, 0
@@ -164,13 +163,12 @@ func newParity(t *testing.T) *parity {
 
 type parityUser struct {
 	access *watch.Access
-	client dynamic.Interface // Client with the user's token.
+	client dynamic.Interface
 	rules  string
 	random *rand.Rand
 }
 
-// user creates a service account with random permissions, and returns a parityUser that sends requests with its
-// token.
+// user creates a service account with random permissions. The returned parityUser sends requests with its token.
 func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 	t.Helper()
 	ns, name := p.namespaces[0], fmt.Sprintf("parity-%d", n)
@@ -266,8 +264,8 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	return rule
 }
 
-// waitForPermissions waits until the API server applies all permissions: until two responses in a row for the last
-// user are equal.
+// waitForPermissions waits until the API server applies all permissions. It assumes this when two responses in a row
+// for the last user are equal.
 func (p *parity) waitForPermissions(t *testing.T, last *parityUser) {
 	t.Helper()
 	before := ""
@@ -309,7 +307,7 @@ func (p *parity) requests(ref string, random *rand.Rand) []parityRequest {
 		if ref != "core/v1/namespaces" {
 			return shapes
 		}
-		// A Role in a namespace can allow a get of the Namespace object itself, but no list or watch of namespaces.
+		// A Role can allow a get of the Namespace object of its own namespace, but no list or watch of namespaces.
 		for _, name := range p.namespaces {
 			shapes = append(shapes, parityRequest{ref: ref, verb: "get", name: name},
 				parityRequest{ref: ref, verb: "watch", name: name})
@@ -421,7 +419,7 @@ func (u *parityUser) seenAtAPIServer(t *testing.T, s parityRequest) string {
 			list, err := client.Namespace(ns).List(t.Context(), metav1.ListOptions{})
 			if err != nil {
 				refusals[n] = true
-				return nil //nolint:nilerr // The error is the result.
+				return nil //nolint:nilerr // A refused request is a valid result.
 			}
 			for i := range list.Items {
 				out[n] = append(out[n], " "+ns+"/"+list.Items[i].GetName())
@@ -429,7 +427,7 @@ func (u *parityUser) seenAtAPIServer(t *testing.T, s parityRequest) string {
 			return nil
 		})
 	}
-	_ = group.Wait() // The functions return no errors.
+	_ = group.Wait() // No function of the group returns an error.
 	for _, isRefused := range refusals {
 		if isRefused {
 			refused++

@@ -65,7 +65,8 @@ func TestPermissionChangesAreDetected(t *testing.T) {
 	}
 }
 
-// grant gives the demo user "nobody" the given verbs on the ConfigMaps of a namespace. revoke removes them.
+// grant gives the demo user "nobody" the given verbs on the ConfigMaps of a namespace. The returned function revoke
+// removes this permission.
 func (o *apiClient) grant(t *testing.T, ns string, verbs ...string) (revoke func()) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", adminConfig(t))
@@ -87,7 +88,8 @@ func (o *apiClient) grant(t *testing.T, ns string, verbs ...string) (revoke func
 	return o.grantRole(t, ns)
 }
 
-// grantRole binds the Role "reader", which grant has created, to the demo user "nobody". revoke removes the binding.
+// grantRole binds the demo user "nobody" to the Role "reader", which the method grant has created. The returned
+// function revoke removes this binding.
 func (o *apiClient) grantRole(t *testing.T, ns string) (revoke func()) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))

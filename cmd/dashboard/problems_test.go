@@ -2,8 +2,9 @@ package main
 
 import "net/http"
 
-// problemMeanings returns explanations of problems (error documents) for docs/reference.md, by title. Other problems
-// need none, because their detail texts start with a short general sentence, which the document shows instead.
+// problemMeanings returns explanations of problems (error documents) for docs/reference.md, by title. It contains
+// only problems whose detail text does not start with a short general sentence. For all others, the document contains
+// this sentence.
 func problemMeanings() map[string]string {
 	return map[string]string{
 		"Container is waiting": "The container has not run yet. The detail has the reason and the containers of " +
@@ -47,8 +48,8 @@ func problemMeanings() map[string]string {
 	}
 }
 
-// problemStatuses returns HTTP status codes of problems (error documents), by title. It contains the problems whose
-// title and status are set in different places of the source code, where the test cannot connect them.
+// problemStatuses returns HTTP status codes of problems (error documents), by title. It contains only problems whose
+// title and status are in different places of the source code, where the test cannot connect them.
 func problemStatuses() map[string][]int {
 	return map[string][]int{
 		"API server rejected the credentials": {http.StatusServiceUnavailable},

@@ -26,18 +26,17 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// dashboard is a program under test that is running.
+// dashboard is a running instance of the program under test.
 type dashboard struct {
 	t   *testing.T
 	url string
 	out *safeBuffer
-	// cookie is the Cookie header of each request. If it is empty, no cookie is sent.
+	// cookie is the Cookie header of each request. If it is empty, requests have no cookie.
 	cookie string
-	// stop ends the program. Two programs must not run at the same time, because each one sets klog's global logger.
+	// stop ends the program. Two programs cannot run at the same time, because each one sets klog's global logger.
 	stop func()
 }
 
-// startProgramProcess runs the program until the test ends. The test fails if the program ends with an error.
 func startProgramProcess(t *testing.T, kubeconfig string, args ...string) *dashboard {
 	t.Helper()
 	d := &dashboard{t: t, out: &safeBuffer{}}
@@ -75,7 +74,6 @@ func startProgramProcess(t *testing.T, kubeconfig string, args ...string) *dashb
 	return d
 }
 
-// startReady starts the program, and waits until it has connected to its API server.
 func startReady(t *testing.T, kubeconfig string, args ...string) *dashboard {
 	t.Helper()
 	d := startProgramProcess(t, kubeconfig, args...)
@@ -130,7 +128,6 @@ func (d *dashboard) getJSON(path string, into any) {
 	}
 }
 
-// safeBuffer is a buffer for the program's log. One goroutine can read it while another one writes.
 type safeBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -167,7 +164,6 @@ func eventually(t *testing.T, condition string, check func() error) {
 	}
 }
 
-// apiClient sends requests directly to the API server.
 type apiClient struct {
 	core    v1.CoreV1Interface
 	dynamic dynamic.Interface
@@ -200,7 +196,6 @@ func apiServerHost(t *testing.T, kubeconfig string) string {
 	return config.Host
 }
 
-// namespace creates a namespace, and deletes it when the test ends.
 func (o *apiClient) namespace(t *testing.T) string {
 	t.Helper()
 	created, err := o.core.Namespaces().Create(t.Context(),
@@ -218,7 +213,7 @@ func (o *apiClient) namespace(t *testing.T) string {
 	return created.Name
 }
 
-// count returns the number of objects of a resource, from the API server (a quorum read).
+// count returns the number of objects of a resource. The read is consistent, so the number is current.
 func (o *apiClient) count(t *testing.T, ref string) int {
 	t.Helper()
 	parts := strings.Split(ref, "/")
@@ -230,7 +225,6 @@ func (o *apiClient) count(t *testing.T, ref string) int {
 	return len(list.Items)
 }
 
-// apply creates or updates a ConfigMap with the given value.
 func (o *apiClient) apply(t *testing.T, ns, name, value string) {
 	t.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"v": value}}
@@ -243,7 +237,8 @@ func (o *apiClient) apply(t *testing.T, ns, name, value string) {
 	}
 }
 
-// rows lists ConfigMaps at the API server (a quorum read). It returns UID and resourceVersion, by name.
+// rows returns UID and resourceVersion of the ConfigMaps in a namespace, by name. The read is consistent, so the
+// result is current.
 func (o *apiClient) rows(t *testing.T, ns string) map[string]string {
 	t.Helper()
 	list, err := o.core.ConfigMaps(ns).List(t.Context(), metav1.ListOptions{})
@@ -258,7 +253,7 @@ func (o *apiClient) rows(t *testing.T, ns string) map[string]string {
 }
 
 func base64Part(s string) string {
-	// The first 12 characters encode the first 9 bytes of s. They are the same if other bytes follow s.
+	// The first 12 characters encode the first 9 bytes of the text s. They do not depend on the bytes after s.
 	return strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")[:12]
 }
 
@@ -289,7 +284,7 @@ func (s *socket) send(frame string) {
 	}
 }
 
-// readType reads messages until one has the type kind, and returns this message.
+// readType reads messages until one has the type in the parameter kind, and returns this message.
 func (s *socket) readType(kind string) string {
 	s.t.Helper()
 	for {
@@ -303,7 +298,7 @@ func (s *socket) readType(kind string) string {
 	}
 }
 
-// readContaining reads messages until one contains all the parts, and returns it.
+// readContaining reads messages until one contains all the given texts, and returns this message.
 func (s *socket) readContaining(parts ...string) string {
 	s.t.Helper()
 	var received []string

@@ -8,7 +8,6 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// redactSettings contains the values of the flag --redact, which selects the values to mask.
 type redactSettings struct {
 	texts []string
 }
@@ -20,7 +19,6 @@ func (s *redactSettings) addFlags(flags *pflag.FlagSet) {
 			`May be repeated.`)
 }
 
-// rules parses the values of the flag --redact.
 func (s *redactSettings) rules() (rules redact.Rules, err error) {
 	for _, text := range s.texts {
 		parsed, err := redact.Parse(text)

@@ -23,8 +23,8 @@ func readDocument(t *testing.T, name string) string {
 	return string(text)
 }
 
-// ARCHITECTURE.md has at most 12 KiB. It names every package, and no package that does not exist. Names of packages in
-// internal/watch have no path. ARCHITECTURE.md and docs/invariants.md name only tests and files that exist.
+// ARCHITECTURE.md has at most 12 KiB. It names all packages and no others, with paths except for packages in
+// internal/watch. ARCHITECTURE.md and docs/invariants.md name only tests and files that exist.
 func TestArchitectureNamesWhatExists(t *testing.T) {
 	text := readDocument(t, "ARCHITECTURE.md")
 	if len(text) > 12<<10 {
@@ -51,9 +51,9 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 	checkNames(t, "docs/invariants.md", readDocument(t, "docs/invariants.md"), tests)
 }
 
-// checkNames checks that each test and file that a document names exists. It returns how many names it has checked.
-// The parameter source is the name of the document, text is its content, and tests contains all existing tests. A
-// document can name a file by its path or its base name.
+// checkNames checks that each test and file that a document names exists, and returns the number of these names. The
+// parameter source is the name of the document, and text is its content. The map tests contains all tests. A document
+// can name a file by its path or by its base name.
 func checkNames(t *testing.T, source, text string, tests map[string]bool) (names int) {
 	t.Helper()
 	for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(text, -1) {
@@ -72,7 +72,6 @@ func checkNames(t *testing.T, source, text string, tests map[string]bool) (names
 	return names
 }
 
-// hasFile reports whether a source folder contains a file with the given base name.
 func hasFile(t *testing.T, name string) (found bool) {
 	t.Helper()
 	for _, dir := range []string{"cmd", "internal", "web/static/src", "web/templates"} {
@@ -87,7 +86,6 @@ func hasFile(t *testing.T, name string) (found bool) {
 	return found
 }
 
-// sources returns the packages with non-test code, and the names of all test functions.
 func sources(t *testing.T) (packages, tests map[string]bool) {
 	t.Helper()
 	packages, tests = map[string]bool{}, map[string]bool{}

@@ -26,8 +26,8 @@ type relatedGraph struct {
 	Searched  []struct{ Ref, State, Reason string }
 }
 
-// targets returns the sorted IDs of the nodes that edges of type kind connect to. All these edges start at the node
-// with the ID from.
+// targets returns the IDs of the nodes at the ends of edges, sorted. The edges have the type in the parameter kind,
+// and start at the node with the ID in the parameter from.
 func (n *relatedGraph) targets(from, kind string) (names []string) {
 	for _, e := range n.Edges {
 		if e.From == from && e.Type == kind {
@@ -38,7 +38,7 @@ func (n *relatedGraph) targets(from, kind string) (names []string) {
 	return names
 }
 
-// The related objects that the program shows are those that the objects in the API server refer to.
+// The dashboard shows the relations that follow from the references in the objects of the API server.
 func TestRelationsMatchTheObjects(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))
@@ -70,7 +70,7 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 			}
 		}
 		if i%7 > 0 {
-			continue // Check only every seventh pod, because each check requests a dozen objects.
+			continue // Check only every seventh pod, because each check requests about twelve objects.
 		}
 		n := related("core/v1/pods/shop/" + pod.Name)
 		want := slices.Sorted(maps.Keys(referencedIDs(pod)))

@@ -78,7 +78,8 @@ func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 }
 
 // measureRevocation revokes a permission while a ConfigMap changes. It returns the time from the revocation to the
-// last change that was sent. It waits at least 25 s, and until all four subscriptions are reported as forbidden.
+// last change that the user received. It waits at least 25 s, and until all four subscriptions are reported as
+// forbidden.
 func measureRevocation(
 	t *testing.T, client kubernetes.Interface, e *backgroundSocket, ns string,
 ) (duration time.Duration, err error) {

@@ -26,12 +26,13 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// settings contains the values of all flags: kubectl's in kube, and the program's own in the other fields.
+// settings contains the values of all flags. The field kube contains those of kubectl. The other fields contain the
+// program's own.
 type settings struct {
 	kube       *genericclioptions.ConfigFlags
 	listen     string
 	metrics    string
-	listenSet  bool // Whether --listen is set. If not, a free port is used when the default port is in use.
+	listenSet  bool // Whether --listen is set. If not, and the default port is in use, the program uses a free port.
 	clusterSet bool // Whether kubectl's flags specify more than a context; see hasClusterFlags.
 	pageRows   int
 	logLevel   string
@@ -43,7 +44,7 @@ type settings struct {
 	sharing    sharingSettings
 }
 
-// run runs the program and returns its exit code: 0 after a clean end, 1 for an error, 2 for a usage error.
+// run runs the program and returns its exit code: 0 after a normal end, 1 for an error, 2 for a usage error.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	command := newCommand(stderr) //nolint:contextcheck // cobra passes the context on.
 	command.SetArgs(args)
@@ -60,7 +61,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// usageError is a mistake in the command line or the configuration. The program exits with code 2.
 type usageError struct{ error }
 
 func newCommand(stderr io.Writer) *cobra.Command {
@@ -128,7 +128,6 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.logFormat, "log-format", "text", "The log format: text or json.")
 }
 
-// serve validates the settings, and runs the dashboard until ctx ends.
 func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	handler, err := s.logHandler(stderr)
 	if err != nil {
@@ -196,11 +195,11 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Close() }() // The program exits, so an error does not matter.
+	defer func() { _ = lock.Close() }()
 	if webOptions.Shares, err = s.sharing.open(s.auth.mode, log); err != nil {
 		return err
 	}
-	defer func() { _ = webOptions.Shares.Close() }() // The program exits, so an error does not matter.
+	defer func() { _ = webOptions.Shares.Close() }()
 	server, err := web.New(webOptions)
 	if err != nil {
 		return err
@@ -214,8 +213,8 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		slog.String("url", address), slog.String("cluster", first.name), slog.String("server", first.config.Host),
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	// The probe endpoints stay available while the page server shuts down. The readiness probe fails during that
-	// time.
+	// The probe endpoints stay available while the page server shuts down. During that time, the readiness probe
+	// fails.
 	probeCtx, endProbes := context.WithCancel(context.WithoutCancel(ctx))
 	defer endProbes()
 	if s.metrics != "" {
@@ -255,8 +254,8 @@ func (s *settings) open(ctx context.Context) (net.Listener, error) {
 }
 
 // listenOn listens on an address. The parameter flag is the name of the flag that contains the address, for error
-// messages. Without allowAny, the address must be a loopback address: there is no login then, so every client that
-// reaches the port sees what this program is permitted to see.
+// messages. If allowAny is false, the address must be a loopback address. In this case, there is no login, so every
+// client that can connect to the port sees what this program is permitted to see.
 func listenOn(ctx context.Context, flag, address string, allowAny bool) (net.Listener, error) {
 	if err := checkAddress(flag, address); err != nil {
 		return nil, err
@@ -289,7 +288,7 @@ func bind(ctx context.Context, flag, address string) (net.Listener, error) {
 
 func (s *settings) logHandler(stderr io.Writer) (*logsample.Handler, error) {
 	var level slog.Level
-	// Levels below debug are refused, because client-go would log the responses of the API server.
+	// Refuse levels below debug, because client-go would log the responses of the API server.
 	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil || level < slog.LevelDebug {
 		return nil, &usageError{fmt.Errorf("--log-level is %q; it must be debug, info, warn or error", s.logLevel)}
 	}

@@ -15,7 +15,6 @@ import (
 	"time"
 )
 
-// console is a thread-safe buffer for the output of the program.
 type console struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -44,7 +43,6 @@ func clearEnvironment(t *testing.T) string {
 	return home
 }
 
-// unreachableKubeconfig creates a kubeconfig for an API server that refuses connections.
 func unreachableKubeconfig(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config")
@@ -237,8 +235,8 @@ func TestVersionAndHelpGoToStdout(t *testing.T) {
 	}
 }
 
-// The program starts on a free port even if its API server does not respond. It exits with code 0 when its context is
-// canceled.
+// The program starts on a free port even if its API server does not respond. When its context is canceled, it exits
+// with code 0.
 func TestStartAndStop(t *testing.T) {
 	clearEnvironment(t)
 	for _, test := range []struct{ format, metrics, want string }{

@@ -15,11 +15,10 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// addressRisk describes the risk of a wide address range of proxies, for a log message. These proxies send the
-// addresses of clients, but not the names of users.
+// addressRisk describes, for a log message, the risk of a wide address range of trusted proxies. These proxies send
+// the addresses of clients, but not the names of users.
 const addressRisk = "any client in the range can claim any address, in rate limits and in the audit log"
 
-// servingSettings contains the values of the flags for host names, origins, trusted proxies, the base path and TLS.
 type servingSettings struct {
 	hosts      []string
 	origins    []string
@@ -49,7 +48,7 @@ func (s *servingSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.key, "tls-key", "", "The PEM file with the key of --tls-cert.")
 }
 
-// fill validates the serving flags, and stores the results in options.
+// fill validates the flags for serving pages, and stores the results in options.
 func (s *servingSettings) fill(options *web.Options, log *slog.Logger) (err error) {
 	if options.Boundary, err = web.NewBoundary(s.hosts, s.origins); err != nil {
 		return &usageError{err}
@@ -83,8 +82,8 @@ func (s *servingSettings) scheme() string {
 }
 
 // listenForProbes listens for requests for metrics and probes. It accepts any address, because the kubelet and
-// Prometheus connect to the address of the pod. Metrics and probes reveal nothing about the content of a cluster.
-// Other content, such as Go profiles, is served only on a loopback address.
+// Prometheus connect to the address of the pod. Metrics and probes reveal nothing about the objects of a cluster. The
+// same server sends other content, such as Go profiles, only on a loopback address.
 func listenForProbes(ctx context.Context, address string) (net.Listener, error) {
 	const flag = "--metrics-listen"
 	if err := checkAddress(flag, address); err != nil {
@@ -93,7 +92,6 @@ func listenForProbes(ctx context.Context, address string) (net.Listener, error) 
 	return bind(ctx, flag, address)
 }
 
-// isLoopback reports whether a host name or IP address can be reached only from this machine.
 func isLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.IsLoopback()

@@ -18,7 +18,6 @@ import (
 	"time"
 )
 
-// writeCertificate writes a certificate for 127.0.0.1 and its key to files. trust is a pool with this certificate.
 func writeCertificate(t *testing.T) (cert, key string, trust *x509.CertPool) {
 	t.Helper()
 	server := httptest.NewTLSServer(nil)
@@ -41,8 +40,8 @@ func writeCertificate(t *testing.T) (cert, key string, trust *x509.CertPool) {
 	return cert, key, trust
 }
 
-// The serving flags take effect: TLS, the base path and the allowed host names. Probes are also served on an address
-// that is not loopback.
+// The serving flags take effect: TLS, the base path and the allowed host names. The program also serves probes on an
+// address that is not loopback.
 func TestServingFlagsReachTheServer(t *testing.T) {
 	clearEnvironment(t)
 	cert, key, trust := writeCertificate(t)
@@ -100,7 +99,7 @@ func TestServingFlagsReachTheServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(response.Body)
-		_ = response.Body.Close() // The body is already read, so an error does not matter.
+		_ = response.Body.Close()
 		if err != nil || response.StatusCode != test.status {
 			t.Errorf("%s of %q by %q: got %d %s, %v; want %d", test.address, test.host, test.origin, response.StatusCode,
 				body, err, test.status)
@@ -112,7 +111,7 @@ func TestServingFlagsReachTheServer(t *testing.T) {
 	}
 }
 
-// A proxy in --forwarded-by determines the client address of a request in every --auth mode. It never determines the
+// In every --auth mode, a proxy in --forwarded-by determines the client address of a request. It never determines the
 // user.
 func TestForwardedBy(t *testing.T) {
 	clearEnvironment(t)
@@ -141,7 +140,7 @@ func TestForwardedBy(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_ = response.Body.Close() // Only the status code is used.
+				_ = response.Body.Close()
 				return response.StatusCode
 			}
 			if status := send(http.MethodPost, "/share", `{"token":"none"}`); status != http.StatusNotFound {
@@ -160,7 +159,8 @@ func TestForwardedBy(t *testing.T) {
 	}
 }
 
-// startAndWait starts the program with flags, and waits until it serves. address is its URL; end stops it.
+// startAndWait starts the program with flags, and waits until it serves. The result address is its URL. The returned
+// function end stops it.
 func startAndWait(t *testing.T, args ...string) (address string, end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -200,7 +200,7 @@ func TestWideRangesAreWarnedAbout(t *testing.T) {
 	}
 	for _, test := range []struct {
 		args []string
-		want []string // Texts in the log; nil means no warning.
+		want []string // Texts in the log; nil means that the log contains no warning.
 	}{
 		{[]string{"--forwarded-by", "10.244.0.0/16"}, []string{
 			"flag=--forwarded-by", "range=10.244.0.0/16", "wider_than=/24", "claim any address",

@@ -34,7 +34,6 @@ func writeUserToken(t *testing.T) (file, token string) {
 	return file, config.BearerToken
 }
 
-// shareCommand runs "dashboard share" and returns its output. The test fails if the command fails.
 func (d *dashboard) shareCommand(args ...string) string {
 	d.t.Helper()
 	var stdout, stderr console
@@ -45,7 +44,6 @@ func (d *dashboard) shareCommand(args ...string) string {
 	return strings.TrimSpace(stdout.String())
 }
 
-// openLink opens a share link as its page does, and returns the cookie of the guest (the viewer of the link).
 func (d *dashboard) openLink(link string) (cookie string) {
 	d.t.Helper()
 	_, token, _ := strings.Cut(link, "#")
@@ -91,8 +89,8 @@ func (d *dashboard) dialAsGuest(ctx context.Context, cookie string) *socket {
 }
 
 // A user creates a share link on the command line. A guest (a viewer of the link) sees the masked data without a
-// login. If the user loses the permission, the guest loses it too within 15 s, even while the data changes. When the
-// user revokes the link, the guest loses all access.
+// login. When the user loses the permission, the guest loses it too within 15 s, even while the data changes. When
+// the user revokes the link, the guest loses all access.
 func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
 	ns := o.namespace(t)
@@ -159,7 +157,7 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 		began := time.Now()
 		stop := make(chan struct{})
 		var changing sync.WaitGroup
-		changing.Go(func() { // The object changes all the time during the test.
+		changing.Go(func() {
 			for n := 0; ; n++ {
 				select {
 				case <-stop:
@@ -215,7 +213,6 @@ func TestMemoryContainsNoShareTokens(t *testing.T) {
 	}
 	var found []string
 	for try := range 4 {
-		// Other requests overwrite the read buffers.
 		for n := range 300 {
 			d.exchange(strings.Repeat("x", 43))
 			if n%10 == 0 {

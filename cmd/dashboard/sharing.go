@@ -25,7 +25,6 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// sharingSettings contains the values of the server's flags for share links.
 type sharingSettings struct {
 	dataDir string
 	admins  []string
@@ -39,7 +38,7 @@ func (s *sharingSettings) addFlags(flags *pflag.FlagSet) {
 		"With --auth token, oidc or proxy: groups whose members may list and revoke the links of others.")
 }
 
-// open opens the store of share links. mode is the value of --auth.
+// open opens the store of share links. The parameter mode is the value of the flag --auth.
 func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, error) {
 	identified := mode != auth.None && mode != auth.SharedIdentity
 	if len(s.admins) > 0 && !identified {
@@ -54,7 +53,8 @@ func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, err
 	return share.Open(share.Options{Dir: s.dataDir, DropAnonymous: identified, Log: log})
 }
 
-// lockDataDir locks the directory of --data-dir, so that no other dashboard uses it. Closing the result unlocks it.
+// lockDataDir locks the directory of --data-dir, so that no other dashboard uses it. The lock ends when the result is
+// closed.
 func (s *sharingSettings) lockDataDir(ctx context.Context, log *slog.Logger) (io.Closer, error) {
 	if s.dataDir == "" {
 		return io.NopCloser(nil), nil
@@ -62,7 +62,6 @@ func (s *sharingSettings) lockDataDir(ctx context.Context, log *slog.Logger) (io
 	return share.LockDir(ctx, s.dataDir, log)
 }
 
-// shareSettings contains the flags of the command "dashboard share", which is a client of a running dashboard.
 type shareSettings struct {
 	server, tokenFile, serverCA string
 
@@ -72,7 +71,6 @@ type shareSettings struct {
 	lifetime              time.Duration
 }
 
-// newShareCommand returns the command "dashboard share" with its subcommands.
 func newShareCommand() *cobra.Command {
 	s := &shareSettings{}
 	command := &cobra.Command{
@@ -124,7 +122,7 @@ func newShareCommand() *cobra.Command {
 	return command
 }
 
-// exactArgs is like cobra.ExactArgs, but returns a usageError.
+// exactArgs returns the same check as cobra.ExactArgs, but its error is a usageError.
 func exactArgs(n int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -163,8 +161,8 @@ func (s *shareSettings) client() (*share.Client, error) {
 	return c, err
 }
 
-// authorities returns the certificate authorities of --server-ca, or nil for those of the operating system. It
-// returns an error if the URL server does not use https.
+// authorities returns the certificate authorities in the file of --server-ca, or nil for those of the operating
+// system. It returns an error if --server-ca is set, but the URL in the parameter server is not an https URL.
 func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 	if s.serverCA == "" {
 		return nil, nil
@@ -205,14 +203,13 @@ func (s *shareSettings) create(command *cobra.Command) error {
 		return err
 	}
 	if !created.Persistent {
-		// A failed write of this note does not matter.
 		_, _ = fmt.Fprintln(command.ErrOrStderr(), "The link ends when the dashboard stops: it has no --data-dir.")
 	}
 	_, err = fmt.Fprintln(command.OutOrStdout(), sanitize.Text(created.URL))
 	return err
 }
 
-// parts returns the parts of the share: one for each --resource, restricted by the other flags.
+// parts returns what the link shares: one watch.Part for each --resource, restricted by the other flags.
 func (s *shareSettings) parts() []watch.Part {
 	parts := make([]watch.Part, len(s.resources))
 	for n, resource := range s.resources {
@@ -226,7 +223,8 @@ func (s *shareSettings) parts() []watch.Part {
 
 func isEvents(resource string) bool { return strings.HasSuffix(resource, "/events") }
 
-// startPage returns the path of the page that a share link opens. first is the first part of the share.
+// startPage returns the path of the page that a share link opens. It depends on the first resource that the link
+// shares.
 func startPage(first *watch.Part) string {
 	if first.Name != "" && strings.Count(first.Resource, "/") == 2 {
 		namespace := "_"
@@ -262,7 +260,7 @@ func (s *shareSettings) list(command *cobra.Command) error {
 
 func writeShares(out io.Writer, shares []share.Document, now time.Time) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	// Errors are ignored here, because Flush returns them.
+	// Ignore errors here, because Flush returns them.
 	_, _ = fmt.Fprintln(table, "ID\tENDS IN\tVIEWERS\tLAST USED\tCREATOR\tOPENS\tNOTE")
 	for i := range shares {
 		d := &shares[i]

@@ -24,8 +24,8 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// "dashboard share" sends the requests that the API expects. Its output contains no terminal control characters.
-// "share create" prints only the link.
+// The command "dashboard share" sends the requests that the API expects. Its output contains no terminal control
+// characters. Its subcommand "create" prints only the link.
 func TestShareCommandRequests(t *testing.T) {
 	clearEnvironment(t)
 	var requests []string
@@ -189,7 +189,8 @@ func TestShareUsageErrors(t *testing.T) {
 	}
 }
 
-// "dashboard share" sends a token only over TLS or to a loopback address. Without a token, it accepts any address.
+// The command "dashboard share" sends a token only over TLS or to a loopback address. If it sends no token, it
+// accepts any address.
 func TestShareSendsTheTokenOnlyOverTLS(t *testing.T) {
 	home := clearEnvironment(t)
 	token := filepath.Join(home, "token")
@@ -213,7 +214,8 @@ func TestShareSendsTheTokenOnlyOverTLS(t *testing.T) {
 	}
 }
 
-// otherCertificate returns the PEM certificate of a certificate authority that did not sign the server's certificate.
+// otherCertificate returns a PEM certificate of a certificate authority other than the one that signed the server's
+// certificate.
 func otherCertificate(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -231,8 +233,8 @@ func otherCertificate(t *testing.T) string {
 }
 
 // The flag --server-ca makes the command trust a private certificate authority. Without this flag, or with another
-// authority, the command refuses the server. If the file contains no certificate, the command fails before it sends a
-// request.
+// authority, the command refuses the server. If the file of the flag contains no certificate, the command fails
+// before it sends a request.
 func TestShareVerifiesTheServerCertificate(t *testing.T) {
 	home := clearEnvironment(t)
 	requests := 0
@@ -240,7 +242,6 @@ func TestShareVerifiesTheServerCertificate(t *testing.T) {
 		requests++
 		_, _ = io.WriteString(w, `{"shares":[]}`)
 	}))
-	// TLS handshakes fail on purpose, so do not log them.
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.StartTLS()
 	defer server.Close()
@@ -278,8 +279,8 @@ func TestShareVerifiesTheServerCertificate(t *testing.T) {
 	}
 }
 
-// A dashboard waits while another one uses its data directory. Then it loads the shares that the other dashboard has
-// written.
+// If another dashboard uses the data directory, the program waits. Then it loads the shares that the other dashboard
+// has written.
 func TestProgramWaitsForItsDirectory(t *testing.T) {
 	kubeconfig, dir := writeKubeconfig(t, map[string]string{"one": newFakeAPIServer(t, "web-1").URL}), t.TempDir()
 	address, end := startAndWait(t, "--kubeconfig", kubeconfig, "--data-dir", dir)

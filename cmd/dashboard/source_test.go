@@ -18,11 +18,13 @@ import (
 	"time"
 )
 
-// source is the parsed source code of the packages that define limits and problems (error documents). The program has
-// no list of them: limits are unexported constants, and problems are created where they occur.
+// source is the parsed source code of the packages that define limits and problems (error documents). The tests need
+// it because the program contains no list of them: limits are unexported constants, and problems are created where
+// they occur.
 type source struct {
-	files     map[string][]*ast.File // Parsed files, by package name.
-	constants map[string]ast.Expr    // Values, by a name such as "web.maxBody"; nil if a name is defined twice.
+	files map[string][]*ast.File
+	// Value of each constant, by a name such as "web.maxBody"; nil if a name is defined twice.
+	constants map[string]ast.Expr
 }
 
 func sourceFolders() map[string]string {
@@ -87,8 +89,8 @@ func (s *source) addConstants(in string, node ast.Node) {
 	}
 }
 
-// value evaluates a constant expression. The parameter in is the name of the package that contains the expression.
-// The result isDuration reports whether its type is time.Duration.
+// value evaluates a constant expression. The parameter in is the name of the package that contains it. The result
+// isDuration reports whether its type is time.Duration.
 func (s *source) value(in string, e ast.Expr) (value constant.Value, isDuration bool, err error) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -131,9 +133,9 @@ func (s *source) binary(in string, e *ast.BinaryExpr) (value constant.Value, isD
 	}
 }
 
-// shown formats the constant with a name such as "web.maxBody" for docs/reference.md. With the unit "size", the
-// constant is a number of bytes. With "rate", it is an interval, which is shown as a number per second. Otherwise,
-// unit is empty.
+// shown returns the value of a constant as text for docs/reference.md. The parameter name is a name such as
+// "web.maxBody". With the unit "size", the value is a number of bytes. With "rate", it is an interval, which the
+// document shows as a number per second. For all other values, unit is empty.
 func (s *source) shown(name, unit string) (string, error) {
 	in, _, _ := strings.Cut(name, ".")
 	value, isDuration, err := s.value(in, s.constants[name])
@@ -184,10 +186,10 @@ func thousands(n int64) string {
 	return text
 }
 
-// limit is one row of a table of limits. Braces in value contain the name of a constant, as in {web.maxBody size}.
+// limit is one row of a table of limits. In the field value, braces contain the name of a constant, as in
+// {web.maxBody size}.
 type limit struct{ what, value string }
 
-// limits returns the Markdown tables of limits, with the values of the constants.
 func (s *source) limits(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder
@@ -210,14 +212,12 @@ func (s *source) limits(t *testing.T) string {
 	return text.String()
 }
 
-// problem collects what the source code contains about all problems (error documents) with the same title.
+// problem contains what the source code defines for all problems (error documents) with the same title.
 type problem struct {
 	statuses []int
 	texts    []string // First sentences of the detail texts.
 }
 
-// problems returns a Markdown list of all problems (error documents): title, status codes, and the first sentences of
-// the detail texts.
 func (s *source) problems(t *testing.T) string {
 	t.Helper()
 	var list strings.Builder
@@ -256,8 +256,8 @@ func (s *source) problems(t *testing.T) string {
 	return list.String()
 }
 
-// addProblem adds to the map all the problem (error document) that a node of the source code creates, if any. The key
-// is the title of the problem. The parameter in is the name of the package.
+// addProblem adds a problem (error document) to the map all, if a node of the source code creates one. The key is the
+// title of the problem. The parameter in is the name of the package.
 func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, node ast.Node) {
 	t.Helper()
 	add := func(title ast.Expr, status int, details ...ast.Expr) {
@@ -321,8 +321,8 @@ func nameOf(e ast.Expr) string {
 	return ""
 }
 
-// statusOf returns the HTTP status code that belongs to the name of a constant of net/http or of status.Cause. It
-// returns 0 for other names.
+// statusOf returns an HTTP status code. The expression is the name of a constant of net/http or of status.Cause. For
+// other names, the result is 0.
 func statusOf(e ast.Expr) int {
 	return map[string]int{
 		"StatusBadRequest": http.StatusBadRequest, "StatusUnauthorized": http.StatusUnauthorized,
@@ -342,8 +342,9 @@ func statusOf(e ast.Expr) int {
 	}[nameOf(e)]
 }
 
-// titles returns the possible titles of a problem (error document). There are two if the expression e ends with the
-// variable "name", because this variable is "view" or "format". The parameter in is the name of the package.
+// titles returns the possible titles of a problem (error document). If the expression e ends with the variable
+// "name", there are two titles, because this variable is "view" or "format". The parameter in is the name of the
+// package.
 func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	t.Helper()
 	if e == nil {
@@ -367,8 +368,8 @@ func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 }
 
 // firstSentence returns the beginning of a problem's detail, up to the first ".", ";" or ":" after at least four
-// words. It is empty if there is none. The parameter in is the name of the package. The slice detail contains a
-// string expression, or a format and its arguments.
+// words. If there is no such character, it returns an empty text. The parameter in is the name of the package. The
+// slice detail contains a string expression, or a format and its arguments.
 func (s *source) firstSentence(in string, detail []ast.Expr) string {
 	text := s.text(in, detail) + " "
 	words := regexp.MustCompile(`[a-z]{2,}`)

@@ -7,7 +7,7 @@ import (
 )
 
 // If a client does not read, at most 1 MiB of its data waits in kernel buffers. The rest waits in the program, which
-// combines the waiting changes of one object.
+// combines waiting changes of the same object.
 func TestUnsentBytesAreLimited(t *testing.T) {
 	listener, err := listenOn(t.Context(), "--listen", "127.0.0.1:0", false)
 	if err != nil {
@@ -18,12 +18,12 @@ func TestUnsentBytesAreLimited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = client.Close() }() // The client never reads.
+	defer func() { _ = client.Close() }()
 	conn, err := listener.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }() // An error does not matter, because unsent data is expected.
+	defer func() { _ = conn.Close() }() // Ignore an error, because unsent data is expected.
 	if err := conn.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,6 @@ import (
 	"glasshouse/internal/watch/informer"
 )
 
-// watchSettings contains the values of the flags for watches: which resources, for how long, and with how much
-// memory.
 type watchSettings struct {
 	always    []string
 	linger    time.Duration
@@ -38,8 +36,8 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&s.ringAge, "ring-age", 5*time.Minute, "The maximum age of the history of each resource.")
 }
 
-// options validates the flags for watches, and sets the memory limit of the Go runtime. container returns the memory
-// limit of the container in bytes.
+// options validates the flags for watches, and sets the memory limit of the Go runtime. The function container
+// returns the memory limit of the container in bytes.
 func (s *watchSettings) options(log *slog.Logger, container func() (uint64, error)) (watch.Options, error) {
 	options := watch.Options{Pinned: s.always, Linger: s.linger, Ring: informer.Ring{Age: s.ringAge}}
 	for _, ref := range s.always {
@@ -66,9 +64,9 @@ func (s *watchSettings) options(log *slog.Logger, container func() (uint64, erro
 	return options, err
 }
 
-// heapTenths is the share of the memory limit that the Go runtime can use, in tenths. The rest is for memory outside
+// heapTenths is the part of the memory limit that the Go runtime can use, in tenths. The rest is for memory outside
 // the runtime, such as the pages of the binary and sockets in the kernel. In total, the process should use less than
-// nine tenths.
+// nine tenths of the limit.
 const heapTenths = 8
 
 // memoryLimit returns the memory limit of --memory-limit or of the container, in bytes; 0 means no limit.

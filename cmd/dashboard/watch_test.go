@@ -9,10 +9,10 @@ import (
 	"glasshouse/internal/watch/informer"
 )
 
-// Without --memory-limit, the memory limit of the container applies. If it is too small, the program uses the minimum
-// and logs a warning.
+// Without the flag --memory-limit, the memory limit of the container applies. If this limit is too small, the program
+// uses the minimum and logs a warning.
 func TestMemoryLimit(t *testing.T) {
-	t.Setenv("GOMEMLIMIT", "off") // Prevents a change of the limit of the test process.
+	t.Setenv("GOMEMLIMIT", "off") // Otherwise, the test would change the memory limit of its own process.
 	for _, c := range []struct {
 		name, flag string
 		container  uint64

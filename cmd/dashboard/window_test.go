@@ -29,12 +29,12 @@ type windowMessage struct {
 	Problem json.RawMessage
 }
 
-// windowRows is a client of the view "window" (the visible rows of a sorted list). It applies messages to its rows
-// like a page.
+// windowRows is a client of the view "window" (the visible rows of a sorted list). It applies the messages to its
+// rows, as the page does.
 type windowRows struct {
 	windowMessage
 
-	edits int // Number of received events.
+	edits int
 }
 
 func (p *windowRows) apply(text []byte) error {
@@ -68,8 +68,8 @@ func (p *windowRows) apply(text []byte) error {
 	return nil
 }
 
-// A window is the visible part of a sorted list. Windows move while objects change. At the end, each window contains
-// the rows of the API server in sort order.
+// A window is the visible part of a sorted list. The test moves windows while objects change. At the end, each window
+// contains the same rows as the API server, in sort order.
 func TestWindowsConvergeDuringChanges(t *testing.T) {
 	d, c := startReady(t, adminConfig(t)), newAPIClient(t, adminConfig(t))
 	ns := c.namespace(t)
@@ -84,7 +84,7 @@ func TestWindowsConvergeDuringChanges(t *testing.T) {
 		for {
 			_, message, err := socket.conn.Read(ctx)
 			if err != nil {
-				return // The socket is closed, or ctx has expired.
+				return
 			}
 			messages <- message
 		}

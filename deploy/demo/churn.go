@@ -11,7 +11,8 @@ import (
 	"glasshouse/deploy/demo/internal/cluster"
 )
 
-// churn reads the flags of `demo churn`, changes pods of a running cluster, and prints the number of changes.
+// churn implements `demo churn`: it reads the flags, changes pods of a running cluster, and prints the number of
+// changes.
 func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("demo churn", flag.ContinueOnError)
 	flags.SetOutput(stderr)

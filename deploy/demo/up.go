@@ -12,7 +12,8 @@ import (
 	"glasshouse/deploy/demo/internal/cluster"
 )
 
-// up reads the flags of `demo up`. It runs the cluster until a signal arrives or the user's command has ended.
+// up implements `demo up`: it reads the flags, and runs the cluster until a signal arrives or the user's command has
+// ended.
 func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	opts := cluster.Options{Stdin: os.Stdin, Stdout: stdout, Stderr: stderr}
 	flags := flag.NewFlagSet("demo up", flag.ContinueOnError)

@@ -14,9 +14,9 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// benchAppend measures the duration of one write to a journal (a bounded history of changes). It compares 1000
-// waiting readers with none and with one. It repeats this at 100 writes per second (as in a busy cluster), at 1000,
-// at 10,000, and without pauses.
+// benchAppend measures the duration of one write to a journal (a bounded history of changes) while 1000 readers wait.
+// It compares this with no reader and with one. It measures at 100 writes per second (as in a busy cluster), at 1000,
+// at 10,000, and without pauses between writes.
 func benchAppend(t *testing.T, _ subject, report *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000, 10_000, unpaced} {
@@ -38,10 +38,10 @@ func benchAppend(t *testing.T, _ subject, report *table) {
 	}
 }
 
-// unpaced means writes without pauses between them.
+// unpaced is the rate of writes without pauses between them.
 const unpaced = 0
 
-// appends are durations of writes in microseconds, in ascending order.
+// appends contains the durations of writes in microseconds, in ascending order.
 type appends []float64
 
 func (a appends) p50() float64 { return a[len(a)/2] }

@@ -17,8 +17,8 @@ import (
 )
 
 // bareLoop is the baseline of the fan-out benchmark: a server that only sends given messages to each viewer in a
-// loop. It uses the same WebSocket library as the program. Its first message is a snapshot, with the same length and
-// compression as the program's snapshot.
+// loop. It uses the same WebSocket library as the program. Its first message has the same length and compression as
+// the program's snapshot.
 type bareLoop struct {
 	snapshot []byte
 
@@ -27,8 +27,8 @@ type bareLoop struct {
 	changed chan struct{} // closed and replaced when a message is added
 }
 
-// startBare starts the baseline (see bareLoop) in its own process. The process reads messages from standard input.
-// Each line contains the events of one message.
+// startBare starts the baseline server (see bareLoop) as a separate process. It reads messages from standard input:
+// each line contains the events of one message.
 func startBare(t *testing.T) *child {
 	t.Helper()
 	command := exec.CommandContext( //nolint:gosec // The command is this test binary itself.
@@ -38,7 +38,7 @@ func startBare(t *testing.T) *child {
 	return startChild(t, command)
 }
 
-// TestBareLoop is the main function of the process that startBare starts.
+// TestBareLoop is not a test. It runs the server in the process that the function startBare starts.
 func TestBareLoop(t *testing.T) {
 	if os.Getenv("GLASSHOUSE_BENCH_BARE") == "" {
 		t.Skip("the baseline of the other benchmarks, which start it themselves")
@@ -80,7 +80,7 @@ func (b *bareLoop) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer cancel()
-	if _, _, err := conn.Read(ctx); err != nil { // read the subscribe message
+	if _, _, err := conn.Read(ctx); err != nil {
 		return
 	}
 	go b.write(ctx, conn)

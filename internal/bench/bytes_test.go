@@ -38,14 +38,13 @@ func benchBytes(t *testing.T, subj subject, report *table) {
 	)
 }
 
-// byteCounts contains the sizes of the object and of each received message, in bytes.
 type byteCounts struct {
 	object        float64
 	rows, objects figures
 }
 
-// measureBytes starts a pod while two viewers watch. One viewer gets the table rows of the pods, and the other one
-// the complete object of this pod. measureBytes measures the bytes that each viewer receives on the wire.
+// measureBytes starts a pod while two viewers watch, and measures the bytes that each viewer receives on the wire.
+// One viewer gets the table rows of the pods. The other one gets the complete object of this pod.
 func measureBytes(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name string) (w byteCounts) {
 	t.Helper()
 	var reading sync.WaitGroup
@@ -85,7 +84,7 @@ func measureBytes(t *testing.T, core *v1.CoreV1Client, server *child, namespace,
 		t.Fatal(err)
 	}
 	w.object = float64(len(running(t.Context(), t, core, namespace, name)))
-	<-time.After(time.Second) // wait for the last messages
+	<-time.After(time.Second)
 	stopRows()
 	stopObject()
 	reading.Wait()

@@ -24,7 +24,6 @@ type child struct {
 	address string
 }
 
-// startChild starts a server, and waits until it prints its address.
 func startChild(t *testing.T, command *exec.Cmd) *child {
 	t.Helper()
 	c := &child{t: t, command: command}
@@ -64,7 +63,6 @@ func (c *child) end() {
 	killed.Stop()
 }
 
-// cpu returns the CPU time of the process so far, in seconds.
 func (c *child) cpu() float64 {
 	c.t.Helper()
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(c.command.Process.Pid) + "/stat")
@@ -74,7 +72,7 @@ func (c *child) cpu() float64 {
 	_, rest, _ := strings.Cut(string(text), ") ")
 	fields := strings.Fields(rest)
 	ticks := 0.0
-	for _, field := range fields[11:13] { // utime and stime in 1/100 s, see proc(5)
+	for _, field := range fields[11:13] { // utime and stime, in units of 1/100 s; see proc(5)
 		n, err := strconv.ParseFloat(field, 64)
 		if err != nil {
 			c.t.Fatal(err)
@@ -84,12 +82,11 @@ func (c *child) cpu() float64 {
 	return ticks / 100
 }
 
-// rss returns the resident memory in KiB.
 func (c *child) rss() float64 { return resident(c.t, strconv.Itoa(c.command.Process.Pid), "VmRSS") }
 
 func (c *child) peak() float64 { return resident(c.t, strconv.Itoa(c.command.Process.Pid), "VmHWM") }
 
-// resident reads a memory value in KiB from /proc/PID/status, see proc(5).
+// resident reads one memory value of a process, in KiB, from /proc/PID/status; see proc(5).
 func resident(t *testing.T, process, name string) float64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/" + process + "/status")
@@ -109,7 +106,6 @@ func resident(t *testing.T, process, name string) float64 {
 	return 0
 }
 
-// build compiles the program with the flags of a release, and returns the path of the binary.
 func build(t *testing.T) string {
 	t.Helper()
 	binary := t.TempDir() + "/dashboard"
@@ -124,7 +120,7 @@ func build(t *testing.T) string {
 
 func startOnServer(t *testing.T, binary, api string) *child {
 	t.Helper()
-	command := exec.CommandContext( //nolint:gosec // The binary is the one that build compiled.
+	command := exec.CommandContext( //nolint:gosec // The executable is the one that the function build has compiled.
 		context.WithoutCancel(t.Context()), binary,
 		"--server", api, "--listen", "127.0.0.1:0", "--log-level", "warn",
 	)
@@ -132,10 +128,11 @@ func startOnServer(t *testing.T, binary, api string) *child {
 	return startChild(t, command)
 }
 
-// startOnCluster starts the program as a client of the cluster in KUBECONFIG.
+// startOnCluster starts the program, which then shows the cluster in KUBECONFIG.
 func startOnCluster(t *testing.T, binary string) *child {
 	t.Helper()
-	return startChild(t, exec.CommandContext( //nolint:gosec // The binary is the one that build compiled.
+	// The executable is the one that the function build has compiled.
+	return startChild(t, exec.CommandContext( //nolint:gosec
 		context.WithoutCancel(t.Context()), binary, "--listen", "127.0.0.1:0", "--log-level", "warn",
 	))
 }

@@ -21,9 +21,9 @@ const (
 )
 
 // benchFanout measures the cost of sending changes to 1000 viewers. It compares the program with a simple loop that
-// uses the same WebSocket library. The loop runs twice: first with as many changes in each message as in the program,
-// then with one change in each message. Each server is a separate process. The viewers and the API server run in this
-// process, and are not measured.
+// uses the same WebSocket library. The loop runs twice: first with as many changes in each message as the program
+// sends, then with one change in each message. Each server runs in a separate process. The viewers and the API server
+// run in this process, and are not measured.
 func benchFanout(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000} {
@@ -72,10 +72,10 @@ func benchFanout(t *testing.T, subj subject, report *table) {
 	}
 }
 
-// load contains the counts and costs of one measurement.
 type load struct {
 	deliveries, frames, bytes, cpu float64
-	idle, joined, end              float64 // RSS in KiB: before and after the viewers join, and at the end
+	// Resident memory in KiB: before and after the viewers connect, and at the end.
+	idle, joined, end float64
 }
 
 func (l load) perCPU() float64   { return l.deliveries / l.cpu }
@@ -84,8 +84,8 @@ func (l load) rss() float64      { return (l.end - l.idle) / viewers }
 func (l load) size() float64     { return l.bytes / l.deliveries }
 func (l load) share() float64    { return l.deliveries / l.frames }
 
-// fanout connects 1000 viewers. It then calls change n times, at the given rate in calls per second, and measures the
-// costs of sending the changes to all viewers.
+// fanout connects 1000 viewers to a server. It then calls the function change n times, with the given number of calls
+// per second, and measures the cost of sending the changes to all viewers.
 func fanout(t *testing.T, server *child, n, rate int, change func(i int)) (l load) {
 	t.Helper()
 	warm := join(t, server.address, 1, subscribeTo(podsRef))
@@ -119,8 +119,8 @@ func fanoutOurs(t *testing.T, binary string, rate int) load {
 	return f
 }
 
-// fanoutBare measures the baseline (see bareLoop), which sends the same events as the program. rate is in events per
-// second. eventsPerFrame is the average number of events in one message.
+// fanoutBare measures the baseline (see bareLoop) with the same events that the program sends. rate is the number of
+// events per second. eventsPerFrame is the average number of events in one message.
 func fanoutBare(t *testing.T, rate int, eventsPerFrame float64) load {
 	t.Helper()
 	server := startBare(t)
@@ -160,10 +160,9 @@ func podKinds() []apitest.Kind {
 
 func uid(i int) string { return fmt.Sprintf("0c7a1f7e-93a4-4b1e-a6a5-%012d", i) }
 
-// thisSecond returns the current time without fractions of a second, in the format of managedFields.
+// thisSecond returns the current time in seconds, in the format of the times in managedFields.
 func thisSecond() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// pod returns pod number i with n restarts.
 func pod(i, n int) apitest.Item {
 	return apitest.Item{
 		Namespace: "shop", Name: "web-" + strconv.Itoa(i), UID: uid(i),
@@ -180,7 +179,7 @@ func pod(i, n int) apitest.Item {
 	}
 }
 
-// exposeOnTCP makes an in-memory API server of package apitest reachable over TCP, for another process.
+// exposeOnTCP makes an in-memory API server of package apitest available at a TCP address, for another process.
 func exposeOnTCP(t *testing.T, api *apitest.Server) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -202,7 +201,7 @@ func exposeOnTCP(t *testing.T, api *apitest.Server) string {
 			}
 			for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
 				running.Go(func() {
-					_, _ = io.Copy(pair[0], pair[1]) // until one side closes its connection
+					_, _ = io.Copy(pair[0], pair[1]) // ends when one side closes its connection
 					_ = pair[0].Close()
 					_ = pair[1].Close()
 				})

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// benchMemory measures the memory for all pods, and the duration of reading them. It compares three methods: this
+// benchMemory measures the memory for all pods, and how long it takes to read them. It compares three methods: this
 // program, the dynamic informer of client-go without managedFields, and reading the same stream without storing it.
 func benchMemory(t *testing.T, _ subject, report *table) {
 	t.Helper()
@@ -54,13 +54,12 @@ func benchMemory(t *testing.T, _ subject, report *table) {
 	)
 }
 
-// synced contains the cost of reading all pods.
 type synced struct {
 	pods    int
-	heap    float64 // heap bytes per pod after GC, in addition to those of the idle process
-	peak    float64 // maximum RSS in MiB while reading, in addition to that of the idle process
+	heap    float64 // heap bytes per pod after a garbage collection, without those of the idle process
+	peak    float64 // maximum resident memory in MiB while reading, without that of the idle process
 	seconds float64
-	rss     float64 // RSS in MiB after gcDelay
+	rss     float64 // resident memory in MiB after gcDelay
 }
 
 func syncInProcess(t *testing.T, method string) (s synced) {
@@ -84,8 +83,8 @@ func syncInProcess(t *testing.T, method string) (s synced) {
 	return s
 }
 
-// TestSyncInChild reads all pods by one method, and prints the memory and the duration. syncInProcess runs it in a
-// separate process.
+// TestSyncInChild is not a test. It reads all pods by one method, and prints the memory and the duration. The
+// function syncInProcess runs it in a separate process.
 func TestSyncInChild(t *testing.T) {
 	name := os.Getenv("GLASSHOUSE_BENCH_METHOD")
 	if name == "" {
@@ -116,5 +115,5 @@ func heapNow() int64 {
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc) //nolint:gosec // No heap is that large.
+	return int64(m.HeapAlloc) //nolint:gosec // a heap is never that large
 }

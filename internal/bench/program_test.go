@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// gcDelay is the delay between reading the last pod and measuring memory, so that garbage collection can finish.
+// gcDelay is the time between reading the last pod and measuring memory. It lets the garbage collector finish.
 const gcDelay = 10 * time.Second
 
-// benchProgram measures the resident memory of the complete program with one viewer that watches all pods. The
-// baseline is a process that runs only a dynamic informer.
+// benchProgram measures the resident memory of the complete program with one viewer of all pods. The baseline is a
+// process that runs only a dynamic informer of client-go.
 func benchProgram(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	type memory struct {

@@ -11,7 +11,6 @@ import (
 	"text/tabwriter"
 )
 
-// figures contains the results of all runs of one measurement.
 type figures []float64
 
 func (f figures) median() float64 {
@@ -21,7 +20,7 @@ func (f figures) median() float64 {
 
 func (f figures) worst() float64 { return slices.Max(f) }
 
-// String returns the median and the maximum deviation from it in percent.
+// String returns the median, and the maximum deviation from the median in percent.
 func (f figures) String() string {
 	median, off := f.median(), 0.0
 	for _, v := range f {
@@ -34,7 +33,7 @@ func (f figures) String() string {
 	return text
 }
 
-// short formats a number with three significant digits, but never rounds digits before the decimal point.
+// short formats a number with three significant digits. It never rounds digits before the decimal point.
 func short(v float64) string {
 	digits := 0
 	for size := math.Abs(v); size != 0 && size < 100 && digits < 3; size *= 10 {
@@ -43,7 +42,6 @@ func short(v float64) string {
 	return fmt.Sprintf("%.*f", digits, v)
 }
 
-// row is one row of the result table: a measurement of this program, and of a baseline if there is one.
 type row struct {
 	title        string
 	baselineName string
@@ -52,7 +50,7 @@ type row struct {
 	bar          bar
 }
 
-// bar is the limit that the program must meet, such as "at most x 1.30" of the baseline.
+// bar is the limit that a result of the program must meet, such as "at most x 1.30" of the baseline's result.
 type bar struct {
 	text    string
 	compare func(baseline, ours float64) (float64, string)
@@ -77,7 +75,7 @@ func absolute(_, ours float64) (float64, string) { return ours, "" }
 func atMost(limit float64) func(float64) bool  { return func(v float64) bool { return v <= limit } }
 func atLeast(limit float64) func(float64) bool { return func(v float64) bool { return v >= limit } }
 
-// comparisonOnly returns a bar without a limit. Its row only shows the result of the function compare.
+// comparisonOnly returns a bar without a limit. Its row of the table only shows the result of the function compare.
 func comparisonOnly(compare func(baseline, ours float64) (float64, string)) bar {
 	return bar{compare: compare}
 }
@@ -89,7 +87,6 @@ func (t *table) add(r row) { *t = append(*t, r) }
 func (t table) String() string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	// Writing to memory cannot fail.
 	line := func(cells ...string) { _, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n") }
 	line("what", "baseline, in the same run", "", "ours", "", "bar", "")
 	for _, r := range t {

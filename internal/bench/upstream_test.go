@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// benchUpstream measures how many watches of pods the program opens at the API server, with one viewer and with 1000.
-// The limit is one watch.
+// benchUpstream measures how many watches of pods the program opens at the API server, with one viewer and with 1000
+// viewers. The limit is one watch.
 func benchUpstream(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	results := measureAlternately(t, func(t *testing.T) float64 { t.Helper(); return upstream(t, subj, 1) },
@@ -36,7 +36,6 @@ func upstream(t *testing.T, subj subject, viewers int) float64 {
 	return watches(t, subj.config) - before
 }
 
-// watches returns the number of open watches of pods, from the metrics of the API server.
 func watches(t *testing.T, config *rest.Config) (n float64) {
 	t.Helper()
 	body := get(t.Context(), t, config, "/metrics", "text/plain")

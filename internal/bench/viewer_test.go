@@ -16,13 +16,13 @@ import (
 )
 
 type viewer struct {
-	complete chan struct{} // closed when the snapshot is complete
+	complete chan struct{}
 	rows     atomic.Int64
 	stop     context.CancelFunc
 }
 
 // newViewer connects a viewer and sends the given subscribe message. It calls onEvents with each message that
-// contains events. reading counts the goroutine that reads the messages.
+// contains events. The wait group in the parameter reading waits for the goroutine that reads the messages.
 func newViewer(
 	t *testing.T, server *child, subscribe string, reading *sync.WaitGroup, onEvents func(frame []byte),
 ) *viewer {
@@ -60,8 +60,6 @@ func newViewer(
 	return v
 }
 
-// get sends a GET request to the API server with the settings of config, and returns the raw response body. accept is
-// the value of the Accept header.
 func get(ctx context.Context, t *testing.T, config *rest.Config, path, accept string) io.ReadCloser {
 	t.Helper()
 	client, err := rest.HTTPClientFor(config)

@@ -16,18 +16,18 @@ import (
 	"time"
 )
 
-// viewerGroup is a number of viewers that read as fast as possible. They only count messages, without decoding them,
-// so that they are not the bottleneck.
+// viewerGroup is a group of viewers that read as fast as possible. They only count messages and do not decode them,
+// so that they do not slow down the measurement.
 type viewerGroup struct {
-	events atomic.Int64 // events that all viewers received
-	frames atomic.Int64 // messages that contain these events
+	events atomic.Int64 // number of events that all viewers received
+	frames atomic.Int64 // number of messages that contain these events
 	bytes  atomic.Int64
 	conns  []net.Conn
 	ended  sync.WaitGroup
 }
 
-// join connects n viewers, and sends the given subscribe message for each. It waits until all viewers have received
-// their snapshot.
+// join connects n viewers, and sends the given subscribe message for each viewer. It waits until all viewers have
+// received their snapshots.
 func join(t *testing.T, address string, n int, subscribe string) *viewerGroup {
 	t.Helper()
 	c := &viewerGroup{conns: make([]net.Conn, n)}
@@ -53,7 +53,6 @@ func join(t *testing.T, address string, n int, subscribe string) *viewerGroup {
 	return c
 }
 
-// waitUntilQuiet waits until no data has arrived for 500 ms.
 func (c *viewerGroup) waitUntilQuiet() {
 	for before := int64(-1); before != c.bytes.Load(); <-time.After(500 * time.Millisecond) {
 		before = c.bytes.Load()
@@ -91,26 +90,28 @@ func open(address, subscribe string) (net.Conn, io.Reader, error) {
 	return conn, io.MultiReader(bytes.NewReader(rest), conn), err
 }
 
-// masked returns a WebSocket text frame of a client. The mask is zero, so the text stays readable.
+// masked returns a WebSocket text frame as a client sends it. Clients must mask the text; this mask is zero, so the
+// text remains readable.
 func masked(text string) []byte {
 	frame := []byte{0x81}
 	if len(text) < 126 {
 		frame = append(frame, 0x80|byte(len(text)))
 	} else {
-		frame = binary.BigEndian.AppendUint16(append(frame, 0x80|126), uint16(len(text))) //nolint:gosec // Below 64 KiB.
+		// The length is less than 64 KiB.
+		frame = binary.BigEndian.AppendUint16(append(frame, 0x80|126), uint16(len(text))) //nolint:gosec
 	}
 	return append(append(frame, 0, 0, 0, 0), text...)
 }
 
-// read counts events and messages in the received data. To find them, it searches for a text (a mark) that each
-// contains exactly once. It calls started after each read.
+// read counts events and messages in the received data. It searches for two texts (marks): each event contains
+// eventMark once, and each message contains messageMark once. It calls the function started after each read.
 func (c *viewerGroup) read(in io.Reader, started func()) {
-	// Both marks have the same length. The end of each read is searched again together with the next read, and a
-	// shorter mark could be counted twice there. The server can split a long message into two frames after 16 bytes.
-	// messageMark is after these bytes, so that no frame header is inside the mark.
+	// Both marks have the same length, because the end of each read is searched again with the next read, and a
+	// shorter mark could be counted twice. The server can split a long message into two frames after 16 bytes.
+	// messageMark occurs after these bytes, so that a frame header cannot split it.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
-	keptBytes := 0 // bytes at the end of the last read that can be the start of a mark
+	keptBytes := 0 // number of bytes at the end of the last read that can be the start of a mark
 	for {
 		n, err := in.Read(buffer[keptBytes:])
 		if err != nil {
@@ -127,7 +128,7 @@ func (c *viewerGroup) read(in io.Reader, started func()) {
 	}
 }
 
-// waitForEvents waits until want events have been received. It fails after 10 s without a new event.
+// waitForEvents waits until the number of received events is want. It fails if no new event arrives for 10 s.
 func (c *viewerGroup) waitForEvents(t *testing.T, want int64) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -150,8 +151,8 @@ func subscribeTo(ref string) string {
 	return fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"view":"rows"}`, ref)
 }
 
-// callAtRate calls change n times, at the given rate in calls per second. If it falls behind, it makes the missing
-// calls without pauses.
+// callAtRate calls the function change n times, with the given number of calls per second. When it is late, it makes
+// the calls without pauses until it is on time.
 func callAtRate(n, rate int, change func(i int)) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

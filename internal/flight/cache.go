@@ -9,7 +9,7 @@ import (
 )
 
 // Cache caches results of type A by key. Concurrent callers with the same key share one request. Later callers get
-// the cached result while it is recent enough for them (see Get). All methods are safe for concurrent use.
+// the cached result if it is recent enough for them (see Get). All methods are safe for concurrent use.
 type Cache[K comparable, A any] struct {
 	maxEntries int
 	maxAge     time.Duration
@@ -18,8 +18,8 @@ type Cache[K comparable, A any] struct {
 	entries map[K]*call[A]
 }
 
-// New returns a Cache of at most maxEntries results. The limit exists because clients can request any number of keys.
-// maxAge is the maximum age of a result that any caller of Get accepts. A full cache drops older results first.
+// New returns a Cache of at most maxEntries results. This limit exists because clients can request any number of
+// keys. maxAge is the age after which no caller of Get accepts a result. A full cache drops older results first.
 func New[K comparable, A any](maxEntries int, maxAge time.Duration) *Cache[K, A] {
 	return &Cache[K, A]{maxEntries: maxEntries, maxAge: maxAge, entries: make(map[K]*call[A])}
 }
@@ -31,12 +31,12 @@ func (s *Cache[K, A]) Len() int {
 	return len(s.entries)
 }
 
-// call is a cache entry. Its request is either in progress or complete.
+// call is a cache entry with its request, which is either in progress or complete.
 type call[A any] struct {
-	done  chan struct{} // closed when the request is complete
+	done  chan struct{}
 	value A
-	// startedAt is the start time of the request. It stays zero if the caller that sent the request was canceled.
-	// Then value is not valid.
+	// startedAt is the start time of the request. It is zero while the request is in progress, and if the caller that
+	// sent the request was canceled. In these cases, the field value is not valid.
 	startedAt time.Time
 }
 
@@ -49,9 +49,9 @@ func (a *call[A]) pending() bool {
 	}
 }
 
-// Get returns the cached result for a key if isFresh returns true for it. Otherwise, Get waits for the request in
-// progress for this key, or calls request if there is none. isFresh gets a result and the start time of its request.
-// ok is false if ctx ends first.
+// Get returns the cached result for a key if the function isFresh accepts it. isFresh gets the result and the start
+// time of its request. Otherwise, Get waits for the request in progress for this key, or calls the function request
+// if there is none. If ctx ends before that, ok is false.
 func (s *Cache[K, A]) Get(
 	ctx context.Context, key K, isFresh func(A, time.Time) bool, request func(context.Context) A,
 ) (value A, ok bool) {
@@ -81,9 +81,8 @@ func (a *call[A]) run(ctx context.Context, request func(context.Context) A) {
 	}
 }
 
-// join returns the cache entry for a key. It returns the existing entry if its request is in progress, or if isFresh
-// returns true for its result. Otherwise, it adds a new entry. isLeader is then true, and the caller must send the
-// request.
+// join returns the cache entry for a key if its request is in progress, or if the function isFresh accepts its
+// result. Otherwise, join adds a new entry, and isLeader is true: the caller must then send the request.
 func (s *Cache[K, A]) join(key K, isFresh func(A, time.Time) bool) (a *call[A], isLeader bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +98,7 @@ func (s *Cache[K, A]) join(key K, isFresh func(A, time.Time) bool) (a *call[A], 
 }
 
 // makeRoomLocked drops entries until the cache is at most three quarters full. It first drops entries older than
-// maxAge, then those older than maxAge/8, then all others. It never drops an entry with a request in progress.
+// maxAge, then those older than maxAge/8, then others. It never drops an entry whose request is in progress.
 func (s *Cache[K, A]) makeRoomLocked() {
 	for _, maxAge := range []time.Duration{s.maxAge, s.maxAge / 8, 0} {
 		maps.DeleteFunc(s.entries, func(_ K, a *call[A]) bool { return !a.pending() && time.Since(a.startedAt) >= maxAge })

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// overdueAfter is the time after which a waiting request is overdue: free units are then kept for it. Before this
-// time, other requests can take free units that are too few for the waiting request.
+// overdueAfter is the time after which a waiting request is overdue. Before this time, smaller requests can take the
+// free units. After it, free units are kept for the overdue request.
 const overdueAfter = time.Second
 
 // Limit is the maximum number of units in use at the same time under one key.
@@ -24,14 +24,14 @@ type Limit struct {
 	Max int64
 }
 
-// Limiter counts units in use by key, such as the open sockets of each user. The zero value is ready for use. A
-// Limiter is safe for concurrent use.
+// Limiter counts units in use by key, such as the open sockets of each user. The zero value is ready for use. All
+// methods are safe for concurrent use.
 type Limiter struct {
 	mu      sync.Mutex
 	used    map[string]int64
 	waiters []*waiter // Waiting calls of Acquire, in order of arrival.
-	// served contains a number for each caller that got units after waiting. The caller with the highest number got
-	// units most recently. served is nil while no caller waits.
+	// served contains a number for each caller that got units after waiting. The higher the number, the more recently
+	// the caller got units. served is nil while no caller waits.
 	served     map[string]uint64
 	lastServed uint64
 }
@@ -40,18 +40,18 @@ type Limiter struct {
 type Lease struct {
 	limiter *Limiter
 	limits  []Limit
-	units   int64 // Number of units in use, 0 after Release; guarded by limiter.mu.
+	units   int64 // Number of units in use; 0 after Release. Guarded by limiter.mu.
 }
 
 type waiter struct {
 	lease   *Lease
 	units   int64
 	since   time.Time
-	granted chan struct{} // Closed when the units are granted.
+	granted chan struct{}
 }
 
-// TryAcquire acquires units under all of the limits without waiting. It returns nil if there are too few free units,
-// or if the free units are kept for a waiting request.
+// TryAcquire acquires units under all of the given limits without waiting. It returns nil if there are too few free
+// units, or if the free units are kept for a waiting request (see Acquire).
 func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,17 +68,18 @@ func (l *Limiter) tryLocked(units int64, limits []Limit) *Lease {
 	return lease
 }
 
-// Acquire acquires units under all of the limits. It waits until the units are available, or returns the error of ctx
-// when ctx ends. A request for more units than the lowest limit is reduced to this limit, because otherwise it would
-// wait forever.
+// Acquire acquires units under all of the given limits. It waits until the units are available. If ctx ends first, it
+// returns the error of ctx. If a request is for more units than its lowest limit, it is reduced to this limit,
+// because otherwise it would wait forever.
 //
 // The key of the first limit identifies the caller. Of the waiting callers, the one with the fewest units in use gets
 // units first. A caller with high use therefore does not block a caller with low use. Callers with equal use get
 // units alternately.
 //
-// A small request can overtake a large request for which there are too few free units. After overdueAfter, free units
-// are kept for the longest-waiting request. From then on, only callers that use fewer units than the caller of that
-// request can overtake it.
+// A small request can overtake a large request for which there are too few free units. When the large request has
+// waited for overdueAfter, free units are kept for it. If there are several such requests, they are kept for the one
+// that has waited longest. From then on, only callers that use fewer units than the caller of this request can
+// overtake it.
 func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*Lease, error) {
 	l.mu.Lock()
 	if lease := l.tryLocked(units, limits); lease != nil {
@@ -98,10 +99,10 @@ func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*L
 	}
 	l.mu.Lock()
 	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == w })
-	// w no longer waits. Units that were kept for w can now go to other waiters.
+	// The waiter w is removed. Units that were kept for it can now go to other waiters.
 	l.grantLocked()
 	l.mu.Unlock()
-	// If the units were granted at the moment when ctx ended, the lease contains them.
+	// If w got units at the moment when ctx ended, its lease contains them.
 	w.lease.Release()
 	return nil, ctx.Err()
 }
@@ -113,23 +114,24 @@ func (l *Limiter) Used(key string) int64 {
 	return l.used[key]
 }
 
-// Release frees the units of the lease. On a nil Lease, or after the first call, it does nothing.
+// Release frees the units of the lease. On a nil Lease, and after the first call, it does nothing.
 func (le *Lease) Release() { le.Resize(0) }
 
-// Units returns the lease's number of units in use.
+// Units returns the number of units that the lease has in use.
 func (le *Lease) Units() int64 {
 	le.limiter.mu.Lock()
 	defer le.limiter.mu.Unlock()
 	return le.units
 }
 
-// Resize sets the lease's number of units in use without waiting. The lease can grow beyond its limits. Nothing can
-// then be acquired under these limits until enough units are released. Resize to 0 releases the lease permanently.
+// Resize sets the number of units that the lease has in use. It does not wait, and it can exceed the limits. In this
+// case, nothing can be acquired under these limits until enough units are released. Resize to 0 releases the lease
+// permanently.
 func (le *Lease) Resize(units int64) {
 	le.change(func(int64) int64 { return units })
 }
 
-// Grow increases the lease's number of units in use without waiting. The lease can grow beyond its limits, as with
+// Grow increases the number of units that the lease has in use. It does not wait, and it can exceed the limits, like
 // Resize.
 func (le *Lease) Grow(units int64) {
 	le.change(func(before int64) int64 { return before + units })
@@ -147,8 +149,8 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// Even growth can let a waiter proceed. Units that were kept for an overdue waiter become free for others if the
-	// overdue waiter's caller now uses more units than they do.
+	// Other waiters may get units even if the lease has grown: units that were kept for an overdue waiter go to
+	// waiters whose callers now use fewer units than its caller.
 	l.grantLocked()
 }
 
@@ -173,10 +175,10 @@ func (l *Limiter) fitsLocked(units int64, limits []Limit) bool {
 	return true
 }
 
-// overdueLocked returns the waiter for which free units are kept, or nil. It is the longest-waiting one of those that
-// have waited for overdueAfter. Waiters whose units do not fit the limit of their own caller do not count.
+// overdueLocked returns the waiter for which free units are kept, or nil if there is none. Of the waiters that have
+// waited for overdueAfter, it is the one that has waited longest. A waiter does not count if its units exceed the
+// limit of its own caller.
 func (l *Limiter) overdueLocked() *waiter {
-	// The waiters are in order of arrival.
 	for _, w := range l.waiters {
 		if time.Since(w.since) < overdueAfter {
 			return nil
@@ -188,9 +190,9 @@ func (l *Limiter) overdueLocked() *waiter {
 	return nil
 }
 
-// isReservedLocked reports whether a request under the given limits must leave free units to overdue, the waiter for
-// which units are kept. It must if overdue waits for units under one of the same limits. The exception is a request
-// whose caller uses fewer units than the caller of overdue.
+// isReservedLocked reports whether a request under the given limits must not take free units, because they are kept
+// for the waiter overdue. This is the case if overdue waits for units under one of the same limits. It is not the
+// case if the request's caller uses fewer units than the caller of overdue.
 func (l *Limiter) isReservedLocked(limits []Limit, overdue *waiter) bool {
 	if overdue == nil || len(limits) == 0 || l.used[limits[0].Key] < l.used[overdue.lease.limits[0].Key] {
 		return false
@@ -200,7 +202,6 @@ func (l *Limiter) isReservedLocked(limits []Limit, overdue *waiter) bool {
 	})
 }
 
-// grantLocked grants units to the waiters whose units are available, in the order that Acquire describes.
 func (l *Limiter) grantLocked() {
 	for {
 		next, overdue := -1, l.overdueLocked()
@@ -233,8 +234,9 @@ func (l *Limiter) servedLocked(caller string) {
 	l.served[caller] = l.lastServed
 }
 
-// precedesLocked reports whether w gets units before earlier, which arrived before w. The caller with fewer units in
-// use is first. If both callers use the same number, the caller that got units longer ago is first.
+// precedesLocked reports whether the waiter w gets units before the waiter earlier, which arrived before w. The
+// caller with fewer units in use is first. If both callers use the same number, the one whose last units were granted
+// longer ago is first.
 func (l *Limiter) precedesLocked(w, earlier *waiter) bool {
 	key, earlierKey := w.lease.limits[0].Key, earlier.lease.limits[0].Key
 	if l.used[key] != l.used[earlierKey] {

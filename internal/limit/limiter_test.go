@@ -66,8 +66,8 @@ func TestAcquireWaits(t *testing.T) {
 		wait("greedy", 4)
 		wait("greedy", 4)
 		wait("modest", 4)
-		// Now 8 of the 10 units are free. One request of greedy and one of modest must get them, not both requests of
-		// greedy.
+		// Now 8 of the 10 units are free. One request of the caller "greedy" and one of "modest" must get them, but
+		// not both requests of "greedy".
 		blocking.Resize(2)
 		synctest.Wait()
 		first := []string{<-order, <-order}
@@ -114,15 +114,15 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 	}
 }
 
-// After a large request has waited for a second, free units are kept for it, so that small requests no longer
-// overtake it. There are two exceptions: its caller uses more units than the other callers, or the request does not
-// fit its caller's own limit.
+// When a large request has waited for a second, free units are kept for it, so that small requests no longer overtake
+// it. There are two exceptions: the caller of the large request uses more units than the other callers, or the
+// request exceeds its caller's own limit.
 func TestLargeRequestsDoNotStarve(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		uses      int64 // Units in use by the caller of the large request.
 		ownLimit  int64
-		oneCaller bool // One caller sends all small requests.
+		oneCaller bool
 		starves   bool
 	}{
 		{"a caller that uses nothing", 0, 10, false, false},
@@ -152,8 +152,8 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 					}
 				}
 				var running sync.WaitGroup
-				// The small requests together always use at least 3 of the 10 units. Therefore 8 units are never free
-				// by chance.
+				// The small requests together always use at least 3 of the 10 units, so 8 units are never free by
+				// chance.
 				for n := range 4 {
 					running.Go(func() {
 						for ctx.Err() == nil {
@@ -175,8 +175,8 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 	}
 }
 
-// Units are kept for an overdue request only while its caller uses no more units than other waiting callers. When
-// another lease of this caller grows, the units go to the others.
+// Free units are kept for an overdue request only while its caller uses no more units than other waiting callers. If
+// this caller's other lease grows, the units go to the others.
 func TestGrowthMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
@@ -187,7 +187,7 @@ func TestGrowthMakesRoom(t *testing.T) {
 		l.TryAcquire(1, small, all)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		go func() { _, _ = l.Acquire(ctx, 8, large, all) }() // Acquire ends when ctx ends.
+		go func() { _, _ = l.Acquire(ctx, 8, large, all) }()
 		<-time.After(2 * time.Second)
 		time.AfterFunc(time.Second, func() { growing.Grow(1) })
 		start := time.Now()
@@ -200,8 +200,7 @@ func TestGrowthMakesRoom(t *testing.T) {
 	})
 }
 
-// When the context of a waiting call of Acquire ends, the units that were kept for this call go to other waiting
-// calls.
+// If the context of a waiting Acquire ends, other waiting calls get the units that were kept for it.
 func TestCanceledAcquireMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
@@ -209,7 +208,6 @@ func TestCanceledAcquireMakesRoom(t *testing.T) {
 		l.TryAcquire(5, limit.Limit{Key: "a", Max: 10}, all)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		// Acquire ends when ctx ends.
 		go func() { _, _ = l.Acquire(ctx, 8, limit.Limit{Key: "large", Max: 10}, all) }()
 		<-time.After(2 * time.Second)
 		start := time.Now()
@@ -222,7 +220,7 @@ func TestCanceledAcquireMakesRoom(t *testing.T) {
 	})
 }
 
-// After concurrent calls in random order, no units remain in use. The number of units in use never exceeds a limit.
+// After concurrent calls in random order, no units are in use. The number of units in use never exceeds a limit.
 func TestRandomUse(t *testing.T) {
 	var l limit.Limiter
 	all := limit.Limit{Key: "all", Max: 20}
@@ -250,8 +248,8 @@ func TestRandomUse(t *testing.T) {
 	}
 }
 
-// stalledResponse is a Response whose client has read nothing since the given time. If the time is zero, the response
-// is still being built.
+// stalledResponse is a Response whose client has read nothing since the given time. If this time is zero, the
+// response is still being built.
 type stalledResponse struct {
 	since   time.Time
 	aborted chan struct{}
@@ -266,8 +264,8 @@ func (s *stalledResponse) Behind(int64) time.Duration {
 
 func (s *stalledResponse) Abort() { close(s.aborted) }
 
-// To free memory for a waiting caller, the Budget aborts a stalled response of the caller with the highest use. It
-// does not abort a response that is still being built, or a response of another caller with less than the fair share.
+// When a caller waits for memory, the Budget aborts a stalled response of the caller that uses the most memory. It
+// does not abort a response that is still being built, or one of a caller that uses less than its fair share.
 func TestStalledResponsesMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBudget(100)
@@ -324,12 +322,12 @@ func (r *slowResponse) Behind(rate int64) time.Duration {
 
 func (r *slowResponse) Abort() { close(r.aborted) }
 
-// While a caller waits for memory, other clients must read at a rate that rises to 1 MiB per second. A response to a
-// slower client is aborted within some seconds. A fast client is not affected.
+// While a caller waits for memory, other clients must read at a speed that rises to 1 MiB per second. If a client is
+// slower, its response is aborted within some seconds. A fast client is not affected.
 func TestSlowResponsesMakeRoom(t *testing.T) {
 	for _, test := range []struct {
 		rate       int64
-		abortAfter time.Duration // Time until the slow response is aborted; 0 for never.
+		abortAfter time.Duration
 	}{
 		{16 << 10, 0 + 100*time.Millisecond}, {33 << 10, time.Second}, {400 << 10, 4 * time.Second}, {2 << 20, 0},
 	} {
@@ -366,7 +364,7 @@ func TestSlowResponsesMakeRoom(t *testing.T) {
 	}
 }
 
-// One caller can use a quarter of a Budget, and all callers of one group together can use half of it.
+// One caller can use a quarter of a Budget, and all callers of the same group together can use half of it.
 func TestBudgetIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBudget(100)

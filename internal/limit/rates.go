@@ -7,8 +7,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rates are rate limiters by key. To bound their memory, keys are hashed to a fixed number of limiters. Different
-// keys can therefore share a limiter.
+// Rates contains rate limiters by key. To limit their memory, there is a fixed number of limiters, and a hash of the
+// key selects one of them. Different keys can therefore share a limiter.
 type Rates struct {
 	every    rate.Limit
 	burst    int
@@ -16,8 +16,8 @@ type Rates struct {
 	limiters [4096]atomic.Pointer[rate.Limiter]
 }
 
-// NewRates returns Rates. For each key, they allow the given burst of events at once. After that, they allow events
-// at the given rate (events per second).
+// NewRates returns rate limiters. For each key, they allow the given burst (a number of events at once). After that,
+// they allow the given number of events per second.
 func NewRates(every rate.Limit, burst int) *Rates {
 	return &Rates{every: every, burst: burst, seed: maphash.MakeSeed()}
 }

@@ -1,9 +1,9 @@
 // Package logsample limits how often the same warning or error is logged.
 //
-// In each period of one minute, the first 10 records of a kind are logged. Further records are only counted. At the
-// end of the period, one record reports their number, so that readers of the log know about them. Records have the
-// same kind if the same line of code logs them with the same level, message, route and resource. Records below
-// slog.LevelWarn are always logged. Memory is limited: after maxKinds kinds in one period, all further kinds count as
+// Records are of the same kind if the same line of code logs them with the same level, message, route and resource.
+// In each period of one minute, the first 10 records of a kind are logged, and further records are only counted. At
+// the end of the period, one record reports their number, so that readers of the log know about them. Records below
+// slog.LevelWarn are always logged. To limit memory, all kinds after the first maxKinds kinds of a period count as
 // one kind.
 package logsample
 
@@ -20,11 +20,11 @@ const (
 	Period = time.Minute
 	// MaxPerPeriod is the maximum number of records of one kind that are logged in a period.
 	MaxPerPeriod = 10
-	// maxKinds is the maximum number of kinds that are counted separately in a period.
+	// maxKinds is the maximum number of kinds (groups of similar records) that are counted separately in a period.
 	maxKinds = 500
 )
 
-// kind identifies records that are counted together. The zero value represents all kinds beyond maxKinds together.
+// kind identifies records that are counted together. The zero value is for all kinds after the first maxKinds.
 type kind struct {
 	pc      uintptr // program counter of the log call
 	level   slog.Level
@@ -32,24 +32,24 @@ type kind struct {
 	labels  string
 }
 
-// count is the number of records of one kind in the current period, with the data for their summary record.
+// count is the number of records of one kind in the current period. It includes the data for the record that reports
+// this number.
 type count struct {
 	seen    int
-	handler slog.Handler // handler of the newest record
-	attrs   []slog.Attr  // attributes that are part of the kind
+	handler slog.Handler // handler of the newest record of this kind
+	attrs   []slog.Attr  // attributes of the record that are part of the kind
 }
 
-// counts contains the count of each kind. A Handler and all handlers that are derived from it share the same counts.
 type counts struct {
 	mu  sync.Mutex
 	all map[kind]*count
 }
 
-// Handler is a slog.Handler that passes records to another handler, except those that repeat too often. Run logs the
-// number of suppressed records.
+// Handler is a slog.Handler that passes records to another handler, except records that repeat too often. Its method
+// Run logs the number of suppressed records.
 type Handler struct {
 	next   slog.Handler
-	labels string // text of those attributes from WithAttrs that are part of the kind
+	labels string // text of the attributes from WithAttrs that are part of the kind
 	counts *counts
 }
 
@@ -91,7 +91,7 @@ func (h *Handler) Flush(ctx context.Context) {
 		record := slog.NewRecord(time.Now(), k.level, message, k.pc)
 		record.AddAttrs(c.attrs...)
 		record.AddAttrs(slog.Int("suppressed", c.seen-MaxPerPeriod))
-		_ = c.handler.Handle(ctx, record) // an error here cannot be logged anywhere
+		_ = c.handler.Handle(ctx, record) // the error of a log handler cannot be logged
 	}
 }
 
@@ -100,7 +100,8 @@ func (h *Handler) Enabled(ctx context.Context, level slog.Level) bool {
 	return h.next.Enabled(ctx, level)
 }
 
-// Handle passes a record to the next handler, or only counts it if its kind was logged too often.
+// Handle passes a record to the next handler. If too many warnings or errors of the same kind were already logged in
+// this period, Handle only counts the record.
 func (h *Handler) Handle(ctx context.Context, record slog.Record) error {
 	if record.Level >= slog.LevelWarn && h.suppresses(&record) {
 		return nil
@@ -123,7 +124,8 @@ func (h *Handler) WithGroup(name string) slog.Handler {
 	return &Handler{h.next.WithGroup(name), h.labels, h.counts}
 }
 
-// suppresses counts a record, and reports whether its kind has exceeded MaxPerPeriod.
+// suppresses counts a record. It reports whether this period already has more than MaxPerPeriod records of the same
+// kind.
 func (h *Handler) suppresses(record *slog.Record) bool {
 	key := kind{record.PC, record.Level, record.Message, h.labels}
 	var attrs []slog.Attr
@@ -150,8 +152,8 @@ func (h *Handler) suppresses(record *slog.Record) bool {
 	return c.seen > MaxPerPeriod
 }
 
-// label returns the text of an attribute that is part of the kind (route or resource), and "" for any other
-// attribute.
+// label returns the text of an attribute that is part of the kind (route or resource), and an empty text for any
+// other attribute.
 func label(attr slog.Attr) string {
 	if attr.Key != "route" && attr.Key != "resource" {
 		return ""

@@ -25,7 +25,6 @@ func (l *logBuffer) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// drain returns the text that was logged since the previous call.
 func (l *logBuffer) drain() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,8 +32,8 @@ func (l *logBuffer) drain() string {
 	return l.text.String()
 }
 
-// newSampledLogger returns a logger whose Handler runs in the background. stop ends the Handler, and waits until it
-// has logged its last counts.
+// newSampledLogger returns a logger whose Handler runs in the background. The returned function stop ends the
+// Handler, and waits until it has logged the last numbers of suppressed records.
 func newSampledLogger(t *testing.T) (log *slog.Logger, out *logBuffer, stop func()) {
 	t.Helper()
 	out = &logBuffer{}
@@ -63,8 +62,8 @@ func logFailure(log *slog.Logger, route string) {
 	log.Error("request failed", "route", route, "error", errors.New("boom"))
 }
 
-// The first ten records of a repeated error are logged in each minute. A later record contains the number of
-// suppressed ones. Different calls, messages and routes are counted separately.
+// In each minute, the first ten records of a repeated error are logged. A later record contains the number of
+// suppressed records. Errors from other calls, or with other messages or routes, are counted separately.
 func TestRepeatedErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := newSampledLogger(t)
@@ -72,7 +71,7 @@ func TestRepeatedErrors(t *testing.T) {
 			logFailure(log, "/r")
 		}
 		logFailure(log, "/o")
-		log.Error("request failed", "route", "/r") // different log call: counted separately
+		log.Error("request failed", "route", "/r") // a different line of code is counted separately
 		checkCounts(t, "at once", out.drain(), map[string]int{"\n": 12, "suppressed": 0})
 		<-time.After(logsample.Period)
 		synctest.Wait()
@@ -92,7 +91,7 @@ func TestRepeatedErrors(t *testing.T) {
 	})
 }
 
-// Derived loggers share the counts of their parent. The record with the number of suppressed records has the
+// Loggers that are derived from one logger share its counts. The record that reports suppressed records has the
 // attributes of the derived logger. Each resource is counted separately.
 func TestDerivedLoggers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -107,7 +106,6 @@ func TestDerivedLoggers(t *testing.T) {
 	})
 }
 
-// Records below slog.LevelWarn are never suppressed.
 func TestInformationPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := newSampledLogger(t)
@@ -120,7 +118,8 @@ func TestInformationPasses(t *testing.T) {
 	})
 }
 
-// After maxKinds kinds, further kinds are counted together. No record is lost: it is either logged or counted.
+// After the first maxKinds kinds of records, further kinds are counted together. Each record is either logged or
+// counted.
 func TestKindsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := newSampledLogger(t)

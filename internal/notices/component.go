@@ -17,11 +17,11 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// minCoverage is the minimum share, in percent, of a license file that must be the text of known licenses. The rest
-// is copyright lines and headings.
+// minCoverage is the minimum percentage of a license file that must match the text of known licenses. The rest can be
+// copyright lines and headings.
 const minCoverage = 70
 
-// Component is a Go module or an npm package that is a part of the program.
+// Component is third-party software in the program: a Go module, an npm package or the Go standard library.
 type Component struct {
 	Name    string
 	Version string // empty for the Go standard library
@@ -38,13 +38,14 @@ func (c Component) title() string {
 	return strings.TrimSpace(c.Name + " " + c.Version)
 }
 
-// Text is a license, notice or patent grant of a component.
+// Text is a license, a notice file or a patent grant of a component.
 type Text struct {
 	File string // path in the component's folder, with slashes
-	Body string // with LF line ends, without blank lines at both ends
+	Body string // content with LF line ends, without blank lines at the start and the end
 }
 
-// readTexts returns the license files in one folder of a component. It returns an error if the folder does not exist.
+// readTexts returns the license files in one folder of a component. If the folder does not exist, it returns an
+// error.
 func readTexts(root, folder string) ([]Text, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -71,8 +72,8 @@ func readTexts(root, folder string) ([]Text, error) {
 	return texts, nil
 }
 
-// normalize removes white space at the ends of lines and blank lines at both ends, so that equal licenses have equal
-// texts.
+// normalize removes white space at the ends of lines, and blank lines at the start and the end. Files with the same
+// license then have the same text.
 func normalize(text string) string {
 	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 	for i, line := range lines {
@@ -81,8 +82,8 @@ func normalize(text string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// identify returns the SPDX identifiers of the licenses in texts. An unknown license is an error, so that a person
-// decides about it.
+// identify returns the SPDX identifiers of the licenses in texts. For an unknown license, it returns an error,
+// because a person must decide about it.
 func identify(texts []Text) (string, error) {
 	var found []string
 	for _, text := range texts {

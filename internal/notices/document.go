@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Document returns the content of THIRD_PARTY_NOTICES. root is the root of the repository. The web page must be built
-// before the call.
+// Document returns the content of THIRD_PARTY_NOTICES. root is the root folder of the repository. The web page must
+// already be built there.
 func Document(ctx context.Context, root string) (string, error) {
 	modules, err := Modules(ctx, root)
 	if err != nil {
@@ -36,7 +36,6 @@ func writeList(b *strings.Builder, title string, components []Component) {
 	}
 }
 
-// writeTexts writes each different text once, with a heading that lists all files with this text.
 func writeTexts(b *strings.Builder, components []Component) {
 	owners := map[string][]string{}
 	var bodies []string

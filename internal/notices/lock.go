@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// metafile is the path, relative to web/, of the report that esbuild writes about the last build. The build command
-// in web/embed.go sets this path.
+// metafile is the path of the report that esbuild writes about the last build, relative to web/. The build command in
+// web/embed.go sets this path.
 const metafile = "node_modules/.cache/esbuild.json"
 
 const packagesFolder = "node_modules/"
@@ -21,15 +21,15 @@ type packageLock struct {
 	Packages map[string]struct {
 		Version, License string
 		Dev              bool
-		// Dependencies are the direct dependencies of a package. The key "" in Packages is the web page itself, with
-		// the dependencies from package.json.
+		// Dependencies are the direct dependencies of a package. In Packages, the key "" is the web page itself,
+		// whose dependencies are those in package.json.
 		Dependencies map[string]string
 	}
 }
 
-// LockedPackages returns the npm packages in the web page, without license texts: all direct and indirect
-// dependencies of web/package.json. It does not use the bundler's report. A published package can already contain
-// other packages, which this report does not list.
+// LockedPackages returns the npm packages in the web page, without license texts. These are all direct and indirect
+// dependencies in web/package.json. It does not use the report of the bundler, because this report does not list the
+// packages that a published package already contains.
 func LockedPackages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {
@@ -43,9 +43,9 @@ func LockedPackages(root string) ([]Component, error) {
 	return components, nil
 }
 
-// Packages returns the packages of LockedPackages with the license texts of the installed packages. It returns an
-// error if the last build contains a package that is not a dependency of web/package.json, or lacks a direct
-// dependency.
+// Packages returns the same packages as LockedPackages, with the license texts of the installed packages. It returns
+// an error if the last build contains a package that is not a dependency of web/package.json, or does not contain a
+// direct dependency.
 func Packages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {
@@ -96,13 +96,13 @@ func (l packageLock) folders() []string {
 	return folders
 }
 
-// nameOf returns the name of the package in a folder: "@b/c" for "node_modules/a/node_modules/@b/c".
+// nameOf returns the name of the npm package in a folder. For "node_modules/a/node_modules/@b/c", the name is "@b/c".
 func nameOf(folder string) string {
 	return folder[strings.LastIndex(folder, packagesFolder)+len(packagesFolder):]
 }
 
-// verify returns an error if the last build contains a package that is not a dependency of web/package.json, or lacks
-// a direct dependency.
+// verify returns an error if the last build contains a package that is not a dependency of web/package.json, or does
+// not contain a direct dependency.
 func (l packageLock) verify(root string) error {
 	bundled, err := bundledFolders(root)
 	if err != nil {
@@ -121,7 +121,7 @@ func (l packageLock) verify(root string) error {
 	return nil
 }
 
-// bundledFolders returns the folders of the packages that contribute at least one byte to the bundle.
+// bundledFolders returns the folders of the npm packages from which the bundle contains at least one byte.
 func bundledFolders(root string) (map[string]bool, error) {
 	var report struct {
 		Outputs map[string]struct {
@@ -142,7 +142,7 @@ func bundledFolders(root string) (map[string]bool, error) {
 	return folders, nil
 }
 
-// packageOf returns the folder of the npm package that contains a file. ok is false if no package contains it.
+// packageOf returns the folder of the npm package that contains a file. If no package contains the file, ok is false.
 func packageOf(file string) (folder string, ok bool) {
 	folder = regexp.MustCompile(`^.*\bnode_modules/(@[^/]+/)?[^/]+`).FindString(file)
 	return folder, folder != ""

@@ -15,7 +15,6 @@ import (
 
 const root = "../.."
 
-// committed is the content of the committed THIRD_PARTY_NOTICES: the lines of its lists, and the texts after them.
 type committed struct {
 	components []string
 	texts      string
@@ -40,8 +39,9 @@ func readCommitted(t *testing.T) committed {
 	return c
 }
 
-// The test fails if a dependency was added, removed or updated without `make generate`. It gets the expected
-// components from the go command and package-lock.json, so the npm packages need not be installed.
+// THIRD_PARTY_NOTICES must be generated again by `make generate` after a dependency was added, removed or updated.
+// The test gets the expected components from the go command and package-lock.json, so it needs no installed npm
+// packages.
 func TestNoticesAreCurrent(t *testing.T) {
 	modules, err := notices.Modules(t.Context(), root)
 	if err != nil {
@@ -80,7 +80,7 @@ func TestNoticesAreCurrent(t *testing.T) {
 }
 
 // THIRD_PARTY_NOTICES contains licenses that tools often miss: of a module for only one platform, of forked code in a
-// subfolder, and of the standard library. It also contains NOTICE files.
+// subfolder, and of the Go standard library. It also contains NOTICE files.
 func TestNoticesAreComplete(t *testing.T) {
 	file := readCommitted(t)
 	for _, part := range []string{

@@ -9,30 +9,30 @@ import (
 	"glasshouse/internal/watch/resource"
 )
 
-// finder builds the Graph of one object. Only one goroutine can use a finder.
+// finder builds the Graph of one object. It is not safe for concurrent use.
 type finder struct {
 	access   *watch.Access
 	resource *resource.Resource
-	kind     string // The object's resource, as group/resource.
+	kind     string // The resource of f.object, as group/resource.
 	object   objectrefs.Object
 	known    []watch.ResourceStatus
 	lists    []*list
 	graph    Graph
 
 	nodes    map[string]int // Index in graph.Nodes, by node ID.
-	edges    map[Edge]bool  // The existing edges, with an empty Via.
-	groups   map[group]int  // Number of objects with a node of their own, by group.
-	withNode []*entry       // Objects that have a node of their own, or are counted in a shared node.
-	pods     []*entry       // The pods that the object selects.
-	reads    int            // Number of objects that were read by a separate request.
+	edges    map[Edge]bool  // Existing edges. In these keys, Via is empty.
+	groups   map[group]int  // Number of objects that have a node of their own, by group.
+	withNode []*entry       // All objects with a node: their own, or one that counts similar objects.
+	pods     []*entry
+	reads    int // Number of objects that were read individually.
 	labels   labelSets
 }
 
-// group identifies similar objects: those with the same kind, namespace and owner.
+// group identifies similar objects: they have the same kind, namespace and owner.
 type group struct {
 	list      *list
 	namespace string
-	owner     string // UID of the first owner, which is the managing controller if there is one.
+	owner     string // UID of the first owner. If there is a managing controller, it is the first owner.
 }
 
 func idOf(resource, namespace, name string) string {
@@ -42,13 +42,12 @@ func idOf(resource, namespace, name string) string {
 	return resource + "/" + namespace + "/" + name
 }
 
-// self returns the ID of the node for f.object, the object of the graph.
 func (f *finder) self() string {
 	return idOf(f.kind, f.object.Namespace, f.object.Name)
 }
 
 // add adds a node, unless the graph already contains a node with this ID or has maxNodes nodes. It reports whether
-// the graph contains the node.
+// the graph contains the node after the call.
 func (f *finder) add(n Node) bool {
 	if _, ok := f.nodes[n.ID]; ok {
 		return true
@@ -62,8 +61,8 @@ func (f *finder) add(n Node) bool {
 	return true
 }
 
-// link adds an edge between two existing nodes, if the graph does not contain it yet. from and to are node IDs. kind
-// and via are the edge's Type and Via.
+// link adds an edge between two existing nodes, if the graph does not contain it yet. from and to are the IDs of the
+// nodes. kind and via are the values of the edge's fields Type and Via.
 func (f *finder) link(from, to, kind, via string) {
 	e := Edge{From: from, To: to, Type: kind}
 	if from == to || f.edges[e] {
@@ -74,8 +73,8 @@ func (f *finder) link(from, to, kind, via string) {
 	f.graph.Edges = append(f.graph.Edges, e)
 }
 
-// assignNodes gives each object a node. The first objects of each group (same kind, namespace and owner) get a node
-// of their own. The others share one node, which counts them.
+// assignNodes gives each object a node. In each group (objects with the same kind, namespace and owner), the first
+// objects get nodes of their own. The others share one node, which contains their number.
 func (f *finder) assignNodes(entries []*entry) {
 	entryGroups := make(map[group]bool)
 	for _, e := range entries {
@@ -91,7 +90,7 @@ func (f *finder) assignNodes(entries []*entry) {
 			ID: e.ownID(), Ref: e.list.resource.Ref(), Kind: e.list.resource.Kind,
 			Namespace: e.Namespace(), Name: e.Name(), UID: e.UID(), State: Present,
 		}
-		_, exists := f.nodes[node.ID] // The node can exist as an owner or a used object.
+		_, exists := f.nodes[node.ID] // The node can already exist, because the object is an owner or is used.
 		if !exists && f.groups[g] >= maxOwn {
 			node.ID, node.Name, node.UID = idOf(e.list.kind, e.Namespace(), "+"+g.owner), "", "" // No name contains a +.
 		}
@@ -108,7 +107,7 @@ func (f *finder) assignNodes(entries []*entry) {
 	}
 }
 
-// ownID returns the ID of a node for this entry alone, even if the graph has no such node.
+// ownID returns the ID of a node for only this object. The graph need not contain such a node.
 func (e *entry) ownID() string { return idOf(e.list.kind, e.Namespace(), e.Name()) }
 
 func (e *entry) group() group {
@@ -119,14 +118,13 @@ func (e *entry) group() group {
 	return g
 }
 
-// labelSets caches parsed labels by their JSON text, because many objects have the same labels.
 type labelSets map[unique.Handle[string]]map[string]string
 
 func (l labelSets) of(text unique.Handle[string]) map[string]string {
 	set, ok := l[text]
 	if !ok {
 		if err := json.Unmarshal([]byte(text.Value()), &set); err != nil {
-			set = nil // Treat malformed labels as no labels.
+			set = nil
 		}
 		l[text] = set
 	}

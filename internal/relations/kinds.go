@@ -8,8 +8,8 @@ import (
 	"glasshouse/internal/watch/resource"
 )
 
-// likelyKinds returns the kinds (as group/resource) to search for relations of an object of the given resource.
-// Objects of these kinds can refer to the object, be owned by it, be selected by it, or select its pods.
+// likelyKinds returns the kinds (as group/resource) whose objects are likely to be related to an object of the given
+// resource. They can refer to the object, be owned by it, be selected by it, or select its pods.
 func likelyKinds(resource string) []string {
 	policies := []string{"core/services", "policy/poddisruptionbudgets", "networking.k8s.io/networkpolicies"}
 	templates := []string{
@@ -69,7 +69,6 @@ func likelyKinds(resource string) []string {
 	return nil
 }
 
-// selectsPods reports whether objects of a resource (as group/resource) select pods.
 func selectsPods(resource string) bool {
 	switch resource {
 	case "core/services", "policy/poddisruptionbudgets", "networking.k8s.io/networkpolicies", "apps/deployments",
@@ -80,9 +79,9 @@ func selectsPods(resource string) bool {
 	return false
 }
 
-// operatorKinds returns further kinds to search for an object of the custom resource r, which an operator usually
-// manages. These are the kinds of its API group in known (all resources), and the built-in kinds that operators
-// usually create. Their objects can refer to the object, or be owned by it.
+// operatorKinds returns additional kinds to search if the object is of a custom resource r. An operator usually
+// manages such objects. The result contains the kinds of the same API group that the list known contains, and the
+// built-in kinds that operators usually create. Their objects can refer to the object, or be owned by it.
 func operatorKinds(r *resource.Resource, known []watch.ResourceStatus) (kinds []string) {
 	if isBuiltIn(r.Group) {
 		return nil

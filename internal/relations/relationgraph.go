@@ -3,13 +3,13 @@
 //   - the objects that it uses (refers to), and the objects that use it
 //   - the pods that it selects, and the objects that select pods in the graph
 //
-// All reads use watch.Access. Objects to which the object refers are read one by one. Objects that refer to it are
-// found by searching a few likely kinds, if possible only in its namespace. Searching a kind starts a watch of this
-// kind, as every other read of its list does.
+// All reads use watch.Access. Objects that the object refers to are read one by one. To find objects that refer to
+// it, the package searches a few likely kinds, if possible only in the object's namespace. Searching a kind starts a
+// watch of this kind, like every other read of a list.
 //
-// The numbers of kinds, reads and nodes are limited, and so is the waiting time. The graph shows for each kind
-// whether it was searched, and for each node whether it was read. Data that could not be read is never reported as
-// absent.
+// There are limits for the numbers of kinds, reads and nodes, and for the waiting time. The graph contains, for each
+// kind, whether it was searched and, for each node, whether it was read. If data could not be read, the graph never
+// claims that it does not exist.
 package relations
 
 import (
@@ -24,34 +24,34 @@ import (
 const (
 	maxNodes = 200
 	// maxPerGroup is the maximum number of objects of one kind, namespace and owner that get a node of their own.
-	// Further objects share one node with a count. maxOwnNodes is the approximate maximum of such single nodes in
-	// total. With very many owners, fewer objects of each owner therefore get a node of their own.
+	// Further objects share one node, which contains their number. maxOwnNodes is the approximate maximum of objects
+	// with a node of their own in the graph. With very many owners, it allows fewer than maxPerGroup for each owner.
 	maxPerGroup, maxOwnNodes = 20, 120
-	// maxKinds is the maximum number of kinds to search. maxReads is the maximum number of objects to read
+	// maxKinds is the maximum number of kinds to search. maxReads is the maximum number of objects that are read
 	// individually.
 	maxKinds, maxReads = 16, 60
-	// maxOwnerDepth is the maximum length of a chain of owners. maxChains is the maximum number of owner chains that
-	// are followed from the pods that an object selects.
+	// maxOwnerDepth is the maximum length of a chain of owners. maxChains is the maximum number of such chains that
+	// are followed from the pods that the object selects.
 	maxOwnerDepth, maxChains = 10, 10
-	// listWait is the maximum wait for the first list of a kind. readWait is the time limit of all reads together.
+	// listWait is the maximum wait for the first list of a kind. readWait is the time limit for all reads together.
 	listWait, readWait = 3 * time.Second, 5 * time.Second
-	// parallel is the number of objects that are read concurrently. Each one can need several MiB until its
-	// references are known.
+	// parallel is the maximum number of objects that are read at the same time. Each object can need several MiB
+	// until its references are known.
 	parallel = 2
-	// entryMemory is the estimated memory of one object of a searched kind, including its owner references, in bytes.
-	// The measured value is 270 with short names.
+	// entryMemory is the estimated memory for each object of a searched kind, including its owner references, in
+	// bytes. The measured value is 270, for objects with short names.
 	entryMemory = 400
 )
 
-// Graph contains an object and its relations.
+// Graph contains an object and its relations to other objects.
 type Graph struct {
 	Nodes     []Node     `json:"nodes"` // The first node is the object itself.
 	Edges     []Edge     `json:"edges"`
 	Truncated bool       `json:"truncated"` // The graph lacks some nodes, because of maxNodes.
-	Searched  []Searched `json:"searched"`  // The kinds to search, each with the result.
+	Searched  []Searched `json:"searched"`  // Kinds to search, each with the result of the search.
 }
 
-// Node is one object, or a number of similar objects.
+// Node is one object, or a number of similar objects (of the same kind, namespace and owner).
 type Node struct {
 	ID        string `json:"id"`
 	Ref       string `json:"ref"` // Ref of the resource; empty if it is not available to the viewer.
@@ -85,14 +85,14 @@ type Edge struct {
 }
 
 // Searched is a kind to search, with the status of its list. The kind was searched only if the state is Live or
-// Stale. For other states, the reason explains why the kind was not searched.
+// Stale. For other states, the field Reason explains why not.
 type Searched struct {
 	Ref string `json:"ref"`
 	status.Status
 }
 
-// Of returns the graph of an object's relations. ref identifies the object's resource, such as "core/v1/pods". Of
-// returns an error if the object, its resource or the known resources cannot be read.
+// Of returns the graph of an object's relations. ref identifies the resource of the object, such as "core/v1/pods".
+// If the object, its resource or the list of resources cannot be read, Of returns an error.
 func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) (*Graph, error) {
 	resource, err := access.Resource(ctx, ref)
 	if err != nil {
@@ -107,7 +107,6 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 		return nil, err
 	}
 	object := objectrefs.Of(text)
-	// The names in the request take precedence over those in the object's text.
 	object.Group, object.Kind, object.Namespace, object.Name = resource.Group, resource.Kind, namespace, name
 	readCtx, cancel := context.WithTimeout(ctx, readWait)
 	defer cancel()
@@ -131,8 +130,8 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 	return &f.graph, ctx.Err()
 }
 
-// compute acquires a processor and runs the steps. The steps must not wait, so requests to the API server are sent
-// between the calls of compute.
+// compute acquires a processor (the permission to compute) and runs the steps. The steps must not wait, so the finder
+// sends requests to the API server only between calls of compute.
 func (f *finder) compute(ctx context.Context, steps ...func()) error {
 	release, err := f.access.AcquireProcessor(ctx)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 
 const pods, configMaps = "core/v1/pods", "core/v1/configmaps"
 
-// newCluster returns a cluster with a pod that uses the given number of ConfigMaps. others is the number of other
-// pods, each owned by its own ReplicaSet.
+// newCluster returns a cluster with a pod that uses the given number of ConfigMaps. The parameter others is the
+// number of other pods. Each of them is owned by its own ReplicaSet.
 func newCluster(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	columns := `[{"name":"Name","type":"string"}]`
@@ -63,8 +63,8 @@ func newCluster(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster
 	return server, cluster
 }
 
-// Computing a graph acquires a processor (see WithScanLimiter), and releases it before requests to the API server. At
-// most two objects are read at the same time.
+// The program acquires a processor (see WithScanLimiter) to compute a graph, and releases it before requests to the
+// API server. It reads at most two objects at the same time.
 func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	const uses = 6
 	synctest.Test(t, func(t *testing.T) {
@@ -114,8 +114,8 @@ func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	})
 }
 
-// The memory of the objects in the searched lists is reported before it is allocated. The reported size is at least
-// the real size, and at most twice as large.
+// The program reports the memory of the objects in the searched lists before it allocates this memory. The reported
+// size is at least the real size, and at most twice as large.
 func TestRowsOfAGraphAreReported(t *testing.T) {
 	const rows = 20_000
 	synctest.Test(t, func(t *testing.T) {

@@ -17,27 +17,25 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// list contains the objects of one kind that is searched.
 type list struct {
-	kind     string             // As group/resource.
+	kind     string             // Name of the kind, as group/resource.
 	resource *resource.Resource // Nil if the kind is not available to the viewer.
 	status   status.Status
 	entries  []entry // Sorted by namespace and name.
-	complete bool    // If true, an object that is not in the list does not exist.
+	complete bool    // Whether the list contains all existing objects of the kind.
 }
 
-// entry is one object of a searched kind.
 type entry struct {
 	*watch.Item
 
 	list    *list
 	owners  []objectrefs.Ref
-	via     string               // Path of the JSON member that refers to the finder's object; empty if none does.
-	selects *objectrefs.Selector // Nil if the object does not select pods.
-	id      string               // ID of its node; empty if it has none.
+	via     string               // Path of the JSON member that refers to f.object; empty if there is none.
+	selects *objectrefs.Selector // Selector of pods; nil if the object has none.
+	id      string               // ID of the object's node; empty if it has none.
 }
 
-// search concurrently reads the kinds whose objects are likely to be related to f.object.
+// search reads the kinds whose objects are likely to be related to f.object. It reads them concurrently.
 func (f *finder) search(ctx context.Context) {
 	kinds := append(likelyKinds(f.kind), operatorKinds(f.resource, f.known)...)
 	f.lists = make([]*list, len(kinds))
@@ -69,8 +67,8 @@ func (f *finder) search(ctx context.Context) {
 	}
 }
 
-// read reads the list of one kind. It reads only the namespace of f.object if both the kind and f.object are
-// namespaced.
+// read reads the objects of one kind. If the kind and f.object are namespaced, it reads only the namespace of
+// f.object.
 func (f *finder) read(ctx context.Context, l *list) {
 	q := query.Query{Resource: l.resource.Ref()}
 	if l.resource.Namespaced && f.object.Namespace != "" {
@@ -100,8 +98,9 @@ func (f *finder) read(ctx context.Context, l *list) {
 	}
 }
 
-// readRefs reads the references in the JSON text of each entry. If the text does not contain the name of f.object, it
-// cannot refer to f.object. Only the owners are then read, unless objects of this kind can have selectors.
+// readRefs reads the references in the JSON text of each object. An object whose text does not contain the name of
+// f.object cannot refer to f.object. In this case, readRefs reads only its owners, unless objects of this kind can
+// have selectors.
 func (f *finder) readRefs() {
 	name := jsonscan.AppendString(nil, f.object.Name)
 	var text []byte
@@ -111,7 +110,7 @@ func (f *finder) readRefs() {
 			e := &l.entries[n]
 			var err error
 			if text, err = e.AppendJSON(text[:0]); err != nil {
-				continue // Never happens: this program compressed the text.
+				continue // This error never occurs, because this program has compressed the text.
 			}
 			if !mayHaveSelector && !bytes.Contains(text, name) {
 				e.owners = objectrefs.Owners(text)
@@ -127,7 +126,6 @@ func (f *finder) readRefs() {
 	}
 }
 
-// refersToObject reports whether the reference r points to f.object. namespace is that of the referring object.
 func (f *finder) refersToObject(r *objectrefs.Ref, namespace string) bool {
 	if r.Group != f.object.Group || r.Kind != f.object.Kind || r.Name != f.object.Name {
 		return false
@@ -138,14 +136,14 @@ func (f *finder) refersToObject(r *objectrefs.Ref, namespace string) bool {
 	return !f.resource.Namespaced || namespace == f.object.Namespace
 }
 
-// byName returns the preferred version of a resource, or nil if the resource is not available to the viewer. name has
-// the form group/resource.
+// byName returns the preferred version of the resource with the given name, as group/resource. If the resource is not
+// available to the viewer, it returns nil.
 func (f *finder) byName(name string) *resource.Resource {
 	return f.find(func(r *resource.Resource) bool { return nameOf(r) == name })
 }
 
-// byKind returns the preferred version of the resource with the given API group and kind, or nil if it is not
-// available to the viewer.
+// byKind returns the preferred version of the resource with the given API group and kind. If the resource is not
+// available to the viewer, it returns nil.
 func (f *finder) byKind(group, kind string) *resource.Resource {
 	return f.find(func(r *resource.Resource) bool { return r.Group == group && r.Kind == kind })
 }
@@ -159,8 +157,8 @@ func (f *finder) find(match func(*resource.Resource) bool) *resource.Resource {
 	return nil
 }
 
-// entryOf finds an object in the searched lists. If e is nil and missing is true, the object does not exist, because
-// the complete list of its kind does not contain it.
+// entryOf finds an object in the searched lists. If it finds none, e is nil. If missing is true, the object does not
+// exist, because the list of its kind is complete and does not contain it.
 func (f *finder) entryOf(r *resource.Resource, namespace, name string) (e *entry, missing bool) {
 	kind := nameOf(r)
 	index := slices.IndexFunc(f.lists, func(l *list) bool { return l.kind == kind })

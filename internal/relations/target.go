@@ -12,7 +12,6 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// target is the object that a reference points to.
 type target struct {
 	objectrefs.Ref
 
@@ -21,8 +20,8 @@ type target struct {
 	owners   []objectrefs.Ref // Set only if the object was found.
 }
 
-// target returns the object that a reference points to, without reading it. namespace is that of the referring
-// object. ok is false if the reference has no namespace, but its kind is namespaced.
+// target returns the object that the reference r refers to, without reading it. The parameter namespace is the
+// namespace of the object that contains r. ok is false if the kind is namespaced, but the reference has no namespace.
 func (f *finder) target(r *objectrefs.Ref, namespace string) (t *target, ok bool) {
 	t = &target{Ref: *r, resource: f.byKind(r.Group, r.Kind)}
 	if t.Namespace == "" {
@@ -50,8 +49,8 @@ func (f *finder) target(r *objectrefs.Ref, namespace string) (t *target, ok bool
 	return t, t.resource.Namespaced == (t.Namespace != "")
 }
 
-// readTargets determines whether the targets exist. It reads a target only if no searched list shows whether it
-// exists. At most a few targets are read at the same time.
+// readTargets determines whether the targets (objects of references) exist. If no searched list contains this
+// information, it reads the target individually, and at most a few targets at the same time.
 func (f *finder) readTargets(ctx context.Context, targets ...*target) {
 	var reading sync.WaitGroup
 	slots := make(chan struct{}, parallel)
@@ -102,7 +101,7 @@ func (t *target) read(ctx context.Context, access *watch.Access) {
 }
 
 // setFound records that an object with the target's name exists, with the given UID and owners. If the reference
-// contains another UID, the found object is a different one, and the target counts as missing.
+// contains another UID, it refers to a different object, so the target counts as missing.
 func (t *target) setFound(uid string, owners []objectrefs.Ref) {
 	if t.UID != "" && t.UID != uid {
 		t.node.State, t.node.Reason = Missing, "Another object has this name."

@@ -6,7 +6,7 @@ import (
 	"glasshouse/internal/watch/objectrefs"
 )
 
-// addOwners adds the node of f.object, and the nodes of its owners up to the root.
+// addOwners adds the node of f.object. It also adds the nodes of its owners, their owners, and so on.
 func (f *finder) addOwners(ctx context.Context) {
 	f.graph.Edges = []Edge{}
 	f.add(Node{
@@ -17,7 +17,7 @@ func (f *finder) addOwners(ctx context.Context) {
 }
 
 // addOwnersOf adds the given owners of a node and, recursively, their owners. from is the ID of the node, and
-// namespace is the namespace of its object. depth counts the recursion, up to maxOwnerDepth.
+// namespace is the namespace of its object. depth is the depth of the recursion, up to maxOwnerDepth.
 func (f *finder) addOwnersOf(ctx context.Context, from, namespace string, owners []objectrefs.Ref, depth int) {
 	var targets []*target
 	for n := range owners {
@@ -38,7 +38,6 @@ func (f *finder) addOwnersOf(ctx context.Context, from, namespace string, owners
 	}
 }
 
-// addUsed adds the objects to which f.object refers.
 func (f *finder) addUsed(ctx context.Context) {
 	var targets []*target
 	for n := range f.object.Uses {
@@ -54,7 +53,6 @@ func (f *finder) addUsed(ctx context.Context) {
 	}
 }
 
-// each calls visit for each object in the searched lists, except f.object.
 func (f *finder) each(visit func(*entry)) {
 	for _, l := range f.lists {
 		for n := range l.entries {
@@ -89,7 +87,6 @@ func (f *finder) addOwned() {
 	}
 }
 
-// addUsers adds the objects that refer to f.object.
 func (f *finder) addUsers() {
 	var users []*entry
 	f.each(func(e *entry) {
@@ -105,7 +102,6 @@ func (f *finder) addUsers() {
 	}
 }
 
-// addSelected adds the pods that f.object selects.
 func (f *finder) addSelected() {
 	if f.object.Selects == nil {
 		return
@@ -118,7 +114,7 @@ func (f *finder) addSelected() {
 	f.assignNodes(f.pods)
 }
 
-// addPodOwners adds the owners of the pods that f.object selects, up to the root.
+// addPodOwners adds the owners of the pods that f.object selects, their owners, and so on.
 func (f *finder) addPodOwners(ctx context.Context) {
 	followed := make(map[string]bool)
 	for _, e := range f.pods {
@@ -132,7 +128,6 @@ func (f *finder) addPodOwners(ctx context.Context) {
 	}
 }
 
-// linkSelected adds the edges from f.object to the pods that it selects.
 func (f *finder) linkSelected() {
 	for _, e := range f.pods {
 		if e.id != "" {
@@ -141,7 +136,6 @@ func (f *finder) linkSelected() {
 	}
 }
 
-// linkOwners adds the edges between owners and owned objects that both have a node.
 func (f *finder) linkOwners() {
 	byUID := make(map[string]string)
 	for _, n := range f.graph.Nodes {
@@ -158,7 +152,6 @@ func (f *finder) linkOwners() {
 	}
 }
 
-// addSelectors adds the objects that select any pod in the graph.
 func (f *finder) addSelectors() {
 	pods := f.withNode
 	var found []*entry
@@ -192,16 +185,16 @@ func (f *finder) addSelectors() {
 	}
 }
 
-// linkSelector adds an edge from a selecting object to a pod. from and to are node IDs. If the selecting object owns
-// the pod, there is an edge already, and linkSelector adds none.
+// linkSelector adds an edge from an object that selects pods to one of these pods. from and to are the IDs of their
+// nodes. If the object owns the pod, linkSelector adds no edge, because there is one already.
 func (f *finder) linkSelector(from, to, via string) {
 	if !f.edges[Edge{From: from, To: to, Type: "owns"}] {
 		f.link(from, to, "selects", via)
 	}
 }
 
-// selects reports whether an entry matches the selector s of an object in the given namespace. Only pods in this
-// namespace can match.
+// selects reports whether the selector s matches an object. The parameter namespace is the namespace of the object
+// that contains s. Only pods in this namespace can match.
 func (f *finder) selects(s *objectrefs.Selector, namespace string, e *entry) bool {
 	return e.list.kind == "core/pods" && e.Namespace() == namespace && s.Matches(f.labels.of(e.Labels()))
 }

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarked is the maximum number of places in a text that are marked as invisible characters. It is also the maximum
-// number of code points that are listed for one place.
+// maxMarked is the maximum number of places that are marked as invisible in one text. It is also the maximum number
+// of code points that are listed for one place.
 const maxMarked = 32
 
-// piece is a part of a text that is completely visible or completely invisible. For an invisible part, codePoints
-// lists its code points. If a text has too many invisible parts, one piece contains the rest of the text. The
-// codePoints of this piece are empty.
+// piece is a part of a text. Its characters are all visible or all invisible. For an invisible piece, the field
+// codePoints lists the code points. If a text has too many invisible places, the last piece contains the rest of the
+// text, and its field codePoints is empty.
 type piece struct {
 	text, codePoints string
 	isInvisible      bool
@@ -35,7 +35,8 @@ func splitInvisible(s string) (out []piece) {
 	return out
 }
 
-// spellInvisible replaces invisible characters by their code points, for text without markup, such as a page title.
+// spellInvisible replaces each group of invisible characters by its code points. It is for text without markup, such
+// as the title of a page.
 func spellInvisible(s string) string {
 	var out strings.Builder
 	for s != "" {
@@ -50,8 +51,8 @@ func spellInvisible(s string) string {
 	return out.String()
 }
 
-// prefixLen returns the length in bytes of the longest prefix of s in which isInvisible returns the given value for
-// each character.
+// prefixLen returns the length in bytes of the longest prefix of the text s that is completely invisible or, if the
+// parameter invisible is false, completely visible.
 func prefixLen(s string, invisible bool) int {
 	for i, r := range s {
 		if isInvisible(r) != invisible {
@@ -62,7 +63,7 @@ func prefixLen(s string, invisible bool) int {
 }
 
 // isInvisible reports whether a character is invisible, or changes the direction of the text after it. With such
-// characters, a page can display one name like another. static/src/text/invisible-chars.ts must match the same
+// characters, two different names can appear equal on a page. static/src/text/invisible-chars.ts must match the same
 // characters.
 func isInvisible(r rune) bool {
 	switch {
@@ -91,7 +92,6 @@ func isInvisible(r rune) bool {
 	return false
 }
 
-// codePoints lists the code points of a text, such as "U+202E U+200B". It lists at most maxMarked.
 func codePoints(run string) string {
 	var points []string
 	for _, r := range run {

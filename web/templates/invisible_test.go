@@ -9,9 +9,9 @@ import (
 	"glasshouse/web/templates"
 )
 
-// Names can contain invisible characters, or characters that change the text direction. The page keeps them, isolates
-// them from the other text, and shows their code points. web/test/text/invisible-chars.test.ts tests the same in
-// TypeScript.
+// If a name contains invisible characters, or characters that change the text direction, the page keeps them,
+// isolates them from the other text, and shows their code points. web/test/text/invisible-chars.test.ts tests the
+// same in TypeScript.
 func TestInvisibleCharactersAreShown(t *testing.T) {
 	const name = "admin\u202enimda\u200b"
 	html := render(t, templates.ObjectPage(templates.Object{

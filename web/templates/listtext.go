@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// isWide reports whether the query asks for all columns.
 func isWide(q Query) bool { return len(q.Columns) == 1 && q.Columns[0] == "wide" }
 
 // isShown reports whether the page shows a column. If the query contains column names, the page shows these columns
-// and the column "Name". If the query is "wide", it shows all columns. Otherwise, it shows the columns with priority
-// 0.
+// and the column "Name". If the query contains only "wide", the page shows all columns. Otherwise, it shows the
+// columns with priority 0.
 func isShown(c Column, q Query) bool {
 	if len(q.Columns) == 0 || isWide(q) {
 		return isWide(q) || c.Priority <= 0
@@ -23,9 +22,9 @@ func isChosen(column string, q Query) bool {
 	return slices.ContainsFunc(q.Columns, func(name string) bool { return strings.EqualFold(name, column) })
 }
 
-// linkColumn returns the index of the column whose cells are links to the objects. This is the column "Name" if it is
-// shown. Otherwise, it is the first shown column without times, or the first shown column. If no column is shown, the
-// result is -1.
+// linkColumn returns the index of the column whose cells are links to the objects. This is the column "Name" if the
+// page shows it. Otherwise, it is the first shown column that contains no times, or else the first shown column. If
+// the page shows no column, the result is -1.
 func linkColumn(columns []Column, q Query) int {
 	first := -1
 	for i, c := range columns {
@@ -42,14 +41,13 @@ func linkColumn(columns []Column, q Query) int {
 	return first
 }
 
-// showNamespace reports whether the page shows the namespace column. The column is hidden for cluster-scoped
-// resources, and for a query of exactly one namespace. It is also hidden if the query names columns without
-// "namespace".
+// showNamespace reports whether the page shows the namespace column. The page hides this column for cluster-scoped
+// resources, and if the query requests exactly one namespace. It also hides it if the query contains column names,
+// but not "namespace".
 func showNamespace(namespaced bool, q Query) bool {
 	return namespaced && len(q.Namespaces) != 1 && (len(q.Columns) == 0 || isWide(q) || isChosen("namespace", q))
 }
 
-// sortState returns the value of the aria-sort attribute of a column.
 func sortState(column string, q Query) string {
 	name, descending := strings.CutPrefix(q.Sort, "-")
 	switch {
@@ -62,8 +60,8 @@ func sortState(column string, q Query) string {
 }
 
 // coverageNote returns a note if the rows cover only some of the requested namespaces. The note lists the covered
-// namespaces, and why others are missing. Otherwise, the result is empty. static/src/model/status.ts returns the same
-// text.
+// namespaces, and describes why others are missing. If no note is needed, the result is empty.
+// static/src/model/status.ts returns the same text.
 func coverageNote(s State) string {
 	if len(s.Namespaces) == 0 {
 		return ""
@@ -76,8 +74,8 @@ func coverageNote(s State) string {
 }
 
 // unknownColumnsNote returns a note about columns in the URL that do not exist. The note lists the existing columns.
-// It is empty if all columns exist, or if the columns are not known yet. static/src/model/column-set.ts returns the
-// same text.
+// If all columns exist, or the columns are not known yet, the result is empty. static/src/model/column-set.ts returns
+// the same text.
 func unknownColumnsNote(l List) string {
 	var existing []string
 	if l.Namespaced {
@@ -109,9 +107,9 @@ func unknownColumnsNote(l List) string {
 	return "No column " + strings.Join(parts, ", and no column ") + ". Available: " + strings.Join(existing, ", ") + "."
 }
 
-// missingNamespacesNote returns a note about requested namespaces that did not exist when the namespaces were last
-// read. The note is empty for fewer than two requested namespaces, or if the namespaces of the cluster are unknown.
-// static/src/model/namespaces.ts returns the same text.
+// missingNamespacesNote returns a note about requested namespaces that do not exist, according to the last read of
+// the namespaces. If fewer than two namespaces are requested, or the namespaces of the cluster are unknown, the
+// result is empty. static/src/model/namespaces.ts returns the same text.
 func missingNamespacesNote(l List) string {
 	names := slices.DeleteFunc(slices.Clone(l.Query.Namespaces), func(ns string) bool {
 		return slices.Contains(l.Namespaces, ns)
@@ -133,7 +131,7 @@ func missingNamespacesNote(l List) string {
 }
 
 // namespaceWords returns a list of namespaces as text, such as "namespace shop" or "namespaces data, shop". The
-// separator is between the names.
+// parameter separator is the text between the names.
 func namespaceWords(names []string, separator string) string {
 	words := "namespaces "
 	if len(names) == 1 {
@@ -142,9 +140,9 @@ func namespaceWords(names []string, separator string) string {
 	return words + strings.Join(names, separator)
 }
 
-// listNote returns the notes above the rows: about columns and namespaces in the URL that do not exist, and about
-// namespaces that the rows do not cover. It is empty if there are no rows, because emptyNote is shown instead. It is
-// also empty if the page shows a problem.
+// listNote returns all notes above the rows: about columns and namespaces in the URL that do not exist, and about
+// namespaces that the rows do not cover. If there are no rows, the result is empty, because the page then shows
+// emptyNote. It is also empty if the page shows a problem.
 func listNote(l List) string {
 	if len(l.Rows) == 0 || l.Problem != nil {
 		return ""
@@ -158,8 +156,9 @@ func listNote(l List) string {
 	return strings.Join(notes, " ")
 }
 
-// rowCountText returns the number of rows for the heading. It is empty if the list is forbidden, not available
-// (absent) or failed. An unknown number is not shown as zero: without rows, the text is empty.
+// rowCountText returns the number of rows as text for the heading. If the state of the list is forbidden, absent (not
+// available in the cluster) or failed, the text is empty. If the number is unknown and there are no rows, the text is
+// empty instead of zero.
 func rowCountText(l List) string {
 	switch l.State.State {
 	case "forbidden", "absent", "failed":
@@ -178,7 +177,6 @@ func rowCountText(l List) string {
 	return fmt.Sprintf("first %s of %s", Digits(len(l.Rows)), Digits(*l.Total))
 }
 
-// rangeText returns the range of rows on the page, such as "101 to 200 of 10,020".
 func rangeText(l List) string {
 	label := Digits(l.From+1) + " to " + Digits(l.From+len(l.Rows))
 	if l.Total != nil {
@@ -187,7 +185,6 @@ func rangeText(l List) string {
 	return label
 }
 
-// emptyNote returns the note that the page shows in place of rows, with suggestions for the user.
 func emptyNote(l List) Problem {
 	note, resource := coverageNote(l.State), Plural(l.Kind, l.Resource)
 	filtered := len(l.Query.Namespaces) > 0 || l.Query.Q != "" || l.Query.Labels != ""
@@ -200,7 +197,7 @@ func emptyNote(l List) Problem {
 			next[0].Text = "Choose a namespace that you can read, " +
 				"or ask your cluster admin for list and watch access."
 		}
-		if len(l.Query.Namespaces) > 0 { // If no namespaces were chosen, the list already shows all permitted ones.
+		if len(l.Query.Namespaces) > 0 { // Without chosen namespaces, the list already contains all permitted ones.
 			next = []Link{
 				{Text: "Ask your cluster admin for list and watch access, or"},
 				{Text: "Show " + resource + " in all namespaces that you can list", Href: l.Href},

@@ -9,8 +9,8 @@ import (
 
 type baseKey struct{}
 
-// WithBasePath returns a context for rendering pages below a base path, such as "/glasshouse". routeURL adds the base
-// path to each route. The routes in the view models do not include it.
+// WithBasePath returns a context for rendering pages below a base path, such as "/glasshouse". With this context, the
+// function routeURL adds the base path to each route. Routes in the view models do not include it.
 func WithBasePath(ctx context.Context, base string) context.Context {
 	return context.WithValue(ctx, baseKey{}, base)
 }
@@ -22,8 +22,8 @@ func basePath(ctx context.Context) string {
 
 type kioskKey struct{}
 
-// WithKiosk returns a context for rendering a page in kiosk mode, for a wall display. Such a page has no controls
-// around its content. Its links lead to pages in kiosk mode.
+// WithKiosk returns a context for rendering a page in kiosk mode, which is for wall displays. Such a page shows no
+// controls around its content, and its links open other pages in kiosk mode.
 func WithKiosk(ctx context.Context) context.Context {
 	return context.WithValue(ctx, kioskKey{}, true)
 }
@@ -34,8 +34,8 @@ func isKiosk(ctx context.Context) bool {
 }
 
 // routeURL returns the URL of a route, with the base path. In kiosk mode (for a wall display), it adds the kiosk
-// parameter, except for static files and the API. If route does not start with "/", it is already a URL, and routeURL
-// only sanitizes it.
+// parameter, except for static files and the API. If route does not start with "/", it is already a URL. In this
+// case, routeURL only sanitizes it.
 func routeURL(ctx context.Context, route string) templ.SafeURL {
 	if !strings.HasPrefix(route, "/") {
 		return templ.URL(route)
@@ -46,7 +46,7 @@ func routeURL(ctx context.Context, route string) templ.SafeURL {
 	return templ.URL(basePath(ctx) + route)
 }
 
-// KioskRoute adds the parameter for kiosk mode (for a wall display) to the route of a page.
+// KioskRoute adds the query parameter for kiosk mode (for a wall display) to the route of a page.
 func KioskRoute(route string) string {
 	if strings.Contains(route, "?") {
 		return route + "&kiosk=1"

@@ -7,8 +7,8 @@ import (
 )
 
 // sections returns the sections of the resource picker (the list of resources) in order. Each section lists its
-// built-in resources in order, as "resource.group". No other code contains this order: pages contain the sections as
-// HTML, and the response of /api/v1/resources has the field "section" and lists the resources in this order.
+// built-in resources in order, as "resource.group". No other code defines this order: pages contain the sections as
+// HTML, and the response of /api/v1/resources lists the resources in this order, with a field "section".
 func sections() []struct{ name, resources string } {
 	return []struct{ name, resources string }{
 		{"Workloads", "pods.core deployments.apps statefulsets.apps daemonsets.apps replicasets.apps jobs.batch " +
@@ -42,8 +42,8 @@ func sections() []struct{ name, resources string } {
 	}
 }
 
-// Sections assigns resources to sections of the resource picker (the list of resources), and orders them. NewSections
-// creates it.
+// Sections assigns resources to sections of the resource picker (the list of resources), and sorts them. Use
+// NewSections to create it.
 type Sections struct {
 	positions map[string]position // By "resource.group".
 }
@@ -53,7 +53,7 @@ type position struct {
 	rank    int
 }
 
-// NewSections returns the sections of all built-in resources.
+// NewSections returns Sections with the built-in resources.
 func NewSections() Sections {
 	s := Sections{positions: map[string]position{}}
 	rank := 0
@@ -66,8 +66,9 @@ func NewSections() Sections {
 	return s
 }
 
-// Section returns the name of the section for a resource: a built-in section, or the API group for other resources.
-// The argument group is "core" for the legacy API group, whose name is empty in Kubernetes.
+// Section returns the name of the section that contains a resource. This is a built-in section or, for other
+// resources, the API group. The parameter group is "core" for the legacy API group, whose name is empty in
+// Kubernetes.
 func (s Sections) Section(group, resource string) string {
 	if p, ok := s.positions[resource+"."+group]; ok {
 		return p.section
@@ -76,8 +77,8 @@ func (s Sections) Section(group, resource string) string {
 }
 
 // Compare compares two resources by their order in the resource picker. Its results are those of cmp.Compare.
-// Built-in resources are first, in the order of the sections. Other resources follow by API group and name. The order
-// is total.
+// Built-in resources are first, in the order of the sections. Other resources follow, by API group and name. Two
+// different resources are never equal.
 func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	a, okA := s.positions[resourceA+"."+groupA]
 	b, okB := s.positions[resourceB+"."+groupB]
@@ -92,9 +93,9 @@ func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	return cmp.Or(strings.Compare(groupA, groupB), strings.Compare(resourceA, resourceB))
 }
 
-// Groups sorts resources into the groups of the resource picker. The map problems contains API groups that discovery
-// could not read, each with the reason. If no resource of an API group is known, the result contains a group with its
-// problem and without resources.
+// Groups sorts resources into the groups of the resource picker (the list of resources). The map problems contains
+// the API groups that discovery could not read, each with the reason. If no resource of such an API group is known,
+// the result contains the group with its problem, but without resources.
 func (s Sections) Groups(kinds []Kind, problems map[string]string) []Group {
 	kinds = slices.Clone(kinds)
 	slices.SortFunc(kinds, func(a, b Kind) int { return s.Compare(a.Group, a.Resource, b.Group, b.Resource) })

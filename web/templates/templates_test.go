@@ -435,8 +435,8 @@ func TestListPage(t *testing.T) {
 	}
 }
 
-// The pages escape every text, even if a hostile cluster fills all texts with markup. They contain no inline scripts
-// or styles.
+// The pages escape every text. The test fills all texts with markup, as a hostile cluster can. The pages contain no
+// inline scripts or styles.
 func TestTextIsEscaped(t *testing.T) {
 	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>' onclick='x`
 	list, object, compare, status, failure :=
@@ -455,8 +455,8 @@ func TestTextIsEscaped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			html := render(t, page)
-			// The hostile text can occur in quoted attribute values, where it has no effect. For this reason, the search omits
-			// these values.
+			// In quoted attribute values, the hostile text has no effect. For this reason, the search omits these
+			// values.
 			withoutAttributes := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(html, `""`)
 			if match := inline.FindString(withoutAttributes); match != "" {
 				t.Errorf("the page contains %q", match)
@@ -468,7 +468,8 @@ func TestTextIsEscaped(t *testing.T) {
 	}
 }
 
-// poison sets every string in v to text, recursively. It gives every slice one element, and every pointer a value.
+// poison sets every string in v, recursively, to the given text. It gives every slice one element, and every pointer
+// a value.
 func poison(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -588,8 +589,8 @@ func TestGuestPage(t *testing.T) {
 	}
 }
 
-// Without script, the page of an object links to its comparison. A page for a guest (a viewer of a share link) does
-// not.
+// Without JavaScript, the page of an object links to the page that compares it. A page for a guest (a viewer of a
+// share link) has no such link.
 func TestObjectPageLinksToCompare(t *testing.T) {
 	object := templates.Object{Compare: "/compare?a=core%2Fv1%2Fnodes%2F_%2Fa"}
 	const link = `<a class="unscripted" href="/compare?a=core%2Fv1%2Fnodes%2F_%2Fa">`
@@ -616,8 +617,8 @@ func TestGuestStatusPageHasNoRows(t *testing.T) {
 	}
 }
 
-// In kiosk mode, links lead to pages in kiosk mode, below the base path. Links to the API get no kiosk parameter.
-// Outside of kiosk mode, no link has the parameter.
+// In kiosk mode (for a wall display), links open pages in kiosk mode, below the base path. Links to the API do not
+// have the kiosk parameter. Outside of kiosk mode, no link has it.
 func TestKioskLinks(t *testing.T) {
 	page := podList()
 	page.Next = "/r/core/v1/pods?from=100"

@@ -1,5 +1,5 @@
-// Package churn changes pods directly in etcd, because an API server on two cores cannot accept so many writes. The
-// API server receives these changes from its etcd watch, and sends them to its watchers like its own writes.
+// Package churn changes pods by writing to etcd, because an API server on two cores cannot process so many writes.
+// The API server receives these changes from its etcd watch, and sends them to its own watchers as usual.
 package churn
 
 import (
@@ -19,18 +19,17 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// parallel is the maximum number of concurrent writes.
 const parallel = 64
 
-// pod is one of the changed pods: its etcd key, and its object and revision after the last write.
 type pod struct {
 	key      string
 	object   *corev1.Pod
 	revision int64
 }
 
-// Pods increments the restart counts of the first maxPods pods of a namespace for the given duration. perSecond is
-// the number of changes per second for all pods together, but etcd can be slower. Pods returns the number of changes.
+// Pods increments the restart counts of the first maxPods pods of a namespace for the given duration. It returns the
+// number of changes. perSecond is the intended number of changes per second for all pods together, but etcd can be
+// slower.
 func Pods(
 	ctx context.Context, etcd *clientv3.Client, namespace string, maxPods int64, perSecond int, duration time.Duration,
 ) (int64, error) {
@@ -89,7 +88,6 @@ func read(ctx context.Context, etcd *clientv3.Client, namespace string, maxPods 
 	return pods, nil
 }
 
-// podSerializer returns a serializer for protobuf, the encoding in which the API server stores pods.
 func podSerializer() runtime.Serializer { return protobuf.NewSerializer(scheme.Scheme, scheme.Scheme) }
 
 // write increments the restart count of the pod's first container by one. If another writer has changed the pod, it

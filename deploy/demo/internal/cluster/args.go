@@ -7,7 +7,7 @@ import (
 	"glasshouse/deploy/demo/internal/identity"
 )
 
-// plan contains the values from which the command lines of the cluster's processes are built.
+// plan contains the values that the command lines of the cluster's processes depend on.
 type plan struct {
 	dir   dir
 	ports ports
@@ -47,8 +47,8 @@ func (p plan) apiServerArgs() []string {
 		"--secure-port=" + strconv.Itoa(p.ports.APIServer),
 		"--tls-cert-file=" + p.pki.Cert("server"),
 		"--tls-private-key-file=" + p.pki.Key("server"),
-		// This address becomes the endpoint of the Service "kubernetes", which cannot be a loopback address. No pod
-		// uses the address, because no container runs.
+		// This address becomes the endpoint of the Service "kubernetes", which cannot be a loopback address. Pods do
+		// not need to reach it, because no container runs.
 		"--advertise-address=10.10.0.10",
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--client-ca-file=" + p.pki.Cert("ca"),
@@ -58,7 +58,6 @@ func (p plan) apiServerArgs() []string {
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + p.pki.ServiceAccountKey(),
 		"--service-account-signing-key-file=" + p.pki.ServiceAccountKey(),
-		// The following flags configure the aggregation layer.
 		"--requestheader-client-ca-file=" + p.pki.Cert("front-proxy-ca"),
 		"--requestheader-allowed-names=front-proxy-client",
 		"--requestheader-username-headers=X-Remote-User",

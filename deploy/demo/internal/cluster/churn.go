@@ -16,9 +16,9 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// Churn changes the given number of pods in namespace big. The cluster must be running, with its data in the given
-// directory. rate is the number of changes per second for all pods together. Churn returns the number of changes that
-// it made.
+// Churn changes the given number of pods in namespace big, and returns the number of changes. The cluster must be
+// running, with its data in the given directory. rate is the intended number of changes per second for all pods
+// together.
 func Churn(ctx context.Context, directory string, pods int64, rate int, duration time.Duration) (int64, error) {
 	dataDir := dir(directory)
 	p := plan{dir: dataDir}
@@ -46,7 +46,6 @@ func Churn(ctx context.Context, directory string, pods int64, rate int, duration
 	return churn.Pods(ctx, client, seed.Big, pods, rate, duration)
 }
 
-// etcdClient returns a TLS configuration with the client certificate that etcd requires.
 func (p plan) etcdClient() (*tls.Config, error) {
 	ca, err := os.ReadFile(p.pki.Cert("ca"))
 	if err != nil {

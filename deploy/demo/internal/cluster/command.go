@@ -13,16 +13,16 @@ import (
 	"golang.org/x/term"
 )
 
-// SignalError is the cancellation cause of a context that a signal has canceled.
+// SignalError is the cancellation cause of a context if a signal canceled the context.
 type SignalError struct {
 	Signal os.Signal
 }
 
 func (e SignalError) Error() string { return "stopped by " + e.Signal.String() }
 
-// runCommand runs the user's command and blocks until it has ended. It returns an exit code other than 0 as an
-// ExitError. When ctx ends, runCommand sends the signal that canceled ctx to the command, or SIGTERM if ctx ended for
-// another reason. If the command is still running ten seconds later, runCommand kills it.
+// runCommand runs the user's command and blocks until it has ended. If its exit code is not 0, runCommand returns it
+// as an ExitError. When ctx ends, runCommand sends a signal to the command: the one that canceled ctx, or otherwise
+// SIGTERM. If the command is still running ten seconds later, runCommand kills it.
 func (p plan) runCommand(ctx context.Context) error {
 	args := p.opts.Command
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // the user gave this command to run
@@ -30,7 +30,7 @@ func (p plan) runCommand(ctx context.Context) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.opts.Stdin, p.opts.Stdout, p.opts.Stderr
 	cmd.Cancel = func() error { return p.forward(ctx, cmd.Process) }
 	cmd.WaitDelay = 10 * time.Second
-	// dieWithParent makes the kernel signal the command when the thread that started the command ends. LockOSThread
+	// Because of dieWithParent, the kernel signals the command when the thread that started it ends. LockOSThread
 	// keeps this thread alive until the command has ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -61,8 +61,8 @@ func isTerminal(file *os.File) bool {
 	return file != nil && term.IsTerminal(int(file.Fd()))
 }
 
-// exitCode returns the exit code of a command as a shell does. If a signal ended the command, this is 128 plus the
-// signal's number.
+// exitCode returns the exit code of a command as a shell does: if a signal ended the command, the code is 128 plus
+// the number of the signal.
 func exitCode(err *exec.ExitError) int {
 	const killed = 128
 	if status, ok := err.Sys().(syscall.WaitStatus); ok && status.Signaled() {

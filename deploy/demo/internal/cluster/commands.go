@@ -9,14 +9,13 @@ import (
 )
 
 // commands is the content of commands.json: the path of the executable, and the arguments of each part (a program of
-// the cluster). With them, tests can start a part again, for example an API server that they kill later. argv[0] of
-// the new process must be the name of the part.
+// the cluster, such as etcd). Tests use it to start a part again, for example an API server that they have killed.
+// argv[0] of the new process must be the name of the part.
 type commands struct {
 	Path string              `json:"path"`
 	Args map[string][]string `json:"args"`
 }
 
-// writeCommands writes commands.json. path is the path of the executable.
 func (p plan) writeCommands(path string) error {
 	text, err := json.MarshalIndent(commands{Path: path, Args: map[string][]string{
 		parts.Etcd:              p.etcdArgs(),

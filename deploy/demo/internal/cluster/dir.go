@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 )
 
-// dir is the path of the data directory, which contains all data that a cluster needs to start again.
 type dir string
 
 func openDir(path string) (dir, error) {

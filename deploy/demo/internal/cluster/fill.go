@@ -15,7 +15,6 @@ import (
 // limitedNamespace is the only namespace that the user "limited" can read.
 const limitedNamespace = "shop"
 
-// populate creates the nodes and the workload, and waits until the pods have reached their final state.
 func (p plan) populate(ctx context.Context, config *rest.Config, client kubernetes.Interface, progress progress) error {
 	if err := seed.Access(ctx, client, limitedNamespace); err != nil {
 		return err
@@ -50,9 +49,9 @@ func (p plan) populate(ctx context.Context, config *rest.Config, client kubernet
 }
 
 // waitForPods waits until all requested pods exist and none is starting. Its time limit depends on the number of
-// pods. When the time is over, waitForPods returns without an error.
+// pods. At this limit, waitForPods returns without an error.
 func (p plan) waitForPods(ctx context.Context, client kubernetes.Interface, progress progress) error {
-	// 10,000 pods take two minutes on two cores. The limit is sufficient for a machine that is five times slower.
+	// 10,000 pods take two minutes on two cores. The limit allows for a machine that is five times slower.
 	limit := time.Minute + time.Duration(p.opts.Pods)*60*time.Millisecond
 	waitCtx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

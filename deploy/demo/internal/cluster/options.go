@@ -11,13 +11,13 @@ import (
 // Options describes the cluster to start.
 type Options struct {
 	DataDir          string
-	Nodes            int           // number of nodes; 0: as many as the pods need, at least 12
+	Nodes            int           // number of nodes; 0: enough for the pods, but at least 12
 	Pods             int           // minimum number of pods, including those of the fictional company's workload
-	ChangesPerMinute int           // automatic changes to the workload per minute; 0: none
+	ChangesPerMinute int           // automatic changes of the workload per minute; 0: none
 	Seed             bool          // create the workload of the fictional company
 	ControlPlaneOnly bool          // run only etcd and the API server, and create pods that are already Running
-	APIServerPort    int           // preferred port of the API server; 0: port of the last run, or 6443
-	Compaction       time.Duration // interval of the API server's etcd compactions; 0: never
+	APIServerPort    int           // preferred port of the API server; 0: the same port as in the last run, or 6443
+	Compaction       time.Duration // interval at which the API server compacts etcd; 0: never
 	Audit            bool          // make the API server write an audit log
 	Command          []string      // command to run when the cluster is ready; empty: wait until ctx ends
 
@@ -25,7 +25,8 @@ type Options struct {
 	Stdout, Stderr io.Writer
 }
 
-// ExitError contains the exit code for this process, for example the exit code of the user's command.
+// ExitError is an error with the exit code that this process must return, such as the exit code of the user's
+// command.
 type ExitError struct {
 	Code int
 }
@@ -34,7 +35,7 @@ func (e ExitError) Error() string { return "exit code " + strconv.Itoa(e.Code) }
 
 const (
 	minNodes    = 12
-	podsPerNode = 150 // average number of pods on a node, which can run up to 250
+	podsPerNode = 150 // average number of pods per node; the maximum is 250
 )
 
 func (o Options) nodes() int {

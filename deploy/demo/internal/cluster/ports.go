@@ -10,7 +10,6 @@ import (
 	"glasshouse/deploy/demo/internal/identity"
 )
 
-// ports contains the loopback port of each process of the cluster.
 type ports struct {
 	APIServer         int `json:"apiserver"`
 	Etcd              int `json:"etcd"`
@@ -37,10 +36,10 @@ func defaultPorts() ports {
 	}
 }
 
-// choosePorts returns the ports of the last run, which it reads from the file at path, or the default ports if the
-// file does not exist. If a port is in use, choosePorts chooses a free port instead. If apiserver is not 0, it is the
-// preferred port of the API server. choosePorts stores the ports in the file, so that existing kubeconfigs stay valid
-// if possible.
+// choosePorts returns the ports of the last run, which it reads from the file at path. If the file does not exist, it
+// returns the default ports. It replaces each port that is in use by a free port. If apiserver is not 0, it is the
+// preferred port of the API server. choosePorts stores the ports in the file, so that existing kubeconfigs remain
+// valid if possible.
 func choosePorts(path string, apiserver int) (ports, error) {
 	preferred := defaultPorts()
 	if data, err := os.ReadFile(path); err == nil {
@@ -62,8 +61,8 @@ func choosePorts(path string, apiserver int) (ports, error) {
 	return chosen, identity.WriteFile(path, data)
 }
 
-// freePorts returns the preferred ports, with a free port instead of each port that is in use. It keeps listening on
-// each chosen port until all ports are chosen, so that it does not choose a port twice.
+// freePorts returns the preferred ports, but replaces each port that is in use by a free port. It keeps listening on
+// each chosen port until all ports are chosen, so that no port is chosen twice.
 func freePorts(preferred ports) (_ ports, err error) {
 	var listeners []net.Listener
 	defer func() {

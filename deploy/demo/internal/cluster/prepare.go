@@ -9,7 +9,6 @@ import (
 	"glasshouse/deploy/demo/internal/kubelet"
 )
 
-// prepare writes all files that the cluster's processes and its users read, for example certificates and kubeconfigs.
 func prepare(dataDir dir, opts Options) (plan, identity.Tokens, error) {
 	p := plan{dir: dataDir, opts: opts}
 	var err error
@@ -34,7 +33,7 @@ func prepare(dataDir dir, opts Options) (plan, identity.Tokens, error) {
 	return p, tokens, identity.WriteFile(dataDir.join("audit-policy.yaml"), []byte(policy))
 }
 
-// interactiveUsers returns the users, in addition to the admin, who get a kubeconfig for kubectl.
+// interactiveUsers returns the users, other than the admin, for whom the demo writes a kubeconfig for kubectl.
 func interactiveUsers() []string {
 	return []string{identity.Viewer, identity.Limited, identity.Unprivileged}
 }

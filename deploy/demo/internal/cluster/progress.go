@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// progress prints one line for each completed step, with the seconds since the start.
 type progress struct {
 	out   io.Writer
 	start time.Time

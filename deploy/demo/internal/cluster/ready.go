@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// prober sends requests to the health endpoints of the cluster's processes.
 type prober struct {
 	client *http.Client
 	token  string
@@ -26,8 +25,8 @@ func newProber(p plan, token string) (prober, error) {
 	}}, nil
 }
 
-// wait sends requests to url until it responds with 200. If ctx ends or the timeout expires first, wait returns an
-// error.
+// wait repeats a request to url until the response is 200. If ctx ends or the timeout expires before that, it returns
+// an error.
 func (p prober) wait(ctx context.Context, name, url string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%s is not ready after %v", name, timeout))
 	defer cancel()

@@ -10,7 +10,6 @@ import (
 	"glasshouse/deploy/demo/internal/life"
 )
 
-// keepRunning changes the workload and adds lines to the pods' log until ctx ends or the user's command has ended.
 func (p plan) keepRunning(ctx context.Context, config *rest.Config, progress progress) error {
 	group, ctx := errgroup.WithContext(ctx)
 	clusterCtx, stopCluster := context.WithCancel(ctx)

@@ -19,16 +19,17 @@ import (
 )
 
 const (
-	// gracePeriod is the maximum time between SIGTERM and SIGKILL for each process. The five processes are stopped one
-	// after the other, so that takes at most ten seconds.
+	// gracePeriod is the maximum time between SIGTERM and SIGKILL for each process. The five processes stop one after
+	// the other, so this takes at most ten seconds in total.
 	gracePeriod = 2 * time.Second
-	// readyTimeout is the maximum time until a started process is ready. It is sufficient for a slow, busy machine.
+	// readyTimeout is the maximum time until a started process must be ready. It is long enough for a slow, busy
+	// machine.
 	readyTimeout = 2 * time.Minute
 )
 
-// Up starts the cluster, runs the command in opts or waits until ctx ends, and then stops the cluster. It returns
-// when all processes of the cluster have ended. Callers usually stop the cluster by canceling ctx, which is not an
-// error.
+// Up starts the cluster. It then runs the command in opts, or waits until ctx ends. Finally, it stops the cluster,
+// and returns when all processes of the cluster have ended. Callers usually stop the cluster by canceling ctx, which
+// is not an error.
 func Up(ctx context.Context, opts Options) (err error) {
 	progress := progress{out: opts.Stdout, start: time.Now()}
 	if len(opts.Command) > 0 {
@@ -58,7 +59,7 @@ func Up(ctx context.Context, opts Options) (err error) {
 	}()
 	err = plan.run(groupCtx, group, tokens, progress)
 	if ended, ok := errors.AsType[*proc.EndedError](context.Cause(groupCtx)); ok {
-		return ended // when one process ends unexpectedly, all other errors are consequences
+		return ended // if one process has ended unexpectedly, all other errors follow from this
 	}
 	if ctx.Err() != nil && !isExit(err) {
 		return nil
@@ -71,7 +72,6 @@ func isExit(err error) bool {
 	return ok
 }
 
-// run starts the processes of the cluster, creates the workload, and keeps the cluster running.
 func (p plan) run(ctx context.Context, group *proc.Group, tokens identity.Tokens, progress progress) error {
 	config, err := p.client()
 	if err != nil {
@@ -90,7 +90,6 @@ func (p plan) run(ctx context.Context, group *proc.Group, tokens identity.Tokens
 	return p.keepRunning(ctx, config, progress)
 }
 
-// start starts the processes of the cluster in the order of their dependencies, and waits until they are ready.
 func (p plan) start(
 	ctx context.Context, group *proc.Group, client kubernetes.Interface, token string, progress progress,
 ) error {
@@ -144,7 +143,7 @@ func (p plan) start(
 }
 
 // client returns the client configuration of the admin. Its rate limits are higher than the defaults of client-go,
-// which are meant for a cluster with many clients.
+// because those defaults are meant for a cluster with many clients.
 func (p plan) client() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", p.dir.kubeconfig())
 	if err != nil {
@@ -156,8 +155,8 @@ func (p plan) client() (*rest.Config, error) {
 	return config, nil
 }
 
-// protobuf returns a copy of config that selects protobuf, the cheapest encoding for client and server. Custom
-// resources do not support it.
+// protobuf returns a copy of config that selects protobuf. This is the cheapest encoding for client and server, but
+// custom resources do not support it.
 func protobuf(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.ContentType, config.AcceptContentTypes = "application/vnd.kubernetes.protobuf",

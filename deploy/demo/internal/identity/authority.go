@@ -22,7 +22,6 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// pair is a certificate and its private key, both PEM-encoded.
 type pair struct {
 	cert, key []byte
 }
@@ -46,9 +45,8 @@ func newAuthority(name string) (*authority, pair, error) {
 	return created, files, nil
 }
 
-// loopback returns a new certificate for servers and clients. As a server certificate, it is valid for the loopback
-// addresses and for the Service of the API server. As a client certificate, it identifies the client by the given
-// name.
+// loopback returns a new certificate for servers and clients. For a server, it is valid for the loopback addresses
+// and for the Service of the API server. For a client, it identifies the client by the given name.
 func (a *authority) loopback(name string) (pair, error) {
 	template, err := template(name)
 	if err != nil {
@@ -91,7 +89,7 @@ func template(name string) (*x509.Certificate, error) {
 	return &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      pkix.Name{CommonName: name},
-		NotBefore:    time.Now().Add(-time.Hour), // the clock of a virtual machine can jump back
+		NotBefore:    time.Now().Add(-time.Hour), // the clock of a virtual machine can be set back
 		NotAfter:     time.Now().AddDate(validYears, 0, 0),
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 	}, nil

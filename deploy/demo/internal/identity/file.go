@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes data to path atomically: a reader sees either the old file or the new one. Only the owner of the
-// file can read it.
+// WriteFile writes data to path atomically: a reader gets either the complete old file or the complete new one. Only
+// the owner of the file can read it.
 func WriteFile(path string, data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // CreateTemp uses mode 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // after the rename, the temporary file does not exist
+	defer os.Remove(tmp.Name()) //nolint:errcheck // after the rename, there is no temporary file to remove
 	if _, err := tmp.Write(data); err != nil {
 		_ = tmp.Close()
 		return fmt.Errorf("write %s: %w", path, err)

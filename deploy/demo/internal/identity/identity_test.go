@@ -18,7 +18,7 @@ func TestTokensAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := identity.EnsureTokens(path, identity.Users()) // more users than in the file
+	second, err := identity.EnsureTokens(path, identity.Users()) // more users than the file contains
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ func (p PKI) Key(name string) string { return filepath.Join(p.dir, name+".key") 
 // ServiceAccountKey returns the path of the key that signs and verifies service account tokens.
 func (p PKI) ServiceAccountKey() string { return p.Key("service-account") }
 
-// EnsurePKI returns the PKI in dir. It writes the marker file "complete" last. If that file is missing, EnsurePKI
-// creates all certificates and keys again.
+// EnsurePKI returns the PKI in the directory dir. If the directory is incomplete, EnsurePKI first creates all
+// certificates and keys. The file "complete", which is written last, marks a complete directory.
 func EnsurePKI(dir string) (PKI, error) {
 	pki := PKI{dir: dir}
 	const complete = "complete"

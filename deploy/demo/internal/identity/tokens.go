@@ -18,7 +18,7 @@ type User struct {
 }
 
 // The names of the users in every demo cluster. Admin and Kubelets have all permissions, because they are in the
-// group system:masters. RBAC objects grant permissions to the other users, except Unprivileged.
+// group system:masters. The other users, except Unprivileged, get permissions from RBAC objects.
 const (
 	Admin             = "admin"
 	Viewer            = "viewer"
@@ -58,7 +58,6 @@ func EnsureTokens(path string, users []User) (Tokens, error) {
 		if tokens[user.Name] == "" {
 			tokens[user.Name] = rand.Text()
 		}
-		// A write to a bytes.Buffer never fails.
 		_ = w.Write([]string{tokens[user.Name], user.Name, user.Name, strings.Join(user.Groups, ",")})
 	}
 	w.Flush()

@@ -1,6 +1,6 @@
 // Package kubelet writes the configuration for kwok, which simulates the kubelets of the demo cluster. The
-// configuration contains stages, which define the states of a pod and their durations. The unmodified kwok writes
-// these states to the API server. No container runs.
+// configuration contains stages, which define the states of a pod and how long each one lasts. The unmodified kwok
+// writes these states to the API server. No container runs.
 package kubelet
 
 import (
@@ -21,7 +21,7 @@ type Options struct {
 	Forward  int    // loopback port to which kubectl port-forward connects, for pods in namespace glasshouse
 }
 
-// Config returns the content of the file for kwok's flag --config.
+// Config returns a configuration file for kwok's flag --config.
 func Config(opts Options) ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, header, opts.Logs, opts.Previous, opts.Forward)
@@ -44,7 +44,8 @@ func Config(opts Options) ([]byte, error) {
 }
 
 // header is the start of the configuration file. kwok changes up to 16 pods at a time. Its "debugging handlers" serve
-// kubectl logs and kubectl port-forward. There is no ClusterExec, because it would run commands on this machine.
+// kubectl logs and kubectl port-forward. The file contains no ClusterExec, because kwok would then run commands of
+// kubectl exec on this machine.
 const header = `apiVersion: config.kwok.x-k8s.io/v1alpha1
 kind: KwokConfiguration
 options:
@@ -67,8 +68,8 @@ spec:
   forwards: [{ports: [8080], target: {address: 127.0.0.1, port: %d}}]
 `
 
-// expand replaces each line that contains only @name by the fragment (shared YAML text) of that name, with the same
-// indentation. kwok itself cannot share text between stages.
+// expand replaces each line that contains only @name by the YAML text in the file fragments/name.yaml, with the same
+// indentation. Several stages share these texts, because kwok itself cannot share text between stages.
 func expand(text string) (string, error) {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

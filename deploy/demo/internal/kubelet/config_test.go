@@ -41,7 +41,6 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// stageNames returns metadata.name of each YAML document in data. Invalid YAML fails the test.
 func stageNames(t *testing.T, data []byte) []string {
 	t.Helper()
 	var found []string

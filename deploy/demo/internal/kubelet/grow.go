@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// lineInterval is the time between two lines of the log.
 	lineInterval = time.Second
-	// maxLogSize is the size of the log file, in bytes, after which it is rotated. That takes some hours.
+	// maxLogSize is the size in bytes at which the log file is rotated. It takes some hours until the file reaches
+	// this size.
 	maxLogSize = 1 << 20
 )
 
 // Grow appends one line per second to the log file at path until ctx ends. When the file exceeds maxLogSize, Grow
-// rotates it, as a kubelet does. A client that follows the log continues in the new file.
+// replaces it by a new file, as a kubelet does. A client that follows the log continues in the new file.
 func Grow(ctx context.Context, path string) error {
 	tick := time.NewTicker(lineInterval)
 	defer tick.Stop()
@@ -51,7 +51,6 @@ func appendLine(path, line string) error {
 	return nil
 }
 
-// rotate replaces the log file at path with a new file that contains only the given line.
 func rotate(path, line string) error {
 	if err := os.WriteFile(path+".new", []byte(line), 0o600); err != nil {
 		return fmt.Errorf("restart the log of the pods: %w", err)
@@ -62,8 +61,8 @@ func rotate(path, line string) error {
 	return nil
 }
 
-// requestLine returns the log line of a fictional server for its n-th request. Some lines contain ANSI color codes,
-// because many programs write them even if the output is not a terminal.
+// requestLine returns the n-th line of the log of a fictional server. Some lines contain ANSI color codes, because
+// many programs write them even if the output is not a terminal.
 func requestLine(n int) string {
 	path := []string{"/api/items", "/api/orders", "/api/cart", "/healthz", "/api/search?q=größe"}[n%5]
 	duration := 3 + n*37%180

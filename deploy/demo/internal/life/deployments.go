@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// target is a Deployment that this package changes, with the limits for its number of replicas.
 type target struct {
 	namespace, name          string
 	minReplicas, maxReplicas int
@@ -34,7 +33,7 @@ func targets() []target {
 	}
 }
 
-// rollOut changes the image of a random Deployment to the next patch version.
+// rollOut increments the patch version in the image of a random Deployment.
 func rollOut(ctx context.Context, w clients) (string, error) {
 	t := choose(targets()...)
 	api := w.typed.AppsV1().Deployments(t.namespace)
@@ -56,16 +55,16 @@ func rollOut(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("%s/%s rolls out %s", t.namespace, t.name, image), nil
 }
 
-// nextVersion increments the last digit of an image's tag. After 9 follows 0, so that versions repeat.
+// nextVersion increments the last digit of an image's tag. The digit after 9 is 0, so that versions repeat.
 func nextVersion(image string) string {
 	const modulus = 10
 	return regexp.MustCompile(`\d$`).ReplaceAllStringFunc(image, func(digit string) string {
-		n, _ := strconv.Atoi(digit) // the pattern matches only digits
+		n, _ := strconv.Atoi(digit)
 		return strconv.Itoa((n + 1) % modulus)
 	})
 }
 
-// scale adds one or two replicas to a random Deployment, or removes them, within the limits of the target.
+// scale adds or removes one or two replicas of a random Deployment, within the limits of the target.
 func scale(ctx context.Context, w clients) (string, error) {
 	t := choose(targets()...)
 	api := w.typed.AppsV1().Deployments(t.namespace)
@@ -86,7 +85,6 @@ func scale(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("%s/%s scales from %d to %d", t.namespace, t.name, old, replicas), nil
 }
 
-// restart sends the same patch as kubectl rollout restart, for a random Deployment.
 func restart(ctx context.Context, w clients) (string, error) {
 	t := choose(targets()...)
 	patch := fmt.Appendf(
@@ -102,7 +100,6 @@ func restart(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("%s/%s restarts", t.namespace, t.name), nil
 }
 
-// deletePod deletes a random pod of a Deployment. The Deployment's ReplicaSet then creates another pod.
 func deletePod(ctx context.Context, w clients) (string, error) {
 	t := choose(targets()...)
 	api := w.typed.CoreV1().Pods(t.namespace)

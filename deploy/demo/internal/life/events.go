@@ -54,7 +54,6 @@ func eventTemplates() []eventTemplate {
 	}
 }
 
-// createEvent creates an Event about a random pod. The API server deletes Events after one hour.
 func createEvent(ctx context.Context, w clients) (string, error) {
 	t, n := choose(targets()...), choose(eventTemplates()...)
 	pods, err := w.typed.CoreV1().Pods(t.namespace).List(ctx, metav1.ListOptions{

@@ -11,7 +11,7 @@ import (
 )
 
 // startBuild creates a Job that simulates a CI build. Its pod ends after 8 to 55 seconds, and fails in one of five
-// cases. The Job is deleted two minutes after it has finished.
+// cases. The Job is deleted two minutes after its end.
 func startBuild(ctx context.Context, w clients) (string, error) {
 	project := choose("storefront", "catalog", "cart", "checkout", "gateway", "ledger", "edge-proxy")
 	labels := map[string]string{

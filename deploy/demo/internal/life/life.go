@@ -21,8 +21,8 @@ type clients struct {
 	dynamic dynamic.Interface
 }
 
-// action is one kind of change. run makes the change and returns a description of it. weight is its relative
-// frequency.
+// action is one kind of change. The function run makes the change and returns a description of it. Actions with a
+// higher weight are more frequent.
 type action struct {
 	weight int
 	run    func(context.Context, clients) (string, error)
@@ -44,14 +44,14 @@ func actions() []action {
 	}
 }
 
-// Run makes perMinute changes per minute, at random intervals, until ctx ends. It logs each change to the file at
-// path, including changes that fail, for example because a user has deleted the object.
+// Run makes about perMinute changes per minute until ctx ends. The pauses between them are random. It logs each
+// change to the file at path, including those that fail, for example because a user has deleted the object.
 func Run(ctx context.Context, config *rest.Config, perMinute int, path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("open log of life: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // a lost log line does no harm
+	defer file.Close() //nolint:errcheck // a lost log line does not matter
 	log := slog.New(slog.NewTextHandler(file, nil))
 	var w clients
 	if w.typed, err = kubernetes.NewForConfig(config); err != nil {

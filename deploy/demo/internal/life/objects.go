@@ -47,7 +47,6 @@ func editConfig(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("configmap %s/%s: %s changes", e.namespace, e.name, e.key), nil
 }
 
-// rotateSecret writes a new value to a Secret. The value is only a placeholder.
 func rotateSecret(ctx context.Context, w clients) (string, error) {
 	patch := fmt.Appendf(nil, `{"stringData":{"api-key":%q}}`, "not-a-real-secret-"+rand.Text())
 	if _, err := w.typed.CoreV1().Secrets("payments").Patch(
@@ -58,8 +57,8 @@ func rotateSecret(ctx context.Context, w clients) (string, error) {
 	return "secret payments/acquirer-api is rotated", nil
 }
 
-// changeFeatureFlag changes the rollout percentage of a feature flag. It then updates the status of the feature flag,
-// as a controller would.
+// changeFeatureFlag changes the rollout percentage of a random feature flag. It then updates the flag's status, as a
+// controller would.
 func changeFeatureFlag(ctx context.Context, w clients) (string, error) {
 	api := w.dynamic.Resource(schema.GroupVersionResource{
 		Group: "shop.example.com", Version: "v1", Resource: "featureflags",
@@ -81,7 +80,6 @@ func changeFeatureFlag(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("feature flag %s is at %d %%", name, percent), nil
 }
 
-// updateBackup writes a random phase (Running, Succeeded or Failed) to the status of a Backup.
 func updateBackup(ctx context.Context, w clients) (string, error) {
 	api := w.dynamic.Resource(schema.GroupVersionResource{
 		Group: "data.example.com", Version: "v1", Resource: "backups",
@@ -102,7 +100,6 @@ func updateBackup(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("backup %s: %s", name, phase), nil
 }
 
-// cordon sets the node node-a-02 to schedulable or unschedulable, at random.
 func cordon(ctx context.Context, w clients) (string, error) {
 	const name = "node-a-02"
 	unschedulable := choose(true, false)

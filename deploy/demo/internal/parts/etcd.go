@@ -12,8 +12,8 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// etcd runs an etcd cluster with one member, and returns the exit code. It accepts only clients with a certificate of
-// the demo's certificate authority.
+// etcd runs etcd with one member, and returns the exit code. It accepts only clients that have a certificate of the
+// demo's certificate authority.
 func etcd() int {
 	if err := runEtcd(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "etcd:", err)
@@ -71,15 +71,14 @@ func etcdConfig(args []string) (*embed.Config, error) {
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
 	cfg.ClientTLSInfo.ClientCertAuth = true
 	cfg.LogLevel = "warn"
-	// etcd does not flush writes to the disk. Its data must survive a crash of the process, but not of the machine, and
-	// the page cache is sufficient for that.
+	// Do not flush writes to the disk. The data must survive a crash of the process, but not of the machine, so the
+	// page cache of the kernel is sufficient.
 	cfg.UnsafeNoFsync = true
-	// An election can be short, because there are no other members whose heartbeats could be late.
 	cfg.TickMs, cfg.ElectionMs = 20, 200
-	// While 10,000 pods are created on a busy laptop, some requests take longer than the default limit of 100 ms.
-	// Warnings about them would not be useful.
+	// While 10,000 pods are created on a busy laptop, some requests take longer than the default limit of 100 ms. Do
+	// not log warnings about them.
 	cfg.WarningApplyDuration = 2 * time.Second
-	cfg.WarningUnaryRequestDuration = 2 * time.Second // the default of NewConfig, 0, logs every request
+	cfg.WarningUnaryRequestDuration = 2 * time.Second // NewConfig sets 0, which makes etcd log every request
 	const eightGiB = 8 << 30
 	cfg.QuotaBackendBytes = eightGiB
 	return cfg, nil

@@ -4,9 +4,9 @@ import (
 	_ "time/tzdata" // time zones for CronJobs
 
 	"k8s.io/component-base/cli"
-	_ "k8s.io/component-base/logs/json/register"          // support for --logging-format=json
+	_ "k8s.io/component-base/logs/json/register"          // adds support for --logging-format=json
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // client-go metrics on /metrics
-	_ "k8s.io/component-base/metrics/prometheus/version"  // metric kubernetes_build_info
+	_ "k8s.io/component-base/metrics/prometheus/version"  // adds the metric kubernetes_build_info
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	manager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	kubescheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"

@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/kwok/pkg/log"
 )
 
-// kubelets runs kwok as kwok's own main function does, but without a command version. cobra panics if a command has a
-// version and there is a --version flag that is not a bool. component-base, which is a part of this executable,
-// registers that flag.
+// kubelets runs kwok in the same way as kwok's own main function, but without a version for the command. With a
+// version, cobra would panic, because component-base, which is also in this executable, registers a flag --version
+// that is not a bool.
 func kubelets() int {
 	ctx, stop := signal.NotifyContext(
 		context.Background(), //nolint:forbidigo // This is the main function of a process.

@@ -3,7 +3,7 @@
 //
 // One executable contains all parts. As with busybox, the name in argv[0] selects the part to run. client-go writes
 // this name into managedFields, so changes have the same field managers as in any other cluster. Each part runs in
-// its own process, reads the command line, handles signals, and returns an exit code.
+// its own process: it reads the command line, handles signals, and returns an exit code.
 package parts
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The names of the parts (the programs of the cluster). argv[0] of a process must be one of these names.
+// The names of the parts (the programs of the cluster). argv[0] of each process must be one of these names.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -44,7 +44,7 @@ func Lookup(name string) func() int {
 const ParentFD = 3
 
 // DieWithParent makes this process exit one second after the pipe at ParentFD closes. The kernel closes the pipe when
-// the parent process ends for any reason, including SIGKILL. If ParentFD is not a pipe, for example in a process that
+// the parent process ends, even if the parent was killed. If ParentFD is not a pipe, for example in a process that
 // was started by hand, DieWithParent does nothing.
 func DieWithParent() {
 	pipe := os.NewFile(ParentFD, "parent")
@@ -52,11 +52,10 @@ func DieWithParent() {
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		return
 	}
-	// This goroutine runs as long as the process, so no code waits for its end.
 	go func() {
 		_, _ = io.Copy(io.Discard, pipe)
-		// On a normal stop, the parent sends SIGTERM before it closes the pipe. The delay gives this process time to
-		// handle the signal.
+		// When the parent stops normally, it sends SIGTERM before it closes the pipe. The delay gives this process
+		// time to handle the signal.
 		time.AfterFunc(time.Second, func() { os.Exit(1) })
 	}()
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Group is a group of processes that depend on each other: when one of them ends unexpectedly, the group fails.
+// Group is a group of processes that need each other: when one of them ends unexpectedly, the whole group has failed.
 // Its methods are not safe for concurrent use.
 type Group struct {
 	gracePeriod time.Duration
@@ -19,15 +19,15 @@ type member struct {
 	done <-chan struct{}
 }
 
-// NewGroup returns a group without processes, and a context that is a child of ctx. When a process of the group ends
-// unexpectedly, the group cancels this context with an EndedError as the cause. Only Stop stops processes; canceling
-// ctx does not. Stop waits at most gracePeriod for each process, and then kills it.
+// NewGroup returns a group without processes, and a context derived from ctx. When a process of the group ends
+// unexpectedly, the group cancels this context with an EndedError as the cause. Canceling ctx stops no process; only
+// the method Stop does. Stop waits at most gracePeriod for each process, and then kills it.
 func NewGroup(ctx context.Context, gracePeriod time.Duration) (*Group, context.Context) {
 	ctx, fail := context.WithCancelCause(ctx)
 	return &Group{gracePeriod: gracePeriod, fail: fail}, ctx
 }
 
-// Start starts another process. Canceling ctx does not stop the process.
+// Start starts another process in the group. If ctx is canceled, the process continues to run.
 func (f *Group) Start(ctx context.Context, spec Spec) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})

@@ -20,11 +20,11 @@ type Spec struct {
 }
 
 // Run starts the process and blocks until it has ended. When ctx ends, Run sends SIGTERM to the process, kills it
-// after gracePeriod, and returns nil. If the process ends before ctx, Run returns an EndedError, whatever the exit
-// code. This error names the process and contains the end of its log.
+// after gracePeriod, and returns nil. If the process ends before ctx, Run returns an EndedError, even if the exit
+// code is 0. This error names the process and contains the end of its log.
 //
-// The process gets the reading end of a pipe as file descriptor 3. Run keeps the writing end open. The kernel closes
-// the writing end when the parent process ends for any reason, so that the child process can detect this.
+// File descriptor 3 of the process is the reading end of a pipe. Run keeps the writing end open. The kernel closes
+// the writing end when the parent process ends, even if the parent was killed, so that the process can detect this.
 func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -42,8 +42,8 @@ func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	cmd.Env = append(os.Environ(), spec.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{read}
-	// The process gets its own process group. Otherwise, Ctrl-C in a terminal would stop all processes of the cluster at
-	// once, not in the order of their dependencies.
+	// The process gets a process group of its own. Otherwise, Ctrl-C in a terminal would stop all processes of the
+	// cluster at the same time, instead of in the order of their dependencies.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = gracePeriod

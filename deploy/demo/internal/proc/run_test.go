@@ -37,7 +37,7 @@ func TestRunStopsWithContext(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
-				_, _ = os.ReadFile(ready) // blocks until the script writes to this named pipe
+				_, _ = os.ReadFile(ready) // blocks until the script writes to the named pipe
 				cancel()
 			}()
 			script := trap + "; echo > " + ready + "; while :; do sleep 0.01; done"
@@ -56,5 +56,5 @@ func TestGroupFailsWhenAProcessEnds(t *testing.T) {
 	if _, ok := errors.AsType[*proc.EndedError](context.Cause(groupCtx)); !ok {
 		t.Errorf("cause: got %v", context.Cause(groupCtx))
 	}
-	group.Stop() // must end the first process, which would sleep for a minute
+	group.Stop() // stops the first process, which would otherwise run for a minute
 }

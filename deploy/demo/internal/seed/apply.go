@@ -31,7 +31,7 @@ func (a Applied) String() string {
 }
 
 // Apply creates the workload in the cluster. If exactly this workload was applied before, Apply does nothing, so that
-// changes since then stay.
+// later changes of the objects are kept.
 func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, error) {
 	items, err := Workload(time.Now())
 	if err != nil {
@@ -76,8 +76,8 @@ func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, err
 	return applied, recordApplied(ctx, typed, hash)
 }
 
-// remove deletes the pods that have the directive "then: delete" in the workload's files. They stay visible with the
-// status Terminating, because their finalizers prevent the actual removal.
+// remove deletes the pods that have the directive "then: delete" in the YAML files of the workload. They remain with
+// the status Terminating, because their finalizers prevent the actual removal.
 func remove(ctx context.Context, client kubernetes.Interface, items []Item) error {
 	for _, item := range items {
 		if !item.Delete {

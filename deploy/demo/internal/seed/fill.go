@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// Big is the namespace of the additional pods of --pods, whose only purpose is load on the cluster.
+	// Big is the namespace of the additional pods of --pods. They only put load on the cluster.
 	Big = "big"
 
 	perDeployment = 250
 	parallel      = 16 // maximum number of concurrent requests
 )
 
-// Fill creates Deployments in namespace Big, so that all namespaces together request at least the given total number
-// of pods. Each Deployment requests up to 250 pods. Fill scales surplus Deployments in Big to zero. It returns the
-// number of pods that the Deployments in Big request.
+// Fill creates Deployments in namespace Big until all namespaces together request at least the given total number of
+// pods. Each Deployment requests up to 250 pods. Fill scales Deployments in Big that are not needed to zero. It
+// returns the number of pods that the Deployments in Big request.
 func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, error) {
 	existing, err := client.AppsV1().Deployments(Big).List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// apply creates or updates the object and then its status, with the field managers from the item's directives.
+// apply creates or updates the object, and then its status. The directives of the item define the field managers.
 func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options) error {
 	object := i.Object.DeepCopy()
 	unstructured.RemoveNestedField(object.Object, "status")
@@ -45,8 +45,8 @@ func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options)
 	return nil
 }
 
-// delete waits up to 20 seconds until the pod runs, and then deletes it. A pod that is deleted before it runs would
-// have the status Failed instead of Terminating.
+// delete waits up to 20 seconds until the pod runs, and then deletes it. If it deleted the pod earlier, the pod would
+// get the status Failed instead of Terminating.
 func (i Item) delete(ctx context.Context, client kubernetes.Interface) error {
 	pods := client.CoreV1().Pods(i.Object.GetNamespace())
 	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, 20*time.Second, true,
@@ -54,7 +54,7 @@ func (i Item) delete(ctx context.Context, client kubernetes.Interface) error {
 			pod, err := pods.Get(ctx, i.Object.GetName(), metav1.GetOptions{})
 			return err == nil && pod.Status.Phase == corev1.PodRunning, nil
 		})
-	// On a slow machine, the pod is not running after 20 seconds. It is deleted anyway, and has the status Failed.
+	// On a slow machine, the pod may not run after 20 seconds. It is deleted anyway, and gets the status Failed.
 	if err == nil || ctx.Err() == nil {
 		err = pods.Delete(ctx, i.Object.GetName(), metav1.DeleteOptions{})
 	}
@@ -73,7 +73,7 @@ func (i Item) status() *unstructured.Unstructured {
 	return object
 }
 
-// createAsKubectl creates an object as kubectl apply does on the client side, with the annotation
+// createAsKubectl creates an object in the same way as kubectl apply without --server-side: with the annotation
 // last-applied-configuration. It does not change an existing object.
 func createAsKubectl(ctx context.Context, api dynamic.ResourceInterface, object *unstructured.Unstructured) error {
 	last, err := json.Marshal(object)

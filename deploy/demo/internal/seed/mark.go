@@ -15,7 +15,6 @@ import (
 
 const recordNamespace, recordName = metav1.NamespaceSystem, "demo-workload"
 
-// fingerprintOf returns a hash of the workload's files and of the options.
 func fingerprintOf(opts Options) (string, error) {
 	hash := sha256.New()
 	entries, err := workload.ReadDir("workload")
@@ -33,8 +32,8 @@ func fingerprintOf(opts Options) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// wasApplied reports whether Apply has completed for the workload with this hash. Apply then stores the hash in a
-// ConfigMap.
+// wasApplied reports whether the function Apply has completed for the workload with this hash. At its end, Apply
+// stores the hash in a ConfigMap.
 func wasApplied(ctx context.Context, client kubernetes.Interface, hash string) (bool, error) {
 	found, err := client.CoreV1().ConfigMaps(recordNamespace).Get(ctx, recordName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

@@ -18,8 +18,8 @@ import (
 // NodeLabel is the label whose value is the purpose of a node: general, data, gpu, cordoned or not-ready.
 const NodeLabel = "demo.glasshouse/node"
 
-// Nodes ensures that at least n nodes exist. port is the loopback port at which the simulated kubelets of all nodes
-// serve. Nodes keeps existing nodes and updates their port. It does not remove nodes.
+// Nodes creates nodes until at least n exist. port is the loopback port at which the simulated kubelets of all nodes
+// serve requests. Nodes keeps existing nodes, but updates their port.
 func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -41,8 +41,8 @@ func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error 
 	return group.Wait()
 }
 
-// ReleaseNodes deletes the node leases of the previous run. The new kwok process has another identity, so it would
-// ignore the pods of a node until the old lease expires, which takes 40 seconds.
+// ReleaseNodes deletes the node leases of the previous run. The new kwok process has another identity. Without
+// ReleaseNodes, it would ignore the pods of a node for up to 40 seconds, until the old lease expires.
 func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 	err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).DeleteCollection(
 		ctx, metav1.DeleteOptions{}, metav1.ListOptions{},
@@ -53,8 +53,8 @@ func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// nodeRole returns the purpose of node i. The first four nodes are general, so that a small cluster has only general
-// nodes.
+// nodeRole returns the purpose of node i, such as general or gpu. The first four nodes are general, so a cluster of
+// up to four nodes has only general nodes.
 func nodeRole(i int) string {
 	switch i {
 	case 4:
@@ -99,7 +99,8 @@ func newNode(i, port int) *corev1.Node {
 			Addresses: []corev1.NodeAddress{
 				{Type: corev1.NodeInternalIP, Address: address},
 				{Type: corev1.NodeHostName, Address: name},
-				{Type: corev1.NodeExternalDNS, Address: "localhost"}, // the API server connects to the kubelet here
+				// the API server uses this address for requests to the kubelet
+				{Type: corev1.NodeExternalDNS, Address: "localhost"},
 			},
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{
 				KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(port)}, //nolint:gosec // a port fits into an int32
@@ -148,9 +149,9 @@ func machineFor(kind string) machine {
 	}
 }
 
-// podCIDR returns the range of pod addresses of node i: a /22 (1,024 addresses) in 10.64.0.0/10.
+// podCIDR returns the range of pod addresses of node i. It is a /22 (1,024 addresses) in 10.64.0.0/10.
 func podCIDR(i int) string {
-	const perByte = 64 // number of /22 ranges for each value of the second byte
+	const perByte = 64 // each value of the second byte has this number of /22 ranges
 	return fmt.Sprintf("10.%d.%d.0/22", 64+i/perByte, i%perByte*4)
 }
 

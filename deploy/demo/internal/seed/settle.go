@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Count contains numbers of pods, by which WaitForPods reports its progress.
+// Count contains the numbers of pods that WaitForPods reports as progress.
 type Count struct {
 	Total   int // existing pods, plus pods that a Deployment, StatefulSet or DaemonSet has not yet created
 	Stable  int // pods in their final state, healthy or not
@@ -22,7 +22,7 @@ func (c Count) String() string {
 }
 
 // WaitForPods blocks until all requested pods have reached their final state, healthy or not. It calls report with
-// each changed count, at most every two seconds, and with the final count.
+// each changed count, at most once every two seconds, and with the final count.
 func WaitForPods(ctx context.Context, client kubernetes.Interface, report func(Count)) error {
 	var last Count
 	for tick := 1; ; tick++ {
@@ -47,14 +47,14 @@ func WaitForPods(ctx context.Context, client kubernetes.Interface, report func(C
 	}
 }
 
-// countPods checks each pod outside namespace Big. For namespace Big, it uses the status of the Deployments, because
-// listing 10,000 pods twice a second would load the API server more than creating them.
+// countPods checks each pod outside namespace Big. For namespace Big, it only reads the status of the Deployments:
+// listing 10,000 pods twice a second would put more load on the API server than creating them.
 func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) {
 	company, big, err := countRequested(ctx, client)
 	if err != nil {
 		return Count{}, err
 	}
-	// ResourceVersion 0 reads from the API server's cache, so frequent lists do not load etcd.
+	// With ResourceVersion 0, the API server reads from its cache, so frequent lists do not put load on etcd.
 	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{
 		ResourceVersion: "0", FieldSelector: "metadata.namespace!=" + Big,
 	})
@@ -81,13 +81,13 @@ func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) 
 }
 
 // isChanging reports whether the pod has not yet reached its final state: it waits for the scheduler, is starting, or
-// completes soon.
+// will complete soon.
 func isChanging(pod *corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil {
 		return false
 	}
 	if pod.Status.Phase == corev1.PodRunning {
-		// A Job's pod counts as changing if it completes within 15 seconds. Only pods of Jobs have RestartPolicy
+		// A pod of a Job counts as changing if it runs for less than 15 seconds. Only pods of Jobs have RestartPolicy
 		// Never.
 		duration, err := time.ParseDuration(pod.Annotations["demo.glasshouse/runs-for"])
 		return err == nil && duration < 15*time.Second && pod.Spec.RestartPolicy == corev1.RestartPolicyNever
@@ -96,7 +96,7 @@ func isChanging(pod *corev1.Pod) bool {
 		return false
 	}
 	if pod.Spec.NodeName == "" {
-		return len(pod.Status.Conditions) == 0 // no condition: the scheduler has not tried the pod yet
+		return len(pod.Status.Conditions) == 0 // without conditions, the scheduler has not processed the pod yet
 	}
 	return pod.Status.PodIP == "" || isStarting(pod)
 }
@@ -104,7 +104,7 @@ func isChanging(pod *corev1.Pod) bool {
 func isStarting(pod *corev1.Pod) bool {
 	for i := range pod.Status.InitContainerStatuses {
 		if pod.Status.InitContainerStatuses[i].State.Running != nil {
-			return false // this init container never ends, so the pod has reached its final state
+			return false // an init container that runs never ends here, so the pod has reached its final state
 		}
 	}
 	for i := range pod.Status.ContainerStatuses {

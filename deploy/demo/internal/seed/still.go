@@ -15,12 +15,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// WriteRunningPods creates pods that are already Running in namespace Big. It is for a cluster without controllers,
-// scheduler and kubelets (--still). Each pod belongs to a ReplicaSet and is assigned to a node. A pod needs two API
-// requests: one for the object and one for its status.
+// WriteRunningPods creates pods in namespace Big that have the status Running from the start. It is for a cluster
+// without controllers, scheduler and kubelets (--still). Each pod belongs to a ReplicaSet and is assigned to a node.
+// A pod needs two API requests: one for the object and one for its status.
 //
-// The pods are like those of Fill in a complete cluster. WriteRunningPods keeps existing pods. It calls report with
-// the number of pods so far.
+// The pods are similar to those of Fill. WriteRunningPods keeps existing pods. It calls report with the number of
+// pods so far.
 func WriteRunningPods(
 	ctx context.Context, client kubernetes.Interface, nodes, total int, report func(written int),
 ) error {
@@ -28,8 +28,8 @@ func WriteRunningPods(
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(Big), opts); err != nil {
 		return fmt.Errorf("make namespace %s: %w", Big, err)
 	}
-	// The API server rejects pods in a namespace without a service account. No controller creates one in this
-	// cluster.
+	// The API server rejects pods in a namespace without a service account, and this cluster has no controller that
+	// creates one.
 	if _, err := client.CoreV1().ServiceAccounts(Big).Apply(
 		ctx, corev1ac.ServiceAccount("default", Big), opts,
 	); err != nil {
@@ -86,8 +86,8 @@ func ensureReplicaSet(ctx context.Context, client kubernetes.Interface, i, repli
 	return set, nil
 }
 
-// writePods creates the pods of the given ReplicaSet, and then updates the status of the ReplicaSet. first is the
-// number of the ReplicaSet's first pod in the sequence of all pods. nodes is the number of nodes.
+// writePods creates the pods of the given ReplicaSet, and then updates the status of the ReplicaSet. All pods in the
+// namespace are numbered; first is the number of the ReplicaSet's first pod. nodes is the number of nodes.
 func writePods(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, first, nodes int) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -111,7 +111,7 @@ func writePods(ctx context.Context, client kubernetes.Interface, set *appsv1.Rep
 func writePod(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, i, number, nodes int) error {
 	pods := client.CoreV1().Pods(Big)
 	want := &corev1.Pod{ObjectMeta: *set.Spec.Template.ObjectMeta.DeepCopy(), Spec: *set.Spec.Template.Spec.DeepCopy()}
-	// The name ends with two hexadecimal digits for i, which is less than 250.
+	// The last two hexadecimal digits of the name are the number i, which is less than 250.
 	want.GenerateName, want.Name = set.Name+"-", fmt.Sprintf("%s-%s%02x", set.Name, digest(set.Name)[:3], i)
 	want.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
 		set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
@@ -142,7 +142,8 @@ func generalNode(number, nodes int) int {
 	}
 }
 
-// runningStatus returns the status of a running pod. It has the fields that the kwok stage pod-at-once writes.
+// runningStatus returns the status of a running pod. It has the same fields as the status that kwok writes in the
+// stage "pod-at-once".
 func runningStatus(pod *corev1.Pod, hostIP, podIP string) corev1.PodStatus {
 	now := metav1.Now()
 	status := corev1.PodStatus{

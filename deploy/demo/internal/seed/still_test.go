@@ -11,7 +11,6 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// WriteRunningPods creates pods that run. A second call does not write any pod again.
 func TestWrittenPodsRun(t *testing.T) {
 	client := fake.NewClientset()
 	const nodes, total = 12, 600

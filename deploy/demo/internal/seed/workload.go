@@ -28,7 +28,7 @@ var workload embed.FS
 // kubectl.kubernetes.io/last-applied-configuration.
 const clientSide = "kubectl-client-side-apply"
 
-// Item is one object of the workload, with its directives.
+// Item is one object of the workload, with its directives (instructions in comments of the YAML file).
 type Item struct {
 	Object        *unstructured.Unstructured
 	Manager       string
@@ -36,8 +36,8 @@ type Item struct {
 	Delete        bool
 }
 
-// Workload returns all objects of the workload. It replaces relative times, such as "ago 36h", by absolute times,
-// counted back from now.
+// Workload returns all objects of the workload. It replaces relative times, such as "ago 36h", by absolute times
+// before the time now.
 func Workload(now time.Time) ([]Item, error) {
 	entries, err := workload.ReadDir("workload")
 	if err != nil {
@@ -101,11 +101,11 @@ func firstNonEmpty(names ...string) string {
 	return names[max(0, slices.IndexFunc(names, func(name string) bool { return name != "" }))]
 }
 
-// resolveTimes replaces each relative time, such as "ago 36h", by an absolute time. Absolute times in the files would
-// soon be too old.
+// resolveTimes replaces each relative time, such as "ago 36h", by an absolute time. The files do not contain absolute
+// times, because they would soon be too old.
 func resolveTimes(fields map[string]any, now time.Time) error {
 	for key, value := range fields {
-		text, _ := value.(string) // empty if the value is not a string
+		text, _ := value.(string)
 		ageText, ok := strings.CutPrefix(text, "ago ")
 		if !ok {
 			continue

@@ -21,7 +21,7 @@ func load(t *testing.T) []seed.Item {
 	return items
 }
 
-// The workload contains at least one object of each kind that the README mentions.
+// The workload contains at least one object of each resource type that the README mentions.
 func TestWorkloadHasEveryKind(t *testing.T) {
 	got := map[string]bool{}
 	for _, item := range load(t) {
@@ -74,8 +74,8 @@ func TestWorkloadHasManyAuthors(t *testing.T) {
 	}
 }
 
-// No object appears twice in the workload. Otherwise, the order of concurrent requests would decide its field
-// manager.
+// No object is defined twice in the workload. Otherwise, its field manager would depend on the order of concurrent
+// requests.
 func TestWorkloadIsUnambiguous(t *testing.T) {
 	seen := map[string]bool{}
 	for _, item := range load(t) {
@@ -111,7 +111,7 @@ func TestRelativeTimesAreResolved(t *testing.T) {
 	}
 }
 
-// Each value in a Secret of the workload contains the words "not a real", because the repository is public.
+// Each secret value in the workload contains the words "not a real", because the repository is public.
 func TestSecretsAreFake(t *testing.T) {
 	harmless := map[string]bool{"username": true, "admin-user": true, "endpoint": true}
 	for _, item := range load(t) {
