@@ -30,8 +30,8 @@ func (t *tally) require(finding, bar string) {
 	t.probe.require(t.wrong == 0 && t.count > 0, finding, bar, "%d of %d wrong", t.wrong, t.count)
 }
 
-// tryRequest sends a request from an attacker's address, and returns the response. If no response arrives, it returns
-// a response with status 0.
+// tryRequest sends a request from an attacker's address, and returns the response. If no response arrives, the
+// returned response has status 0.
 func (s *site) tryRequest(r request) *response {
 	a, err := exchange(s.Context(), attacker(len(r.path)), s.address, r)
 	if err != nil {
@@ -153,8 +153,8 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 	})
 }
 
-// Every response has a strict Content-Security-Policy, for each route and each identity. Error responses have it as
-// well.
+// Every response has a strict Content-Security-Policy, on every route and for every client, logged in or not. Error
+// responses have it as well.
 func TestEachResponseHasPolicy(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

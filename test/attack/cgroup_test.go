@@ -10,14 +10,11 @@ import (
 	"syscall"
 )
 
-// cgroup is a Linux control group that limits the memory of one process. Both cgroup v1 and cgroup v2 are supported.
 type cgroup struct {
 	dir string
 	v2  bool
 }
 
-// newCgroup creates a child of this process's own cgroup. name is the name of the child, and limit is its memory
-// limit in bytes.
 func newCgroup(name string, limit int64) (*cgroup, error) {
 	parent, v2, err := currentCgroup()
 	if err != nil {
@@ -77,7 +74,6 @@ func (g *cgroup) wrap(program, dir string) (script string, err error) {
 	return script, nil
 }
 
-// peak returns the highest memory use of the cgroup since its creation, in bytes.
 func (g *cgroup) peak() (int64, error) {
 	names := map[bool]string{false: "memory.max_usage_in_bytes", true: "memory.peak"}
 	text, err := os.ReadFile(filepath.Join(g.dir, names[g.v2]))
@@ -87,9 +83,9 @@ func (g *cgroup) peak() (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// kills returns how many processes of the cgroup the kernel has killed because they used too much memory. It does not
-// use memory.failcnt of cgroup v1, which also counts allocations that succeeded after the kernel had dropped page
-// cache.
+// kills returns how many processes of the cgroup the kernel has killed because the cgroup used too much memory. It
+// does not use memory.failcnt of cgroup v1, because this file also counts allocations that succeeded after the kernel
+// had dropped page cache.
 func (g *cgroup) kills() (count int, err error) {
 	names := map[bool]string{false: "memory.oom_control", true: "memory.events"}
 	text, err := os.ReadFile(filepath.Join(g.dir, names[g.v2]))

@@ -21,8 +21,9 @@ func (s *site) identities(guest string) map[string][]string {
 	return map[string][]string{"guest": {guest}, "restricted user": {bearer(s.restricted)}, "nobody": nil}
 }
 
-// misuse is one way to misuse a route, such as never reading the response. run returns when the misuse is complete or
-// ctx ends. Its parameters are the client's IP address (from), the server's address (to) and the request.
+// misuse is one way to misuse a route, such as never reading the response. The function run returns when the misuse
+// is complete or ctx ends. Its parameters are the client's IP address (from), the server's address (to) and the
+// request.
 type misuse struct {
 	name string
 	run  func(ctx context.Context, from, to string, r request) error // An error means that the response is wrong.
@@ -53,14 +54,11 @@ func misuses() []misuse {
 	}
 }
 
-// attempt sends a request on a new connection from the client's IP address to the server's address. ok is false if
-// sending failed, for example because the server closed the connection.
 func attempt(ctx context.Context, from, to string, r request) (conn net.Conn, ok bool) {
 	conn, err := send(ctx, from, to, r, smallBuffer)
 	return conn, err == nil
 }
 
-// leaveUnread sends a request, and keeps the connection open until ctx ends. It never reads the response.
 func leaveUnread(ctx context.Context, from, to string, r request) error {
 	if conn, ok := attempt(ctx, from, to, r); ok {
 		<-ctx.Done()
@@ -69,7 +67,6 @@ func leaveUnread(ctx context.Context, from, to string, r request) error {
 	return nil
 }
 
-// readSlowly sends a request, and reads one byte of the response every 100 ms until ctx ends.
 func readSlowly(ctx context.Context, from, to string, r request) error {
 	conn, ok := attempt(ctx, from, to, r)
 	if !ok {
@@ -87,19 +84,18 @@ func readSlowly(ctx context.Context, from, to string, r request) error {
 		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
 		_, err := conn.Read(make([]byte, 1))
 		if timeout := net.Error(nil); err != nil && (!errors.As(err, &timeout) || !timeout.Timeout()) {
-			return nil // The server is allowed to disconnect a slow reader.
+			return nil // The server is allowed to disconnect a slow reader, so this is no wrong response.
 		}
 	}
 }
 
-// abort sends a request, reads at most 100 bytes of the response, and resets the TCP connection.
 func abort(ctx context.Context, from, to string, r request) error {
 	conn, ok := attempt(ctx, from, to, r)
 	if !ok {
 		return nil
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(2 * time.Second))
-	_, _ = io.ReadFull(conn, make([]byte, 100)) // The response can be shorter than 100 bytes, or late.
+	_, _ = io.ReadFull(conn, make([]byte, 100)) // Ignore the error: the response can be short or late.
 	reset(conn)
 	return nil
 }
@@ -124,8 +120,8 @@ func expectRefusal(ctx context.Context, from, to string, r request) error {
 	return nil
 }
 
-// matrix runs every combination of an identity (a set of credentials), a misuse and a route. It records the memory
-// use and the wrong responses.
+// matrix runs every combination of an identity (a set of credentials), a misuse (such as never reading the response)
+// and a route. It records the memory use and the wrong responses.
 type matrix struct {
 	*site
 
@@ -134,10 +130,10 @@ type matrix struct {
 	connections atomic.Int64
 	combined    int
 	worst       int64  // Highest resident memory (RSS) of the program, in bytes.
-	worstAt     string // Misuse and identity at the time of the highest RSS.
+	worstAt     string // Names of the misuse and the identity that ran at the time of the highest RSS.
 
 	mu    sync.Mutex
-	wrong map[string]int // Number of occurrences of each wrong response.
+	wrong map[string]int
 }
 
 // startAll runs every combination of identity, misuse and route. For each pair of identity and misuse, it records the
@@ -163,8 +159,6 @@ func (m *matrix) startAll(guest string) {
 	m.recordPeak("the last connections")
 }
 
-// recordPeak logs the peak resident memory (RSS) of the combinations that just ran. It keeps the highest of all
-// logged peaks. The parameter combinations is a label for the log.
 func (m *matrix) recordPeak(combinations string) {
 	peak := m.peak.Load()
 	m.Logf("RSS %d MB: %s", peak>>20, combinations)
@@ -173,13 +167,15 @@ func (m *matrix) recordPeak(combinations string) {
 	}
 }
 
-// start opens the connections of one combination of identity, misuse and route: 20 in the full form of the tests
-// ("make attack"), and one in the short form (the default). The parameter headers identifies the attacker.
+// start opens the connections of one combination of an identity, a misuse (such as never reading the response) and a
+// route. It opens 20 connections in the full form of the tests ("make attack"), and one in the short form (the
+// default). The parameter headers identifies the attacker.
 func (m *matrix) start(identity string, kind misuse, r route, headers []string) {
 	m.combined++
 	for n := range shortOrFull(1, 20) {
 		m.slots <- struct{}{}
-		// Limit the rate of new connections to 500 per second in the short form, and to 333 in the full form.
+		// Limit the rate of new connections to 500 per second in the short form of the tests (the default), and to
+		// 333 per second in the full form ("make attack").
 		wait(shortOrFull(2*time.Millisecond, 3*time.Millisecond))
 		m.running.Go(func() {
 			defer func() { <-m.slots }()
@@ -196,8 +192,8 @@ func (m *matrix) start(identity string, kind misuse, r route, headers []string) 
 	}
 }
 
-// The program stays within its memory limit while every identity uses every misuse on every route. Afterward, no
-// goroutines or file descriptors remain.
+// The program stays within its memory limit while every kind of attacker misuses every route in every way, for
+// example by never reading the response. Afterward, no goroutines or file descriptors of the attack remain.
 func TestEveryRouteSurvivesMisuse(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()
@@ -207,7 +203,8 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		start := must(s.counts())(p)
 		baseline := s.health(shortOrFull(time.Second, 10*time.Second))
 		m := &matrix{site: s, slots: make(chan struct{}, shortOrFull(300, 3000)), wrong: map[string]int{}}
-		// Load the list of routes now, because it must not be requested during the attack.
+		// The method writes requests the list of routes and stores it. Call it now, because the list must not be
+		// requested during the attack.
 		s.writes()
 		during := s.healthDuring(shortOrFull(6*time.Second, time.Minute), func() { m.startAll(guest) })
 		logged := 0

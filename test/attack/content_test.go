@@ -170,7 +170,7 @@ func (c *content) user(
 }
 
 // ignoreExisting returns nil if err reports that an object already exists, and err otherwise. An object exists if the
-// same attack has already run on the baseline program (the program for comparison).
+// same attack has already run on the baseline (another program for comparison).
 func ignoreExisting(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil

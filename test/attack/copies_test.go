@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// secretCopy is a Secret as JSON. Tools such as kubectl store copies of applied objects in annotations in this form.
+// secretCopy is a Secret as JSON. Tools such as kubectl store a copy of an applied object in an annotation in this
+// form.
 const secretCopy = `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"it"},` +
 	`"data":{"password":"Y2FuYXJ5LWluLWEtY29weQ=="},"stringData":{"password":"canary-in-a-copy"}}`
 
@@ -62,8 +63,8 @@ func fragment(text string) string {
 	return text[len(text)/2 : len(text)/2+24]
 }
 
-// Copies of a Secret in its own annotations are masked like its values, in every encoding. This also applies to users
-// who are allowed to read the Secret.
+// Copies of a Secret in its own annotations are masked like the values of the Secret, in every encoding. They are
+// also masked for users who are allowed to read the Secret.
 func TestSecretsAnnotationsHaveNoCopies(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -99,8 +100,6 @@ func TestSecretsAnnotationsHaveNoCopies(t *testing.T) {
 	})
 }
 
-// annotationIn returns the part of body from the annotation example.com/<form> to the next annotation. It returns ""
-// if body does not contain the annotation.
 func annotationIn(body, form string) string {
 	for rest := body; ; {
 		_, after, found := strings.Cut(rest, "example.com/"+form)

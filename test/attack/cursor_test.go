@@ -28,8 +28,8 @@ func TestCursorsHideForeignChanges(t *testing.T) {
 			Resources: []string{"configmaps", "events"},
 			Verbs:     []string{"get", "list", "watch"},
 		}))(p)
-		// This user has access to all namespaces. The requests make the program watch all namespaces, including the
-		// hidden one.
+		// The user in s.creator has access to all namespaces. The requests of this user make the program watch all
+		// namespaces, including the namespace that the observers are not allowed to read.
 		for _, kind := range []string{configMaps, events} {
 			s.waitForSnapshot(get("/api/v1/snapshot/"+kind, bearer(s.creator)))
 		}
@@ -42,7 +42,6 @@ func TestCursorsHideForeignChanges(t *testing.T) {
 	})
 }
 
-// waitForSnapshot repeats a snapshot request until the snapshot has the state live (complete and current).
 func (s *site) waitForSnapshot(r request) {
 	s.Helper()
 	s.check(eventually(30*time.Second, func() error {

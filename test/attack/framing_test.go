@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// refusals returns the status codes of requests that the server refuses before routing. If a request of this test
-// reached a route, the status would be 200, 303, 401 or 404 instead.
+// refusals returns the status codes of requests that the server refuses before it selects a route. If a request of
+// this test reached a route, the status would be 200, 303, 401 or 404 instead.
 func refusals() []int {
 	return []int{
 		http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusLengthRequired,
@@ -59,7 +59,8 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	})
 }
 
-// X-Forwarded-For and similar headers choose the logged client address only if a proxy in --forwarded-by sends them.
+// X-Forwarded-For and similar headers set the client address in the log only if a proxy in the flag --forwarded-by
+// sends them.
 func TestOnlyProxiesNameTheirClients(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

@@ -42,8 +42,6 @@ func (s latencies) String() string {
 // WebSocket.
 type health struct{ object, page, socket latencies }
 
-// worse combines two measurements. It returns the larger of the two times for each percentile, and the sums of the
-// counts.
 func (h health) worse(other health) health {
 	return health{h.object.worse(other.object), h.page.worse(other.page), h.socket.worse(other.socket)}
 }
@@ -61,7 +59,6 @@ const (
 	pulseName      = "pulse" // ConfigMap that the healthy viewer reads while the test changes it.
 )
 
-// health measures the response times of the healthy viewer (a client that does not attack) for the given duration.
 func (s *site) health(duration time.Duration) health {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), duration)
@@ -69,8 +66,6 @@ func (s *site) health(duration time.Duration) health {
 	return s.healthUntil(ctx)
 }
 
-// warmHealth waits until the program watches the objects of the healthy viewer (a client that does not attack). It
-// then measures that viewer's response times without an attack.
 func (s *site) warmHealth(duration time.Duration) health {
 	s.Helper()
 	s.check(eventually(30*time.Second, func() error {
@@ -99,7 +94,6 @@ func (s *site) healthDuring(atLeast time.Duration, attack func()) health {
 	return s.healthUntil(ctx)
 }
 
-// healthUntil measures the response times of the healthy viewer (a client that does not attack) until ctx ends.
 func (s *site) healthUntil(ctx context.Context) (h health) {
 	s.Helper()
 	objects := s.Core.CoreV1().ConfigMaps(s.hidden)
@@ -120,7 +114,6 @@ func (s *site) healthUntil(ctx context.Context) (h health) {
 	return h
 }
 
-// measureGets sends GET requests for a path, one after another, until ctx ends. It returns the response times.
 func (s *site) measureGets(ctx context.Context, client *http.Client, path string) latencies {
 	var all []time.Duration
 	failures := 0
@@ -169,8 +162,6 @@ func (s *site) measureSocket(ctx context.Context) latencies {
 	return latenciesOf(all, failures)
 }
 
-// measureUpdates opens one WebSocket, and changes an object repeatedly. It measures how long each change needs to
-// arrive on the WebSocket. It returns when the WebSocket fails or ctx ends.
 func (s *site) measureUpdates(ctx context.Context) (all []time.Duration, err error) {
 	conn, err := s.socket(ctx, healthyAddress, http.Header{"Authorization": {"Bearer " + s.healthyToken}})
 	if err != nil {
@@ -200,13 +191,11 @@ func (s *site) measureUpdates(ctx context.Context) (all []time.Duration, err err
 	}
 }
 
-// transport returns an HTTP transport whose connections have the given local IP address.
 func (s *site) transport(from string) *http.Transport {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	return &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: s.tls}
 }
 
-// socket opens a WebSocket to the program. Its local IP address is given by from, and header identifies the user.
 func (s *site) socket(ctx context.Context, from string, header http.Header) (*websocket.Conn, error) {
 	client := &http.Client{Transport: s.transport(from)}
 	if header.Get("Cookie") != "" {
@@ -235,14 +224,15 @@ func readUntil(ctx context.Context, conn *websocket.Conn, text string) error {
 	}
 }
 
-// socketFloor is the increase of the WebSocket's p99 latency that is allowed during every attack. A latency above
-// socketFloor without an attack may double. For a shorter latency, doubling would allow only a few milliseconds. One
-// scheduler delay can take as long, because the attackers share the processors with the program.
+// socketFloor is the increase of the WebSocket's p99 latency that is always allowed during an attack. If the latency
+// without an attack is longer than socketFloor, the latency is allowed to double instead. For a shorter latency,
+// doubling would allow only a few milliseconds. One scheduler delay can take as long, because the attackers share the
+// processors with the program.
 const socketFloor = 15 * time.Millisecond
 
-// shortLimit is the latency above which the short form of the tests (the default) fails. The short form takes too few
-// samples for a p99, so it uses the slowest sample. Between the normal limit and shortLimit, the short form reports a
-// missed limit, but does not fail.
+// shortLimit is the latency above which a test always fails in the short form of the tests (the default). This form
+// takes too few samples for a p99, so it uses the slowest sample. If that sample exceeds the limit of the full form
+// but not shortLimit, the short form only reports it as missed.
 const shortLimit = 3 * time.Second
 
 // requireHealth checks that an attack does not slow down the healthy viewer (a client that does not attack) too much.
@@ -258,7 +248,8 @@ func (s *site) requireHealth(finding string, before, during health) {
 }
 
 // requireSocket checks that an attack does not increase the p99 latency of the WebSocket too much. One attack is
-// known to exceed the limit: 600 requests over all routes, because the program builds all responses at the same time.
+// known to exceed the limit. It sends 600 requests over all routes, and the program builds all responses at the same
+// time.
 func (s *site) requireSocket(finding string, before, during latencies) {
 	s.Helper()
 	works := during.failures == 0 && during.count > 0 && before.p99 > 0
@@ -268,9 +259,9 @@ func (s *site) requireSocket(finding string, before, during latencies) {
 		before.p99.Round(100*time.Microsecond))
 }
 
-// latencyReporter returns the method that records a latency: require, or report, which cannot fail the test. It
-// returns report only in the short form of the tests, if all requests worked and the slowest latency is at most
-// shortLimit.
+// latencyReporter returns the method that records a latency. Usually, this is require, which fails the test if the
+// latency is above its limit. In the short form of the tests (the default), it is report, which never fails the test,
+// if all requests succeeded and the slowest latency is at most shortLimit.
 func (s *site) latencyReporter(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
 	if works && !isFull() && slowest <= shortLimit {
 		return s.report

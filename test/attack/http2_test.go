@@ -97,8 +97,8 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 }
 
 // requireNoErrors checks that the program has logged no line at level ERROR. That level is for errors that operators
-// must handle, and a client must not be able to cause one. The parameter "of" is the number of requests that the
-// message mentions.
+// must handle, and a client must not be able to cause one. The parameter "of" is the number of requests, for the
+// message.
 func (s *site) requireNoErrors(finding string, of int) {
 	s.Helper()
 	var lines []string
@@ -114,8 +114,8 @@ func (s *site) requireNoErrors(finding string, of int) {
 }
 
 // openStreams sends count requests on one HTTP/2 connection, each in its own stream. If reset is true, it resets half
-// of the streams immediately, and the other half after 2 ms, during the response. Otherwise, it never reads the
-// connection. opened is the number of streams before the server ended the connection.
+// of the streams immediately, and the other half after 2 ms, during the response. If reset is false, it never reads
+// the connection. The result opened is the number of requests that were sent before the server closed the connection.
 func openStreams(
 	ctx context.Context, from, to string, config *tls.Config, paths []string, token string, count int, reset bool,
 ) (conn net.Conn, opened int, err error) {
@@ -131,7 +131,7 @@ func openStreams(
 	framer := http2.NewFramer(conn, conn)
 	window := uint32(1000)
 	if !reset {
-		window = 1 << 30 // Larger than all responses, so flow control does not stop them.
+		window = 1 << 30 // The client allows more bytes than all responses have, so flow control does not stop them.
 	}
 	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}); err != nil {
 		return conn, 0, err
@@ -141,7 +141,7 @@ func openStreams(
 			return conn, 0, err
 		}
 	}
-	if reset { // Otherwise, the responses stay unread.
+	if reset {
 		go func() { _, _ = io.Copy(io.Discard, conn) }() // The goroutine ends when conn is closed.
 	}
 	var block bytes.Buffer

@@ -92,7 +92,6 @@ func (s *site) measureFresh(duration time.Duration) (requests, probes latencies)
 	return latenciesOf(requestTimes, requestFailures), latenciesOf(probeTimes, probeFailures)
 }
 
-// requireFast checks that no request failed, and that the p99 response time is at most 1 s.
 func (p *probe) requireFast(finding string, measured latencies) {
 	p.Helper()
 	p.require(
@@ -104,11 +103,10 @@ func (p *probe) requireFast(finding string, measured latencies) {
 	)
 }
 
-// keepAliveRequest is a complete HTTP/1.1 request. The server keeps the connection open after its response.
 const keepAliveRequest = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-// reconnectLoop keeps count connections open until ctx ends. When the server closes one, it opens a new one. It
-// returns the number of these new connections.
+// reconnectLoop keeps count connections open until ctx ends: it replaces each connection that the server closes. It
+// returns the number of replacements.
 func reconnectLoop(ctx context.Context, address string, count int) (times int64) {
 	var running sync.WaitGroup
 	var connects atomic.Int64
@@ -128,7 +126,6 @@ func reconnectLoop(ctx context.Context, address string, count int) (times int64)
 	return connects.Load() - int64(count)
 }
 
-// stayConnected sends a request on a new connection, and waits until the server closes the connection or ctx ends.
 func stayConnected(ctx context.Context, from, address string) {
 	conn, err := dial(ctx, from, address, 0)
 	if err != nil {
@@ -149,7 +146,7 @@ func (s *site) unfinishedRequests() func(n int) string {
 	body.headers = []string{"Content-Type: application/json", "Content-Length: 1000"}
 	unread := get("/api/v1/snapshot/"+configMaps+"?view=objects&ns="+s.namespace, bearer(s.restricted))
 	texts := []string{body.text("localhost"), unread.text("localhost")}
-	// n/6 selects the text, so that each of the six client addresses sends both texts.
+	// The text changes after every six requests, so that each of the six client addresses sends both texts.
 	return func(n int) string { return texts[n/6%2] }
 }
 
@@ -199,8 +196,8 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 		start := must(s.counts())(p)
 		ctx, cancel := context.WithCancel(p.Context())
 		defer cancel()
-		// The program keeps at most 2,000 connections without a request open. More are needed here, so that it closes
-		// some.
+		// The program closes connections without a request if more than 2,000 are open. This test needs more, so that
+		// the program closes some.
 		count := shortOrFull(2500, 4000)
 		var times int64
 		var attacking sync.WaitGroup
@@ -249,8 +246,6 @@ func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// openTLS starts the program with HTTPS. The program uses the certificate of the demo cluster's API server, which is
-// valid for loopback addresses.
 func (p *probe) openTLS(args ...string) *site {
 	p.Helper()
 	dir := filepath.Join(contentOf(p).Dir, "pki")
@@ -267,7 +262,6 @@ func (s *site) clientTLS(protocols ...string) *tls.Config {
 	}
 }
 
-// handshake opens a new TLS connection, requests /healthz, and returns an error if the status is not 200.
 func handshake(ctx context.Context, address string, config *tls.Config) (err error) {
 	raw, err := dial(ctx, healthyAddress, address, 0)
 	if err != nil {

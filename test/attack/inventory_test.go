@@ -14,12 +14,11 @@ import (
 
 type route struct {
 	name, path string
-	method     string // HTTP method; empty means GET.
-	accept     string // Value of the Accept header; empty means none.
-	subscribe  string // WebSocket message after the upgrade; empty for other routes.
+	method     string
+	accept     string
+	subscribe  string // Message to send after the WebSocket upgrade; empty for routes without a WebSocket.
 }
 
-// document is the part of the program's OpenAPI document that lists the routes.
 type document struct {
 	Paths map[string]map[string]json.RawMessage
 }
@@ -92,7 +91,6 @@ func (s *site) errorPages() (routes []route) {
 	return routes
 }
 
-// variants returns the requests for one path of the OpenAPI document, for example one for each format.
 func (s *site) variants(path string) (routes []route) {
 	s.Helper()
 	if path == "/api/v1/live" {

@@ -21,7 +21,6 @@ import (
 	"testing"
 )
 
-// TestMain prints a table with the figures of all tests after the last test.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if table := figures.markdown(); table != "" {
@@ -44,7 +43,6 @@ func shortOrFull[T any](shortValue, fullValue T) T {
 // and the values for the baseline program (before) and for the program under test (after).
 type figure struct{ finding, bar, before, after string }
 
-// table collects the figures of all tests, in the order in which they are first recorded.
 type table struct {
 	mu   sync.Mutex
 	rows []figure

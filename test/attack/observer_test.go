@@ -19,7 +19,6 @@ type observer struct {
 	namespace string
 }
 
-// createVisible creates a namespace with a few objects that observers are allowed to read.
 func (s *site) createVisible() (namespace string) {
 	s.Helper()
 	namespace = must(s.Namespace(s.Context()))(s.probe)
@@ -73,7 +72,8 @@ func (s *site) observerRequests(o observer) []request {
 }
 
 // responses sends all GET requests of an observer (a client with few permissions). It returns each complete response
-// (status, header and body) by the path of its request. The number of the round selects the client address.
+// (status, header and body) by the path of its request. The parameter round selects the client address, because the
+// server limits the request rate of each address.
 func (s *site) responses(o observer, round int) (texts map[string]string) {
 	s.Helper()
 	texts = map[string]string{}
@@ -83,7 +83,8 @@ func (s *site) responses(o observer, round int) (texts map[string]string) {
 			s.Fatalf("%s is answered with %d %.300s: this tests nothing", r.path, a.status, a.body)
 		}
 		a.header.Del("Date")
-		// The length depends on the ages in the body, which change. The body is compared without them.
+		// The header Content-Length can change when the ages in the body change, such as from 9s to 10s. Callers
+		// compare the bodies without the ages.
 		a.header.Del("Content-Length")
 		var out strings.Builder
 		fmt.Fprintln(&out, a.status)
@@ -102,7 +103,7 @@ func (s *site) streamMessages(o observer, round int, resume map[string]string) (
 	defer st.close()
 	cursors = must(st.cursors())(s.probe)
 	if resume != nil {
-		// Wait for messages that the resumed subscriptions must not send.
+		// Give the server time for messages that it must not send. The caller then detects them.
 		wait(20 * time.Millisecond)
 	}
 	return st.texts(), cursors

@@ -17,7 +17,7 @@ func TestPathTraversalIsRefused(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
-		s.health(1) // The method health creates a ConfigMap that no attacker is allowed to read.
+		s.health(1) // Calling the method health creates a ConfigMap that no attacker is allowed to read.
 		t := &tally{probe: p}
 		const marker = `"beat"`
 		hidden, visible := s.hidden, s.namespace

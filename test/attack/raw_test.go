@@ -18,7 +18,7 @@ import (
 type request struct {
 	method, path string
 	headers      []string // Header lines of the form "Name: value".
-	body         string   // Body; no Content-Length is added for it.
+	body         string   // Body; the code that sends it adds no Content-Length.
 }
 
 func get(path string, headers ...string) request {
@@ -53,7 +53,6 @@ type response struct {
 	body   string
 }
 
-// smallBuffer is the size of a TCP receive buffer in bytes. Only a few packets fit into it.
 const smallBuffer = 4 << 10
 
 // dial opens a TCP connection to a server. from is the client's loopback address, and to is the server's address.
@@ -73,7 +72,7 @@ func dial(ctx context.Context, from, to string, receiveBuffer int) (net.Conn, er
 }
 
 // send writes a request on a new connection. It returns the connection without reading the response. The parameters
-// are those of dial.
+// are those of the function dial.
 func send(ctx context.Context, from, to string, r request, receiveBuffer int) (net.Conn, error) {
 	conn, err := dial(ctx, from, to, receiveBuffer)
 	if err != nil {
@@ -106,7 +105,6 @@ func exchange(ctx context.Context, from, to string, r request) (*response, error
 	return &response{status: httpResponse.StatusCode, header: httpResponse.Header, body: string(body)}, err
 }
 
-// reset closes a TCP connection with an RST packet instead of a FIN packet.
 func reset(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)

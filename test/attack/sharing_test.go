@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A share link opens only with its own token. All wrong tokens get the same response, so that the response gives no
-// hint.
+// A share link opens only with its own token. All wrong tokens get the same response, so that the response does not
+// reveal how similar a token is to the correct one.
 func TestLinkTokensCannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -56,7 +56,7 @@ func TestGuestsReadOnlyTheirScope(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
 		s := p.open()
-		s.health(1) // The method health creates a ConfigMap that the link does not share.
+		s.health(1) // Calling the method health creates a ConfigMap that the link does not share.
 		_, guest := s.share("/r/"+configMaps+"?ns="+s.namespace+"&labels=size%3Dlarge",
 			part{Resource: configMaps, Namespaces: []string{s.namespace}, Labels: "size=large"})
 		t := &tally{probe: p}

@@ -39,7 +39,6 @@ type site struct {
 	stop func()
 }
 
-// open starts the program with token login and a memory limit. It stops the program when the test ends.
 func (p *probe) open(args ...string) *site {
 	p.Helper()
 	c := contentOf(p)
@@ -74,8 +73,6 @@ func (p *probe) open(args ...string) *site {
 	return s
 }
 
-// stopProgram stops the program. The test fails if the program has already ended, for example because it ran out of
-// memory.
 func (s *site) stopProgram() {
 	killed := s.hasEnded()
 	err := s.program.Stop(20 * time.Second)
@@ -106,7 +103,7 @@ func (s *site) waitReady() {
 	s.check(eventually(30*time.Second, func() error {
 		a, err := exchange(s.Context(), "127.0.0.1", s.address, get("/readyz"))
 		if s.isTLS() {
-			return nil // exchange does not support TLS, so readiness is not checked.
+			return nil // The function exchange does not support TLS, so the test cannot check readiness.
 		}
 		if err == nil && a.status != http.StatusOK {
 			err = fmt.Errorf("it is not ready: %d", a.status)
@@ -117,8 +114,6 @@ func (s *site) waitReady() {
 
 func (s *site) isTLS() bool { return strings.HasPrefix(s.program.URL, "https:") }
 
-// sample reads the resident memory (RSS) of the program every 20 ms until ctx ends. It keeps the highest value in
-// s.peak.
 func (s *site) sample(ctx context.Context) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -158,16 +153,15 @@ func (s *site) memory() (text string, isWithin bool) {
 	return text, isWithin && used <= memoryLimit && kills == 0
 }
 
-// requireMemory checks that the program's memory use stayed within its limits. It uses the peak resident memory since
-// the test last set s.peak to 0, and the cgroup's peak since the start of the program. extra is more text for the
-// table.
+// requireMemory checks that the program's memory use stayed within its limits. It checks two peaks: the resident
+// memory since the test last set s.peak to 0, and the memory of the cgroup since the start of the program. The
+// parameter extra is more text for the table.
 func (s *site) requireMemory(attack, extra string) {
 	s.Helper()
 	text, isWithin := s.memory()
 	s.require(isWithin, attack+": memory", memoryBar, "%s%s", text, extra)
 }
 
-// do sends a request on a new connection, and returns the response. If this fails, the test ends.
 func (s *site) do(r request) *response {
 	s.Helper()
 	return must(exchange(s.Context(), "127.0.0.1", s.address, r))(s.probe)
@@ -221,8 +215,6 @@ func post(path, body string, headers ...string) request {
 	return request{method: http.MethodPost, path: path, headers: headers, body: body}
 }
 
-// counts contains the numbers of goroutines and open file descriptors of the program, and its resident memory in
-// bytes.
 type counts struct{ goroutines, descriptors, rss int }
 
 func (s *site) counts() (c counts, err error) {
@@ -233,9 +225,9 @@ func (s *site) counts() (c counts, err error) {
 	return c, errors.Join(err, descriptorErr, rssErr)
 }
 
-// requireReturn checks that the numbers of goroutines and open file descriptors return to those in before, within the
-// timeout. Up to 20 more goroutines and 10 more descriptors are allowed. The resident memory is printed without a
-// limit, because the Go runtime returns memory to the kernel over minutes.
+// requireReturn checks that the numbers of goroutines and open file descriptors return to those in the parameter
+// before, within the timeout. Up to 20 more goroutines and 10 more descriptors are allowed. The resident memory is
+// printed without a limit, because the Go runtime returns memory to the kernel over minutes.
 func (s *site) requireReturn(finding string, before counts, timeout time.Duration) {
 	s.Helper()
 	bar := fmt.Sprintf("back within %v, up to 20 more goroutines and 10 more descriptors", timeout)
@@ -269,5 +261,4 @@ func eventually(timeout time.Duration, check func() error) error {
 	}
 }
 
-// wait sleeps for d. Attacks use it to limit their rate, or to give the program time.
 func wait(d time.Duration) { <-time.After(d) }

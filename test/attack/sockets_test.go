@@ -38,7 +38,6 @@ func hugeFrame(announced uint64, body int) string {
 	return string(append(header, 0, 0, 0, 0)) + strings.Repeat("a", body)
 }
 
-// floods maps the name of each flood to the bytes that a client writes to its WebSocket in a loop.
 func (s *site) floods() map[string]string {
 	var many []string
 	for id := range 200 {
@@ -87,16 +86,14 @@ func TestFrameFloodsDoNotAffectOthers(t *testing.T) {
 		flooding.Wait()
 		s.requireMemory("S39: floods of frames", "")
 		s.requireHealth("S39: floods of frames", baseline, during)
-		// If a client closes a WebSocket that the program currently does not read because of a rate limit, only a
-		// ping detects this. The ping can need up to 55 s.
+		// The program does not read a WebSocket that exceeds the rate limit. If the client then closes the WebSocket,
+		// the program detects this only by its next ping, after up to 55 s.
 		if isFull() {
 			s.requireReturn("S39: floods of frames: what remains", start, time.Minute)
 		}
 	})
 }
 
-// flood writes text to a WebSocket in a loop until ctx ends. It reconnects when the program closes the connection.
-// from is the client's IP address, and header identifies the user.
 func (s *site) flood(ctx context.Context, from, name, text, header string) {
 	for ctx.Err() == nil && !s.hasEnded() {
 		conn, err := s.upgrade(ctx, from, header)
@@ -114,5 +111,5 @@ func (s *site) flood(ctx context.Context, from, name, text, header string) {
 		_ = conn.Close()
 		wait(100 * time.Millisecond)
 	}
-	_ = name // The parameter name exists only to identify the flood in stack traces.
+	_ = name // The parameter name exists only so that stack traces identify the flood.
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/coder/websocket"
 )
 
-// message is one JSON message of a WebSocket. text is its complete JSON.
 type message struct {
 	ID     int
 	Type   string
@@ -38,7 +37,7 @@ type stream struct {
 
 	mu       sync.Mutex
 	messages map[string][]message
-	err      error // Error that ended the method read.
+	err      error // Error with which the method read ended.
 }
 
 // openStream opens a WebSocket from the given client address, and subscribes to each view, such as rows and object.
@@ -95,7 +94,6 @@ func (st *stream) read(ctx context.Context) {
 	}
 }
 
-// messagesOf decodes a WebSocket frame. The frame contains one JSON message or a JSON array of messages.
 func messagesOf(frame []byte) (messages []message, err error) {
 	texts := []json.RawMessage{frame}
 	if strings.HasPrefix(string(frame), "[") {
@@ -137,7 +135,8 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 }
 
 // texts returns the messages of each subscription as one text, by the name of the subscription. It omits digests
-// (data hashes for verification), and replaces the ids of messages with a placeholder.
+// (data hashes for verification), and replaces the ids of messages with a placeholder, because both differ between
+// connections.
 func (st *stream) texts() map[string]string {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -170,7 +169,7 @@ func (st *stream) close() {
 
 // checkQuiet checks the messages after the first snapshot, while only hidden objects change. Only empty messages,
 // heartbeats (every 15 s) and digests (data hashes, every 60 s) are allowed. An empty message can precede a digest.
-// Altogether, one message per 7 s and two more are allowed.
+// In total, each subscription is allowed to get one message per 7 s, plus two.
 func (st *stream) checkQuiet(t *tally) {
 	t.Helper()
 	st.mu.Lock()

@@ -16,8 +16,8 @@ import (
 // copies of objects.
 const templateCanary = "canary-of-a-template"
 
-// plainAnnotations returns annotations that contain no copy of an object. If the program masks a value, it must mask
-// the value in all places of an object.
+// plainAnnotations returns annotations that contain no copy of an object. The program can mask such a value or leave
+// it readable, but must do the same in all places of an object.
 func plainAnnotations() map[string]string {
 	return map[string]string{
 		"example.com/plain":  "a plain value of an annotation",
@@ -28,7 +28,6 @@ func plainAnnotations() map[string]string {
 	}
 }
 
-// template describes a resource whose objects contain a pod template or another template with annotations.
 type template struct {
 	resource string // Group, version and plural, such as apps/v1/deployments.
 	kind     string
@@ -77,7 +76,6 @@ func (t template) object() string {
 		Replace(`{"apiVersion":"` + version + `","kind":"` + t.kind + `","metadata":ANNOTATED,` + t.spec + `}`)
 }
 
-// embedder is a CustomResourceDefinition. Its objects embed the metadata of another object.
 const embedder = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
 	"metadata":{"name":"embedders.attack.example.com"},
 	"spec":{"group":"attack.example.com","scope":"Namespaced",
@@ -108,10 +106,8 @@ func (c *content) create(ctx context.Context, resource, namespace, text string) 
 	return nil
 }
 
-// annotation is one annotation that was found in an object. path is the path of JSON keys to it.
 type annotation struct{ path, name, value string }
 
-// annotationsIn returns every annotation in a decoded JSON value, at any depth.
 func annotationsIn(value any, path string) (places []annotation) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -133,8 +129,9 @@ func annotationsIn(value any, path string) (places []annotation) {
 	return places
 }
 
-// checkMasking checks each plain annotation in body (an object as JSON). It must be readable in all its places, or
-// masked in all of them. A missing annotation counts as masked. kind is the object's kind for the failure message.
+// checkMasking checks each plain annotation (one without a copy of an object) in body, an object as JSON. The
+// annotation must be readable in all its places, or masked in all of them. A missing annotation counts as masked.
+// kind is the object's kind for the failure message.
 func (t *tally) checkMasking(kind, body string) {
 	t.Helper()
 	var object any

@@ -23,7 +23,6 @@ type connections struct {
 	failures int
 }
 
-// sendUnread opens count connections concurrently, and never reads from them. The n-th connection sends requestAt(n).
 func sendUnread(ctx context.Context, address string, count int, requestAt func(n int) request) *connections {
 	c := &connections{}
 	slots := make(chan struct{}, 64)
@@ -52,7 +51,7 @@ func (c *connections) close() {
 	}
 }
 
-// warmUp sends one request to each route. One-time work of the program then does not affect later measurements.
+// warmUp sends one request to each route, so that later measurements do not include one-time work of the program.
 func (s *site) warmUp(headers ...string) {
 	s.Helper()
 	for _, r := range s.inventory() {
@@ -66,16 +65,13 @@ func (s *site) warmUp(headers ...string) {
 	}
 }
 
-// unreadAttack is a set of requests whose responses the attack never reads.
 type unreadAttack struct {
 	name     string
 	requests []request
 }
 
-// allRoutes is the name of the attack that sends requests to all routes at once.
 const allRoutes = "all routes at once"
 
-// largest returns the names of the routes with the largest responses.
 func largest() []string {
 	return []string{
 		"socket object", "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name} ?format=yaml", manySubscriptions,
@@ -105,7 +101,6 @@ func (s *site) unreadAttacks(guest string) (waves []unreadAttack) {
 	return append([]unreadAttack{all, others}, waves...)
 }
 
-// result is the effect of one attack on the program, and on the healthy viewer (a client that does not attack).
 type result struct {
 	name   string
 	peak   int64
@@ -113,8 +108,8 @@ type result struct {
 	health health
 }
 
-// runUnread opens 600 connections and does not read their responses. Meanwhile, it measures the response times of the
-// healthy viewer (a client that does not attack).
+// runUnread opens 600 connections, sends a request on each, and does not read the responses. Meanwhile, it measures
+// the response times of the healthy viewer (a client that does not attack).
 func (s *site) runUnread(w unreadAttack) result {
 	s.Helper()
 	s.peak.Store(0)

@@ -43,7 +43,7 @@ func TestChartMatchesKustomization(t *testing.T) {
 	}
 }
 
-// Every object has the labels by which users and selectors find the objects of the dashboard.
+// Every object has the labels that users and selectors need to find the objects of the dashboard.
 func TestLabels(t *testing.T) {
 	for _, name := range variant.Names() {
 		for key, object := range kustomize(t, name) {

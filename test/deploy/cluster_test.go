@@ -20,7 +20,6 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// cluster is a client of the demo cluster with the permissions of its administrator.
 type cluster struct {
 	kubernetes.Interface
 
@@ -58,7 +57,6 @@ func apply(t *testing.T, flag, path string) {
 	kubectl(t, "apply", flag, path)
 }
 
-// deploy applies the deployment variant with this name, and waits until its pod is ready.
 func deploy(t *testing.T, name string) {
 	t.Helper()
 	switch name {
@@ -83,7 +81,6 @@ func kubectl(t *testing.T, args ...string) {
 	}
 }
 
-// account returns the user name of a service account in the dashboard's namespace.
 func account(name string) string { return "system:serviceaccount:" + variant.Namespace + ":" + name }
 
 // isAllowed reports whether a service account of the dashboard's namespace has a permission. It sends a

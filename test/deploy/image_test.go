@@ -92,8 +92,8 @@ func TestImageIsOneProgram(t *testing.T) {
 	t.Logf("%s, %d MB", digest, len(program)>>20)
 }
 
-// buildImage builds the container image. It returns the digest of the image manifest, and the folder (an OCI layout)
-// that contains the image.
+// buildImage builds the container image. It returns the digest (hash) of the image manifest, and the folder that
+// contains the image as an OCI layout.
 func buildImage(t *testing.T) (digest, folder string) {
 	t.Helper()
 	folder = t.TempDir()

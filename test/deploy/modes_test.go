@@ -14,8 +14,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// For each authentication mode, the Helm chart grants the permissions to create reviews, and mounts the files that
-// the flags refer to.
+// For each authentication mode, the Helm chart grants the permissions to create the access reviews and token reviews
+// that the mode needs. It also mounts the files that the flags refer to.
 func TestChartSupportsEachMode(t *testing.T) {
 	valuesFor := func(mode, folder string, args ...any) map[string]any {
 		return map[string]any{
@@ -86,7 +86,8 @@ func TestChartSupportsEachMode(t *testing.T) {
 	}
 }
 
-// areFlags reports whether all arguments are flags of the dashboard itself, not flags that it shares with kubectl.
+// areFlags reports whether all arguments are flags that the dashboard itself defines. The flags that it shares with
+// kubectl do not count.
 func areFlags(t *testing.T, args []string) bool {
 	t.Helper()
 	reference, err := os.ReadFile(filepath.Join(root, "docs/reference.md"))
@@ -103,7 +104,6 @@ func areFlags(t *testing.T, args []string) bool {
 	})
 }
 
-// isMounted reports whether the pod mounts the folder of a file read-only from a Secret.
 func isMounted(pod *corev1.PodSpec, file string) bool {
 	return slices.ContainsFunc(pod.Containers[0].VolumeMounts, func(mount corev1.VolumeMount) bool {
 		return mount.ReadOnly && mount.MountPath == filepath.Dir(file) &&

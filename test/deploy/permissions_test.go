@@ -89,7 +89,7 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 			group = ""
 		}
 		if strings.HasSuffix(group, "example.com") || group == "monitoring.coreos.com" {
-			continue // the custom resources of the demo cluster are not built in
+			continue
 		}
 		for i := range list.APIResources {
 			if r := &list.APIResources[i]; slices.Contains(r.Verbs, "list") && r.Name != "secrets" {
@@ -170,7 +170,7 @@ func TestExamples(t *testing.T) {
 }
 
 // servedResources returns all resources and subresources of the API server, as permissions without a verb. It adds
-// the wildcards and the virtual resources that RBAC rules can contain.
+// the wildcards, and the resources that exist only in RBAC rules.
 func (c *cluster) servedResources(t *testing.T) []permission {
 	t.Helper()
 	_, lists, err := c.Discovery().ServerGroupsAndResources()

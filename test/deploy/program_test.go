@@ -93,8 +93,6 @@ func (c *cluster) token(t *testing.T, bound *authenticationv1.BoundObjectReferen
 	return response.Status.Token
 }
 
-// kubeconfigOf writes a kubeconfig for the given API server, with the credentials in user. It returns the path of the
-// file.
 func kubeconfigOf(t *testing.T, server *httptest.Server, user *api.AuthInfo) string {
 	t.Helper()
 	config := api.NewConfig()
@@ -132,8 +130,6 @@ func (p *program) request(path string) (string, int) {
 	return string(body), response.StatusCode
 }
 
-// get sends a GET request, which must succeed, and returns the response body. If target is not nil, get also decodes
-// the body as JSON into target.
 func (p *program) get(path string, target any) string {
 	p.t.Helper()
 	body, status := p.request(path)
@@ -148,7 +144,6 @@ func (p *program) get(path string, target any) string {
 	return body
 }
 
-// waitForContent sends GET requests for path until a response body contains all parts.
 func (p *program) waitForContent(path string, parts ...string) {
 	p.t.Helper()
 	eventually(p.t, path, func() error {
@@ -162,7 +157,6 @@ func (p *program) waitForContent(path string, parts ...string) {
 	})
 }
 
-// requests records the requests that the dashboard sends to the API server.
 type requests struct {
 	mu   sync.Mutex
 	seen []request

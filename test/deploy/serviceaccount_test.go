@@ -113,7 +113,7 @@ func (p *program) checkEveryKind() {
 		case r.Ref == "core/v1/secrets" || strings.Contains(r.Ref, ".example.com/"):
 			want = []string{"forbidden"}
 		case !slices.Contains(r.Verbs, "watch"):
-			want = []string{"stale"} // a resource that cannot be watched is polled
+			want = []string{"stale"} // Without watch support, the dashboard lists the resource at intervals.
 		}
 		eventually(p.t, r.Ref, func() error {
 			var snapshot struct{ State, Reason string }
@@ -132,7 +132,6 @@ func (p *program) checkEveryKind() {
 	}
 }
 
-// checkChangeArrives subscribes to ConfigMaps over a WebSocket, creates one, and waits for the message about it.
 func (p *program) checkChangeArrives(c *cluster) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
@@ -173,7 +172,6 @@ func (p *program) checkChangeArrives(c *cluster) {
 	readUntil(`"name":"created-later"`)
 }
 
-// recordingProxy starts a proxy in front of the API server. The proxy records each request in recorded.
 func (c *cluster) recordingProxy(t *testing.T) (server *httptest.Server, recorded *requests) {
 	t.Helper()
 	upstream, err := url.Parse(c.config.Host)

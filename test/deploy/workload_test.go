@@ -17,8 +17,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// No RBAC rule of any deployment variant has a wildcard or permits reading all Secrets. Rules permit only get, list
-// and watch. The only exception is create for access reviews and token reviews.
+// No RBAC rule of any deployment variant has a wildcard or permits reading Secrets without naming them. Rules permit
+// only get, list and watch. The only exception is create for access reviews and token reviews.
 func TestRulesAreExplicit(t *testing.T) {
 	objectsByName := map[string]variant.Objects{
 		"helm, with view and a Secret": chart(t, "team", map[string]any{"rbac": map[string]any{
@@ -166,7 +166,6 @@ func TestPodIsRestricted(t *testing.T) {
 	}
 }
 
-// In all variants, the version label of the Deployment matches the tag of its image.
 func TestImage(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {

@@ -27,8 +27,8 @@ func TestAPIServiceRegisteredAndRemoved(t *testing.T) {
 	k.group = k.plural + ".example.com" // Each API group has one server, so this kind needs its own group.
 	eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
 	picker := w.startViewers(1, viewer.Kinds())[0]
-	// Wait until the program watches APIServices. The start of that watch also makes the program discover kinds,
-	// which would hide a missing reaction to the new APIService.
+	// Wait until the program watches APIServices. The start of that watch also makes the program discover kinds. If
+	// the APIService were created earlier, the test could not detect that the program ignores it.
 	sleep(3 * time.Second)
 
 	unregister := w.register(k, serve(t, k))

@@ -42,7 +42,8 @@ func TestMissingListBookmark(t *testing.T) {
 	waitForState(t, 5*time.Second, "live", rows...)
 	stop()
 	w.converges(10*time.Second, rows...)
-	// After the program has used a plain list, it must not try a streaming list again.
+	// After the program has used a plain list, it must not try a streaming list (a watch that begins with all
+	// objects) again, because that would fail again.
 	isStreamingList := func(r link.Request) bool { return link.Lists("configmaps")(r) && r.Streams }
 	before := w.gate.Count(isStreamingList)
 	sleep(2 * time.Second)
@@ -56,7 +57,7 @@ func TestMissingListBookmark(t *testing.T) {
 }
 
 // If an overloaded API server responds with 429 and Retry-After, the program retries only after that time. It shows
-// the reason to its clients.
+// the reason for the delay to its clients.
 func TestTooManyRequests(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{})
@@ -64,7 +65,7 @@ func TestTooManyRequests(t *testing.T) {
 	w.gate.Refuse(isConfigMaps)
 	rows := w.startViewers(4, w.rows())
 	start := time.Now()
-	const duration = 14 * time.Second // client-go reports the error after ten tries, one per second.
+	const duration = 14 * time.Second // client-go reports a failure after ten tries, one per second.
 	sleep(duration)
 	checkNotLive(t, start, time.Now(), rows...)
 	if now := rows[0].State(); now.State != "failed" || !strings.Contains(now.Reason, "Too many requests") {

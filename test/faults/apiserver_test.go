@@ -9,8 +9,8 @@ import (
 	"glasshouse/test/faults/link"
 )
 
-// After a restart, an API server responds with 410 to watches from old resourceVersions. The program then relists.
-// Its clients receive only the changes, not a new snapshot.
+// After a restart, an API server responds with 410 to watches that start at old resourceVersions. The program then
+// relists (requests all objects again). Its clients receive only the changes, not a new snapshot.
 func TestAPIServerKilledAndRestarted(t *testing.T) {
 	server := apiServer(t)
 	w := open(t, options{server: server.Addr})
@@ -48,8 +48,9 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 	}
 }
 
-// If etcd has compacted the revision from which a watch resumes, the program relists. Its clients receive only the
-// changes. The API server in this test has no watch cache, so etcd itself reports the compaction.
+// If etcd has compacted (deleted) the revision from which a watch resumes, the program relists: it requests all
+// objects again. Its clients receive only the changes. The API server in this test has no watch cache, so etcd itself
+// reports the compaction.
 func TestEtcdCompaction(t *testing.T) {
 	server := apiServer(t, "--watch-cache-sizes=configmaps#0")
 	w := open(t, options{behindGate: server.Addr})
@@ -62,12 +63,13 @@ func TestEtcdCompaction(t *testing.T) {
 	w.converges(10*time.Second, rows...)
 	lists := w.gate.Count(link.Lists("configmaps"))
 	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "2"))
-	w.converges(10*time.Second, rows...) // Give the watch an event; client-go relists after a watch without one.
+	// The watch needs one event, because client-go relists after a watch without events.
+	w.converges(10*time.Second, rows...)
 
 	w.up.Cut()
 	check(t, w.Touch(t.Context(), w.namespace, "kept", 20))
-	check(t, w.Apply(t.Context(), w.namespace, "kept", "2")) // The object no longer matches odd=true.
-	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "3")) // The object starts to match odd=true.
+	check(t, w.Apply(t.Context(), w.namespace, "kept", "2"))
+	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "3"))
 	check(t, w.Delete(t.Context(), w.namespace, "cm-1"))
 	check(t, w.Compact(t.Context()))
 	waitForState(t, staleGrace+time.Second, "stale", all...)
@@ -112,13 +114,13 @@ func TestAPIServerUnreachable(t *testing.T) {
 		t.Errorf("the state's reason is %q", reason)
 	}
 	check(t, w.up.Restore())
-	t.Logf("live after %v", waitForState(t, 45*time.Second, "live", rows...)) // client-go retries at least every 30 s.
+	// client-go retries at least every 30 s, so 45 s suffice.
+	t.Logf("live after %v", waitForState(t, 45*time.Second, "live", rows...))
 	stop()
 	w.converges(10*time.Second, append(rows, lateViewers...)...)
 	checkNoFaults(t, append(rows, lateViewers...)...)
 }
 
-// apiServer starts an additional API server with the given extra flags, and kills it when the test ends.
 func apiServer(t *testing.T, flags ...string) *cluster.APIServer {
 	t.Helper()
 	c := must(cluster.Open())(t)

@@ -45,14 +45,15 @@ func TestClientReconnects(t *testing.T) {
 			for _, stop := range stops {
 				stop()
 			}
-			// The program drops its oldest changes first. If it drops any change that the clients missed, it drops
-			// this one.
+			// The program drops its oldest changes first. This is the oldest change that the clients miss, so the
+			// program drops it first.
 			check(t, w.Apply(t.Context(), w.namespace, "new", "1"))
 			for range test.writes {
 				check(t, w.Apply(t.Context(), w.namespace, "it", randomText(test.size)))
 			}
 			check(t, w.Delete(t.Context(), w.namespace, "gone"))
-			check(t, w.Apply(t.Context(), w.namespace, "cm-1", "2")) // The object no longer matches odd=true.
+			// The object no longer matches the label selector odd=true.
+			check(t, w.Apply(t.Context(), w.namespace, "cm-1", "2"))
 			for _, v := range all {
 				run(t, v.Run)
 			}
@@ -107,14 +108,12 @@ func TestThousandClientsReconnect(t *testing.T) {
 	}
 }
 
-// randomText returns random text of about size bytes. Compression shortens it by only a quarter.
 func randomText(size int) string {
 	random := make([]byte, size*3/4)
 	_, _ = rand.Read(random)
 	return base64.StdEncoding.EncodeToString(random)
 }
 
-// compressibleText returns size bytes of text that compresses about as well as typical objects.
 func compressibleText(size, seed int) string {
 	text := make([]byte, 0, size+100)
 	for i := 0; len(text) < size; i++ {

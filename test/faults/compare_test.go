@@ -19,8 +19,6 @@ func (w *testbed) converges(timeout time.Duration, viewers ...*viewer.Viewer) ti
 	})
 }
 
-// compare compares the rows of each viewer (test client) with a quorum list (a list from etcd) for the viewer's
-// query.
 func (w *testbed) compare(viewers []*viewer.Viewer) error {
 	// Viewers with the same query share one list, even if they receive the rows in different forms (views).
 	lists := make(map[string]map[string]viewer.Row)
@@ -63,9 +61,9 @@ func (w *testbed) compareObject(name string, viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// changesConverge waits until the changes that each viewer (test client) received transform the rows in before into
-// the current rows. The test fails if two viewers received different changes, or the same changes in a different
-// order.
+// changesConverge waits until each viewer (test client) has received changes that transform the rows in the parameter
+// before into the current rows. The test fails if two viewers received different changes, or the same changes in a
+// different order.
 func (w *testbed) changesConverge(timeout time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
 	eventually(w.t, timeout, "changes lead to what the API server lists", func() error {
@@ -106,7 +104,6 @@ func waitForState(t *testing.T, timeout time.Duration, state string, viewers ...
 	})
 }
 
-// checkNotLive fails the test if a viewer (test client) had the state live at any time in the given period.
 func checkNotLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
 	t.Helper()
 	for i, v := range viewers {

@@ -22,7 +22,7 @@ import (
 
 const (
 	configMaps = "core/v1/configmaps"
-	// staleGrace is the maximum time from the interruption of a watch until its data has the state stale. The program
+	// staleGrace is the maximum time from the interruption of a watch until clients see the state stale. The program
 	// needs up to one second. Another second is for a slow test machine.
 	staleGrace = 2 * time.Second
 )
@@ -42,7 +42,6 @@ type testbed struct {
 	url       string // URL of the dashboard through the proxy down.
 }
 
-// options are the settings of a testbed that differ from the defaults.
 type options struct {
 	server     string // Address of an API server to use without a gate (the proxy that can refuse requests).
 	behindGate string // Address of an API server to use with a gate. Empty means the cluster's own.
@@ -123,8 +122,6 @@ func (w *testbed) newGate(s options) *link.Gate {
 	return gate
 }
 
-// startViewers starts count viewers (test clients) for each subscription in wants. The viewers run until the test
-// ends.
 func (w *testbed) startViewers(count int, wants ...viewer.Want) (viewers []*viewer.Viewer) {
 	w.t.Helper()
 	for _, want := range wants {
@@ -154,10 +151,10 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 
 func (w *testbed) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
 
-// views returns subscriptions in all forms (views) with rows: rows, table and window (a part of a sorted list). Each
-// occurs without a selector, and with a selector that ConfigMaps start and stop to match during churn. The window
-// without a selector does not contain all rows that match. The first subscription is of the view rows, and the last
-// one has two namespaces.
+// views returns one subscription for each form of messages (view) that contains rows: rows, table and window (a part
+// of a sorted list). It then adds the same three with a label selector that matches only some versions of each
+// ConfigMap. The window without a selector does not contain all rows that match. The first subscription is of the
+// view rows, and the last one has two namespaces.
 func (w *testbed) views() (views []viewer.Want) {
 	for _, labels := range []string{"", "odd=true"} {
 		want := w.rows()
@@ -187,7 +184,6 @@ func (w *testbed) object(name string) viewer.Want {
 	return viewer.Object(configMaps, w.namespace, name)
 }
 
-// churn makes random changes to ConfigMaps of the namespace, at most rate changes per second, until stop is called.
 func (w *testbed) churn(rate int) (stop func()) {
 	w.t.Helper()
 	end := w.Churn(w.t.Context(), w.namespace, rate)
@@ -202,8 +198,6 @@ func (w *testbed) churn(rate int) (stop func()) {
 	return stop
 }
 
-// eventually calls check until it returns nil, and returns the elapsed time. After the timeout, it fails the test.
-// description is part of the failure message.
 func eventually(t *testing.T, timeout time.Duration, description string, check func() error) time.Duration {
 	t.Helper()
 	elapsed, err := poll(timeout, check)
@@ -227,7 +221,6 @@ func poll(timeout time.Duration, check func() error) (elapsed time.Duration, err
 	}
 }
 
-// sleep waits for the duration of a fault, or long enough to check that nothing happens.
 func sleep(duration time.Duration) { <-time.After(duration) }
 
 // must returns the value of a call that can fail, or ends the test. Usage: must(f())(t), where f returns a value and

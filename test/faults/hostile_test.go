@@ -32,19 +32,20 @@ func TestHostileConnections(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "begin"))
 	waitForState(t, 20*time.Second, "live", w.startViewers(1, w.rows())...)
-	measureDelays(t, w, 50) // Complete one-time work before the measurement.
+	// The first measurement is ignored, so that the second one does not include one-time work of the program.
+	measureDelays(t, w, 50)
 	before := measureDelays(t, w, writes)
 
-	// The attackers run in another process of this test binary. Its low priority leaves the CPU time to the measured
-	// viewer.
+	// The attackers run in another process with the same test binary. Its low priority leaves the CPU time to the
+	// measured viewer.
 	attackers := exec.CommandContext(t.Context(), //nolint:gosec // It runs this test binary.
 		"nice", "-n", "19", os.Args[0], "-test.run=^TestHostileConnections$", "-test.v")
 	attackers.Env = append(os.Environ(), victimEnv+"="+strings.TrimPrefix(w.program.URL, "http://")+" "+w.namespace)
 	stdout := must(attackers.StdoutPipe())(t)
 	check(t, attackers.Start())
 	t.Cleanup(func() {
-		_ = attackers.Process.Kill() // The process does not end by itself.
-		_ = attackers.Wait()         // Wait reports that the process was killed.
+		_ = attackers.Process.Kill()
+		_ = attackers.Wait()
 	})
 	var openCount atomic.Int64
 	go func() {
@@ -184,7 +185,6 @@ func (a *attack) write(text string) error {
 	return err
 }
 
-// sleep waits for the given duration. If ctx ends first, it returns the error of ctx.
 func (a *attack) sleep(duration time.Duration) error {
 	select {
 	case <-a.ctx.Done():
@@ -194,7 +194,6 @@ func (a *attack) sleep(duration time.Duration) error {
 	}
 }
 
-// sendSlowHeader sends an HTTP header that never ends, at one byte per second.
 func sendSlowHeader(a *attack) error {
 	err := a.write("GET /r/core/v1/pods HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 	for err == nil {
@@ -207,7 +206,6 @@ func sendSlowHeader(a *attack) error {
 
 func stayIdle(a *attack) error { return a.sleep(time.Hour) }
 
-// upgrade opens a WebSocket without a WebSocket library, so that the attack can send arbitrary frames.
 func (a *attack) upgrade() error {
 	if err := a.write("GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\n" +
 		"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
@@ -250,7 +248,7 @@ func floodSubscriptions(a *attack) error {
 		if err := a.write(string(frame)); err != nil {
 			return err
 		}
-		if err := a.sleep(10 * time.Millisecond); err != nil { // Send 100 messages per second; the limit is 20.
+		if err := a.sleep(10 * time.Millisecond); err != nil { // This is 100 messages per second; the limit is 20.
 			return err
 		}
 	}

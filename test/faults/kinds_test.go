@@ -16,7 +16,6 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// kind identifies a kind of custom resource that a test defines.
 type kind struct{ group, plural, name string }
 
 func newKind() kind {
@@ -32,7 +31,6 @@ func definitions() schema.GroupVersionResource {
 	}
 }
 
-// createDefinition creates the CustomResourceDefinition of k, and waits until the API server serves the kind.
 func (w *testbed) createDefinition(k kind) {
 	w.t.Helper()
 	definition := &unstructured.Unstructured{Object: map[string]any{
@@ -56,7 +54,6 @@ func (w *testbed) createDefinition(k kind) {
 	})
 }
 
-// deleteDefinition deletes the CustomResourceDefinition of k, and waits until it no longer exists.
 func (w *testbed) deleteDefinition(k kind) {
 	w.t.Helper()
 	ctx := context.WithoutCancel(w.t.Context())
@@ -80,7 +77,7 @@ func (w *testbed) createObjects(k kind, names ...string) {
 		object := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": k.group + "/v1", "kind": k.name, "metadata": map[string]any{"name": name},
 		}}
-		// The endpoint of a new kind can be unavailable for a moment.
+		// For a moment, the API server can reject requests for a new kind, so the test retries.
 		eventually(w.t, 10*time.Second, "an object is created", func() error {
 			_, err := w.Dynamic.Resource(resource).Namespace(w.namespace).Create(
 				w.t.Context(), object, metav1.CreateOptions{},

@@ -8,7 +8,8 @@ import (
 	"glasshouse/test/faults/link"
 )
 
-// A watch that is cut every second resumes from its last resourceVersion, without a relist.
+// If a watch is cut every second, it resumes from its last resourceVersion. The program does not request all objects
+// again (relist).
 func TestWatchCutEverySecond(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))

@@ -12,12 +12,11 @@ import (
 type sample struct {
 	at     time.Time
 	bytes  int
-	cached int // The program's own estimate of its memory for objects and changes; included in bytes.
+	cached int // The program's own estimate of its memory for objects and changes, a part of the field bytes.
 }
 
 type samples []sample
 
-// watchMemory measures the program's memory every second until the test ends. soFar returns the measurements so far.
 func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 	t.Helper()
 	var mu sync.Mutex

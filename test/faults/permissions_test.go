@@ -19,8 +19,8 @@ import (
 )
 
 // A granted permission takes effect within a minute. After a permission is revoked, the rows that it allowed are
-// removed from the clients. This does not depend on the API server, which can continue a watch for minutes after
-// that.
+// removed from the clients. The program does not rely on the API server for this, because the API server can continue
+// a watch for minutes after the revocation.
 func TestPermissionGrantedAndRevoked(t *testing.T) {
 	t.Parallel()
 	c := must(cluster.Open())(t)
@@ -108,8 +108,8 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 	for _, kind := range []string{configMaps, "core/v1/serviceaccounts", "core/v1/resourcequotas"} {
 		viewers = append(viewers, w.startViewers(1, viewer.Rows(kind, names...))...)
 	}
-	// The first two viewers have rows: every namespace has one ConfigMap and one ServiceAccount, but no
-	// ResourceQuota.
+	// Only the viewers of ConfigMaps and of ServiceAccounts have rows: every namespace has one object of these kinds,
+	// but no ResourceQuota.
 	withRows := viewers[:2]
 	allShown := func() (err error) {
 		for _, v := range withRows {
@@ -124,8 +124,8 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 	reviews := func(r link.Request) bool {
 		return strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/v1/selfsubject")
 	}
-	// Wait until the first review of each namespace, an access review, is complete. The reviews after that are rules
-	// reviews. Their number is limited here.
+	// The first review of each namespace is an access review. Wait until all of these are complete. All later reviews
+	// are rules reviews, whose rate this test limits.
 	sleep(10 * time.Second)
 	before := w.gate.Count(reviews)
 	sleep(20 * time.Second)

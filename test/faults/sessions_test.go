@@ -26,12 +26,12 @@ func TestSubscribeRaces(t *testing.T) {
 	watching := w.startViewers(1, w.rows())
 	waitForState(t, 20*time.Second, "live", watching...)
 	stop := w.churn(100)
-	race(t, w, 1) // Complete one-time work before the measurement.
+	race(t, w, 1) // Run one race before the measurement, so that it does not include one-time work.
 	sleep(500 * time.Millisecond)
 	sockets, goroutines := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
 	var races sync.WaitGroup
 	for i := range 20 {
-		races.Go(func() { race(t, w, i) }) // 50 subscriptions in each goroutine.
+		races.Go(func() { race(t, w, i) })
 	}
 	races.Wait()
 	// Wait at most 5 s. Later, failed heartbeats would end leaked subscriptions and hide the leak.
@@ -71,7 +71,7 @@ func race(t *testing.T, w *testbed, seed int) {
 		t.Error(err)
 		return
 	}
-	defer func() { _ = conn.CloseNow() }() // Some subscriptions are still starting at this time.
+	defer func() { _ = conn.CloseNow() }() // Some subscriptions are still starting when the connection is cut.
 	conn.SetReadLimit(64 << 20)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -100,7 +100,7 @@ func race(t *testing.T, w *testbed, seed int) {
 		if random.IntN(3) == 0 {
 			sleep(time.Duration(random.IntN(3)) * time.Millisecond)
 		}
-		if random.IntN(5) > 0 { // The other subscriptions remain until the connection is cut.
+		if random.IntN(5) > 0 { // About one in five subscriptions remains until the connection is cut.
 			send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
 		}
 	}
@@ -121,7 +121,7 @@ func TestStopWithThousandClients(t *testing.T) {
 	waitForState(t, 30*time.Second, "live", viewers...)
 	stop := w.churn(20)
 	sleep(time.Second) // By then, the program is sending changes.
-	for range 20 {     // 20 clients that never read.
+	for range 20 {     // These 20 clients never read from their connections.
 		openUnread(t, w, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q]}`, configMaps, w.namespace))
 	}
 	start := time.Now()

@@ -63,7 +63,6 @@ func TestReaderThatNeverReads(t *testing.T) {
 	checkNoFaults(t, objects...)
 }
 
-// openUnread opens a WebSocket, and sends the subscribe message in frame. It never reads from the WebSocket.
 func openUnread(t *testing.T, w *testbed, frame string) {
 	t.Helper()
 	conn, _, err := websocket.Dial( //nolint:bodyclose // Closing the connection closes the body.
@@ -106,8 +105,8 @@ func TestAllReadersStall(t *testing.T) {
 	}
 	t.Logf("converged after %v", w.converges(30*time.Second, rows...))
 	w.objectConverges(10*time.Second, "cm-1", objects...)
-	// The program combines most changes of an object into one. Only the changes that are already in socket buffers
-	// are sent separately.
+	// The program combines most changes of an object into one. Only changes that were already in a socket buffer
+	// arrive separately.
 	if sum := checkNoFaults(t, rows...); sum.Events > len(rows)*changes/8 {
 		t.Errorf("got %d changes, want most folded", sum.Events)
 	}
@@ -116,7 +115,6 @@ func TestAllReadersStall(t *testing.T) {
 	}
 }
 
-// flood starts several writers. Each writer updates its own ConfigMap the given number of times.
 func (w *testbed) flood(ctx context.Context, writers, times int) error {
 	config := rest.CopyConfig(w.Config)
 	config.ContentType = "application/vnd.kubernetes.protobuf"

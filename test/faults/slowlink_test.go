@@ -8,7 +8,8 @@ import (
 )
 
 // The program must write each message within 10 s, but an object needs half a minute on a slow connection. If the
-// client requests chunks, it still receives the object on its first connection, without long pauses between chunks.
+// client requests chunks (messages in parts), it still receives the object on its first connection. The pauses
+// between chunks are short.
 func TestSlowLink(t *testing.T) {
 	t.Parallel()
 	const rate, size = 30, 1_000_000 // Rate in kB/s, size in bytes.
@@ -21,7 +22,7 @@ func TestSlowLink(t *testing.T) {
 	t.Logf("it has the object after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
 	check(t, w.Apply(t.Context(), w.namespace, "it", randomText(size)))
 	t.Logf("it has the next version after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
-	const maxSilence = 10 * time.Second // For comparison: the page in a browser reconnects after 35 s of silence.
+	const maxSilence = 10 * time.Second // For comparison: a browser reconnects after 35 s without a message.
 	if sum := checkNoFaults(t, v); sum.Connections != 1 || sum.Snapshots != 1 || sum.Patches != 1 ||
 		sum.Parts < 2*size>>16 {
 		t.Errorf("it took more than one connection, or was sent in one piece: %+v", sum)

@@ -20,16 +20,15 @@ import (
 
 const (
 	// ringAge is one minute more than the maximum age of changes in the program's history. Memory grows until the
-	// history is full.
+	// history is full, so the test measures growth only after this time. A run of less than 12 minutes measures it in
+	// its second half.
 	ringAge = 6 * time.Minute
-	// allowedGrowth is how many bytes the live heap (without objects and changes) is allowed to grow after ringAge. 4
-	// MiB are for the cache of patches that clients share, which can still grow. Another 4 MiB are for variation; one
-	// run varied by 1.5 MiB. In a run that is long enough, a leak exceeds this limit.
+	// allowedGrowth is how many bytes the live heap (without objects and changes) is allowed to grow after ringAge.
+	// Of these, 4 MiB are for the cache of patches that clients share, which can still grow. Another 4 MiB are for
+	// variation; one run varied by 1.5 MiB. In a run that is long enough, a leak exceeds this limit.
 	allowedGrowth = 8 << 20
 )
 
-// soak is a testbed with an additional API server. TestSoak repeatedly breaks the connections and processes of the
-// testbed.
 type soak struct {
 	*testbed
 
@@ -69,14 +68,14 @@ func TestSoak(t *testing.T) {
 	ofKind := viewer.Rows(s.kind.ref(), s.namespace)
 	s.rows = s.startViewers(5, append(s.views(), s.fields(), viewer.Rows(configMaps), ofKind)...)
 	s.objects, s.changes = s.startViewers(10, s.object("kept")), s.startViewers(5, s.testbed.changes())
-	s.startViewers(1, viewer.Rows("core/v1/pods")) // This viewer watches another kind, with many objects.
+	s.startViewers(1, viewer.Rows("core/v1/pods")) // This viewer watches a kind with many objects.
 	waitForState(t, 30*time.Second, "live", s.viewers()...)
 	memory := watchMemory(t, s.program)
 	goroutines := s.goroutines()
 
 	end, warmTime := time.Now().Add(duration), time.Now().Add(min(ringAge, duration/2))
 	stopLogging := run(t, func(ctx context.Context) { s.logProgress(ctx, end) })
-	before := 0 // Result of liveHeap after warmTime, when the history of changes has its full size.
+	before := 0 // Result of the method liveHeap when the program's history of changes has reached its full size.
 	for time.Now().Before(end) {
 		s.runRound()
 		if before == 0 && time.Now().After(warmTime) {
@@ -100,7 +99,7 @@ func TestSoak(t *testing.T) {
 		collected.withoutCached().slope(warmTime),
 	)
 	// After a permission is granted again, the program watches each namespace separately for some time. This needs
-	// more goroutines.
+	// more goroutines, so the test waits until they end.
 	_, leakErr := poll(time.Minute, func() error {
 		if now := s.goroutines(); now > goroutines+20 {
 			return fmt.Errorf("%d goroutines before, %d after", goroutines, now)
@@ -118,8 +117,8 @@ func TestSoak(t *testing.T) {
 	}
 	sum := checkNoFaults(t, s.viewers()...)
 	t.Logf("digests that agree: %d", sum.Digests)
-	// While its data has the state live, the program sends each subscription one digest (a hash of all rows) per
-	// minute.
+	// The program sends each subscription one digest (a hash of all rows) per minute while the data has the state
+	// live.
 	if duration > 3*time.Minute && sum.Digests == 0 {
 		t.Error("got no digest")
 	}
@@ -142,9 +141,9 @@ func (s *soak) withoutPermissions(action func()) error {
 }
 
 // liveHeap returns the size of the program's live heap without objects and changes, in bytes. It revokes the
-// program's permissions for the measurement, so that few objects remain. The program's estimate of their size is too
-// high to subtract it for many objects. It returns the minimum of five measurements, because some messages are always
-// in progress.
+// program's permissions for the measurement, so that few objects remain. With many objects, the result would be too
+// low, because the program's estimate of their size, which is subtracted, is too high. The result is the minimum of
+// five measurements, because some messages are always in progress.
 func (s *soak) liveHeap() (minimum int) {
 	s.t.Helper()
 	check(s.t, s.withoutPermissions(func() {
@@ -170,7 +169,7 @@ func (s *soak) logProgress(ctx context.Context, end time.Time) {
 			return
 		case <-tick.C:
 		}
-		memory, _ := s.program.RSS(ctx) // An error means that the test is ending.
+		memory, _ := s.program.RSS(ctx)
 		cached, _ := s.program.CachedBytes(ctx)
 		goroutines, _ := s.program.Goroutines(ctx)
 		s.t.Logf("%v to go: %d faults, %d mismatches, %d notes, RSS %d MB, %d MB cached, %d goroutines",
@@ -337,7 +336,6 @@ func (s *soak) freeze(ctx context.Context, l *link.Link, milliseconds int) error
 	return nil
 }
 
-// redefine deletes the CustomResourceDefinition of s.kind with all objects, and creates it again with other objects.
 func (s *soak) redefine() {
 	s.deleteDefinition(s.kind)
 	sleep(s.randomDuration(3000))

@@ -23,13 +23,12 @@ const (
 	otherClient     = "another-program" // ID of a second OAuth client at Dex, with the same secret
 )
 
-// dex is an OpenID Connect provider with one user. It serves over TLS on a loopback address.
 type dex struct {
 	*httptest.Server
 
 	store   storage.Storage
 	handler http.Handler
-	active  atomic.Pointer[http.Handler] // handler in use; initially the value of the field handler
+	active  atomic.Pointer[http.Handler] // Handler in use; initially the value of the field handler.
 }
 
 func newDex(t *testing.T, tokenLifetime time.Duration) *dex {
@@ -67,7 +66,6 @@ func newDex(t *testing.T, tokenLifetime time.Duration) *dex {
 
 func (d *dex) setHandler(handler http.Handler) { d.active.Store(&handler) }
 
-// registerClients registers the dashboard and a second OAuth client at the provider, with the given redirect URI.
 func (d *dex) registerClients(t *testing.T, redirectURI string) {
 	t.Helper()
 	for _, id := range []string{client, otherClient} {

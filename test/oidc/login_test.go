@@ -110,7 +110,7 @@ func TestSocketEndsWithItsToken(t *testing.T) {
 	p := run(t, provider)
 	b := newBrowser(t, provider)
 	b.logIn(p, "/status", password)
-	issued := time.Now() // the token was issued shortly before
+	issued := time.Now()
 	if b.page.Path != "/status" {
 		t.Fatalf("the login leads to %s", b.page)
 	}
@@ -134,7 +134,8 @@ func TestSocketEndsWithItsToken(t *testing.T) {
 	if code := websocket.CloseStatus(err); code != 4401 {
 		t.Errorf("the socket ends with %v, want 4401", err)
 	}
-	// The lower limit allows 5 s, because the token was issued shortly before the login had ended.
+	// The lower limit is 5 s less than the token's lifetime, because the token was issued shortly before the login
+	// ended.
 	if elapsed > lifetime+5*time.Second || elapsed < lifetime-5*time.Second {
 		t.Errorf("the socket ended %s after the login, want %s, and 5 s more at most", elapsed, lifetime)
 	}
@@ -171,7 +172,8 @@ func TestTokensForOtherClients(t *testing.T) {
 				provider.handler.ServeHTTP(w, r)
 				return
 			}
-			otherProvider.handler.ServeHTTP(w, r) // includes the signing keys, so the signature is valid
+			// The response includes the signing keys of the first provider, so the signature is valid.
+			otherProvider.handler.ServeHTTP(w, r)
 		}, http.StatusUnauthorized},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -27,10 +27,9 @@ import (
 type program struct {
 	t   *testing.T
 	url string
-	log *bytes.Buffer // only to be read after the process has ended
+	log *bytes.Buffer
 }
 
-// run starts the dashboard with OIDC login at the provider, and stops it when the test ends.
 func run(t *testing.T, provider *dex, args ...string) *program {
 	t.Helper()
 	path, kubeconfig := os.Getenv("DASHBOARD"), os.Getenv("KUBECONFIG")
@@ -94,11 +93,10 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 	return p
 }
 
-// browser is an HTTP client that keeps cookies and follows redirects.
 type browser struct {
 	t      *testing.T
 	client *http.Client
-	page   *url.URL // URL of the current page
+	page   *url.URL
 }
 
 func newBrowser(t *testing.T, provider *dex) *browser {

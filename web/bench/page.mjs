@@ -23,9 +23,9 @@ export async function browse(t) {
   return { browser, pid: server.process().pid };
 }
 
-// Runs in the page before its own scripts. It records times in milliseconds since the start of the navigation. Only
-// the times of changed cells are in milliseconds since 1970, because they are compared with the clock of the process
-// that changes the pods.
+// The following function runs in the page before the page's own scripts. It records times in milliseconds since the
+// start of the navigation. Only the times of changed cells are in milliseconds since 1970, because they are compared
+// with the clock of the process that changes the pods.
 function note() {
   const b = (window.bench = { firstRows: 0, all: 0, tasks: [], inputs: [], changes: new Map() });
   new PerformanceObserver((list) => {

@@ -1,5 +1,6 @@
 // Results of three other dashboards: Headlamp 0.45, kubewall 0.0.21 and Kite 0.7.8. Each figure is the best of the
-// three. The benchmark does not measure them again. They were measured once, on the same kind of machine as the page.
+// three. The figures were measured once, on the same kind of machine as the page. The benchmark does not measure them
+// again.
 
 /** Number of pods in the cluster when the other dashboards were measured. Results for other numbers are different. */
 export const pods = 10_000;

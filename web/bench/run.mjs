@@ -32,7 +32,7 @@ async function main() {
     return s.state === "live" && s.total;
   }, 120_000);
   const large = total > 50_000;
-  // The results of other dashboards are shown only if they are comparable: at about the same number of pods, and at
+  // The results of other dashboards are shown only if they are comparable: with about the same number of pods, and at
   // full CPU speed.
   const comparable = Math.abs(total - rivalPods) < rivalPods / 10;
   const rival = (figure, slow = 1) => (comparable && slow === 1 ? best[figure] : "");
@@ -110,7 +110,7 @@ async function main() {
         const writing = writeAt(pods, 100, 10);
         for (let i = 0; i < 4 * runs; i++) {
           times.push(await filter(page, ["a", "ap", "app-1", "running 1/1", "zzz", ""][i % 6]));
-          await pause(300); // time for some rows to move
+          await pause(300); // gives some rows time to move
         }
         await writing;
       });
@@ -253,7 +253,8 @@ async function main() {
       table.add(`${of}: longest task`, "ms", got.longest, bound(50), theirs("longest"));
       table.add(`${of}: sum of long tasks`, "s", got.sum, bound(0.2), theirs("sum"));
       if (rate === 1000) table.add(`${of}: input delay, worst of those above 16 ms`, "ms", got.delay, bar(100));
-      // Each write increments one restart count, so the sum shows how many writes the dashboard has received.
+      // The function restartsOf returned this sum of restart counts. Each write adds one to the sum, so it shows how
+      // many writes the dashboard has received.
       if (rate === 1000) table.add(`(${of}: reported by the API server until then)`, "", got.restartsReported, null);
       if (slow === 1) {
         table.add(`${of}: server CPU`, "s", got.server, bound(1), theirs("serverCPU"));
@@ -261,8 +262,8 @@ async function main() {
         table.add(`(${of}: the page's JS heap grew)`, "MiB", got.heap, null);
         table.add(`(${of}: server RSS grew)`, "MiB", got.rss, null, theirs("growth"));
       }
-      // On a machine with two cores, a task of the page waits while the API server and the writer use both cores. CPU
-      // time does not include this wait.
+      // This value is CPU time, which excludes waiting. On a machine with two cores, a task of the page also waits
+      // while the API server and the writer use both cores.
       table.add(
         `(${of}, and 5 s more: longest task by its own processor time)`,
         "ms",
@@ -273,7 +274,6 @@ async function main() {
   }
 }
 
-// Returns the sum of the restart counts of all pods in the namespace "big", as the dashboard reports them.
 async function restartsOf(dashboard) {
   const { columns, rows } = await (await fetch(`${dashboard.url}api/v1/snapshot/core/v1/pods?ns=big`)).json();
   const at = columns.findIndex((c) => c.name === "Restarts");
@@ -302,7 +302,6 @@ async function type(page, seconds) {
   }
 }
 
-// Returns the number of open pod watches at the API server.
 async function upstream() {
   const text = await metrics();
   const lines = text

@@ -13,8 +13,8 @@ const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const all = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
 const ofColors = ["color-contrast", "link-in-text-block"]; // axe rules whose result depends on the color scheme
 
-// Runs axe in both color schemes, in the dark one only with its color rules. what names the screen in error messages.
-// within is a CSS selector that limits the check to a part of the page.
+// Runs axe in both color schemes. In the dark scheme, it runs only the color rules. The parameter what is the name of
+// the screen in error messages. The parameter within is a CSS selector that limits the check to a part of the page.
 async function check(page, what, within = "html") {
   for (const [colorScheme, runOnly] of [
     ["light", { type: "tag", values: all }],
@@ -289,7 +289,8 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await state("failed with rows", { state: "failed", reason: "conversion webhook is away" }, "Failed");
     await state("forbidden with rows", { state: "forbidden", reason: "you may not any more" }, "Forbidden");
     await state("no longer served", { state: "absent" }, "Not available");
-    // The page does not reorder rows while the pointer is over them, so the change stays pending.
+    // Open the list and keep the pointer over its rows. The page then does not reorder them, so a later change stays
+    // pending.
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&sort=-data`);
     await page.locator('#tbody tr[data-name="a"] td').first().hover();
     await patch(`${maps}/b`, { data: { more: "x" } });

@@ -62,7 +62,8 @@ await test(
     );
     await page.locator("#export summary").click();
 
-    // The dashboard cannot receive these changes during the outage. The page keeps showing the last known data.
+    // The dashboard cannot receive the following changes during the outage. The page keeps showing the last known
+    // data.
     await remove(`${where}/goes`);
     await create(where, configMap("during-outage", { a: "1", b: "2" }));
     await patch(`${where}/other`, { data: { meanwhile: "yes" } });

@@ -33,7 +33,7 @@ function listen() {
     "securitypolicyviolation",
     (e) => void window.e2eBreach(`breach: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`),
   );
-  // A cell is highlighted so briefly that a polling test could miss it.
+  // The observer records each highlighted cell. A cell is highlighted so briefly that a polling test could miss it.
   new MutationObserver((list) => {
     for (const { target } of list) {
       if (target.hasAttribute("data-changed") && target.matches("td, th"))

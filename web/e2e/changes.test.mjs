@@ -12,7 +12,6 @@ await test("changes", { timeout: 240_000 }, async (t) => {
   const where = `/api/v1/namespaces/${ns}/configmaps`;
   const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
   const tab = (name, kind = "core/v1/configmaps") => `${dashboard.url}o/${kind}/${ns}/${name}?tab=changes`;
-  // Returns each entry of the timeline as one line of text: "Changed painter: data.a -1 +2".
   const changeTexts = (page) =>
     page.evaluate(() =>
       [...document.querySelectorAll(".timeline .change-entry")].map((e) => {
@@ -64,7 +63,6 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     ];
     await become("the changes", async () => (await changeTexts(early)).slice(0, 3), changed);
 
-    // A page that opens after the changes receives them from the history that the server keeps.
     const late = await open(t, `${list}&open=${ns}/one&tab=changes`);
     await become("the same changes", async () => (await changeTexts(late)).slice(0, 3), changed);
     assert.match(
@@ -89,7 +87,6 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       "Deleted Unknown author",
     ]);
 
-    // The filter matches authors and field paths.
     await late.getByLabel("Filter changes by field or author").fill("e2e-painter data.b");
     await become("what matches", () => changeTexts(late), [
       `Changed e2e-painter Update: data.b -${hostile}`,
@@ -309,7 +306,6 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     const { searchParams } = new URL(page.url());
     assert.deepEqual([searchParams.get("open"), searchParams.get("tab")], [`${ns}/busy`, "changes"]);
 
-    // After a switch to another list, the feed shows only the changes of that list.
     await page.locator("#picker a", { hasText: /^ConfigMaps\d*$/ }).click();
     await page.locator("#heading", { hasText: "ConfigMaps" }).waitFor();
     await api(
@@ -361,7 +357,8 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     for (const { resource } of asked) assert.ok(watched.has(resource), `${resource} is watched`);
     assert.ok(!watched.has("core/v1/services"), "Services were not opened");
 
-    // A click on an entry opens its object, here of another kind. The feed keeps showing all resources.
+    // A click on an entry of the feed opens its object, even if the list shows another kind. The feed keeps showing
+    // all resources.
     await page.locator(".feed .activity-entry", { hasText: "data.port 81 → 82" }).click();
     await page.locator("#panel .timeline .change-entry").first().waitFor();
     assert.match(page.url(), new RegExp(`/r/core/v1/configmaps\\?ns=${ns}&open=${ns}/left&tab=changes$`));

@@ -69,7 +69,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
       [", but for this word", "one", "some"],
     );
 
-    // Unfolded lines are inserted in several parts, and stay unfolded after a change of the object.
+    // Unfolding inserts the hidden lines in several steps. After a change of the object, they stay visible.
     const fold = page.locator(".diff .fold", { hasText: "393 unchanged lines" }).first();
     await fold.focus();
     await page.keyboard.press("Enter");
@@ -80,7 +80,8 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     assert.ok((await page.locator(".diff").textContent()).includes("line 17 of what"));
     await bounded(page);
 
-    // A focused fold button, block of lines or object name keeps the focus when a change redraws the comparison.
+    // The focus can be on a fold button, a block of lines or an object name. It stays there when a change redraws the
+    // comparison.
     const focused = () =>
       page.evaluate(() => [
         document.activeElement.className,
@@ -139,7 +140,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     await more.focus();
     await page.keyboard.press("Enter");
     await until("more", async () => (await laid(page))[0] > 4000);
-    // The focus moves to the first of the new lines.
+    // The "more lines" button adds lines and moves the focus to the first of them.
     await become("the focus", () => page.evaluate(() => document.activeElement.ariaLabel), "More lines");
     assert.equal(
       await page.evaluate(
@@ -153,7 +154,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
       /^2\d,\d\d\d more lines$/.test(await page.locator(".diff > .fold").last().innerText()),
     );
 
-    // Lines that the "more lines" button added are still shown after a change redraws the comparison.
+    // Lines that the "more lines" button added remain visible after a change redraws the comparison.
     const left = async () => Number((await page.locator(".diff > .fold").last().innerText()).replace(/\D/g, ""));
     const before = await left();
     await page.locator(".diff").evaluate((e) => { e.id = "before"; });

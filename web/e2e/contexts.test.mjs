@@ -107,7 +107,8 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
       await until("the rows", async () => (await table(p)).rows.length > 0);
     }
     await page.goBack();
-    // The address is from before the switch, but the page shows the cluster's new context.
+    // The address that the browser goes back to is from before the switch of the context. The page still uses the new
+    // one.
     await become("the cluster's name", () => name(page), "of-limited");
     await page.getByText("Forbidden: you can't list Pods").waitFor();
     assert.deepEqual((await table(page)).rows, []);

@@ -61,7 +61,6 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await page.goBack();
     await page.goBack();
     await until("the view before", async () => (await names(page)).length >= 3);
-    // A copied link shows the same rows on a page without JavaScript.
     const pasted = await newPage(t, browser, { javaScriptEnabled: false });
     await pasted.goto(link);
     assert.deepEqual(await pasted.locator("#tbody tr th a").allInnerTexts(), ["map-2", "map-10", "map-new"]);
@@ -73,7 +72,8 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await openLive(page, `${list}?ns=${ns}`);
     await page.locator("#labels").fill("tier in (front");
     await page.keyboard.press("Enter");
-    await page.locator("#note h2", { hasText: /selector/i }).waitFor(); // A loading note can be shown before.
+    // The text "selector" is needed, because a loading note can be shown first.
+    await page.locator("#note h2", { hasText: /selector/i }).waitFor();
     assert.match(await page.locator("#note").innerText(), /tier in \(front/);
     assert.doesNotMatch(await page.locator("#status").innerText(), /Live/);
     await page.locator("#labels").fill("tier in (front)");

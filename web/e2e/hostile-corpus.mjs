@@ -27,8 +27,8 @@ export const combined = `javascript:window.e2e.hit=1//${markup}'"${control}\n${l
 export const print = `<img src=x onerror="window.e2e.hit=1">`;
 const name = `<img src=x onerror=window.e2e.hit=1>${control}`;
 
-// Resources without a hostile object. The first three configure the API server itself. An object of the last one
-// requires a signed certificate request.
+// Resources for which no hostile object is created. The first three configure the API server itself. An object of the
+// last one requires a signed certificate request.
 const excludedResources = new Set([
   "apiservices",
   "flowschemas",
@@ -174,12 +174,12 @@ export async function kinds() {
   return found.sort((a, b) => Number(last.has(a.resource)) - Number(last.has(b.resource)));
 }
 
-const text = Symbol("text"); // type of a schema field that contains a string
-const bytes = Symbol("bytes"); // type of a schema field that contains base64
+const text = Symbol("text"); // type of a schema field whose value is plain text
+const bytes = Symbol("bytes"); // type of a schema field whose value is base64
 const key = "e2e.example.com";
 
-// Yields each string field ("leaf") in a schema, with its path. A type that contains itself is expanded only once.
-// all contains all schemas by name, and above contains the names of the enclosing schemas.
+// Yields each string field in a schema, with its path. A type that contains itself is expanded only once. The
+// parameter all contains all schemas by name, and the parameter above contains the names of the enclosing schemas.
 function* leaves(schema, all, path = [], above = []) {
   const ref = schema.$ref ?? schema.allOf?.find((s) => s.$ref)?.$ref;
   if (ref !== undefined) {
@@ -225,8 +225,9 @@ const steps = (field) =>
   );
 const under = (path, field) => field.every((step, i) => path[i] === step);
 
-// Returns the string fields among tried that caused a rejection: those below a field that the error names. If there
-// are none, it returns the fields below the nearest parent, but only if these are at most 8.
+// Returns the string fields in the list tried that caused a rejection: those below a field that the error names. If
+// there are none, it returns the fields in the list below the nearest parent of the named field, but only if these
+// are at most 8.
 function rejectedPaths(problem, tried) {
   const rejectedLeaves = new Set();
   for (const { field = "" } of problem.details?.causes ?? []) {
@@ -242,9 +243,9 @@ function rejectedPaths(problem, tried) {
   return rejectedLeaves;
 }
 
-// Returns the string fields among tried that the API server accepts together with those in taken. attempt sends an
-// object with the given fields, and returns the error or null. Fields that an error names are removed. If an error
-// names none, each half of the fields is tried separately.
+// Returns the string fields in the list tried that the API server accepts together with those in the list taken. The
+// function attempt sends an object with the given fields, and returns the error or null. Fields that an error names
+// are removed. If an error names none, each half of the list is tried separately.
 async function fit(attempt, taken, tried) {
   while (tried.length > 0) {
     const problem = await attempt([...taken, ...tried]);
@@ -275,8 +276,8 @@ async function filled(base, found, value, send) {
   let acceptedPaths = [];
   let left = found.map((l, position) => ({ ...l, index: position }));
   for (let round = 0; round < value.length; round++) {
-    // Each field tries the texts in value until the API server accepts one. Half of the fields try the last text
-    // first: it is short and has one line, and the page renders such texts differently.
+    // Each field tries the texts in the list value until the API server accepts one. Half of the fields try the last
+    // text first: it is short and has one line, and the page renders such texts differently.
     const with_ = left.map((l) => {
       const one = value[(round + (l.index % 2) * (value.length - 1)) % value.length];
       return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };

@@ -11,8 +11,9 @@ import { hostile, kinds, print, schemasOf, texts, combined } from "./hostile-cor
 import { Dashboard } from "./dashboard.mjs";
 import { until } from "./wait.mjs";
 
-// Runs in the page. It returns a list of problems: elements and attributes that the dashboard's own code never
-// creates, links to other sites, unmarked invisible characters, and layout that hostile text has changed.
+// The following function runs in the page. It returns a list of problems: elements and attributes that the
+// dashboard's own code never creates, links to other sites, unmarked invisible characters, and layout that hostile
+// text has changed.
 function strangers() {
   const found = [
     ...document.querySelectorAll(
@@ -30,8 +31,8 @@ function strangers() {
         found.push(`${e.tagName} leads to ${to}`);
     }
   }
-  // The page must replace each invisible character or bidirectional control by an isolated element that shows its
-  // code point.
+  // Find each invisible character or bidirectional control. The page must replace it with an element that shows its
+  // code point and has no effect on the text around it.
   const odd =
     /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -57,8 +58,8 @@ function strangers() {
   return found;
 }
 
-// Checks that the server's HTML at an address contains only elements that the templates use, no scripts or styles in
-// attributes, and no links to other sites. Returns the YAML text of the object in this HTML, or undefined.
+// Checks the server's HTML at an address. It must contain only elements that the templates use, no scripts or styles
+// in attributes, and no links to other sites. Returns the YAML text of the object in this HTML, or undefined.
 async function served(page, address) {
   const { strangers, yaml } = await page.evaluate(async ([address, own]) => {
     const answer = await fetch(address, { headers: { accept: "text/html" } });
@@ -105,7 +106,8 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   }));
   const strings = made.reduce((n, m) => n + m.paths.length, 0);
   passed(`${strings} strings of ${made.length} kinds contain it`);
-  // Smaller numbers would mean that hostile-corpus.mjs no longer creates all objects.
+  // The script hostile-corpus.mjs creates objects of more than 50 kinds, with more than 800 hostile strings. Smaller
+  // numbers would mean that it is broken.
   assert.ok(strings > 800 && made.length > 50, `${strings} strings of ${made.length} kinds`);
   const scripts = {
     ...list.find((k) => k.resource === "customresourcedefinitions"),
@@ -156,8 +158,8 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       events: "#panel .events :is(li, .note p):visible",
       related: "#panel :is(.card, .note h2)",
     };
-    // Checks that the panel shows the value of each annotation without changes. Controllers can change an annotation
-    // at any time, such as the revision of a Deployment, so the panel may show the value a moment later.
+    // Checks that the panel shows the value of each annotation unchanged. A controller can change an annotation
+    // during the check, such as the revision of a Deployment, so the panel may show the value a moment later.
     const annotated = async (m) => {
       const object = `api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`;
       await until(`the panel shows the annotations of ${m.resource}`, async () => {
@@ -203,7 +205,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
               annotations: { "e2e.example.com": `${combined}${combined}`, "e2e.example.com/new": texts.attribute },
             },
           };
-          // The patch of an immutable object, a ControllerRevision, fails with 422.
+          // A ControllerRevision is immutable, so its patch fails with 422.
           if ((await patch(m.at, to, { manager: print, allowed: [422] })).code === 422) continue;
           await panel.locator(".change-entry .by", { hasText: "<img src=x" }).first().waitFor();
           // The dashboard masks the annotations of Secrets, so the text must not appear.

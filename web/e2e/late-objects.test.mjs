@@ -1,5 +1,5 @@
-// These tests open the address of an object or a kind that does not exist yet. The page shows it as soon as it
-// exists.
+// These tests open the address of an object or a kind before it exists. The page shows the object or the kind as soon
+// as it exists.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -48,7 +48,7 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
       await page.getByText("This page opens automatically as soon as the cluster serves the resource.").waitFor();
       pages.push(page);
     }
-    // A page does not reload while a filter contains text or the palette is open.
+    // A page does not reload if it is busy: while a filter contains text or the palette is open.
     const busy = [];
     for (const [begin, end] of [
       [(page) => page.locator("#picker-filter").fill(name), (page) => page.locator("#picker-filter").fill("")],

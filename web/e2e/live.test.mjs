@@ -17,7 +17,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     "server-rendered rows are visible before the script starts, which it does even without an animation frame",
     async (t) => {
       const page = await newPage(t, browser);
-      await openLive(page, dashboard.url); // From now on, the server has rows to include in its HTML.
+      await openLive(page, dashboard.url); // The server now watches the list, so its HTML includes rows.
       await page.addInitScript(() => {
         const frame = window.requestAnimationFrame;
         window.requestAnimationFrame = () => 0;
@@ -62,7 +62,6 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await chooseNamespaces(page, ns);
     await page.waitForURL(new RegExp(`ns=${ns}$`));
     await until("the first pod to be ready", async () => (await row(page, "scaled"))?.Ready === "1/1");
-    // A list of only one namespace has no Namespace column.
     assert.deepEqual((await table(page)).head, ["Name", "Ready", "Up-to-date", "Available", "Age"]);
     assert.match((await row(page, "scaled")).Age, age);
 

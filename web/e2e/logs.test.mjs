@@ -170,7 +170,8 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     const painted = await page.evaluate(async () => {
       const seen = [];
       for (let n = 1; n <= 12; n++) {
-        if (n % 3 === 0) document.querySelector(".logs").style.paddingTop = `${n}px`; // moves the log like a banner
+        // Every third step moves the log down, as a banner above it would.
+        if (n % 3 === 0) document.querySelector(".logs").style.paddingTop = `${n}px`;
         await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
         seen.push([...document.querySelectorAll(".log-line")].some((e) => e.textContent.includes("visible line")));
       }
@@ -286,7 +287,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("lines", async () => (await texts(leaver)).length > 0);
     await remove(`${pods}/leaver`);
     await leaver.locator("#status", { hasText: "Deleted" }).waitFor();
-    // The page redraws the log when the banner "Deleted" appears above it. The lines must still be shown.
+    // When the banner "Deleted" appears above the log, the page redraws the log. Its lines must remain visible.
     await until("what was read to stay", async () => (await texts(leaver)).length > 0);
 
     await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles`, {

@@ -11,8 +11,8 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const [ns, other] = [await namespace(t), await namespace(t)];
   const where = (ns) => `/api/v1/namespaces/${ns}/configmaps`;
-  // The palette search "web 10" must match web-10 only. The random namespace names contain no "w", because their
-  // letters are hexadecimal digits.
+  // The palette search "web 10" must match only web-10. It cannot match the random namespace names, because their
+  // letters are hexadecimal digits, without "w".
   for (const name of ["a-1", "a-2", "web-10"]) await create(where(ns), configMap(name, { text: name }));
   await create(where(other), configMap("remote", { k: "", l: "" }));
   const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
@@ -76,7 +76,6 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await page.keyboard.type("toggle theme");
     await keys(page, "Enter");
     await become("the theme", () => page.evaluate(() => document.documentElement.dataset.theme), "dark");
-    // Control+Enter opens the selected resource in a new browser tab.
     await keys(page, "Control+k");
     await page.keyboard.type("secrets");
     await become("the kind", () => chosen(page), "Secrets");
@@ -295,12 +294,12 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await pop.waitFor({ state: "hidden" });
     await page.goBack();
     await become("one step back", () => query(page).getAll("ns"), [ns]);
-    // The list of namespaces is watched only while this chooser is open.
+    // Open the namespace chooser: the page watches the list of namespaces only while the chooser is open.
     await page.locator("#namespace-button").click();
     await pop.locator("[data-all]").check();
     await become("all of them", () => query(page).getAll("ns"), []);
     assert.equal(await page.locator("#namespace-button").innerText(), "All namespaces");
-    await page.mouse.click(700, 62); // position outside the popover
+    await page.mouse.click(700, 62); // a position outside the popover, to close it
     await pop.waitFor({ state: "hidden" });
     await page.goto(`${dashboard.url}r/core/v1/nodes`);
     await page.locator('#status[data-state="live"]').waitFor();
@@ -330,13 +329,11 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await page.reload();
     await become("the same after a reload", head, ["Namespace", "Name", "Ready", "Status", "Age", "Node"]);
     await become("rows as low as before", height, 20);
-    // When the user returns from another resource, the page adds the stored columns of Pods to the address.
     await page.locator('#picker a[data-ref="core/v1/services"]').click();
     await page.waitForURL(/services/);
     await page.locator('#picker a[data-ref="core/v1/pods"]').click();
     await become("what is remembered", () => query(page).getAll("cols").length, 6);
     await become("the columns", head, ["Namespace", "Name", "Ready", "Status", "Age", "Node"]);
-    // A link without columns shows the default columns, not the stored ones.
     await openLive(page, `${dashboard.url}r/core/v1/pods`);
     await become("the columns of the link", head, usual);
     await page.locator("#columns").click();
@@ -425,7 +422,8 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await keys(page, "p");
     await become("one pin", () => page.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), ["Deployments"]);
 
-    // The picker's count of ConfigMaps is updated while Secrets are shown. The page sends no request for it.
+    // While the page shows Secrets, the count of ConfigMaps in the picker is updated. The page sends no request for
+    // this.
     await openLive(page, `${dashboard.url}r/core/v1/secrets`);
     const count = async () => Number((await link("core/v1/configmaps").locator(".count").innerText()).replace(",", ""));
     await until("a count", count);

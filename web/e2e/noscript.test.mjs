@@ -17,7 +17,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
 
   await t.test("lists rows, and the picker opens other kinds", async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
-    // The first visits can happen before the server has listed the pods, so the page is loaded until it has rows.
+    // Load the page until it has rows, because the first visits can happen before the server has listed the pods.
     await until("rows in the HTML", async () => {
       await page.goto(dashboard.url);
       return (await names(page)).length > 50;
@@ -32,7 +32,6 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     ]);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
     assert.doesNotMatch(await page.locator("body").innerText(), /\bLive\b/, "a page without script is not live");
-    // Without scripts, links sort by a column, reverse the order, and open the next and the previous 100 rows.
     await page.locator("thead a", { hasText: "Name" }).last().click();
     assert.equal(new URL(page.url()).searchParams.get("sort"), "name");
     const forwards = await names(page);
@@ -104,7 +103,8 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
     await page.route("**/static/*.js*", (route) => route.abort());
     await page.goto(list);
-    // While the script could still be loading, the page shows the controls that need the script.
+    // The script cannot load in this test. As it could still be loading, the page shows the controls that need the
+    // script.
     assert.deepEqual(await seen(page), scripted);
     assert.deepEqual(
       await page.evaluate(() => [document.documentElement.scrollHeight, document.documentElement.scrollWidth]),

@@ -114,7 +114,6 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await keys("k", "Enter");
     await shows(page, "a-10");
     await keys("Escape");
-    // "/" moves the focus to the filter, and Enter moves it from the filter to the rows.
     await keys("/");
     assert.equal(await page.evaluate(() => document.activeElement?.id), "q");
     await page.keyboard.type("a-1");
@@ -126,14 +125,13 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await until("a row of those", async () => ["a-1", "a-10"].includes(await active(page)));
     await keys("/", "Escape");
     await become("all rows", async () => (await table(page)).rows.length, 5);
-    // After a reload, Tab and Enter reach the rows by the skip link.
+    // After a reload, Tab moves the focus to the link that skips to the rows. Enter follows the link.
     await page.reload();
     await page.locator('#status[data-state="live"]').waitFor();
     await keys("Tab");
     assert.equal(await page.evaluate(() => document.activeElement?.className), "skip");
     await keys("Enter", "j", "Enter");
     await shows(page, "a-1");
-    // In the panel, j and k show the next and the previous object. The focus stays on the panel's tab.
     await page.getByRole("tab", { name: "YAML" }).click();
     for (const [key, name] of [["j", "a-10"], ["j", "a-2"], ["k", "a-10"]]) {
       await keys(key);

@@ -129,7 +129,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await page.goBack();
     await until("the pod again", async () => (await page.locator("#panel h2").innerText()) === `${ns}/${name}`);
 
-    // On the pod's full page, the link to its owner opens the same list and panel.
+    // On the pod's full page, the link to its owner opens the same list and panel as the link in the pod's panel.
     await page.goto(`${dashboard.url}o/core/v1/pods/${ns}/${name}`);
     await page.locator(".owners a", { hasText: /^web$/ }).click();
     await page.waitForURL(panelURL("apps/v1/deployments", "web"));

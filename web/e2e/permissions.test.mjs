@@ -22,7 +22,6 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     assert.match(await note.innerText(), /Choose a namespace that you can read, or ask your cluster admin/);
     assert.equal((await table(page)).rows.length, 0);
     await page.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').waitFor();
-    // A tooltip with the reason appears on hover and on keyboard focus.
     await page.locator('#picker a[data-ref="core/v1/pods"]').focus();
     await become(
       "the reason",
@@ -52,8 +51,8 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     await page.locator("#count", { hasText: new RegExp(`^${want.length}$`) }).waitFor();
     const drawn = (await table(page)).rows.map((r) => r.Name);
     assert.ok(drawn.length > 5 && drawn.every((name) => want.includes(name)));
-    // The user cannot list namespaces, so the test types the name of a forbidden one. The page explains the problem,
-    // and links to the namespaces that the user can list.
+    // The user cannot list namespaces, so the test types the name of a namespace that is forbidden for this user. The
+    // page explains the problem, and links to the namespaces that the user can list.
     await page.keyboard.press("n");
     await page.locator("#namespace-button-pop .pop-note", { hasText: "Namespaces cannot be listed" }).waitFor();
     assert.deepEqual(await page.locator("#namespace-button-pop .pop-list .name").allInnerTexts(), ["shop"]);

@@ -22,7 +22,7 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
     await menu.click();
     await page.getByRole("link", { name: "Watch status" }).click();
     await page.waitForURL("**/status");
-    // The page replaces the cells while it loads, so one evaluation both finds and measures them.
+    // The page replaces the cells while it loads, so a single call both finds and measures them.
     const end = await page.waitForFunction(() => {
       const cells = [...document.querySelectorAll(".watch-rows .state .words")];
       return Math.max(0, ...cells.map((cell) => cell.getBoundingClientRect().right));

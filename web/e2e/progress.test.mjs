@@ -13,8 +13,8 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     const link = await gate(t);
     const dashboard = await Dashboard.start(t, { flags: link.flags });
     const page = await newPage(t, browser);
-    // On this slow link, the server receives the total number of objects too late. Therefore the test inserts the
-    // total into the server's messages to the page.
+    // On this slow link, the total number of objects reaches the server too late for a progress bar. Therefore the
+    // test inserts the total into the server's messages to the page.
     let total = "";
     await page.routeWebSocket(/live(\?|$)/, (ws) => {
       const server = ws.connectToServer();

@@ -1,5 +1,5 @@
-// Takes the screenshots for the README. The script changes objects of the demo cluster, so the pages show changes:
-// .ci/on-demo env DASHBOARD=bin/dashboard node web/e2e/readme-pictures.mjs docs
+// Takes the screenshots for the README. The script changes objects of the demo cluster, so that the pages show
+// changes. Usage: .ci/on-demo env DASHBOARD=bin/dashboard node web/e2e/readme-pictures.mjs docs
 import { join } from "node:path";
 import { browse, newPage, openLive } from "./browser.mjs";
 import { patch, read } from "./cluster.mjs";
@@ -40,7 +40,6 @@ try {
     page.screenshot({ path: join(folder, `${name}.png`), animations });
   const wide = await newPage(t, browser);
 
-  // The picture "list" shows the pods during the rollout of two Deployments.
   await openLive(
     wide,
     `${dashboard.url}r/core/v1/pods?ns=shop&cols=ready&cols=status&cols=restarts&cols=age&cols=ip&cols=node`,
@@ -54,7 +53,8 @@ try {
       (await wide.locator("#tbody [data-tone]", { hasText: /ContainerCreating|Pending/ }).count()) > 1 &&
       /[2-9]\.\d\/s|\d\d\/s/.test(await wide.locator("#rate").innerText()),
   );
-  await shoot(wide, "list", "allow"); // "allow": with animations, to show the highlights of changed cells
+  // The value "allow" permits animations, to show the highlights of changed cells.
+  await shoot(wide, "list", "allow");
   await rolled("catalog");
   await rolled("checkout");
 

@@ -8,8 +8,8 @@ import { create, deployment, namespace, patch, read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-// Runs in the page. It records the names of all rows that were shown, of rows that faded in when they were added, and
-// of deleted rows that were struck through.
+// The following function runs in the page. It records the names of all rows that were shown. It also records which
+// rows faded in after they were added, and which were struck through after they were deleted.
 function noteRows() {
   const note = (window.e2e.rows = { seen: [], fadedIn: [], struck: [] });
   const record = () => {
@@ -75,7 +75,6 @@ await test("a rollout is shown live", { timeout: 120_000 }, async (t) => {
     return names.length === 3 && !names.some((name) => old.includes(name));
   }, 60_000);
   await until("all to be ready again", async () => ready(await row(deployments, "web")), 30_000);
-  // After the rollout, the page and the API server must have the same pods.
   await until("the pods to be those of the API server", async () => isDeepStrictEqual(await shown(), await listed()));
   const { items } = await read(`/api/v1/namespaces/${ns}/pods`);
   assert.deepEqual(

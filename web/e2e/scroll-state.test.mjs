@@ -12,7 +12,7 @@ const firstRow = (page) => page.evaluate(() => {
     (tr) => tr.getBoundingClientRect().bottom > head + 1,
   )?.dataset.name;
 });
-// Waits for three animation frames. Updates that are drawn in a later frame are then complete.
+// Waits for three animation frames, so that updates that are drawn in a later frame are complete.
 const frames = (page) =>
   page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))),
@@ -81,7 +81,8 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await page.waitForURL(/secrets/);
       await page.goBack();
       await at(200);
-      // The user changes the filter, and then the sort order, and returns each time. The list restores its position.
+      // The user changes the filter and returns, and then changes the sort order and returns. Each time, the list
+      // restores its scroll position.
       await page.locator("#labels").fill("nothing=here");
       await page.locator("#labels").press("Enter");
       await page.locator("#note", { hasText: "No ConfigMaps match these namespaces" }).waitFor();
@@ -94,7 +95,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await page.goBack();
       await page.goBack();
       await at(200);
-      // The d key changes the density, and so the row height in pixels. The first visible row stays the same.
+      // The d key changes the density (the row height). The first visible row stays the same.
       for (const height of [30, 20, 24]) {
         await page.keyboard.press("d");
         await until(`rows of ${height} pixels`, () =>
@@ -102,7 +103,8 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         );
         await at(200);
       }
-      // Opening and closing an object in the panel does not scroll the list. Back and forward restore the position.
+      // Opening and closing an object in the panel does not scroll the list. Back and forward in the browser restore
+      // the scroll position.
       await page.locator(`#tbody tr[data-name="${name(202)}"] td`).last().click();
       await page.locator("#panel h2", { hasText: name(202) }).waitFor();
       await page.locator("#panel .close").click();
@@ -126,7 +128,6 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await at(200);
       await page.goBack();
       await at(200);
-      // A new visit of an address with an open object scrolls the list to that object.
       await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/${name(500)}`);
       await page.locator(`#tbody tr[data-name="${name(500)}"]`).waitFor();
     });
@@ -134,7 +135,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
     await t.test(`is kept if the user scrolled before the page was live, in ${what}`, async (t) => {
       const page = await newPage(t, browser);
       const delivery = { delayed: false, delayedMessages: [] };
-      let script = null; // promise that delays the response with the page's script
+      let script = null; // promise that delays the response that contains the page's script
       await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, (ws) => {
         const server = ws.connectToServer();
         server.onMessage((m) => void (delivery.delayed ? delivery.delayedMessages.push(() => ws.send(m)) : ws.send(m)));
@@ -152,7 +153,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         () => page.goto(address, { waitUntil: "commit" }),
         () => page.goto(`${address}&open=${ns}/${name(500)}`, { waitUntil: "commit" }),
       ];
-      let to = 20; // scroll position in rows; differs from the position that the page stored in the previous case
+      let to = 20; // scroll position in rows; not the one that the page stored in the previous case
       for (const [how, load, before] of [
         ["reloaded, before the rows", reload, "rows"],
         ["reloaded, before the script", reload, "script"],

@@ -72,11 +72,12 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     await page.locator("#panel .page-link").click();
     await page.locator('#status[data-state="live"]').waitFor();
     texts.push(await page.content());
-    // A filter with the start of a masked value must match nothing. Otherwise, users could guess the value from the
-    // number of rows.
+    // Filter by the start of a masked value. No row must match, because the number of matching rows would help users
+    // to guess the value.
     await openLive(page, `${dashboard.url}r/core/v1/secrets?ns=${ns}&q=${canaries.changed.slice(0, 9)}`);
     await page.locator("#note h2").waitFor();
-    // Messages after this point can contain the search text, because it is part of the address. They are not checked.
+    // The messages before this point are checked for Secret values. Later messages can contain the search text,
+    // because it is part of the address.
     const plain = page.wire.length;
     assert.ok(plain > 10, "there are frames and bodies to search");
     for (const [route, accept] of [

@@ -31,7 +31,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     return url;
   };
 
-  // Chromium logs the rejected requests of guests to the console. The tests expect these lines.
+  // Chromium logs rejected requests of guests to the console. The tests allow these log lines.
   const allow = [/status of 40[134]/, /WebSocket connection/];
   const owner = await newPage(t, browser, { allow });
   await openLive(owner, list);
@@ -156,7 +156,8 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       assert.doesNotMatch(text, /secrets|deployments|core\/v1\/pods/, path);
     }
 
-    // Opening a link needs JavaScript. With the guest's cookies, the shared pages work without it.
+    // Opening a link needs JavaScript. After that, the shared pages work without JavaScript, with the guest's
+    // cookies.
     const plain = await guests(t, { javaScriptEnabled: false });
     await plain.goto(url);
     assert.match(await plain.locator("#opening").innerText(), /needs JavaScript/);
@@ -199,7 +200,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     t.diagnostic(`a share taken back was gone from the guest's page after ${Date.now() - began} ms`);
     assert.doesNotMatch(await guest.evaluate(() => document.body.innerText), /a-1|a-2/);
     await owner.keyboard.press("Escape");
-    // These events make a disconnected page reconnect. The page of a revoked link must not reconnect.
+    // A disconnected page reconnects on the following events. The page of a revoked link must not reconnect.
     await guest.evaluate(() => {
       dispatchEvent(new Event("online"));
       document.dispatchEvent(new Event("visibilitychange"));
@@ -263,9 +264,9 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       () => owner.evaluate(() => document.activeElement.getAttribute("name")),
       "what",
     );
-    await owner.keyboard.press("ArrowDown"); // selects the option "Resources and namespaces"
+    await owner.keyboard.press("ArrowDown");
     await become("the choice", () => owner.locator("input[name=what]:checked").inputValue(), "kinds");
-    await owner.keyboard.press("Tab"); // moves the focus to the filter of the resource list
+    await owner.keyboard.press("Tab");
     await owner.keyboard.type("services");
     await owner.locator(".share-list li", { hasText: /^Services/ }).waitFor();
     await owner.keyboard.press("Enter");

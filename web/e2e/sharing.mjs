@@ -44,7 +44,7 @@ export async function readCode(page) {
 export async function revoke(page) {
   if (!(await page.locator("#sharing[open]").count())) await page.locator("button.share-button:visible").click();
   await page.getByRole("tab", { name: "Links" }).click();
-  // A dialog that was open before can still list an ended link until its next update.
+  // If the dialog was already open, it can list an ended link until its next update.
   await become("the list of links", () => page.locator(".share-links > li").count(), 1);
   await page.getByRole("button", { name: "Revoke" }).click();
   await page.locator(".share-links button.danger").click();

@@ -215,8 +215,8 @@ try {
     });
   }
   await screen("state-syncing", async () => {
-    // The proxy that gate starts slows down the list. The server then receives the total number of objects too late,
-    // so the script inserts the total into the server's messages.
+    // The function gate starts a proxy that slows down the list. The total number of objects then reaches the server
+    // too late for a progress bar, so the script inserts the total into the server's messages.
     const link = await gate(t);
     const other = await Dashboard.start(t, { flags: link.flags });
     await openLive(page, `${other.url}r/core/v1/nodes`);

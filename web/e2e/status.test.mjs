@@ -26,7 +26,6 @@ const scopes = (page) => page.evaluate(() => {
     Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])),
   );
 });
-// Returns the status row of LimitRanges. No other test changes LimitRanges.
 const limitRanges = async (page) => (await scopes(page)).find((s) => s.Resource === "limitrangescore/v1");
 
 await test("status", { timeout: 120_000 }, async (t) => {
@@ -36,8 +35,8 @@ await test("status", { timeout: 120_000 }, async (t) => {
 
   await t.test("reports that nothing is watched, then the watches that pages start", async (t) => {
     const page = await newPage(t, browser);
-    // On this page, the script starts watches that detect new resources. This request gets the HTML without running
-    // the script, so nothing is watched yet.
+    // The script of the status page starts watches. This request gets the HTML without running the script, so the
+    // server watches nothing yet.
     const html = await (await page.request.get(`${dashboard.url}status`, { headers: { accept: "text/html" } })).text();
     assert.match(html, /<h2>Nothing is watched<\/h2>/);
     assert.doesNotMatch(html, /<tbody id="scopes"><tr/);
@@ -55,7 +54,8 @@ await test("status", { timeout: 120_000 }, async (t) => {
     assert.deepEqual([seen.Scope, seen.Readers], ["all", "1"]);
     assert.ok(await page.locator("#note").isHidden());
 
-    // The object count is updated, and the age increases even if nothing changes.
+    // The row of a watch shows a new object count after a change. The time since its state changed increases even
+    // without changes.
     const before = Number(seen.Objects);
     const where = `/api/v1/namespaces/${ns}/limitranges`;
     await create(where, { metadata: { name: "counted" }, spec: { limits: [{ type: "Pod", max: { cpu: "1" } }] } });
@@ -67,7 +67,6 @@ await test("status", { timeout: 120_000 }, async (t) => {
     await remove(`${where}/counted`);
     await become("the objects", async () => (await limitRanges(page)).Objects, String(before));
 
-    // A row links to the list of its resource, and the header of every page links to this page.
     await page.locator("#scopes a").filter({ hasText: /^limitranges$/ }).click();
     await page.locator('#status[data-state="live"]', { hasText: "Live" }).waitFor();
     await page.locator("header a.quiet").click();

@@ -95,8 +95,8 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     assert.equal(await updateNotice(page).count(), 0);
   });
 
-  // Headless Chromium never hides a page, so the test overrides document.hidden. It shortens timers of one minute or
-  // more to 1/60.
+  // Headless Chromium never hides a page, so the test overrides document.hidden. It also shortens timers of one
+  // minute or more to 1/60 of their delay, so that the test is faster.
   await t.test("reloads only hidden lists without state", async (t) => {
     const hide = () => {
       Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
@@ -123,8 +123,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     };
     let stopped = false;
     const sockets = [];
-    // Forwards messages up to the one that announces the new build. Then it closes this connection and all later
-    // ones.
+    // Forwards messages up to the one that announces the new build. Then closes the connection, and each later one.
     const cut = (m, ws) => {
       if (stopped === "for good") return void ws.close({ code: 3000 });
       ws.send(JSON.stringify(m));
@@ -133,19 +132,20 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
         ws.close({ code: 3000 });
       }
     };
-    // Drops the state messages of subscriptions, so that the page does not become live.
+    // Drops messages about the state of subscriptions, so that the page does not become live.
     const suppressState = (m, ws) => {
       if (!stopped || m.type !== "state") return void ws.send(JSON.stringify(m));
       if (!sockets.includes(ws)) sockets.push(ws);
     };
     const back = (page) => page.evaluate(() => dispatchEvent(new Event("online")));
-    // Passes the requests with which the page's script checks its address to the function answer. The browser's own
-    // navigation requests still reach the server.
+    // Intercepts the requests with which the page's script checks its own address. The function answer responds to
+    // them. Navigation requests of the browser still reach the server.
     const asked = (answer) => (page) =>
       page.route("**/r/**", (route) => (route.request().isNavigationRequest() ? route.continue() : answer(route)));
     const other = (route) =>
       route.fulfill({ contentType: "text/html", body: '<script type="module" src="/static/app.js?v=0"></script>' });
-    // Each entry: reason that prevents a reload, page, function that creates the reason, function that removes it.
+    // Each entry contains a reason that prevents a reload, a page, a function that creates the reason, and a function
+    // that removes it.
     const blockers = [
       ["an object", await open(`&open=${ns}/nowhere`), () => {}, (page) => page.locator("#panel .close").click()],
       ["the activity", await open(), (page) => page.keyboard.press("a"), (page) => page.keyboard.press("a")],

@@ -119,7 +119,6 @@ await test("windowed lists", { timeout: 180_000 }, async (t) => {
     await become("the first", async () => (await names(page))[0], "kube-root-ca.crt");
     await page.locator(`#tbody tr[data-name="${name(5)}"] td`).last().click();
     await page.locator("#panel h2", { hasText: name(5) }).waitFor();
-    // After a jump to 90 % of the list and back, the page requests the rows in the viewport.
     await scroll(page, 0.9);
     await until("other rows", async () => (await names(page)).includes(name(1075)));
     await scroll(page, 0);
@@ -259,7 +258,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
         return [];
       }
     });
-  // Opens an address and returns the view ("table" or "window") of each subscription of the page.
+  // Opens an address. Returns the page, and the view ("table" or "window") of each of its subscriptions.
   const asked = async (address, words) => {
     const page = await newPage(t, browser);
     await openLive(page, address);
@@ -269,8 +268,8 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   for (const address of [list, `${list}?ns=${ns}`])
     assert.deepEqual((await asked(address, limit)).views, ["table"], `at the limit, ${address}`);
 
-  // This page has a sort order, a filter, a scroll position and an open object. Rows that are added later sort after
-  // the visible ones.
+  // Open a page with a sort order and a filter, and later a scroll position and an open object. Rows that are added
+  // later sort after the visible ones, so that they do not move these.
   const { page } = await asked(`${list}?sort=number&q=thing`, `${limit} of ${limit}`);
   await page.evaluate(() => {
     const e = document.getElementById("rows");
@@ -338,8 +337,8 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
     () => page.locator(`#picker a[data-ref="${group}/v1/things"] .count`).first().textContent(),
     String(limit),
   );
-  // For about one second, the server's count can still include the deleted row. The test reloads the page until the
-  // count is correct.
+  // Reload the page until the count is correct. For about one second, the server's count can still include the
+  // deleted row.
   await until("the page to have all rows", async () => {
     const earlier = views(page).length;
     await page.reload();
@@ -426,7 +425,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   const pageState = (page) => page.evaluate(() => {
     const text = (id) => { const e = document.getElementById(id); return e === null || e.hidden ? "" : e.textContent; };
     const rows = [...document.querySelectorAll("#tbody tr[data-name]")];
-    // Replaces times of day, because the two pages receive a change at different times.
+    // Replaces times of day by a word, because the two compared pages receive a change at different times.
     const timeless = (t) => t?.replace(/\d\d:\d\d:\d\d/g, "time") ?? null;
     const age = [...document.querySelectorAll("#table thead th")].findIndex((th) => th.textContent.trim() === "Age");
     return {
@@ -487,7 +486,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   const filter = (q) => both((page) => page.locator("#q").fill(q));
   const press = (key) => both((page) => page.keyboard.press(key));
   const sort = (column) => both((page) => page.locator("thead button", { hasText: column }).click());
-  // Returns the reload counter that each page shows. A page counts a reload only if it had rows before.
+  // Returns the number of reloads that each page shows. A page counts a reload only if it already had rows.
   const reloadCounts = () =>
     both((page) =>
       page.evaluate(() => {
@@ -495,8 +494,8 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
         return e.hidden ? "" : e.textContent;
       }),
     );
-  // Returns the text of all exports of the list, without the cursor and the watch start, which differ between the two
-  // servers.
+  // Returns the text of all exports of the list. It omits the cursor (stream position) and the start time of the
+  // watch, because they differ between the two servers.
   const exported = async (page) => {
     const links = await page
       .locator("#export a[data-format]")
@@ -650,7 +649,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     await goTo(`ns=${ns},${other}&q=other-`);
     await same("of two namespaces", (s) => s.count === "3 of 1,203" && has("other-2", other)(s));
     await patch(`${where(other)}/other-2`, { metadata: { labels: { app: "db" } } });
-    // The test waits until both servers have the new label. Otherwise, the next page could receive the label as a
+    // Wait until both servers have the new label. Otherwise, the page that opens next could receive the label as a
     // live change, and would highlight it.
     await until("both servers to have the change", async () => {
       const answers = await Promise.all(

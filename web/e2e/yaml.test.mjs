@@ -6,7 +6,7 @@ import { configMap, create, kubeconfig, namespace, patch, read } from "./cluster
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-const freeze = 300; // maximum CPU time of one task of the page, in ms
+const freeze = 300; // maximum CPU time of one task of the page, in ms; a longer task would freeze the page
 
 await test("YAML", { timeout: 240_000 }, async (t) => {
   const browser = await browse(t);
@@ -21,7 +21,6 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await until("the text", async () => (await text(page)).includes(last));
     return page;
   };
-  // Returns the complete YAML text in the page, including folded lines.
   const text = (page) =>
     page.evaluate(() =>
       [...document.querySelectorAll(".yaml .line")]
@@ -157,7 +156,6 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     }));
     assert.notEqual(before.selected, "");
     for (let i = 1; i <= 30; i++) {
-      // Each patch adds or removes lines above and below the visible lines.
       await patch(
         `${where}/busy`,
         {
@@ -203,7 +201,6 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await until("few lines", async () => (await shown(page)).length === 4);
     assert.deepEqual((await shown(page)).map((l) => l.split(":")[0]), ["apiVersion", "data", "kind", "metadata"]);
     assert.equal(await text(page), all, "all of it is in the page");
-    // Copying a selection includes its folded lines.
     await region(page).focus();
     await page.keyboard.press("Control+a");
     await page.keyboard.press("Control+c");
@@ -294,8 +291,8 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
           await page.locator(there).first().waitFor();
         });
       };
-      // The function time waits for an element that matches a selector. These selectors must be cheap: a text search
-      // in all lines would itself be a long task.
+      // The function time waits for an element that matches a selector. The selectors must be cheap, because
+      // searching for a text in all lines would itself be a long task.
       const address = `${dashboard.url}o/core/v1/configmaps/${ns}/${name}?tab=yaml`;
       await time("opened", () => page.goto(address), '.yaml.text[aria-label*=" lines"]');
       await page.locator('#status[data-state="live"]').waitFor();

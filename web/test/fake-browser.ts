@@ -1,6 +1,6 @@
 import type { LiveHost } from "../static/src/net/live.ts";
 
-// A fake browser with fake time. The test advances its clock.
+// A fake browser with fake time. The test advances the clock of the browser.
 export class Browser implements LiveHost {
   time = 0;
   sockets: Socket[] = [];
@@ -23,7 +23,7 @@ export class Browser implements LiveHost {
   cancel(timer: unknown): void { this.timers.delete(timer as number); }
   report(what: string): void { this.reports.push(what); }
   accessEnded(again: () => void): void { this.reconnects.push(again); }
-  clusterSwitches = 0; // number of times that the server reported another cluster
+  clusterSwitches = 0; // number of times that the server reported a different cluster
   clusterSwitched(): void { this.clusterSwitches++; }
 
   advance(ms: number): void {

@@ -30,7 +30,7 @@ const (
 	// Placeholder is a string in the files of the variant "team". Users must replace it with the addresses of their
 	// ingress controller.
 	Placeholder = "INGRESS_ADDRESSES"
-	// Addresses replaces Placeholder in the objects that Kustomize and Helm return.
+	// Addresses is the example address range that Kustomize and Helm insert instead of Placeholder.
 	Addresses = "192.0.2.7/32"
 )
 
@@ -103,7 +103,6 @@ func Helm(root, name string, values map[string]any) (Objects, error) {
 	return objects, nil
 }
 
-// add parses one YAML or JSON document and adds its object. It ignores an empty document.
 func (o Objects) add(document []byte) error {
 	text, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
@@ -122,7 +121,7 @@ func (o Objects) add(document []byte) error {
 	return nil
 }
 
-// Decode decodes each object of the given kind into a T, and calls the function each with it.
+// Decode decodes each object of the given kind into a T, and calls the function each with the result.
 func Decode[T any](objects Objects, kind string, each func(T)) error {
 	for key, object := range objects {
 		if object["kind"] != kind {

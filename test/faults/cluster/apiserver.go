@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// commands contains the command lines of the demo cluster's programs, such as its API server and etcd.
 type commands struct {
 	Path string
 	Args map[string][]string
@@ -55,7 +54,7 @@ func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string)
 	if err != nil {
 		return nil, fmt.Errorf("find a free port: %w", err)
 	}
-	defer func() { _ = listener.Close() }() // The listener only finds a free port.
+	defer func() { _ = listener.Close() }() // The listener only finds a free port, so it is closed again.
 	config := rest.CopyConfig(c.Config)
 	config.Timeout = time.Second
 	client, err := rest.HTTPClientFor(config)
@@ -101,7 +100,7 @@ func (a *APIServer) Start(ctx context.Context) error {
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // Wait returns an error, because Kill ends the process.
+			_ = cmd.Wait() // Ignore the error: Wait returns one because Kill ends the process.
 		}
 	}()
 	if err := <-started; err != nil {
@@ -140,7 +139,7 @@ func (a *APIServer) Kill() {
 	if a.process == nil {
 		return
 	}
-	_ = a.process.Kill() // An error means that the process has already ended.
+	_ = a.process.Kill()
 	<-a.ended
 	a.process = nil
 }

@@ -29,7 +29,8 @@ func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 
 // Apply stores value in a ConfigMap, and creates the ConfigMap if necessary. The names of its data keys depend on
 // value, so that a patch for one version does not apply to another. The number of keys also depends on value, so that
-// changes move the row in a list sorted by this number. The label odd is true if the last digit of value is odd.
+// changes move the row in a list that is sorted by this number. The label odd has the value true if the last digit of
+// value is odd.
 func (c *Cluster) Apply(ctx context.Context, namespace, name, value string) error {
 	maps := c.Core.CoreV1().ConfigMaps(namespace)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels(value)}, Data: Data(value)}
@@ -47,8 +48,8 @@ func labels(value string) map[string]string {
 	return map[string]string{"odd": strconv.FormatBool(value[len(value)-1]%2 == 1)}
 }
 
-// Data returns the data of a ConfigMap for the given value. It includes a long constant text, so that a patch is
-// shorter than the complete object.
+// Data returns the data of a ConfigMap for the given value. The data includes a long constant text, so that a patch
+// is shorter than the complete object.
 func Data(value string) map[string]string {
 	sum := crc32.ChecksumIEEE([]byte(value))
 	data := map[string]string{"v": value, "same": strings.Repeat("as before ", 20)}

@@ -25,8 +25,8 @@ import (
 
 // Cluster contains clients and files of the demo cluster.
 type Cluster struct {
-	Kubeconfig string // Path of the administrator's kubeconfig.
-	Dir        string // Data directory of the demo cluster.
+	Kubeconfig string
+	Dir        string
 	Config     *rest.Config
 	Core       kubernetes.Interface
 	Dynamic    dynamic.Interface

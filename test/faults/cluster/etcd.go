@@ -24,7 +24,6 @@ func (c *Cluster) Compact(ctx context.Context) error {
 	return c.etcd(ctx, "/v3/kv/compaction", `{"revision":"`+current.Header.Revision+`","physical":true}`, &struct{}{})
 }
 
-// etcd sends a request to the JSON gateway of etcd, and decodes the response into result.
 func (c *Cluster) etcd(ctx context.Context, path, body string, result any) error {
 	cmds, err := c.commands()
 	if err != nil {
@@ -59,8 +58,8 @@ func (c *Cluster) etcd(ctx context.Context, path, body string, result any) error
 	return nil
 }
 
-// flag returns the value of a command-line flag of a program such as kube-apiserver. part is the name of the program.
-// flag searches for the first argument that starts with prefix, and returns the text after prefix.
+// flag returns the value of a command-line flag of a program. The parameter part is the name of the program, such as
+// kube-apiserver. The value is the text after prefix in the first argument that starts with prefix.
 func (c *commands) flag(part, prefix string) string {
 	for _, arg := range c.Args[part] {
 		if value, ok := strings.CutPrefix(arg, prefix); ok {

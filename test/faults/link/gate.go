@@ -31,7 +31,7 @@ type Gate struct {
 
 // GateOptions are the options of NewGate.
 type GateOptions struct {
-	Server     string          // URL of the API server.
+	Server     string
 	TLS        *tls.Config     // Configuration for connections to the API server.
 	Serve      tls.Certificate // Certificate for the Gate's clients, valid for the API server's name.
 	NoListEnds bool            // Whether to drop the bookmark that ends a streaming list.
@@ -61,7 +61,7 @@ func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 	}
 	go func() {
 		defer close(g.ended)
-		_ = g.server.ServeTLS(listener, "", "") // ServeTLS ends with an error when Close is called.
+		_ = g.server.ServeTLS(listener, "", "")
 	}()
 	return g, nil
 }

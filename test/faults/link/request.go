@@ -61,8 +61,8 @@ func parseRequest(r *http.Request) Request {
 	return request
 }
 
-// wrapWatch counts responses with status 410. It replaces the body of a successful watch response with a watchBody,
-// which also counts 410 errors in the body.
+// wrapWatch counts responses with status 410. It replaces the body of a successful watch response with a watchBody (a
+// reader that counts 410 errors in the body).
 func (g *Gate) wrapWatch(response *http.Response) error {
 	if query := response.Request.URL.Query(); query.Get("watch") == "" || response.StatusCode != http.StatusOK {
 		if response.StatusCode == http.StatusGone {
@@ -90,7 +90,6 @@ type watchBody struct {
 	err      error
 }
 
-// Read implements io.Reader.
 func (l *watchBody) Read(p []byte) (int, error) {
 	for len(l.buffered) == 0 && l.err == nil {
 		l.buffered, l.err = l.reader.ReadBytes('\n')
@@ -109,5 +108,4 @@ func (l *watchBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close implements io.Closer.
 func (l *watchBody) Close() error { return l.body.Close() }

@@ -29,7 +29,8 @@ func (p *Program) CachedBytes(ctx context.Context) (int, error) {
 
 // LiveHeap runs a garbage collection in the program, and returns the size of the remaining heap in bytes.
 func (p *Program) LiveHeap(ctx context.Context) (int, error) {
-	text, err := p.get(ctx, "/debug/pprof/heap?gc=1&debug=1") // HeapAlloc in this text does not count the profile.
+	// HeapAlloc in this text excludes the memory for the profile itself.
+	text, err := p.get(ctx, "/debug/pprof/heap?gc=1&debug=1")
 	if err != nil {
 		return 0, err
 	}

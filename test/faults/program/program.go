@@ -25,7 +25,7 @@ type Program struct {
 	out     *buffer
 	ended   chan struct{}
 	err     error
-	metrics string // URL of the listener for metrics and profiles.
+	metrics string
 }
 
 // Options are the path, arguments and environment of a dashboard process.
@@ -99,7 +99,7 @@ func (p *Program) Stop(timeout time.Duration) error {
 	case <-p.ended:
 		return p.err
 	case <-time.After(timeout):
-		_ = p.cmd.Process.Kill() // An error means that the program has already ended.
+		_ = p.cmd.Process.Kill()
 		<-p.ended
 		return errors.New("it did not end within " + timeout.String())
 	}

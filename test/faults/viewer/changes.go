@@ -10,8 +10,8 @@ type Change struct{ Op, NS, Name, UID, RV string }
 
 func (c *Change) key() string { return c.NS + "/" + c.Name }
 
-// handleChange records a change. It records a fault if the change does not follow from the previous change of the
-// same object.
+// handleChange records a change of an object. It records a fault if the change is impossible after the previous
+// change of the same object, for example an add after an add.
 func (v *Viewer) handleChange(e *event) {
 	c := Change{Op: e.Op, NS: e.NS, Name: e.Name, UID: e.UID, RV: e.RV}
 	if last := lastOf(v.history, c.key()); last != nil {
@@ -73,8 +73,8 @@ func (v *Viewer) CompareChanges(before, want map[string]Row) error {
 	return nil
 }
 
-// Offers reports whether the server's list of resources contains the resource ref, such as apps/v1/deployments. known
-// is false until the first list has arrived.
+// Offers reports whether the server's list of resources contains the resource ref, such as apps/v1/deployments. The
+// result known is false until the first list has arrived.
 func (v *Viewer) Offers(ref string) (offered, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

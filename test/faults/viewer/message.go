@@ -95,7 +95,6 @@ type event struct {
 	Object, Patch         json.RawMessage
 }
 
-// handleFrame handles one WebSocket message. It contains one JSON message or an array of JSON messages.
 func (v *Viewer) handleFrame(frame []byte) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -127,7 +126,7 @@ func (v *Viewer) handleMessage(m *message) {
 		v.states = append(v.states, State{At: time.Now(), State: m.State, Reason: m.Reason})
 	case "reset":
 		v.tally.Resets++
-		// The reset makes the cursor invalid. The Viewer cannot resume until the next snapshot.
+		// The reset makes the cursor (stream position) invalid. The Viewer cannot resume until the next snapshot.
 		v.resetting, v.awaitingResume, v.want.Cursor = true, false, ""
 	case "window":
 		m.Last, v.counts, v.order = true, m.counts, keys(m.Rows)
@@ -273,8 +272,8 @@ func (v *Viewer) handleEvent(e *event) {
 }
 
 // handleObjectEvent applies an event of the object view (changes of a single object) to the Viewer's object. After a
-// patch, the object must have the UID and resourceVersion of the event. Otherwise, the server made the patch for a
-// different version.
+// patch, the object must have the UID and resourceVersion in the event. If it has others, the server made the patch
+// for a different version.
 func (v *Viewer) handleObjectEvent(e *event) {
 	if (v.object == nil) != (e.Op == "add") {
 		v.fault("%s of an object, but the copy has %.80q", e.Op, v.object)
@@ -305,7 +304,7 @@ type meta struct{ UID, ResourceVersion string }
 
 func identity(object []byte) meta {
 	var o struct{ Metadata meta }
-	_ = json.Unmarshal(object, &o) // If this fails, the result is empty.
+	_ = json.Unmarshal(object, &o)
 	return o.Metadata
 }
 

@@ -55,7 +55,7 @@ func (v *Viewer) State() State {
 	return states[len(states)-1]
 }
 
-// LiveWithin returns for how long the state was live in the given period.
+// LiveWithin returns how long the state was live in the given period.
 func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
 	states := append(v.States(), State{At: to})
 	for i, s := range states[:len(states)-1] {
@@ -73,7 +73,6 @@ func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
 	return total
 }
 
-// isComplete reports whether a complete snapshot has arrived, without a reset after it.
 func (v *Viewer) isComplete() bool { return v.synced && !v.resetting }
 
 // CompareRows returns an error if the Viewer's rows differ from want, which contains all existing rows that match the

@@ -66,12 +66,12 @@ type Viewer struct {
 	want           Want // Subscription, with the cursor (stream position) to resume from.
 	columns        []Column
 	rows           map[string]Row
-	partial        map[string]Row // Rows of an incomplete snapshot.
-	order          []string       // Keys of the rows in a window (a part of a sorted list), in order.
-	counts         counts         // Numbers of rows that the server reports with a window.
+	partial        map[string]Row
+	order          []string // Keys of the rows in a window (a part of a sorted list), in order.
+	counts         counts   // Numbers of rows that the server reports with a window.
 	object         []byte
-	text           string    // Received chunks of an incomplete message.
-	lastMessage    time.Time // Time when the last message arrived.
+	text           string // Received chunks of an incomplete message.
+	lastMessage    time.Time
 	history        []Change
 	kinds          map[string]bool
 	synced         bool // True after the first complete snapshot.
@@ -82,7 +82,7 @@ type Viewer struct {
 	faults         []string
 	closed         websocket.CloseError
 	closes         int
-	paused         chan struct{} // Closing it resumes reading; nil if reading is not paused.
+	paused         chan struct{} // Closing this channel resumes reading; nil if reading is not paused.
 	cut            context.CancelFunc
 }
 

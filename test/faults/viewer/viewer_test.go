@@ -14,8 +14,6 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// receive connects a Viewer to a server that sends it frames and then closes the connection. It returns the Viewer
-// after the connection has ended.
 func receive(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -198,7 +196,7 @@ func TestIncompleteMessage(t *testing.T) {
 		if _, err := message.Write([]byte(`{"type":"` + strings.Repeat("x", 8<<10))); err != nil {
 			t.Error(err)
 		}
-		_ = conn.CloseNow() // CloseNow sends no close frame.
+		_ = conn.CloseNow()
 	}))
 	defer server.Close()
 	v := viewer.New(server.URL, viewer.Rows("core/v1/pods"))

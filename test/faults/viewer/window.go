@@ -41,8 +41,8 @@ func (v *Viewer) applyWindowEvent(e *event) bool {
 	return true
 }
 
-// window returns the rows that the window (a part of the sorted list of all rows) must contain. It returns an error
-// if the counts or the order that the server sent are wrong.
+// window returns the rows that the Viewer's window (a part of the sorted list) must contain. The parameter all
+// contains all rows of the list. If the counts or the order that the server sent are wrong, window returns an error.
 func (v *Viewer) window(all map[string]Row) (map[string]Row, error) {
 	var keys []string
 	for key, row := range all {

@@ -92,7 +92,6 @@ void test("twenty kinds are followed together, the listed one among them; " +
   });
 });
 
-// Opens an activity feed whose server is a fake that the test controls.
 function openFeed(all: boolean) {
   const browser = new Browser();
   const live = new Live("ws://x", browser, () => undefined);

@@ -7,7 +7,6 @@ import { ListPage } from "../../static/src/list/list.ts";
 
 const host = { now: () => 0 } as unknown as ActivityHost;
 
-// Returns the activity line of a list that is live (current), and a function that reads its text.
 function live(): { activity: Activity; words: () => string } {
   const root = new Part();
   const activity = new Activity(root as unknown as HTMLElement, host);

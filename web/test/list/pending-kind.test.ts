@@ -8,7 +8,7 @@ void test("an unsuccessful reload doubles the delay, up to five minutes", () => 
     const { wait, delay } = nextReload(state, now);
     now += wait;
     state = historyState({ at: now, delay });
-    now += 400; // ms until the server has sent the list of resources again
+    now += 400; // After a reload, the server needs 400 ms to send the list of resources.
     return wait;
   });
   assert.deepEqual(waits, [0, 4600, 9600, 19_600, 39_600, 79_600, 159_600, 299_600, 299_600]);

@@ -29,7 +29,6 @@ const snapshot = (rows: readonly Row[], last: boolean, first = true) =>
   ({ id: 1, type: "rows", cursor: "c", columns: first ? columns : null, rows, last }) as const;
 const events = (list: readonly RowEvent[]) => ({ id: 1, type: "row-events", cursor: "c", events: list }) as const;
 
-// Computes the expected rows with a simple, slow algorithm.
 function expected(model: ReadonlyMap<string, Row>, sort: Sort | null, q: string): string[] {
   const index = columns.findIndex((c) => c.name.toLowerCase() === sort?.column);
   const by = (r: Row): ReturnType<typeof rank> =>
@@ -101,7 +100,7 @@ for (let seed = 1; seed <= 30; seed++) {
         );
       if (action === 1) rows.setFilter((q = ["", "web-1", "running", "ns2", "none of it"][pick(5)] as string));
       if (action === 2) fill();
-      // Do not read the rows after each change. A hidden tab does not read them either.
+      // Read the rows only after some of the changes. A hidden tab does not read them after each change either.
       if (pick(3) > 0) assert.deepEqual(seen(rows), expected(model, sort, q));
       assert.equal(rows.total, model.size);
     }
@@ -117,7 +116,7 @@ void test("rows stay until the last chunk of a new snapshot", () => {
   rows.apply(snapshot([{ ...one, name: "y" }], false));
   assert.deepEqual(rows.visible().map((e) => e.name), ["x"]);
   assert.equal(rows.arriving, 1);
-  rows.restart(); // after a lost connection, the snapshot starts again
+  rows.restart(); // The connection is lost, so the snapshot starts again.
   rows.apply(snapshot([{ ...one, name: "z" }], true));
   assert.deepEqual(rows.visible().map((e) => e.name), ["z"]);
 });
@@ -283,7 +282,7 @@ void test("filtering during updates sorts only the new rows", () => {
     );
   };
   const { sort } = Array.prototype;
-  let longest = 0; // length of the longest array that was sorted
+  let longest = 0;
   Array.prototype.sort = function (this: unknown[], ...by) {
     longest = Math.max(longest, this.length);
     return sort.apply(this, by);
@@ -297,7 +296,7 @@ void test("filtering during updates sorts only the new rows", () => {
       }
       const seen = rows.visible().map((e) => e.name);
       assert.ok(longest <= 4, `${steps}: ${longest} rows were sorted`);
-      rows.setSort({ column: "status", descending: false }); // sorts all rows, for comparison
+      rows.setSort({ column: "status", descending: false });
       assert.deepEqual(seen, rows.visible().map((e) => e.name), steps);
     }
   } finally {

@@ -25,7 +25,7 @@ class Server {
   sentRows: Row[] = [];
   offset = 0;
   requestedOffsets: number[] = [];
-  rowsMove = true; // whether a changed row is removed with the reason "moved"
+  rowsMove = true; // If true, a changed row is removed from the window with the reason "moved".
   readonly window = new WindowRows((offset) => this.requestedOffsets.push(offset));
 
   private get counts() {
@@ -114,7 +114,7 @@ for (let seed = 1; seed <= 20; seed++) {
           const old = s.rows[at] as Row;
           const next = { ...old, rv: String(Number(old.rv) + 1), cells: [old.cells[0] ?? null, `status ${pick(9)}`] };
           s.rows[at] = next;
-          if (what === 2) s.rows.splice(pick(s.rows.length), 0, ...s.rows.splice(at, 1)); // move the row
+          if (what === 2) s.rows.splice(pick(s.rows.length), 0, ...s.rows.splice(at, 1));
         }
       }
       s.sendChanges();
@@ -166,7 +166,7 @@ void test("a row counts as deleted when the server reports it, until it is added
   for (let i = 0; i < 500; i++) s.rows.push(row(i));
   s.sendWindow(true);
   s.rows.splice(3, 1);
-  s.rows.unshift(row(900)); // pushes the last row out of the window
+  s.rows.unshift(row(900)); // pushes the last row out of the window (the part that the page has)
   s.sendChanges();
   assert.deepEqual(["a/web-3", "a/web-399", "a/web-0"].map((key) => s.window.isDeleted(key)), [true, false, false]);
   assert.deepEqual([s.window.countSeverity("bad"), s.window.countSeverity("warn")], [2, 1]);
@@ -278,7 +278,8 @@ void test("pending changes are counted everywhere, except rows that were only pu
   assert.equal(s.window.pendingText, "300 removed");
   s.window.setFrozen(false);
   assert.deepEqual([s.window.length, rowTexts(s.window.slice(400, 401))[0]], [700, "u700 1 Running"]);
-  // A window (a part of the list) with other columns, or with another part of the list, unfreezes the order.
+  // While the order of rows is frozen, changes do not move rows. A window (a part of the list) with other columns or
+  // another offset unfreezes the order.
   s.window.setFrozen(true);
   s.sendWindow(true);
   assert.ok(!s.window.isFrozen, "other columns");

@@ -18,13 +18,13 @@ void test("routes start with the base path of the page", () => {
   assert.equal(objectHref("core/v1/pods", { ns: "a", name: "b" }), "/a/glasshouse/o/core/v1/pods/a/b");
   const { pathname, search } = new URL(href, "http://x");
   assert.deepEqual(parseView(pathname, search, ""), { ...defaultView("core/v1/pods"), q: "web" });
-  page("/r/a"); // a base path can have the form of a route
+  page("/r/a"); // a base path that has the form of a route
   assert.equal(parseView("/r/a/r/core/v1/pods", "", "").ref, "core/v1/pods");
   assert.equal(parseView("/r/a/", "", "core/v1/nodes").ref, "core/v1/nodes");
   page();
 });
 
-// Tests run in the folder web, so source files are at static/src.
+// The tests run in the folder web, so the source files are in static/src.
 void test("no source file contains a route without the base path", () => {
   const sources = "static/src";
   const found: string[] = [];

@@ -294,7 +294,7 @@ void test("a window and its events are decoded", () => {
       ],
     },
   ]);
-  assert.deepEqual(read({ ...windowMessage, id: 1 }).messages, []); // subscription 1 has another view (format)
+  assert.deepEqual(read({ ...windowMessage, id: 1 }).messages, []); // subscription 1 does not have the view window
 });
 
 void test("an invalid window is a fault", () => {

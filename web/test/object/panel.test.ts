@@ -5,7 +5,7 @@ import { Panel } from "../../static/src/object/panel.ts";
 import type { TabHost } from "../../static/src/object/tab.ts";
 import { Upstream } from "../fake-log-server.ts";
 
-const after = setTimeout; // the real setTimeout, because some tests replace the global one
+const after = setTimeout; // the real setTimeout, because some tests replace the global function
 const nextTask = (): Promise<void> => new Promise((done) => after(done, 5));
 
 function openPanel(): { head: Part; upstream: Upstream; root: Part; panel: Panel } {

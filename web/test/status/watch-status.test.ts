@@ -68,7 +68,7 @@ void test("the server and the page render the same scope rows", () => {
   const valid = { ...scope, state: "live", status: "Live for 2026-11-21T10:04:50Z", reason: "" };
   const want = readFileSync("templates/testdata/scopes.html", "utf8");
   assert.equal(html(scope) + html(valid), want);
-  // A row that is filled again has the same HTML as a new row.
+  // Filling an existing row again creates the same HTML as a new row.
   const tr = createScopeRow(scope);
   assert.equal(html(valid, tr), html(valid));
   assert.equal(html(scope, tr) + html(valid, tr), want);

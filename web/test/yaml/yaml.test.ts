@@ -32,7 +32,7 @@ void test("the YAML of the test cases", async () => {
   for (const c of cases) assert.equal(text(await write(parse(c.json))), c.yaml, c.json.slice(0, 200));
 });
 
-// Parses JSON. As in decode.ts, integers of 16 or more digits become bigint.
+// Parses JSON. Integers of 16 or more digits become bigint, as in decode.ts of the page.
 function parse(json: string): JsonObject {
   return JSON.parse(json.replace(/([:[,])(-?\d{16,})(?=[,\]}])/g, '$1"big:$2"'), (_, v: unknown) =>
     typeof v === "string" && v.startsWith("big:") ? BigInt(v.slice(4)) : v,

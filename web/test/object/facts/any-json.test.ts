@@ -27,7 +27,6 @@ const wrong: readonly unknown[] = [
 ];
 const isTree = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null && !Array.isArray(v);
 
-// Returns all variants of a value in which one field or element is replaced by a value of a wrong type.
 function* spoilt(v: unknown): Generator<unknown> {
   if (Array.isArray(v))
     for (const [i, inner] of v.entries()) for (const w of [...spoilt(inner), ...wrong]) yield v.with(i, w);

@@ -5,8 +5,8 @@ import { loadAll } from "js-yaml";
 import type { Fact, Piece, Section } from "../../../static/src/object/facts/fact.ts";
 import { factsOf } from "../../../static/src/object/facts/facts.ts";
 
-// These functions format facts as text, such as "web 2 of 4 [warn] | more". A link is formatted as "(ConfigMap
-// shop/web)".
+// The following functions format a fact as text, such as "web 2 of 4 [warn] | more". They format a link as
+// "(ConfigMap shop/web)".
 const targetText = ({ kind, ns, name }: NonNullable<Piece["target"]>): string =>
   ` (${kind} ${ns === "" ? "" : `${ns}/`}${name})`;
 const pieceText = (p: Piece): string =>
@@ -30,7 +30,6 @@ const sectionTexts = (sections: readonly Section[]) =>
     ]),
   );
 
-// Each file contains an object and its expected facts.
 for (const file of readdirSync("test/facts")) {
   void test(`facts of ${file.replace(".yaml", "")}`, () => {
     const [want, object] = loadAll(readFileSync(`test/facts/${file}`, "utf8"));

@@ -96,7 +96,6 @@ void test("metadata facts show the generation and the observed generation", () =
     facts({ metadata: { generation: 4 }, status: { observedGeneration: 4 } })["Generation"],
     "4 | observed [good]",
   );
-  // If the status contains no observed generation, the object is not shown as outdated.
   assert.equal(facts({ metadata: { generation: 4 }, status: {} })["Generation"], "4");
 });
 

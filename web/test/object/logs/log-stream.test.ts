@@ -5,7 +5,6 @@ import { Upstream } from "../../fake-log-server.ts";
 
 const at = (n: number): string => `2026-11-21T10:00:0${n}Z`;
 
-// A fake server and a stream that reads one log from it.
 class Fixture extends Upstream {
   readonly lines: string[] = [];
   readonly states: LogState[] = [];
