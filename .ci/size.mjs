@@ -70,18 +70,18 @@ function cycles() {
 const methods = mostMethods();
 const clients = tracked.filter((file) => file.endsWith(".go") && /websocket\.Dial\(/.test(read(file)));
 const rows = [
-  { row: "lines of the largest Go package", value: largest.lines, limit: 9100, goal: 1600, where: largest.folder },
+  { row: "lines of the largest Go package", value: largest.lines, limit: 2950, goal: 1600, where: largest.folder },
   { row: "lines of the median Go package", value: median(packages.map((one) => one.lines)), limit: 600, goal: 600 },
-  { row: "files in one folder, without tests", value: fullest.files, limit: 56, goal: 25, where: fullest.folder },
+  { row: "files in one folder, without tests", value: fullest.files, limit: 25, goal: 25, where: fullest.folder },
   { row: "import cycles in TypeScript", value: cycles().length, limit: 0, goal: 0 },
-  { row: "lines of the median Go file", value: median(go.map(lines)), limit: 119, goal: 110 },
-  { row: "lines of the largest Go file", value: longestFile.lines, limit: 367, goal: 350, where: longestFile.file },
-  { row: "methods of one Go type", value: methods.count, limit: 94, goal: 25, where: methods.name },
+  { row: "lines of the median Go file", value: median(go.map(lines)), limit: 110, goal: 110 },
+  { row: "lines of the largest Go file", value: longestFile.lines, limit: 375, goal: 350, where: longestFile.file },
+  { row: "methods of one Go type", value: methods.count, limit: 62, goal: 25, where: methods.name },
   {
-    row: "exported declarations of internal/watch", limit: 34, goal: 30,
+    row: "exported declarations of internal/watch", limit: 30, goal: 30,
     value: run("go", "doc", "-short", "./internal/watch").trim().split("\n").length,
   },
-  { row: "lines of export_test.go in watch", value: lines("internal/watch/export_test.go"), limit: 320, goal: 80 },
+  { row: "lines of export_test.go in watch", value: lines("internal/watch/export_test.go"), limit: 175, goal: 80 },
   { row: "files that open a WebSocket in Go tests", value: clients.length, limit: 21, goal: 1 },
   { row: "bytes of ARCHITECTURE.md", value: Buffer.byteLength(read("ARCHITECTURE.md")), limit: 12288, goal: 12288 },
   { row: "lines of Go of the program, without tests", value: sum(go.map(lines)), goal: 25000 },

@@ -33,7 +33,10 @@ func limitGroups() []limitGroup {
 			{"Requests in flight of a user, or of a guest at one address", "a quarter of the requests of all users and guests"},
 			{"Requests in flight of all guests of one link", "half of the requests of all users and guests"},
 			{"Request bodies that are being read", "{quota.maxBodies}, at most 1/4 of the requests in flight"},
-			{"Request bodies of one address that are being read", "{quota.addressBodies}, at most 1/32 of the requests in flight"},
+			{
+				"Request bodies of one address that are being read",
+				"{quota.addressBodies}, at most 1/32 of the requests in flight",
+			},
 			{
 				"Rate of requests, connections and WebSocket messages of one address",
 				"{quota.addressBurst} at once, then {quota.addressRate} a second; an oversized request counts as " +
@@ -113,7 +116,10 @@ func limitGroups() []limitGroup {
 				"{quota.frameBurst} at once, then {quota.frameRate} a second; each {listen.frameBytes size} of a " +
 					"frame count as one more frame",
 			},
-			{"Frames from all WebSockets of one address", "{quota.addressFrameBurst} at once, then {quota.addressFrames} a second"},
+			{
+				"Frames from all WebSockets of one address",
+				"{quota.addressFrameBurst} at once, then {quota.addressFrames} a second",
+			},
 			{
 				"Size of a frame from the client",
 				"{live.maxMessage size}; a frame of up to {live.maxDrained size} gets an error, and each " +
