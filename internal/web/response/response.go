@@ -1,6 +1,6 @@
 // Package response delivers responses, and provides what handlers need to build them. The memory of a response is
 // reserved in a budget before it is built. Except for exports, a response is built completely while it has one of a few
-// processor leases. It is then sent in small pieces with a deadline each. A slow client therefore blocks nobody else.
+// processor leases. It is then sent in small pieces with a deadline each. A slow client therefore does not block others.
 package response
 
 import (
