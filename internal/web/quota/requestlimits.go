@@ -29,13 +29,13 @@ func (q *Limits) LimitRequest(next http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, request.MaxBody)
 		defer listen.ConnOf(r).BeginRequest()()
 		if address, known := q.peers.ClientAddr(r); known {
-			lease := q.acquireRequest(listen.AddressKey(address))
-			if lease == nil {
+			admitted := q.acquireRequest(listen.AddressKey(address))
+			if admitted == nil {
 				WriteTooMany(w, "Too many requests are in flight, of your address or in total. Wait for some of them.")
 				return
 			}
-			defer func() { lease.lease.Release() }()
-			ctx := context.WithValue(r.Context(), requestLeaseKey{}, lease)
+			defer func() { admitted.lease.Release() }()
+			ctx := context.WithValue(r.Context(), requestLeaseKey{}, admitted)
 			r = r.WithContext(ctx)
 			if !q.waitForAddressRate(ctx, listen.AddressKey(address)) {
 				WriteTooMany(w, fmt.Sprintf("Your address sends more than %d requests and messages per second. "+
@@ -118,9 +118,9 @@ func (q *Limits) acquireRequest(address string) *requestLease {
 // It returns false if the caller has too many requests in flight. A request without a known user or guest stays under
 // the limits of its address.
 func (q *Limits) ChargeCaller(r *http.Request) bool {
-	lease, _ := r.Context().Value(requestLeaseKey{}).(*requestLease)
+	admitted, _ := r.Context().Value(requestLeaseKey{}).(*requestLease)
 	caller, most := q.CallerOf(r), q.maxInFlight()
-	if lease == nil || request.IdentityOf(r).Viewer.User == nil && request.GuestOf(r) == nil {
+	if admitted == nil || request.IdentityOf(r).Viewer.User == nil && request.GuestOf(r) == nil {
 		return true
 	}
 	limits := []limit.Limit{
@@ -133,8 +133,8 @@ func (q *Limits) ChargeCaller(r *http.Request) bool {
 	if lease == nil {
 		return false
 	}
-	lease.lease.Release()
-	lease.lease = lease
+	admitted.lease.Release()
+	admitted.lease = lease
 	return true
 }
 
