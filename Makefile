@@ -45,7 +45,7 @@ size: ## Print the size of the code base with its limits.
 	.ci/size.mjs --check
 
 check: generate words size ## Check format, lint, types, words, size and generated files.
-	git diff --exit-code -- web/static/dist 'web/templates/*_templ.go' THIRD_PARTY_NOTICES docs/reference.md go.mod go.sum
+	git diff --exit-code -- web/static/dist 'web/templates/*_templ.go' THIRD_PARTY_NOTICES docs/reference.md docs/invariants.md go.mod go.sum
 	go mod tidy -diff
 	cd deploy/demo && go mod tidy -diff
 	cd test/faults && go mod tidy -diff

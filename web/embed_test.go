@@ -117,6 +117,8 @@ func TestChunksOfChunksAreListed(t *testing.T) {
 }
 
 // The build ID changes if an asset is added or any asset changes.
+//
+// Invariant: I38.
 func TestBuildDependsOnAllAssets(t *testing.T) {
 	files := func(other string) fstest.MapFS {
 		files := fstest.MapFS{"app.js": {Data: []byte(`import"./a-ABCDEFGH.js";import("./b-ABCDEFGH.js")`)}}
@@ -154,6 +156,8 @@ func TestBuildDependsOnAllAssets(t *testing.T) {
 }
 
 // The assets contain no URLs of other hosts, and do not create code or HTML from strings.
+//
+// Invariant: I34.
 func TestAssetsNameNoOtherHost(t *testing.T) {
 	assets, err := web.New()
 	if err != nil {

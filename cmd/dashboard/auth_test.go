@@ -29,6 +29,8 @@ func writeSecretFile(t *testing.T, text string) string {
 
 // Invalid login flags prevent the start. Without a login, the program listens only on loopback addresses. It also
 // refuses a configuration that would accept every client as a logged-in user.
+//
+// Invariant: I29.
 func TestAuthFlagsAreValidated(t *testing.T) {
 	clearEnvironment(t)
 	config := unreachableKubeconfig(t)
@@ -161,6 +163,8 @@ func TestAuthFlagsAreValidated(t *testing.T) {
 }
 
 // The output contains no credentials at any log level: not the program's token, and no tokens or cookies of users.
+//
+// Invariant: I29.
 func TestCredentialsAreNotLogged(t *testing.T) {
 	clearEnvironment(t)
 	const programToken, validToken, invalidToken = "own-3b1c77ee.token", "good-5f20ad19.token", "bad-aa7310fc.token"

@@ -60,6 +60,8 @@ func (s *socket) authoredEvents(n int) (events []authoredEvent) {
 
 // Several field managers change one Service. The program reports the field manager of each changed path. The changes
 // view contains all changes in order.
+//
+// Invariant: I3.
 func TestAuthorsOfChanges(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))

@@ -38,6 +38,8 @@ func parseSettings(t *testing.T, args []string, env map[string]string, file stri
 
 // Each flag takes its value from the first of these sources that sets it: command line, environment, configuration
 // file, default. kubectl's flags can be set only on the command line.
+//
+// Invariant: I26.
 func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 	flags := ownFlags(newCommand(&console{}).Flags())
 	if len(flags) < 12 || flags["listen"] == nil || flags["kubeconfig"] != nil || flags["namespace"] != nil ||
@@ -88,6 +90,8 @@ func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 }
 
 // The configuration file can contain lists and comments. Large numbers keep all their digits.
+//
+// Invariant: I26.
 func TestConfigFileSupportsListsAndNumbers(t *testing.T) {
 	got, err := parseSettings(t, nil,
 		map[string]string{"GLASSHOUSE_PORT": "tcp://10.0.0.1:80", "GLASSHOUSE_SERVICE_HOST": "10.0.0.1"}, `
@@ -111,6 +115,8 @@ linger: 10m
 }
 
 // An invalid setting is refused. The error names the file, variable or flag that contains it.
+//
+// Invariant: I26.
 func TestInvalidSettingsAreRefused(t *testing.T) {
 	clearEnvironment(t)
 	dir := t.TempDir()

@@ -246,6 +246,8 @@ func wantSwitchedClose(t *testing.T, conn *websocket.Conn) {
 
 // After a switch, all watches and sockets of the previous cluster end, because only one cluster is active at a time.
 // No page mixes data of two clusters.
+//
+// Invariant: I24.
 func TestSwitchContext(t *testing.T) {
 	clearEnvironment(t)
 	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
@@ -294,6 +296,8 @@ func TestSwitchContext(t *testing.T) {
 }
 
 // If the API server of a context does not respond, the page reports it. Users can still switch to other contexts.
+//
+// Invariant: I24.
 func TestUnreachableContextDoesNotBlockOthers(t *testing.T) {
 	clearEnvironment(t)
 	one := newFakeAPIServer(t, "pod-of-one")
@@ -322,6 +326,8 @@ func TestUnreachableContextDoesNotBlockOthers(t *testing.T) {
 }
 
 // If a switch to a context fails, the error describes why. The previous cluster stays active without an interruption.
+//
+// Invariant: I24.
 func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 	clearEnvironment(t)
 	one := newFakeAPIServer(t, "pod-of-one")
@@ -420,6 +426,8 @@ func containsAll(text string, parts []string) bool {
 
 // A browser without JavaScript can switch the context with a form. The program reads the kubeconfig again for each
 // request, so changes to the file take effect at once.
+//
+// Invariant: I24.
 func TestSwitchContextWithoutScript(t *testing.T) {
 	clearEnvironment(t)
 	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
@@ -446,6 +454,8 @@ func TestSwitchContextWithoutScript(t *testing.T) {
 }
 
 // Many switches between clusters do not increase the number of goroutines or of open requests.
+//
+// Invariant: I24.
 func TestSwitchesLeakNoGoroutines(t *testing.T) {
 	clearEnvironment(t)
 	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
@@ -484,6 +494,8 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 
 // Users can switch contexts only if the dashboard runs without a login on their own machine. In addition, the command
 // line must not specify a server, credentials or an impersonated user.
+//
+// Invariant: I24.
 func TestContextsAreOfferedOnlyLocally(t *testing.T) {
 	clearEnvironment(t)
 	one := newFakeAPIServer(t, "pod-of-one")

@@ -30,6 +30,8 @@ const definitionTimeout = 2 * time.Second
 
 // A custom resource that is created while a page is open appears at once. When it is deleted, its rows disappear. If
 // it is created again, cursors from before the deletion are invalid.
+//
+// Invariant: I19.
 func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	admin := adminConfig(t)
 	d, o := startReady(t, admin), newAPIClient(t, admin)
@@ -95,6 +97,8 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 }
 
 // Other resources stay available if an aggregated API has no server, or if a conversion webhook does not respond.
+//
+// Invariant: I19.
 func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 	admin := adminConfig(t)
 	o := newAPIClient(t, admin)

@@ -374,6 +374,8 @@ func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool)
 
 // A user without permissions receives no data from any route or subscription. The response is the same whether or not
 // the requested object exists.
+//
+// Invariant: I18.
 func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	w := newProber(t)
 	const ref = "core/v1/configmaps"
@@ -457,6 +459,8 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 }
 
 // Changes to objects that a user is not permitted to read affect no response and no message to that user.
+//
+// Invariant: I18.
 func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	w := newProber(t)
 	const ref = "core/v1/configmaps"
@@ -552,6 +556,8 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 
 // The server decodes a path only once. No escape sequence in a path gives access to an object in a namespace that the
 // user is not permitted to read.
+//
+// Invariant: I18.
 func TestEscapedPathsGiveNoOtherAccess(t *testing.T) {
 	w := newProber(t)
 	w.plant(t, w.ownNamespace, "configmaps", "0") // The object has the same name as its resource.

@@ -28,6 +28,8 @@ var update = flag.Bool("update", false, "write the generated parts of docs/refer
 // The generated parts of docs/reference.md are current: flags, limits, metrics and problems (error documents). With
 // the flag -update, this test writes these parts. "make generate" runs it with -update; see reference.go in the root
 // of the repository.
+//
+// Invariant: I47. The documents match the program.
 func TestReferenceIsCurrent(t *testing.T) {
 	const name = "docs/reference.md"
 	text := readDocument(t, name)

@@ -392,6 +392,8 @@ func (w *prober) changeHidden(t *testing.T, part string, n int) {
 // from the responses whether they have changed. It must be right in exactly half of the rounds, as by chance.
 // Responses, headers and messages can differ only in times and resourceVersions. The environment variable ROUNDS sets
 // the number of rounds (default 200).
+//
+// Invariant: I18.
 func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	rounds := 200
 	if s := os.Getenv("ROUNDS"); s != "" {

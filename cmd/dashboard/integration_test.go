@@ -31,6 +31,9 @@ import (
 
 const canary = "c4n4ry-7f3a"
 
+// Invariant: I19. Every listable resource is served, with the count of the API server. A resource that appears,
+// disappears or changes its version shows within 2 s. A dead API affects only itself. The page of an object that does
+// not exist yet shows it once it exists. While the API server is unreachable, a page shows since when.
 func TestEveryListableKindIsServed(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))
@@ -76,6 +79,8 @@ func TestEveryListableKindIsServed(t *testing.T) {
 }
 
 // Clients that connect and disconnect during changes have the same data as the API server at the end.
+//
+// Invariant: I1, I2.
 func TestClientsConvergeDuringChanges(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))
@@ -134,6 +139,7 @@ func TestClientsConvergeDuringChanges(t *testing.T) {
 	}
 }
 
+// Invariant: I3.
 func TestObjectPatchesProduceTheObject(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))
@@ -245,6 +251,12 @@ func TestSecretsAreMasked(t *testing.T) {
 
 // If the program starts before its API server, it reports that it retries automatically. As soon as the API server
 // responds, the program shows its objects.
+//
+// Invariant: I24. The program starts without its API server, and connects when it becomes reachable, within 15 s.
+// Data whose watch cannot be resumed is stale until it is listed again. Of the kubeconfig's contexts one is active.
+// No page confuses contexts, and nothing of an ended one remains. A dead context blocks no other, and one that cannot
+// be opened leaves the active one. An API server with an unknown authority receives no request, a rotated authority
+// is followed, and expired credentials do not count as a revoked permission.
 func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	config := adminConfig(t)
 	address, upstream := forwardAddresses(t, config)
@@ -269,6 +281,9 @@ func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	}
 }
 
+// Invariant: I20. A forbidden resource is reported as such. Allowed namespaces are live. New permissions are found,
+// and revoked ones remove their rows. Rows that appear or disappear for this reason are not sent as changes. Changes
+// that happened meanwhile are.
 func TestUsersSeePermittedNamespaces(t *testing.T) {
 	dir := filepath.Dir(adminConfig(t))
 	for _, test := range []struct{ name, config, path, want string }{
@@ -290,6 +305,10 @@ func TestUsersSeePermittedNamespaces(t *testing.T) {
 }
 
 // An invalid request gets an error document (problem) that describes the error. The program keeps working.
+//
+// Invariant: I26. Invalid or oversized input is refused with an explanation, and the program continues. Every route
+// serves only allowed host names and origins, and a refusal names the flag. A log record is one line. A renewed
+// certificate is used. All URLs are under the base path. A setting is read from its flag, the environment or a file.
 func TestInvalidInputIsReported(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	for _, test := range []struct {

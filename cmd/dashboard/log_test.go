@@ -58,6 +58,8 @@ func writeKubeconfigFor(t *testing.T, server string) string {
 }
 
 // Texts from the API server can add neither lines nor terminal control characters to the log.
+//
+// Invariant: I26.
 func TestLogLinesHaveNoControlCharacters(t *testing.T) {
 	clearEnvironment(t)
 	const message = "odd \x1b[31mred\x1b]0;title\a\r\nlevel=ERROR " +
@@ -94,6 +96,8 @@ func TestLogLinesHaveNoControlCharacters(t *testing.T) {
 }
 
 // The program logs a warning if the certificate of the API server is not verified, and only then.
+//
+// Invariant: I24.
 func TestUnverifiedCertificatesAreWarnedAbout(t *testing.T) {
 	clearEnvironment(t)
 	requests := 0

@@ -594,6 +594,8 @@ func plantInNewNamespace(t *testing.T, o *apiClient, c canaries) (ns string) {
 // A guest (a viewer of a share link) of a whole namespace receives no masked values. Even without a redaction rule,
 // the program masks these values for guests: environment variables, ConfigMaps, and annotations with copies of
 // objects. Users who are not guests see them.
+//
+// Invariant: I15.
 func TestGuestsGetNoMaskedValues(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
 	defineCanaryResource(t, o)
@@ -639,6 +641,8 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 // Neither the output nor the memory of the program contains a masked value, old or new. The test then runs again
 // without redaction rules: the output must contain all values that only a rule masks. This proves that the test
 // searches all outputs.
+//
+// Invariant: I15.
 func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
 	defineCanaryResource(t, o)

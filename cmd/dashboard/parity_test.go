@@ -64,6 +64,8 @@ func resourceFor(ref string) schema.GroupVersionResource {
 // for the user's token. The test compares each resource in each namespace, in all namespaces, and by name. The
 // environment variable PARITY sets the number of random permission sets (default 100). SEED sets the seed of the
 // random numbers.
+//
+// Invariant: I18.
 func TestPermissionsMatchTheAPIServer(t *testing.T) {
 	sets := 100
 	if s := os.Getenv("PARITY"); s != "" {

@@ -17,6 +17,8 @@ import (
 
 // A user who can list ConfigMaps only in some namespaces sees only these namespaces. Rows appear when a permission is
 // granted, and disappear when it is revoked.
+//
+// Invariant: I20.
 func TestPermissionChangesAreDetected(t *testing.T) {
 	admin := adminConfig(t)
 	o := newAPIClient(t, admin)

@@ -25,6 +25,8 @@ func readDocument(t *testing.T, name string) string {
 
 // ARCHITECTURE.md has at most 12 KiB. It names all packages and no others, with paths except for packages in
 // internal/watch. ARCHITECTURE.md and docs/invariants.md name only tests and files that exist.
+//
+// Invariant: I47.
 func TestArchitectureNamesWhatExists(t *testing.T) {
 	text := readDocument(t, "ARCHITECTURE.md")
 	if len(text) > 12<<10 {
@@ -119,6 +121,8 @@ func sources(t *testing.T) (packages, tests map[string]bool) {
 }
 
 // docs/security.md has 42 items in order. Each item names tests that exist.
+//
+// Invariant: I47.
 func TestSecurityItemsNameTests(t *testing.T) {
 	text := readDocument(t, "docs/security.md")
 	_, tests := sources(t)

@@ -39,6 +39,8 @@ func (n *relatedGraph) targets(from, kind string) (names []string) {
 }
 
 // The dashboard shows the relations that follow from the references in the objects of the API server.
+//
+// Invariant: I27.
 func TestRelationsMatchTheObjects(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))

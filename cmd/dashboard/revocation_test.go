@@ -23,6 +23,8 @@ import (
 
 // At most 15 s after a permission is revoked, the user receives no more data that requires this permission, even
 // while the data changes. The environment variable LOST sets the number of revoked permissions (default 4).
+//
+// Invariant: I18.
 func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 	const limit, concurrent = 15 * time.Second, 10
 	count := 4

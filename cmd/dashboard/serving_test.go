@@ -42,6 +42,8 @@ func writeCertificate(t *testing.T) (cert, key string, trust *x509.CertPool) {
 
 // The serving flags take effect: TLS, the base path and the allowed host names. The program also serves probes on an
 // address that is not loopback.
+//
+// Invariant: I26.
 func TestServingFlagsReachTheServer(t *testing.T) {
 	clearEnvironment(t)
 	cert, key, trust := writeCertificate(t)
@@ -113,6 +115,8 @@ func TestServingFlagsReachTheServer(t *testing.T) {
 
 // In every --auth mode, a proxy in --forwarded-by determines the client address of a request. It never determines the
 // user.
+//
+// Invariant: I26.
 func TestForwardedBy(t *testing.T) {
 	clearEnvironment(t)
 	for _, test := range []struct{ mode, ranges, forwarded, want string }{

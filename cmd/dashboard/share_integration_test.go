@@ -91,6 +91,8 @@ func (d *dashboard) dialAsGuest(ctx context.Context, cookie string) *socket {
 // A user creates a share link on the command line. A guest (a viewer of the link) sees the masked data without a
 // login. When the user loses the permission, the guest loses it too within 15 s, even while the data changes. When
 // the user revokes the link, the guest loses all access.
+//
+// Invariant: I30.
 func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
 	ns := o.namespace(t)
@@ -195,6 +197,8 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 
 // The log, the files and the memory of the program contain no token of a share link and no guest cookie. Before it
 // reads the memory, the test sends other requests, which overwrite the read buffers.
+//
+// Invariant: I30.
 func TestMemoryContainsNoShareTokens(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	d, metrics, process := startProcessWith(t, "--data-dir", dir)

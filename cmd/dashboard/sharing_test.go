@@ -26,6 +26,8 @@ import (
 
 // The command "dashboard share" sends the requests that the API expects. Its output contains no terminal control
 // characters. Its subcommand "create" prints only the link.
+//
+// Invariant: I30.
 func TestShareCommandRequests(t *testing.T) {
 	clearEnvironment(t)
 	var requests []string
@@ -143,6 +145,8 @@ func TestShareCommandRequests(t *testing.T) {
 }
 
 // A usage error is reported before any request is sent.
+//
+// Invariant: I30.
 func TestShareUsageErrors(t *testing.T) {
 	home := clearEnvironment(t)
 	empty := filepath.Join(home, "empty")
@@ -191,6 +195,8 @@ func TestShareUsageErrors(t *testing.T) {
 
 // The command "dashboard share" sends a token only over TLS or to a loopback address. If it sends no token, it
 // accepts any address.
+//
+// Invariant: I30.
 func TestShareSendsTheTokenOnlyOverTLS(t *testing.T) {
 	home := clearEnvironment(t)
 	token := filepath.Join(home, "token")
@@ -235,6 +241,8 @@ func otherCertificate(t *testing.T) string {
 // The flag --server-ca makes the command trust a private certificate authority. Without this flag, or with another
 // authority, the command refuses the server. If the file of the flag contains no certificate, the command fails
 // before it sends a request.
+//
+// Invariant: I30.
 func TestShareVerifiesTheServerCertificate(t *testing.T) {
 	home := clearEnvironment(t)
 	requests := 0
@@ -281,6 +289,8 @@ func TestShareVerifiesTheServerCertificate(t *testing.T) {
 
 // If another dashboard uses the data directory, the program waits. Then it loads the shares that the other dashboard
 // has written.
+//
+// Invariant: I30.
 func TestProgramWaitsForItsDirectory(t *testing.T) {
 	kubeconfig, dir := writeKubeconfig(t, map[string]string{"one": newFakeAPIServer(t, "web-1").URL}), t.TempDir()
 	address, end := startAndWait(t, "--kubeconfig", kubeconfig, "--data-dir", dir)

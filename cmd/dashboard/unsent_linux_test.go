@@ -8,6 +8,8 @@ import (
 
 // If a client does not read, at most 1 MiB of its data waits in kernel buffers. The rest waits in the program, which
 // combines waiting changes of the same object.
+//
+// Invariant: I7.
 func TestUnsentBytesAreLimited(t *testing.T) {
 	listener, err := listenOn(t.Context(), "--listen", "127.0.0.1:0", false)
 	if err != nil {

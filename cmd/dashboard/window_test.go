@@ -70,6 +70,8 @@ func (p *windowRows) apply(text []byte) error {
 
 // A window is the visible part of a sorted list. The test moves windows while objects change. At the end, each window
 // contains the same rows as the API server, in sort order.
+//
+// Invariant: I9.
 func TestWindowsConvergeDuringChanges(t *testing.T) {
 	d, c := startReady(t, adminConfig(t)), newAPIClient(t, adminConfig(t))
 	ns := c.namespace(t)

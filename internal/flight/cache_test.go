@@ -42,6 +42,8 @@ func TestFullCacheDropsOldEntriesFirst(t *testing.T) {
 }
 
 // Concurrent callers share one request. If the context of one caller ends, the others still get a valid result.
+//
+// Invariant: I18.
 func TestCanceledCallerDoesNotAffectOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := flight.New[int, error](10, time.Minute)

@@ -15,6 +15,8 @@ import (
 
 // Subscriptions call the ScanLimiter, which limits concurrent scans, before they scan all rows. A subscription
 // without a filter needs no scan at its start, because such subscriptions share one list of all rows.
+//
+// Invariant: I44.
 func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 	for _, test := range []struct {
 		name  string

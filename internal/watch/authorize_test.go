@@ -13,6 +13,8 @@ import (
 
 // The creator of a share link must be permitted to read everything that the link shares. An invalid link is refused
 // with the reason.
+//
+// Invariant: I30.
 func TestAuthorizeShare(t *testing.T) {
 	part := func(p watch.Part) []watch.Part {
 		if p.Resource == "" {
@@ -173,6 +175,8 @@ func TestAuthorizeShare(t *testing.T) {
 
 // A share link can share the logs of pods that have certain labels, or certain words in their rows. Its guests get
 // the log of a pod only while the pod matches, and only if the link also shares the pod itself.
+//
+// Invariant: I30.
 func TestGuestsGetLogsByLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)

@@ -65,6 +65,9 @@ func newBudgetedClusterWith(t *testing.T, fails func(*http.Request) bool) (*apit
 
 // A resource that exceeds the memory budget is not watched. Its status contains the estimated size and the free size.
 // A smaller part of the resource, such as one namespace, can be watched.
+//
+// Invariant: I21. What is watched fits the budget. History is dropped first, then resources without readers. A
+// resource that grew too large reports it. `--watch` resources stay.
 func TestOversizedResourceIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -143,6 +146,8 @@ func TestRefusalIsLoggedOnce(t *testing.T) {
 
 // An informer (list and watch) without readers is stopped when another resource needs its memory. An informer with
 // readers continues.
+//
+// Invariant: I21.
 func TestIdleInformersAreEvictedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -167,6 +172,8 @@ func TestIdleInformersAreEvictedFirst(t *testing.T) {
 
 // The API server does not report the length of a list with a field selector. Such a list is canceled when it exceeds
 // the memory budget, and retried after 5 minutes.
+//
+// Invariant: I21.
 func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -197,6 +204,8 @@ func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 
 // If namespaces are watched one by one, the program watches only as many as fit into the memory budget together. It
 // starts no list that it would have to cancel.
+//
+// Invariant: I21.
 func TestStartedNamespacesFitTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -234,6 +243,8 @@ func TestStartedNamespacesFitTogether(t *testing.T) {
 
 // The program watches namespaces one by one, and then gets the permission to watch all of them together. Readers keep
 // their rows. The new list needs no additional memory for objects that are already in memory.
+//
+// Invariant: I21.
 func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -264,6 +275,8 @@ func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 
 // A new feed (list and watch) can replace an old one. Meanwhile, an object that both have listed is counted only once
 // as used memory.
+//
+// Invariant: I21.
 func TestRelistedObjectsAreCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -344,6 +357,8 @@ func TestRefusalReturnsAfterPermissionLoss(t *testing.T) {
 
 // When a watched resource grows beyond the memory budget, its watch is stopped, and its status reports that it is too
 // large.
+//
+// Invariant: I21.
 func TestGrownResourceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -365,6 +380,8 @@ func TestGrownResourceIsStopped(t *testing.T) {
 
 // The watch of a single namespace is also stopped when it grows beyond the memory budget. Readers get the reason, and
 // the namespace is not listed again at once.
+//
+// Invariant: I21.
 func TestGrownNamespaceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -415,6 +432,8 @@ func statesFor(t *testing.T, cluster *watch.Cluster, q query.Query, duration tim
 
 // The memory estimate of a list matches the memory that the list uses. Near the budget, a list that does not fit is
 // not started, and a list that is started is not stopped later.
+//
+// Invariant: I21.
 func TestEstimateMatchesUsedMemory(t *testing.T) {
 	values := `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`
 	for name, test := range map[string]struct {
@@ -470,6 +489,8 @@ func TestEstimateMatchesUsedMemory(t *testing.T) {
 
 // A relist (a new list after an interrupted watch) must also fit into the memory budget; otherwise it is canceled.
 // This applies to watched and to polled resources.
+//
+// Invariant: I21.
 func TestRelistIsLimitedByBudget(t *testing.T) {
 	for name, test := range map[string]struct {
 		count  int
@@ -527,6 +548,8 @@ func TestRelistIsLimitedByBudget(t *testing.T) {
 // If the objects of a relist (a new list after an interrupted watch) fit into the memory budget, no watch is stopped,
 // even if little memory is free. Only objects that are not in memory yet need additional memory. The same applies to
 // Secrets, for which data about masked values is also kept.
+//
+// Invariant: I21.
 func TestFittingRelistStopsNoWatch(t *testing.T) {
 	for name, test := range map[string]struct {
 		ref         string
@@ -576,6 +599,8 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 
 // If two informers (lists and watches) check at the same time whether they exceed the memory budget, only the larger
 // one stops.
+//
+// Invariant: I21.
 func TestOnlyLargestInformerStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := newBudgetedCluster(t)
@@ -592,6 +617,8 @@ func TestOnlyLargestInformerStops(t *testing.T) {
 
 // The history of changes of a resource has a limited size, and is dropped first when memory is needed. Therefore it
 // never causes an informer (list and watch) to stop.
+//
+// Invariant: I21.
 func TestHistoryIsDroppedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -638,6 +665,8 @@ func TestHistoryIsDroppedFirst(t *testing.T) {
 }
 
 // If a resource would not fit into memory even without idle informers and histories, none of them are dropped for it.
+//
+// Invariant: I21.
 func TestNothingIsEvictedInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -661,6 +690,8 @@ func TestNothingIsEvictedInVain(t *testing.T) {
 }
 
 // A pinned resource (watched even without readers) is watched as soon as the cluster serves it.
+//
+// Invariant: I21.
 func TestPinnedResourceIsWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -270,6 +270,8 @@ func TestDateColumns(t *testing.T) {
 // The program does not request an object for which it has no get permission, even if it has permission for other
 // objects of the resource. If its permissions cannot be reviewed, it sends the request, and the API server refuses
 // it.
+//
+// Invariant: I27.
 func TestObjectForbidden(t *testing.T) {
 	const path = "/api/v1/namespaces/a/pods/p"
 	synctest.Test(t, func(t *testing.T) {
@@ -299,6 +301,8 @@ func TestObjectForbidden(t *testing.T) {
 
 // A Follower waits for changes of the list of resources. It returns soon after a resource is defined or removed,
 // although it does not run discovery repeatedly.
+//
+// Invariant: I19.
 func TestFollow(t *testing.T) {
 	const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {

@@ -172,6 +172,9 @@ func TestChangesView(t *testing.T) {
 
 // A reader of the Changes view of one object first gets the object as it was before the oldest change in the message.
 // The patches of the changes then lead to the present object. The event of a new object contains the complete object.
+//
+// Invariant: I41. A reader of one object has it before the first change, so that the earlier values are known. A
+// restart of the server removes nothing that was sent. Missed changes are shown as missed.
 func TestChangesViewOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -237,6 +240,7 @@ func phaseOf(object json.RawMessage) string {
 	return " " + p.Status.Phase
 }
 
+// Invariant: I43.
 func TestChangeEventMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -407,6 +411,8 @@ func TestChangesViewOfUnknownNamespace(t *testing.T) {
 
 // When a permission is granted or revoked, objects become visible or hidden. The Changes view does not send this as
 // changes of the objects.
+//
+// Invariant: I20.
 func TestCoverageIsNoChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -436,6 +442,8 @@ func TestCoverageIsNoChange(t *testing.T) {
 
 // When the watch permission is granted or revoked, but the list permission stays, the same objects stay visible. An
 // object that changes while there is no watch is found by the next list, and sent as a change.
+//
+// Invariant: I20.
 func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -465,6 +473,8 @@ func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 // The program watches one namespace, and then gets the permission for all namespaces. If an object of the first
 // namespace changes during the switch, this is sent as a change. Objects of other namespaces become visible, which is
 // not sent as a change.
+//
+// Invariant: I20.
 func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -73,6 +73,8 @@ func runTLSCluster(
 
 // The program sends no request to an API server whose certificate is for another name, or is not signed by an
 // authority in the CA file.
+//
+// Invariant: I24.
 func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
 	for name, want := range map[string]string{
 		"api.test":   "certificate signed by unknown authority",
@@ -100,6 +102,8 @@ func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
 
 // The program reads the CA file repeatedly. After the file is replaced, the program trusts the new authority without
 // a restart. If the file contained both authorities before the change, there is no interruption.
+//
+// Invariant: I24.
 func TestRotatedAuthorityIsTrusted(t *testing.T) {
 	for _, both := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -19,6 +19,10 @@ import (
 
 // If one object changes 10,000 times in a second, each message to a slow reader has one event for all pending
 // changes. Its patch applies to the reader's copy of the object. The final copy is equal to the object.
+//
+// Invariant: I4. After a flood the state is exact. The patches of a slow reader apply to what it has, even if an
+// object has another text at the same version. Batches grow under load, for clients that draw slowly and for large
+// fan-outs, but not at rest. Readers of the same change share its text.
 func TestFloodOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -96,6 +100,8 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 
 // A message that the client accepts late is followed by a pause. Changes during the pause are collected for the next
 // message. If the client accepts messages on time, each change is sent at once.
+//
+// Invariant: I4.
 func TestBatchesGrowUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -141,6 +147,8 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 
 // With many readers, each one gets the first change at once, and later changes in batches. Different readers get
 // batches at different times. With few readers, each change is sent in its own message.
+//
+// Invariant: I4.
 func TestFanOutIsSpread(t *testing.T) {
 	const changes, each = 200, 10 * time.Millisecond
 	for size, test := range map[int]struct{ minMessages, maxMessages int }{
@@ -204,6 +212,8 @@ func TestFanOutIsSpread(t *testing.T) {
 // A client can request a minimum interval between messages, for example because it draws at most every 50 ms. The
 // first change after a quiet time is still sent at once. All of this also applies to the view Windowed, which sends a
 // range of the sorted rows.
+//
+// Invariant: I4.
 func TestRequestedPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -35,6 +35,8 @@ func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 // After some minutes without readers, a namespace is no longer watched. A reader that resumes from an earlier cursor
 // then restarts from a snapshot, even if the namespace was empty. Readers of other namespaces resume without a
 // snapshot.
+//
+// Invariant: I20.
 func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 	for name, empty := range map[string]bool{"with rows": false, "empty": true} {
 		t.Run(name, func(t *testing.T) {
@@ -71,6 +73,8 @@ func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 
 // A reader can resume at the moment when the watch of its namespace is being stopped. The reader then either restarts
 // from a snapshot or gets all changes.
+//
+// Invariant: I20.
 func TestResumeWhileNamespaceExpires(t *testing.T) {
 	for wait := range 20 {
 		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
@@ -100,6 +104,8 @@ func TestResumeWhileNamespaceExpires(t *testing.T) {
 
 // When one feed (a list and watch) replaces another, readers get all changes, and none of them restarts from a
 // snapshot.
+//
+// Invariant: I20.
 func TestSwappedFeedsResetNoReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -147,6 +153,8 @@ func TestNewPermissionResetsNoReader(t *testing.T) {
 
 // When a namespace is deleted, a reader whose query covers all namespaces can still resume. After the namespace is
 // created again, a reader with a cursor from before the deletion restarts from a snapshot.
+//
+// Invariant: I20.
 func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -169,6 +177,8 @@ func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 
 // When one feed (a list and watch) replaces another, the new one never lists older versions of objects than those in
 // memory. It does not accept older versions even from another API server with an older cache.
+//
+// Invariant: I20.
 func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

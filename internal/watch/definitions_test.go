@@ -66,6 +66,8 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 
 // A Follower (it waits for changes of the list of resources) can be created before Cluster.Run is called.
 // CustomResourceDefinitions are watched soon after the call, until the Follower is closed.
+//
+// Invariant: I19.
 func TestFollowBeforeClusterRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

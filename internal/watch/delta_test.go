@@ -128,6 +128,8 @@ func TestRowAuthors(t *testing.T) {
 // Several changes of a row can be combined into one update. If several managers made them, the update names no
 // author. If one manager made them, the update names that manager. Managers that changed no cell of the row do not
 // count.
+//
+// Invariant: I3.
 func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	const before = -60
 	type write struct {
@@ -277,6 +279,8 @@ func TestEventMessagesAreSmall(t *testing.T) {
 
 // The API server can send an object again with the same resourceVersion but another JSON text. Readers get this as a
 // change, so that later patches apply to their copies.
+//
+// Invariant: I4.
 func TestChangedTextOfSameVersionIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

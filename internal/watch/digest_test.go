@@ -19,6 +19,9 @@ import (
 
 // The digests (hashes of all rows) that the program computes are equal to those in a file. The tests of the web page
 // use the same file.
+//
+// Invariant: I8. The rows of a client equal those of the server, verified by digests at one cursor, for any filter
+// and any number of messages in flight.
 func TestDigestCases(t *testing.T) {
 	text, err := os.ReadFile("../../web/test/digest.json")
 	if err != nil {
@@ -48,6 +51,8 @@ func TestDigestCases(t *testing.T) {
 
 // After two rows are updated, their common digest (a hash) is different, even if the old and new versions differ only
 // in the last digit.
+//
+// Invariant: I8.
 func TestDigestChangesWithEachVersion(t *testing.T) {
 	for i := range 40 {
 		for j := range i {
@@ -62,6 +67,8 @@ func TestDigestChangesWithEachVersion(t *testing.T) {
 
 // Every minute, each reader of rows gets a digest: a hash of the rows that it has received so far. The test compares
 // each digest with the rows of the reader, for different filters and while changes are pending.
+//
+// Invariant: I8, I43.
 func TestDigestsMatchRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -108,6 +115,8 @@ func TestDigestsMatchRows(t *testing.T) {
 
 // A digest message (a hash of all rows) has the same cursor as the message before it, even if later changes do not
 // match the filter. With another cursor, the web page would assume that it lost a message.
+//
+// Invariant: I8.
 func TestDigestRepeatsLastCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -138,6 +147,8 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 
 // A digest (a hash of all rows) can be due at a time when a reader must restart from a snapshot. In this case, no
 // digest is sent before the new snapshot.
+//
+// Invariant: I8.
 func TestResetDropsDigest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -179,6 +190,8 @@ func TestObjectViewGetsNoDigests(t *testing.T) {
 
 // The computation of a digest (a hash of all matching rows) scans all rows. Therefore the digests of different
 // filters are due at different times of the minute. Readers with the same filter share one computation.
+//
+// Invariant: I8.
 func TestDigestsAreSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -226,6 +239,8 @@ func TestDigestsAreSpread(t *testing.T) {
 
 // If the computation of a digest (a hash of all rows) panics, only the reader that computes it gets the panic. Other
 // readers that wait for the result are woken. The next reader computes the digest again.
+//
+// Invariant: I6.
 func TestDigestPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -12,6 +12,8 @@ import (
 
 // Some aggregated APIs respond with 404 Not Found to a list in an unknown namespace. The other namespaces of the
 // resource stay live.
+//
+// Invariant: I20.
 func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

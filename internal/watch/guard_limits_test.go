@@ -64,6 +64,8 @@ func (c *reviewCounter) wrap(next http.RoundTripper) http.RoundTripper {
 
 // The number of access reviews in progress is limited, for each user and in total. A user who causes very many
 // reviews does not delay the requests of other users.
+//
+// Invariant: I18.
 func TestUserReviewsAreLimited(t *testing.T) {
 	// With one flooding user, the maximum is 32 for that user plus 1 for ann. With 20, it is 128 in total.
 	for users, limit := range map[int]int{1: 33, 20: 128} {

@@ -144,6 +144,10 @@ func collectMessages(t *testing.T, access *watch.Access, q query.Query, view str
 
 // Every type of query returns only objects that the viewer is permitted to list and watch, even if other viewers of
 // the same informer see more.
+//
+// Invariant: I18. A user sees what the API server would allow that user to list, watch and get, for each form of a
+// query, and nothing else. A revoked permission removes rows within 15 s. If a permission cannot be determined,
+// nothing is shown. Hidden changes do not show. A scope restricts every viewer that has it.
 func TestQueriesReturnPermittedObjects(t *testing.T) {
 	for name, shape := range queryShapes(t) {
 		t.Run(name, func(t *testing.T) {
@@ -189,6 +193,8 @@ func churnPods(server *apitest.Server) {
 
 // Each read returns only what the viewer is permitted to see: objects, logs, counts, resources, the watch status and
 // searches.
+//
+// Invariant: I18.
 func TestReadsReturnPermittedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -327,6 +333,8 @@ func TestProgramGetsItsOwnNamespace(t *testing.T) {
 }
 
 // After a permission is revoked, rows disappear within 15 s. A new permission takes effect within a minute.
+//
+// Invariant: I18.
 func TestPermissionChangesTakeEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := newGuardedCluster(t)
@@ -370,6 +378,8 @@ func TestPermissionChangesTakeEffect(t *testing.T) {
 
 // If a permission is revoked while a snapshot waits for the first list, the permission is checked again after the
 // list.
+//
+// Invariant: I18.
 func TestPermissionRevokedDuringFirstList(t *testing.T) {
 	for name, left := range map[string]string{"all": "", "one namespace": "ann list pods a"} {
 		t.Run(name, func(t *testing.T) {
@@ -402,6 +412,8 @@ func TestPermissionRevokedDuringFirstList(t *testing.T) {
 
 // A log ends within 15 s after the viewer's permission is revoked. This applies to a followed log, and to a log that
 // is only read to its end.
+//
+// Invariant: I18.
 func TestLogEndsWithViewersPermission(t *testing.T) {
 	for _, follow := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -430,6 +442,8 @@ func TestLogEndsWithViewersPermission(t *testing.T) {
 }
 
 // While access reviews fail, subscriptions receive no changes, and new reads return an error.
+//
+// Invariant: I18.
 func TestFailedReviewsRefuseReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -459,6 +473,7 @@ func TestFailedReviewsRefuseReaders(t *testing.T) {
 	})
 }
 
+// Invariant: I18.
 func TestDecisionsBelongToOneUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -499,6 +514,8 @@ func TestDecisionsBelongToOneUser(t *testing.T) {
 
 // A reader that is not permitted to see all objects gets a cursor from which only the same user can resume. When the
 // user gets more permissions, the cursor becomes invalid.
+//
+// Invariant: I18.
 func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := newGuardedCluster(t)
@@ -530,6 +547,13 @@ var oldVersion = regexp.MustCompile(`"(\d+)":"\d+"`)
 
 // A guest (a viewer of a share link) sees only objects that the link shares and that the creator of the link is
 // permitted to see. This applies to every view and every read.
+//
+// Invariant: I30. A guest sees what the creator of the link may see now, and nothing else is revealed, not even its
+// existence. A link ends when it is revoked or expires, and open streams end with it. No token is stored or logged.
+// Guests have quotas of their own. The dialog states what is shared and what of it is not masked. A guest's page
+// offers nothing else and has no token in its URL or history. A kiosk page reconnects and stays a kiosk.
+//
+// Invariant: I18.
 func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 	scope := func(parts ...watch.Part) *watch.Scope { return &watch.Scope{Parts: parts} }
 	for name, test := range map[string]struct {

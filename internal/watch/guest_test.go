@@ -53,6 +53,8 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 
 // A share link can select objects by their labels, or by words of their rows. When an object no longer matches,
 // guests get a delete event, and nothing of the new version. When it matches again, guests get an add event.
+//
+// Invariant: I18.
 func TestObjectLeavesShare(t *testing.T) {
 	for name, part := range map[string]watch.Part{
 		"labels": {Labels: "app=web"}, "words": {Text: "running"},
@@ -119,6 +121,8 @@ func TestObjectLeavesShare(t *testing.T) {
 // A share link has separate parts for pods and for logs. Guests get the logs of pods that match the part for logs,
 // even if these pods are not shared. But if the part for logs selects by labels or words, the pods must be shared
 // too, because the program must read the present version of the pod.
+//
+// Invariant: I18.
 func TestSharedLogsMatchParts(t *testing.T) {
 	all := watch.Part{Resource: pods}
 	logs := func(p watch.Part) watch.Part {
@@ -192,6 +196,8 @@ func TestSharedLogsMatchParts(t *testing.T) {
 
 // A share link can share the events of one object. Its guests then get only events that regard this object. They get
 // no events of objects with similar names, and no events that only mention the object's name in their text.
+//
+// Invariant: I18.
 func TestSharedEventsRegardObject(t *testing.T) {
 	const events = "core/v1/events"
 	event := func(name, about, text string) apitest.Item {
@@ -278,6 +284,8 @@ func TestSharedEventsRegardObject(t *testing.T) {
 
 // A share link can name the API group of the object whose events it shares. It then shares no events of an object
 // with the same kind and name in another group. Without a group, it shares the events of both objects.
+//
+// Invariant: I18.
 func TestSharedEventsOfAGroup(t *testing.T) {
 	const events = "core/v1/events"
 	regarding := map[string]string{
@@ -352,6 +360,8 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 
 // When a pod no longer matches a share link, the log of this pod that a guest (a viewer of the link) follows ends
 // within 15 s. While the pod matches, the log does not end.
+//
+// Invariant: I18.
 func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -384,6 +394,8 @@ func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 // While a guest follows a shared log, the watch of pods fails. If the link selects pods by labels, the log continues
 // as long as the API server confirms the labels. The log ends within 15 s if the link selects by words of a row, or
 // if the API server does not respond.
+//
+// Invariant: I18.
 func TestSharedLogWithoutLivePods(t *testing.T) {
 	const duration = time.Minute
 	byLabels := watch.Part{Resource: pods + "/log", Labels: "app=web"}
@@ -460,6 +472,8 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 
 // Before the list of pods has arrived, it is unknown whether a share link includes an object. The error then reports
 // this, and does not claim that the object is not shared.
+//
+// Invariant: I18.
 func TestUnknownShareIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -477,6 +491,8 @@ func TestUnknownShareIsUnavailable(t *testing.T) {
 // link. If the link selects by labels, reads are refused, because the API server returns the new labels. If it
 // selects by words of a row, the program cannot check them: Object returns an error, and LastKnown returns the old
 // version.
+//
+// Invariant: I18.
 func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	const deployments = "apps/v1/deployments"
 	for name, part := range map[string]watch.Part{
@@ -530,6 +546,8 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 
 // Copies of changes that are masked for guests (viewers of share links) count towards the size limit of the cache of
 // changes.
+//
+// Invariant: I14.
 func TestMaskedChangesAreAccounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -564,6 +582,8 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 // A guest (a viewer of a share link) and a viewer with all permissions read the same changes, in either order. Only
 // the guest gets masked values. The patches that each of them receives lead to the object that a new read returns.
 // The only difference can be in the guest's copy: marks of changed values.
+//
+// Invariant: I15.
 func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 	const configmaps = "core/v1/configmaps"
 	for _, guestFirst := range []bool{true, false} {
@@ -658,6 +678,8 @@ func (h *objectReader) read(t *testing.T) {
 
 // If a share link names no namespaces, its guests (viewers) do not see for which namespaces the creator has
 // permissions. If the link names namespaces, the status notes that the link shows no other namespaces.
+//
+// Invariant: I18.
 func TestGuestsSeeNoOtherNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

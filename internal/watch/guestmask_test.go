@@ -219,6 +219,8 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 
 // Guests (viewers of share links) do not see values of Secrets, ConfigMaps and environment variables in any read. If
 // a value changes, it is marked as changed.
+//
+// Invariant: I15.
 func TestSharedTextsAreMasked(t *testing.T) {
 	for ref := range sensitiveObjects() {
 		t.Run(ref, func(t *testing.T) {
@@ -237,6 +239,8 @@ func TestSharedTextsAreMasked(t *testing.T) {
 
 // The program's own viewer sees the values that are masked for guests (viewers of share links). It does not see those
 // of Secrets, which are masked for everyone. This proves that readEverything covers all places of such values.
+//
+// Invariant: I15.
 func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	for ref := range sensitiveObjects() {
 		synctest.Test(t, func(t *testing.T) {
@@ -250,6 +254,8 @@ func TestProgramSeesUnmaskedTexts(t *testing.T) {
 
 // Guests (viewers of share links) cannot see from masked values whether two values are equal. They get the same patch
 // if a value changes to a new one as if it changes back to an earlier one.
+//
+// Invariant: I16.
 func TestSharedMasksAreUnlinkable(t *testing.T) {
 	for ref := range sensitiveObjects() {
 		var patchSets [][]string
@@ -274,6 +280,8 @@ func TestSharedMasksAreUnlinkable(t *testing.T) {
 
 // For guests (viewers of share links), cells of custom resources that show masked values are masked too. Guests
 // cannot find out the values by a sort order, a search or a selector. All other viewers see the values.
+//
+// Invariant: I15.
 func TestSharedCellsAreMasked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -19,6 +19,8 @@ func scheduledPod(phase, rest string) apitest.Item {
 
 // The Object view sends the health (a status that is computed from the object) with the object, and with each change
 // that alters it. If several changes are combined, it sends the health only if it differs from the one sent before.
+//
+// Invariant: I12.
 func TestObjectViewSendsHealth(t *testing.T) {
 	const (
 		starting = `{"status":"InProgress","summary":"0/1 containers ready","details":[]}`
@@ -79,6 +81,8 @@ func TestObjectViewSendsHealth(t *testing.T) {
 
 // Only the Object view sends the health (a status that is computed from the object). Other views do not, and the JSON
 // of the object does not contain it.
+//
+// Invariant: I12.
 func TestOnlyObjectViewSendsHealth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -60,6 +60,8 @@ func TestSharedListsAreRecent(t *testing.T) {
 
 // A Snapshot with a Limit contains the first objects in the query's sort order, and the number of all matching
 // objects. The test compares the results of random queries with those of a simple implementation.
+//
+// Invariant: I9.
 func TestLimitedSnapshotHasFirstRows(t *testing.T) {
 	for seed := range uint64(10) {
 		synctest.Test(t, func(t *testing.T) {

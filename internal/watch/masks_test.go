@@ -22,6 +22,8 @@ func secret(value string) apitest.Item {
 
 // A masked (hidden) value can change while one watch of its resource replaces another. The value is still marked as
 // changed, and the number of changes in its mask is still correct.
+//
+// Invariant: I16.
 func TestMasksSurviveFeeds(t *testing.T) {
 	for wait := range 12 {
 		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
@@ -65,6 +67,7 @@ func TestMasksSurviveFeeds(t *testing.T) {
 	}
 }
 
+// Invariant: I23.
 func TestWatchStatusIncludesMasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

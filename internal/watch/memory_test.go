@@ -78,6 +78,8 @@ func subscribeView(t *testing.T, cluster *watch.Cluster, q query.Query, view str
 
 // A long uncompressed patch is freed after it was sent. Therefore the history of changes uses no more memory than its
 // reported size.
+//
+// Invariant: I14.
 func TestLongPatchesAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -98,6 +100,8 @@ func TestLongPatchesAreFreed(t *testing.T) {
 
 // All readers of a change share one copy of its patch, even if there is a time between two readers in which none of
 // them references the patch.
+//
+// Invariant: I14.
 func TestPatchesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -120,6 +124,9 @@ func TestPatchesAreShared(t *testing.T) {
 }
 
 // The reported size of the history of changes includes encoded rows, because they stay in memory for later readers.
+//
+// Invariant: I14. What readers derive from changes is counted in the budget or dropped. A selector needs little
+// memory. Readers of the picker keep no text of their own and share one.
 func TestHistorySizeIncludesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -138,6 +145,8 @@ func TestHistorySizeIncludesRows(t *testing.T) {
 }
 
 // The memory of a reader with a label selector does not grow with the number of objects.
+//
+// Invariant: I14.
 func TestSelectorsAreSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -168,6 +177,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 
 // After WithMaxMessages(2), at most two messages of all subscriptions are in memory at the same time, however slowly
 // the client reads. The limit delays messages, but no message is lost.
+//
+// Invariant: I44.
 func TestMaxMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -18,6 +18,8 @@ import (
 // After this program loses the permission to list namespaces, the known namespaces stay watched as long as access
 // reviews permit it. A deleted namespace is dropped after its next review. A new namespace is found when the
 // permission is back.
+//
+// Invariant: I20.
 func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusUnauthorized} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
@@ -64,6 +66,7 @@ func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
 	}
 }
 
+// Invariant: I20.
 func TestKnownNamespacesSurviveOversizedList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -92,6 +95,8 @@ func (l slowCloseBody) Close() error {
 
 // When permissions change from some namespaces to all, or from all to some, readers see either the old or the new
 // rows with the matching status. They never see an error, or the rows of some namespaces as if they were all rows.
+//
+// Invariant: I20.
 func TestSwappedFeedsShowNoGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -16,6 +16,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
+// Invariant: I21.
 func TestUnusedNamespacesExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -94,6 +95,8 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 // A request that names too many namespaces is refused, and stops no existing watch. A permitted request can stop
 // unused watches to make room, but no more than necessary. Those without readers for the longest time are stopped
 // first.
+//
+// Invariant: I20.
 func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -143,6 +146,8 @@ func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (
 // After the permission for all namespaces is lost, each named namespace needs its own watch, and the number of these
 // watches is limited. Readers beyond the limit get a status with the reason. Their namespaces are watched when others
 // are no longer used.
+//
+// Invariant: I20.
 func TestNamespacesBeyondLimitWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -21,6 +21,8 @@ import (
 // When the API server cannot convert, read or admit an object, its error can contain stored data. No status, problem
 // or log line of the program contains that data. They contain the rest of the error, which helps to correct the
 // cause.
+//
+// Invariant: I15.
 func TestErrorsHideStoredData(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -126,6 +128,8 @@ func TestErrorsHideStoredData(t *testing.T) {
 
 // An error that the API server sends during a watch can contain stored data. Neither messages to readers nor log
 // lines contain that data.
+//
+// Invariant: I15.
 func TestWatchErrorsHideStoredData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
@@ -169,6 +173,8 @@ func TestWatchErrorsHideStoredData(t *testing.T) {
 
 // If discovery gets a response that is not from the API server, such as a proxy's error page, neither the returned
 // error nor the log contains the text of that response.
+//
+// Invariant: I15.
 func TestDiscoveryErrorsHideResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder

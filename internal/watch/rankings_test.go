@@ -97,6 +97,8 @@ func (o *viewerRankings) wantRefused(n int) {
 
 // A ranking (a sorted list) counts towards the quota of the viewer who opened it first, even if other viewers use it,
 // too. When the first viewer closes it, it counts towards the quota of another one.
+//
+// Invariant: I10.
 func TestRankingOwnershipMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveRankings(t)
@@ -116,6 +118,8 @@ func TestRankingOwnershipMoves(t *testing.T) {
 
 // The number of rankings (sorted lists) of a resource is limited for all viewers together. When the limit is reached,
 // unused rankings are removed for new ones.
+//
+// Invariant: I10.
 func TestRankingsOfAllViewersAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveRankings(t)
@@ -137,6 +141,8 @@ func TestRankingsOfAllViewersAreLimited(t *testing.T) {
 
 // The viewers of all share links together can have at most half of all rankings (sorted lists), however many links
 // exist. The other half stays for other viewers.
+//
+// Invariant: I10.
 func TestRankingsOfGuestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveRankings(t)
@@ -157,6 +163,8 @@ func TestRankingsOfGuestsAreLimited(t *testing.T) {
 
 // If an update of a ranking (a sorted list) panics, the next reader gets all present rows. It does not get a partly
 // updated list.
+//
+// Invariant: I6.
 func TestRankingRecoversFromPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -17,6 +17,8 @@ import (
 
 // While a resource gets new columns, a Snapshot contains no rows. Rows that were listed before would have cells of
 // the old columns.
+//
+// Invariant: I6.
 func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -43,6 +45,8 @@ func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 
 // While a reader waits for further changes, to send them in one message, its data can become invalid. It must then
 // send a reset with the true reason. It must send neither the changes nor a reset because of missed changes.
+//
+// Invariant: I6.
 func TestResetInterruptsCoalescing(t *testing.T) {
 	for name, reset := range map[string]func(*watch.Cluster){
 		"other columns":    func(c *watch.Cluster) { c.SetColumns(pods, "Other", func() {}) },
@@ -89,6 +93,8 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 
 // A reader that resumes from a cursor gets exactly the changes in the history after that cursor, even if the cursor
 // is the start of the history.
+//
+// Invariant: I6.
 func TestHistoryAfterCursorIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -146,6 +152,8 @@ func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 
 // A long snapshot is sent in parts. If the state (such as live or forbidden) changes between two parts, the client
 // gets the new state next, however slowly it reads. After a lost permission, it gets no more rows.
+//
+// Invariant: I6.
 func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 	const podCount = 4000
 	names := regexp.MustCompile(`p-\d{4}`)

@@ -30,6 +30,8 @@ func allowOnly(server *apitest.Server, namespaces ...string) {
 // If the program is not permitted to list pods in all namespaces together, it watches each permitted namespace. A
 // reader without a namespace gets the pods of all permitted namespaces in one table. Its status lists these
 // namespaces.
+//
+// Invariant: I20.
 func TestPermittedNamespacesAreWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -61,6 +63,8 @@ func TestPermittedNamespacesAreWatched(t *testing.T) {
 
 // A new permission or a new namespace takes effect within a minute. After a permission is revoked, its rows disappear
 // within 15 s, even if the API server continues the watch.
+//
+// Invariant: I20.
 func TestNamespacePermissionsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -101,6 +105,8 @@ func TestNamespacePermissionsChange(t *testing.T) {
 }
 
 // If the permission to watch is revoked, but not the permission to list, the resource is polled (listed repeatedly).
+//
+// Invariant: I20.
 func TestResourceIsPolledWithoutWatchPermission(t *testing.T) {
 	for name, restrict := range map[string]func(*apitest.Server){
 		"all":           func(*apitest.Server) {},
@@ -124,6 +130,7 @@ func TestResourceIsPolledWithoutWatchPermission(t *testing.T) {
 	}
 }
 
+// Invariant: I20.
 func TestStoppedFeedIsNotLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -145,6 +152,8 @@ func TestStoppedFeedIsNotLive(t *testing.T) {
 
 // If the program is not permitted to create access reviews, it sends list requests to detect its permissions. Readers
 // receive no messages while its permissions stay the same.
+//
+// Invariant: I20.
 func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -186,6 +195,8 @@ func TestOneWatchForEachNamespace(t *testing.T) {
 
 // When many namespaces start to be watched together, each reader gets the rows of all of them in one snapshot. No
 // reader gets the rows of some namespaces as if they were all rows.
+//
+// Invariant: I20.
 func TestNamespacesAppearTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -373,6 +384,8 @@ func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 // However many namespaces exist, the number of access reviews per second is limited. Rows still disappear within 15 s
 // after their permission is revoked. Three informers (lists and watches) run in the test. Both guarantees also apply
 // if the API server reports the program's RBAC rules only incompletely.
+//
+// Invariant: I20.
 func TestReviewRateIsLimited(t *testing.T) {
 	for name, test := range map[string]struct {
 		incomplete bool
@@ -440,6 +453,8 @@ func TestReviewRateIsLimited(t *testing.T) {
 
 // A new permission takes effect within a minute for each watched resource, even among 500 namespaces that the program
 // is not permitted to list.
+//
+// Invariant: I20.
 func TestNewPermissionAmongManyNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -71,6 +71,8 @@ func define(server *apitest.Server, password, phase string) {
 // A value that matches a redaction rule is masked in every view, also in cells and patches. When the value changes,
 // the mask shows the number of changes. When a column gets another JSONPath, the next watch masks the cells
 // accordingly.
+//
+// Invariant: I15.
 func TestRedactionRulesMaskEveryView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveDatabases(
@@ -145,6 +147,7 @@ func TestRedactionRulesMaskEveryView(t *testing.T) {
 	})
 }
 
+// Invariant: I15.
 func TestMaskedFieldsCannotBeSelected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveDatabases(
@@ -188,6 +191,8 @@ func TestMaskedFieldsCannotBeSelected(t *testing.T) {
 
 // The program logs one warning for a redaction rule of a resource that the API server does not serve, because its
 // name may be misspelled.
+//
+// Invariant: I15.
 func TestUnservedRuleIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder

@@ -149,6 +149,8 @@ func (r *transcript) record(at time.Duration, message []byte) {
 // Invariant: S24. A restricted reader (which may not see all objects) receives the same messages at the same times,
 // whether or not hidden objects change. This applies to each view, with and without pauses between messages, and also
 // after a resubscription.
+//
+// Invariant: I18.
 func TestHiddenChangesAreInvisible(t *testing.T) {
 	views := []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Changes, stream.Object}
 	for name, viewer := range restrictedViewers() {
@@ -482,6 +484,8 @@ func (c *client) connect(duration time.Duration) string {
 // Invariant: S24. Repeated requests of a restricted reader (which may not see all objects) do not reveal whether
 // hidden objects changed between them. In the test, they change in half of 200 rounds. A client that compares two
 // responses guesses right only as often as by chance.
+//
+// Invariant: I18.
 func TestPollingRevealsNoHiddenChange(t *testing.T) {
 	const rounds = 200
 	for name, viewer := range restrictedViewers() {

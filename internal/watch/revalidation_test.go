@@ -79,6 +79,8 @@ func revokedWithin(t *testing.T, g *watch.Revalidation, duration time.Duration) 
 
 // If a permission is revoked for all or for some namespaces, each response that depends on it detects this within 15
 // s. The same applies if access reviews fail, and if the permission was checked some time before the read.
+//
+// Invariant: I18.
 func TestRevalidationDetectsRevocation(t *testing.T) {
 	for name, read := range reads() {
 		for how, revoke := range map[string]func(*apitest.Server){
@@ -122,6 +124,8 @@ func TestRevalidationDetectsRevocation(t *testing.T) {
 
 // A response continues while the user has one permission that suffices for it. It is not affected by new permissions,
 // or by revoked permissions of other users. In the first second, no access reviews are requested.
+//
+// Invariant: I18.
 func TestRevalidationContinuesWithPermission(t *testing.T) {
 	for name, read := range reads() {
 		if name == "an object that is not watched" {
@@ -161,6 +165,8 @@ func TestRevalidationContinuesWithPermission(t *testing.T) {
 
 // Viewers who read with the program's own permissions lose access when the program loses a permission. The resource
 // stays watched only until the response has been sent.
+//
+// Invariant: I18.
 func TestRevalidationOfProgramPermissions(t *testing.T) {
 	for name, watched := range map[string]bool{
 		"all": false, "a namespace": false, "an object that is watched": true, "an object": false,
@@ -201,6 +207,8 @@ func TestRevalidationOfProgramPermissions(t *testing.T) {
 
 // A share link can select objects by labels, or by words of their rows. A response with such an object ends when the
 // object no longer matches. It does not end when the object is deleted, or when another object changes.
+//
+// Invariant: I18.
 func TestRevalidationOfSharedObject(t *testing.T) {
 	for name, part := range map[string]watch.Part{"labels": {Labels: "app=web"}, "words": {Text: "running"}} {
 		for how, test := range map[string]struct {

@@ -46,6 +46,7 @@ func wantFound(t *testing.T, cluster *watch.Cluster, text, found, searched strin
 	}
 }
 
+// Invariant: I22.
 func TestSearchStartsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -70,6 +71,8 @@ func TestSearchStartsNoWatch(t *testing.T) {
 
 // A search finds only objects that are listed and permitted. For each searched resource, the result contains the
 // state, such as syncing or forbidden, which explains missing objects.
+//
+// Invariant: I22.
 func TestSearchFindsPermittedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

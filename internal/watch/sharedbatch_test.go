@@ -13,6 +13,8 @@ import (
 
 // Readers with the same filter share the encoded text of their changes. Readers with different filters do not: each
 // gets only the changes that its own filter matches.
+//
+// Invariant: I4.
 func TestSharedBatchesRespectFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -46,6 +46,8 @@ func newEstimatedCluster(
 
 // At most 4 size probes (requests for the first page of a list) run at a time. The watch of each namespace starts
 // when its probe has returned. A namespace without a response does not delay the others.
+//
+// Invariant: I21.
 func TestNamespacesAreProbedConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var inFlight, maxInFlight atomic.Int32
@@ -78,6 +80,7 @@ func TestNamespacesAreProbedConcurrently(t *testing.T) {
 	})
 }
 
+// Invariant: I21.
 func TestListWithoutEstimateIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedClusterWith(t, func(r *http.Request) bool {
@@ -105,6 +108,8 @@ func TestListWithoutEstimateIsCanceled(t *testing.T) {
 
 // The rows of a permitted namespace stay in memory while the permission for all namespaces is granted and revoked.
 // Objects that are already in memory need no new size probe.
+//
+// Invariant: I21.
 func TestWatchedObjectsNeedNoProbe(t *testing.T) {
 	for _, name := range []string{"before it is listed", "after", "as it was from the beginning"} {
 		t.Run(name, func(t *testing.T) {

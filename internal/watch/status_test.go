@@ -63,6 +63,8 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 
 // When the credentials of the program expire, it has not lost its permissions: the rows stay, in the state stale.
 // When the credentials are valid again, the rows are updated.
+//
+// Invariant: I24.
 func TestExpiredCredentialsMakeStale(t *testing.T) {
 	const path, reason = "/api/v1/namespaces/a/pods/p", "The API server does not accept the credentials of this program"
 	synctest.Test(t, func(t *testing.T) {
@@ -314,6 +316,8 @@ func TestInterruptedWatchIsStale(t *testing.T) {
 
 // While the API server is down for 6 hours, the state stays stale. The program reconnects within 15 s after the API
 // server is back, and resumes its watch without a new list. Clients resume from their old cursors.
+//
+// Invariant: I24.
 func TestLongOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -355,6 +359,8 @@ func TestLongOutage(t *testing.T) {
 
 // A watch request can get no response, for example because a backend of the API server hangs. The program cancels the
 // request and lists the missed changes. The state then becomes live.
+//
+// Invariant: I25.
 func TestUnansweredWatchIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -381,6 +387,8 @@ func TestUnansweredWatchIsCanceled(t *testing.T) {
 
 // An API server that no longer has the missed changes accepts the watch, and then sends an error event. The state
 // stays stale until a new list was read.
+//
+// Invariant: I24.
 func TestStaleUntilRelisted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -413,6 +421,8 @@ func TestStaleUntilRelisted(t *testing.T) {
 
 // The first watch ends. Later watches open, but none of them can continue after the last change of the first one. The
 // state is then stale since the end of the first watch.
+//
+// Invariant: I24.
 func TestStaleSinceLastContinuedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -464,6 +474,7 @@ func TestInvalidWatchEventCausesRelist(t *testing.T) {
 	})
 }
 
+// Invariant: I13.
 func TestQuietResourcesDropHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -580,6 +591,8 @@ func TestSyncingSendsCount(t *testing.T) {
 
 // During a long list, readers get the total number of objects if the API server reports it. The program requests the
 // total once, and only if the list takes long. A total that proves too low is no longer sent.
+//
+// Invariant: I38.
 func TestSyncingSendsTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -756,6 +769,8 @@ func TestPlainObjects(t *testing.T) {
 
 // A watch without readers ends after Options.Linger. The next reader gets a new informer (list and watch), which
 // cannot resume cursors of the old one.
+//
+// Invariant: I21.
 func TestLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -25,6 +25,10 @@ func awaitReader() {
 
 // After a lost permission, the rows are removed. A read during the removal returns the state forbidden, without rows.
 // It returns neither the old rows nor an empty list as live.
+//
+// Invariant: I6. While rows are being removed, readers do not learn that they exist or that they were deleted. During
+// a reset only its reason is sent, even between two chunks. A message that failed midway is no base for the next. A
+// text whose encoding panics is not used, and neither is a ranking.
 func TestReadWhileRowsAreDeleted(t *testing.T) {
 	for _, kind := range []string{"rows", "object", "snapshot"} {
 		t.Run(kind, func(t *testing.T) {
@@ -84,6 +88,8 @@ func startRead(t *testing.T, cluster *watch.Cluster, kind string) func() message
 
 // A snapshot that is read while the rows of one namespace are removed reports that it covers only the other
 // namespaces.
+//
+// Invariant: I6.
 func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -112,6 +118,8 @@ func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 
 // After the loss of a permission, readers can be reset before the rows are removed. They wait until the rows are
 // removed, and then get an empty snapshot.
+//
+// Invariant: I6.
 func TestResetBeforeRowsAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

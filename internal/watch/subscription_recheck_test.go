@@ -61,6 +61,8 @@ func awaitText(t *testing.T, sub *watch.Subscription, text string) time.Duration
 }
 
 // Permissions are rechecked every 10 s, even while objects change constantly that the viewer is not allowed to see.
+//
+// Invariant: I18.
 func TestPermissionsAreRecheckedInTime(t *testing.T) {
 	for _, busy := range []bool{false, true} {
 		for _, view := range []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Changes} {
@@ -88,6 +90,8 @@ func TestPermissionsAreRecheckedInTime(t *testing.T) {
 
 // A permission is revoked, but the cached decision still allows access. A reader that starts then loses access within
 // 15 s.
+//
+// Invariant: I18.
 func TestPermissionRevokedBeforeRead(t *testing.T) {
 	for name, read := range map[string]func(*testing.T, *watch.Access){
 		"a subscription": func(t *testing.T, access *watch.Access) {
@@ -133,6 +137,8 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 
 // A message stays valid as long as its viewer has the permission, however long it takes to send the message. After
 // the permission is revoked, or the readers are reset, the message becomes invalid within 15 s.
+//
+// Invariant: I44.
 func TestMessageStaysValidWithPermission(t *testing.T) {
 	for name, revoke := range map[string]func(*apitest.Server, *watch.Cluster){
 		"a right that goes":            func(server *apitest.Server, _ *watch.Cluster) { server.Allow(nil) },
@@ -169,6 +175,8 @@ func TestMessageStaysValidWithPermission(t *testing.T) {
 
 // A reader that did not receive all of a message gets a reset, because later patches would not fit its data. This is
 // true even if its permissions have not changed.
+//
+// Invariant: I6.
 func TestIncompleteMessageCausesReset(t *testing.T) {
 	for _, outage := range []time.Duration{0, 12 * time.Second} {
 		for _, view := range []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Object} {
@@ -213,6 +221,8 @@ func TestIncompleteMessageCausesReset(t *testing.T) {
 
 // A window waits for the lock of its ranking (the sorted rows). Changes that occur meanwhile are sent later. They are
 // not lost if a permission recheck is due during the wait, or if the context of Next ends.
+//
+// Invariant: I10.
 func TestWindowWaitsForRankingLock(t *testing.T) {
 	for name, viewer := range map[string]watch.Viewer{"a user": user("all"), "the program": {Program: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -264,6 +274,8 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 
 // When a resource is removed from the API server and served again, a user gets the same states as the program does.
 // Neither subscription ends.
+//
+// Invariant: I18.
 func TestRemovedResourceOfUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -291,6 +303,8 @@ func TestRemovedResourceOfUser(t *testing.T) {
 
 // If all objects of a resource exceed the memory budget, a user still sees the small part that is permitted. The
 // query need not name the namespaces.
+//
+// Invariant: I18.
 func TestUserSeesPermittedPartOfOversizedResource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -335,6 +349,8 @@ func TestUnnamedNamespaceCausesNoError(t *testing.T) {
 }
 
 // If access reviews get no response, the state is no longer live after 20 s, even with 300 namespaces to review.
+//
+// Invariant: I18.
 func TestStaleWhileReviewsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -361,6 +377,8 @@ func TestStaleWhileReviewsHang(t *testing.T) {
 
 // While access reviews get no response, the list of resources contains no counts and states, and the watch status is
 // empty. A search reports that it could not search. Each response takes at most 3 s.
+//
+// Invariant: I18.
 func TestResourcesWhileReviewsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := newGuardedCluster(t)
@@ -422,6 +440,8 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 
 // If the program is not permitted to list namespaces, a user sees the permitted objects in the kubeconfig's
 // namespace. If the list of namespaces fails for another reason, the error is Unavailable, not Forbidden.
+//
+// Invariant: I18.
 func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 	start := func(t *testing.T, defaultNamespace string) (*apitest.Server, *watch.Access) {
 		t.Helper()
@@ -466,6 +486,7 @@ func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 	})
 }
 
+// Invariant: I10.
 func TestUsersHaveSeparateWindows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -163,6 +163,8 @@ func TestFieldSelectorsLinger(t *testing.T) {
 
 // The number of field selectors for one user, for one share link, and for all share links together is limited, so
 // that other viewers can use some. A viewer can use the same field selector any number of times.
+//
+// Invariant: I30.
 func TestFieldSelectorsPerViewerAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster, _ := newGuardedCluster(t)
@@ -624,6 +626,7 @@ func TestClosedTwice(t *testing.T) {
 	})
 }
 
+// Invariant: I7.
 func TestEndDuringOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -101,6 +101,8 @@ func snapshotOf(t *testing.T, cluster *watch.Cluster, view stream.View) (rows []
 
 // If an object's creation time is ahead of the API server's clock, the API server prints the age "<invalid>". Readers
 // still get the creation time.
+//
+// Invariant: I25.
 func TestAgeOfFutureCreation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -121,6 +123,8 @@ func TestAgeOfFutureCreation(t *testing.T) {
 
 // A column Age that a CRD defines is sent unchanged, because it can mean something other than the time since
 // creation.
+//
+// Invariant: I25.
 func TestCustomAgeColumn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -21,6 +21,8 @@ import (
 const token = "a.secret.token"
 
 // A token is accepted only if the API server confirms the user and, if audiences are requested, one of the audiences.
+//
+// Invariant: I29.
 func TestReviewToken(t *testing.T) {
 	anna := authentication.UserInfo{
 		Username: "anna",
@@ -102,6 +104,8 @@ func TestReviewToken(t *testing.T) {
 
 // If a token review fails, the login fails. The Problem contains no internal names, and the error never contains the
 // token.
+//
+// Invariant: I29.
 func TestFailedTokenReview(t *testing.T) {
 	for name, broken := range map[string]func(*apitest.Server){
 		"away":   func(s *apitest.Server) { s.Down(true) },

@@ -13,6 +13,8 @@ import (
 
 // A subscription with Query.Watched reads only from a watch that already runs. It neither starts nor prolongs a
 // watch, and ends with it.
+//
+// Invariant: I43.
 func TestWatchedQueryStartsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -50,6 +52,8 @@ func TestWatchedQueryStartsNoWatch(t *testing.T) {
 }
 
 // If namespaces are watched one by one, a subscription with Query.Watched does not start the watch of its namespace.
+//
+// Invariant: I43.
 func TestWatchedQueryRequestsNoNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

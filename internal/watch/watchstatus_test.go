@@ -16,6 +16,8 @@ import (
 
 // The watch status lists everything that is watched, in order, with the number of readers. Reading the watch status
 // does not prolong a watch.
+//
+// Invariant: I23. The watch status counts what happened and what is kept.
 func TestWatchStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -69,6 +71,8 @@ func TestWatchStatus(t *testing.T) {
 
 // The watch status counts lists, ended watches, interruptions and reset readers. The counts stay when a feed (list
 // and watch) ends.
+//
+// Invariant: I23.
 func TestWatchStatusCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -271,6 +271,10 @@ func (p *windowClient) move(offset, count int) {
 
 // A window sends its rows, and then the changes of these rows by index. Changes outside the window affect only the
 // counts.
+//
+// Invariant: I10. A window receives its position, and a full page after large changes. Readers with the same page
+// share one encoded text. Slow readers get the present state. Rankings are bounded and part of the watch status. A
+// reader that waits for a scan misses nothing.
 func TestWindowSendsChangesByIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -319,6 +323,8 @@ func TestWindowSendsChangesByIndex(t *testing.T) {
 
 // An object that replaces another one of the same name counts as a new row. If most rows of a window are new, the
 // complete window is sent. If the permission is revoked, the window is empty.
+//
+// Invariant: I10.
 func TestWindowIsSentCompletely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -362,6 +368,7 @@ func TestWindowIsSentCompletely(t *testing.T) {
 	})
 }
 
+// Invariant: I10.
 func TestWindowAfterNamespaceDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -379,6 +386,8 @@ func TestWindowAfterNamespaceDeletion(t *testing.T) {
 
 // When the columns of a resource change, its windows restart with a new snapshot. But a window that is sorted by a
 // removed column ends with an error.
+//
+// Invariant: I10.
 func TestWindowResetsForNewColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -445,6 +454,8 @@ func TestInvalidWindows(t *testing.T) {
 
 // A window (a range of sorted rows) without changes sends a heartbeat every 15 s. Its cursor advances even if the
 // filter drops all changes.
+//
+// Invariant: I10.
 func TestWindowHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -482,6 +493,8 @@ func TestWindowHeartbeat(t *testing.T) {
 
 // A client can move a window to the row of a given object. When rows change later, the window stays at its offset,
 // even if that row moves.
+//
+// Invariant: I11.
 func TestWindowMovesToRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -515,6 +528,9 @@ func TestWindowMovesToRow(t *testing.T) {
 
 // For each removed row, a window sends one of three reasons: gone (deleted or no longer visible), filtered (without
 // the words of the query), or moved. It sends no reason if other rows only push the row out of the window.
+//
+// Invariant: I11. A page with a window behaves like a page with all rows: removed, counted and highlighted rows,
+// messages and the next object are the same. A list that outgrows the page keeps its position.
 func TestRemovedRowsHaveReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -559,6 +575,8 @@ func TestRemovedRowsHaveReasons(t *testing.T) {
 
 // A window sends the number of errors and warnings among all rows. It also sends the number of changes of all rows,
 // and the newest of these changes. If nothing else has changed, it sends this at most once per second.
+//
+// Invariant: I11.
 func TestWindowSendsOffscreenChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -612,6 +630,8 @@ func TestWindowSendsOffscreenChanges(t *testing.T) {
 
 // A window sorts and filters rows in the same way as the web page. web/test/views.test.ts reads the same file of
 // cases.
+//
+// Invariant: I9.
 func TestWindowsSortLikeThePage(t *testing.T) {
 	text, err := os.ReadFile("../web/testdata/views.json")
 	if err != nil {
@@ -812,6 +832,9 @@ func randomQuery(random *rand.Rand) windowQuery {
 
 // Windows with random queries are opened, moved, read and closed while pods change at random. In the end, the rows of
 // each window are equal to those of a complete filter and sort of all pods.
+//
+// Invariant: I9. A window shows what a plain sort of the state gives, whatever changes and however it moves. Its
+// order and filter are those of the page. A limit keeps the first rows and the total count.
 func TestWindowsConverge(t *testing.T) {
 	for seed := range uint64(25) {
 		synctest.Test(t, func(t *testing.T) {
@@ -870,6 +893,8 @@ func TestWindowsConverge(t *testing.T) {
 
 // Windows that are read and moved concurrently have the correct rows in the end. The test is meant to run with the
 // race detector.
+//
+// Invariant: I9.
 func TestConcurrentWindowsConverge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -934,6 +959,8 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 
 // A window can be so slow that the history of changes drops some that the window has not read yet. The window then
 // gets the present rows without a reset.
+//
+// Invariant: I10.
 func TestSlowWindowSkipsHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -954,6 +981,8 @@ func TestSlowWindowSkipsHistory(t *testing.T) {
 
 // One viewer can have at most 100 rankings (sorted lists of rows). An unused ranking stays for a while, but is
 // dropped to make room for a new one.
+//
+// Invariant: I10.
 func TestRankingsOfViewerAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -979,6 +1008,8 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 
 // The API server prints ages, from which the program computes times. After a new list, the time of an unchanged
 // object can therefore differ. It is not sent as a change, and the sort order stays correct.
+//
+// Invariant: I9.
 func TestRecomputedTimesKeepOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -1003,6 +1034,8 @@ func TestRecomputedTimesKeepOrder(t *testing.T) {
 }
 
 // If many readers have the same window (a range of sorted rows), each message is encoded once for all of them.
+//
+// Invariant: I10.
 func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -1051,6 +1084,8 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 
 // The watch status includes the memory of rankings (sorted lists of rows), until 30 s after their last window was
 // closed. A window that is opened before that reuses the ranking.
+//
+// Invariant: I10.
 func TestWatchStatusIncludesRankings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

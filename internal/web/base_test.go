@@ -25,6 +25,8 @@ func urlsIn(body string) []string {
 
 // With a base path, every URL in every page is under the base path and works. The test follows all links, forms,
 // scripts and style sheets.
+//
+// Invariant: I26.
 func TestPageURLsAreUnderBasePath(t *testing.T) {
 	const base = "/a/glass-house"
 	s := newSiteWith(t, web.Options{BasePath: base})

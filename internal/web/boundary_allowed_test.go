@@ -66,6 +66,8 @@ func problemTitle(h http.Handler, r *http.Request) string {
 
 // Every route accepts only the allowed hosts and origins. The test combines all hosts with all origins, for the
 // default boundary and a configured one.
+//
+// Invariant: I26.
 func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 	const (
 		badHost   = "Host not allowed"
@@ -147,6 +149,8 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 
 // The error for a refused host or origin contains the flag that would allow it. Users need that flag behind kubectl
 // proxy and other proxies that change the Host header.
+//
+// Invariant: I26.
 func TestBoundaryErrorNamesTheFlagToSet(t *testing.T) {
 	throughProxy := func(boundary *web.Boundary) (host, origin httpResponse) {
 		handler, err := newServerWithoutCluster(t, web.Options{Boundary: boundary}).Handler()
@@ -179,6 +183,8 @@ func TestBoundaryErrorNamesTheFlagToSet(t *testing.T) {
 
 // A WebSocket is accepted from the same origins as other requests. A WebSocket request with a cookie but without an
 // Origin header is refused.
+//
+// Invariant: I26.
 func TestBoundaryChecksSocketOrigins(t *testing.T) {
 	s := startSiteWith(t, web.Options{
 		Boundary: newBoundary(t, []string{"[2001:db8::1]"}, []string{"https://glasshouse.example.org"}),
@@ -207,6 +213,8 @@ func TestBoundaryChecksSocketOrigins(t *testing.T) {
 
 // A page of another origin cannot change anything, not even by a form that navigates the browser. GET requests are
 // accepted in spite of the cross-origin headers of such a navigation.
+//
+// Invariant: I26.
 func TestWritesFromOtherOriginsAreRefused(t *testing.T) {
 	changed := 0
 	handler, err := newServerWithoutCluster(

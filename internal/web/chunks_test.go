@@ -15,6 +15,8 @@ import (
 
 // A long message is sent in chunks, split between characters, if the client supports chunks. Without that support, it
 // is sent in one piece. A short message is never split.
+//
+// Invariant: I44.
 func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 	s := newSite(t)
 	set := func(name, text string) {
@@ -102,6 +104,8 @@ func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 }
 
 // At most 4 chunks are sent without an acknowledgment (a pong). Other messages are still sent after them.
+//
+// Invariant: I44.
 func TestUnacknowledgedChunksAreLimited(t *testing.T) {
 	s := newSite(t)
 	text := strings.Repeat("0123456789", 100_000)

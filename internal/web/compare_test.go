@@ -10,6 +10,10 @@ import (
 
 // The HTML of the compare page contains both objects. If one object cannot be read, the HTML still contains the other
 // one.
+//
+// Invariant: I42. Two objects can be compared, with and without script. If one is missing, the other is shown. Large
+// objects are compared a few milliseconds at a time, only the visible part is laid out, and keyboard position and
+// context lines stay.
 func TestComparePageContainsReadableObjects(t *testing.T) {
 	s := newSite(t)
 	const first, second = podsRef + "/a/web-1", podsRef + "/b/web-10"

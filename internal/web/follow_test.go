@@ -14,6 +14,8 @@ import (
 )
 
 // A subscription to the resource picker uses little more memory than a subscription to rows.
+//
+// Invariant: I14.
 func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for n := range 300 {
@@ -52,6 +54,11 @@ func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 
 // The resource message contains the build ID of the page that the server serves. An open page compares it with the
 // build ID in its script URL, to detect a new version.
+//
+// Invariant: I38. A lost connection resumes from its cursor, and silence is detected. A page of another build reports
+// it, and reloads itself only if nothing is lost and the reload brings the new build, once for each build. A page
+// that never had a connection works as without script, and reports it. Progress and response times are shown where
+// they are known.
 func TestResourcesMessageHasThePageBuild(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -68,6 +75,8 @@ func TestResourcesMessageHasThePageBuild(t *testing.T) {
 
 // A new subscription to "resources" receives all later changes of the resource list, even if its first message was
 // built for an earlier subscription.
+//
+// Invariant: I14.
 func TestCatalogChangesDuringSubscribeAreSent(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		first := b.open()
@@ -110,6 +119,8 @@ func TestResourcesMessageListsCoveredNamespaces(t *testing.T) {
 
 // The numbers of objects are sent when they change, but at most once per second. A new subscription receives them at
 // once.
+//
+// Invariant: I33.
 func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
@@ -144,6 +155,8 @@ func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
 }
 
 // The message with the numbers of objects has no entry for a resource that the viewer is not allowed to see.
+//
+// Invariant: I33.
 func TestForbiddenResourcesHaveNoCount(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Refuse(podsRef, "", http.StatusForbidden, "no")

@@ -49,6 +49,8 @@ func newFuzzServer(f *testing.F) (*web.Server, *lockedBuffer) {
 
 // FuzzRequests checks that no HTTP request causes an internal error (status 500). Every response must have the
 // security headers.
+//
+// Invariant: I26.
 func FuzzRequests(f *testing.F) {
 	server, log := newFuzzServer(f)
 	handler, stop := web.Serving(f.Context(), server)
@@ -103,6 +105,8 @@ func FuzzRequests(f *testing.F) {
 
 // FuzzMessages checks that no message on a WebSocket causes an internal error, or a response that is not JSON. The
 // connection stays open, or is closed with a close code.
+//
+// Invariant: I26.
 func FuzzMessages(f *testing.F) {
 	server, log := newFuzzServer(f)
 	handler, stop := web.Serving(f.Context(), server)

@@ -97,6 +97,8 @@ func (s *secretVolume) key() string  { return filepath.Join(s.folder, "tls.key")
 
 // New connections use a renewed certificate within a second. If the new certificate and key do not match, the
 // previous certificate stays in use, and the error is logged once.
+//
+// Invariant: I26.
 func TestKeyPairReloadsChangedFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSecretVolume(t, "first")
@@ -177,6 +179,8 @@ func TestNewKeyPairRejectsInvalidFiles(t *testing.T) {
 
 // Over TLS, pages use HTTP/2 and WebSockets use HTTP/1.1. Only the server's own https origin is accepted. New
 // connections get a renewed certificate. A stop closes WebSockets with a close code, as fast as without TLS.
+//
+// Invariant: I26.
 func TestServesOverTLS(t *testing.T) {
 	secret := newSecretVolume(t, "first")
 	keys, err := listen.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))

@@ -23,6 +23,8 @@ import (
 )
 
 // Every route refuses an oversized request before any other work.
+//
+// Invariant: I26.
 func TestOversizedRequests(t *testing.T) {
 	handler, err := newServerWithoutCluster(t, web.Options{}).Handler()
 	if err != nil {
@@ -85,6 +87,8 @@ func TestOversizedRequests(t *testing.T) {
 
 // A request body can have up to 64 KiB. A longer body is refused. A body of unknown length is refused, too, although
 // HTTP/2 allows it.
+//
+// Invariant: I26.
 func TestBodySizeIsLimited(t *testing.T) {
 	var read int
 	var readErr error
@@ -121,6 +125,8 @@ func TestBodySizeIsLimited(t *testing.T) {
 
 // The number of concurrent requests from one client address is limited. X-Forwarded-For changes the client address
 // only if a trusted proxy sends it.
+//
+// Invariant: I26.
 func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
 	started, finish := make(chan struct{}), make(chan struct{})
 	handler, err := newServerWithoutCluster(t, web.Options{
@@ -180,6 +186,8 @@ func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
 }
 
 // A connection is closed if its request, or only the header of its request, takes too long to arrive.
+//
+// Invariant: I26.
 func TestSlowRequestsAreClosed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, test := range []struct {
@@ -212,6 +220,8 @@ func TestSlowRequestsAreClosed(t *testing.T) {
 }
 
 // Messages above the rate limit are read later, and none is lost. The messages of a normal page are read at once.
+//
+// Invariant: I26.
 func TestMessageRateIsLimited(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
@@ -248,6 +258,8 @@ func TestMessageRateIsLimited(t *testing.T) {
 
 // WebSocket frames have a rate limit even if they do not complete a message. The test sends pings, pongs and
 // fragments.
+//
+// Invariant: I44.
 func TestFrameRateIsLimited(t *testing.T) {
 	const burst, rate, excess = 2000, 200, 1000
 	for name, flood := range map[string][]byte{
@@ -337,6 +349,8 @@ func TestUnfinishedBodiesDoNotBlockOtherAddresses(t *testing.T) {
 
 // Requests above the rate limit of their address wait, or are refused if the wait would be too long. Requests of
 // other addresses are not delayed.
+//
+// Invariant: I26.
 func TestRequestRateOfAnAddressIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handler, err := newServerWithoutCluster(t, web.Options{}).Handler()
@@ -373,6 +387,8 @@ func TestRequestRateOfAnAddressIsLimited(t *testing.T) {
 }
 
 // The number of terms in a selector or search text is limited, because every object is compared with every term.
+//
+// Invariant: I26.
 func TestSelectorTermsAreLimited(t *testing.T) {
 	s := newSite(t)
 	values := strings.Repeat("v,", 98) // Equal values count as one term.

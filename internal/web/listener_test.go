@@ -59,6 +59,8 @@ func (s *busySite) isServed(conn net.Conn) bool {
 
 // At the connection limit, a new connection replaces the connection that has waited longest for a request. A waiting
 // connection is idle, or has sent no header, half a header or half a TLS handshake.
+//
+// Invariant: I26.
 func TestIdleConnectionsAreEvictedForNewOnes(t *testing.T) {
 	const most = 2000
 	hello := []byte{22, 3, 1, 2, 0} // The start of a TLS record of 512 bytes; the rest is never sent.
@@ -108,6 +110,8 @@ func TestFloodingAddressesLoseTheirOwnConnections(t *testing.T) {
 }
 
 // The server does not evict WebSockets, or connections with a request in progress.
+//
+// Invariant: I26.
 func TestConnectionsInUseAreNotEvicted(t *testing.T) {
 	s := newBusySite(t)
 	socket := s.open(nil)

@@ -161,6 +161,9 @@ func (b *bubble) openNonReadingWith(text string) net.Conn {
 }
 
 // A client that never reads is disconnected after a write to it has taken 10 s. Other clients are not delayed.
+//
+// Invariant: I7. A connection ends if its client does not read or respond. Neither a client nor an unreachable API
+// server delays the end of the program.
 func TestNonReadingClientIsDisconnected(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -198,6 +201,8 @@ func isWritable(conn net.Conn) bool {
 }
 
 // A client that does not answer pings is disconnected.
+//
+// Invariant: I7.
 func TestClientWithoutPongsIsDisconnected(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -216,6 +221,8 @@ func TestClientWithoutPongsIsDisconnected(t *testing.T) {
 }
 
 // When the server stops, each client gets a different delay for its reconnect. No client delays the stop.
+//
+// Invariant: I7.
 func TestClientsGetDifferentRetryDelaysOnStop(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -279,6 +286,8 @@ func (c *tab) readRetryDelay(code websocket.StatusCode) int {
 
 // Above the maximum number of sockets, the server closes a new socket and sends a retry delay. When a socket closes,
 // a new one can be opened.
+//
+// Invariant: I7.
 func TestSocketLimitAsksClientsToRetry(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t

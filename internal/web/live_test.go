@@ -122,6 +122,8 @@ func (c *tab) until(id int, types ...string) serverMessage {
 
 // Each ping is answered by a pong with its id, while other subscriptions run. Pings do not count toward the maximum
 // number of subscriptions.
+//
+// Invariant: I38.
 func TestPingIsAnsweredWithPong(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -403,6 +405,10 @@ func TestSubscriptionsPerConnectionAreLimited(t *testing.T) {
 
 // The number of subscriptions of one caller is limited, over all its connections. When a subscription ends, a new one
 // can start.
+//
+// Invariant: I44. Slow readers, floods, a hostile crowd, large objects, and many subscriptions, requests and frames
+// of one viewer stay bounded, and others do not wait for them. A message is not interrupted by another. A slow link
+// gets long messages in chunks, with other messages in between.
 func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)

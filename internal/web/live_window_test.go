@@ -58,6 +58,8 @@ func (m *windowMessage) names() string {
 
 // A window subscription sends the rows of its window (a range of a sorted list) and their changes. A client can move
 // the window. An invalid range is refused, and the subscription continues.
+//
+// Invariant: I10.
 func TestWindowSubscription(t *testing.T) {
 	s := newSite(t)
 	for n := range 200 {

@@ -68,6 +68,8 @@ func (b *bubble) openFollowedLog() (*source, *tab) {
 }
 
 // A log subscription has the same options as the HTTP route for logs, and sends the same text.
+//
+// Invariant: I28.
 func TestSocketLogOptions(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
@@ -107,6 +109,7 @@ func TestSocketLogOptions(t *testing.T) {
 	})
 }
 
+// Invariant: I28.
 func TestSocketLogProblems(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Set(podsRef, apitest.Item{
@@ -149,6 +152,8 @@ func TestSocketLogProblems(t *testing.T) {
 
 // If a followed log has no lines for 2 s, a message shows that the log is open. Heartbeats are sent every 15 s. New
 // lines are sent at once. The subscription ends when the log ends.
+//
+// Invariant: I28.
 func TestSocketLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -185,6 +190,8 @@ func TestSocketLogIsFollowed(t *testing.T) {
 
 // If the API server does not respond for 2 s, the client gets a message with the member "waiting". The first message
 // after the response does not have that member, even if it contains no line.
+//
+// Invariant: I28.
 func TestSocketLogReportsWaiting(t *testing.T) {
 	for _, test := range []struct {
 		after time.Duration
@@ -217,6 +224,7 @@ func TestSocketLogReportsWaiting(t *testing.T) {
 	}
 }
 
+// Invariant: I28.
 func TestSocketLogReportsInterruption(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -238,6 +246,8 @@ func TestSocketLogReportsInterruption(t *testing.T) {
 
 // If a client that follows a log loses the permission, it receives an error within 15 s, with or without new log
 // lines.
+//
+// Invariant: I28.
 func TestSocketLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		inBubble(t, func(b *bubble) {
@@ -263,6 +273,8 @@ func TestSocketLogEndsWhenPermissionIsRevoked(t *testing.T) {
 }
 
 // When a log subscription ends for any reason, the server ends its request for the log to the API server.
+//
+// Invariant: I28.
 func TestSocketLogEndsWithItsSubscription(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, quiet := range []bool{false, true} {
@@ -289,6 +301,7 @@ func TestSocketLogEndsWithItsSubscription(t *testing.T) {
 	})
 }
 
+// Invariant: I28.
 func TestSocketLogEndsWhenTheServerStops(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s, c := b.openFollowedLog()
@@ -303,6 +316,7 @@ func TestSocketLogEndsWhenTheServerStops(t *testing.T) {
 	})
 }
 
+// Invariant: I28.
 func TestSocketLogOfNonReadingClientEnds(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -317,6 +331,8 @@ func TestSocketLogOfNonReadingClientEnds(t *testing.T) {
 }
 
 // A log that never ends does not block other messages on the connection.
+//
+// Invariant: I28.
 func TestEndlessLogDoesNotBlockOtherMessages(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		flood := []byte(strings.Repeat("a line of many\n", 10_000))
@@ -354,6 +370,8 @@ func TestEndlessLogDoesNotBlockOtherMessages(t *testing.T) {
 }
 
 // Open logs over HTTP and over WebSockets count toward the same limit.
+//
+// Invariant: I28.
 func TestLogLimitCoversSocketsAndHTTP(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {

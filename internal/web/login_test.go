@@ -202,6 +202,10 @@ func clusterDataIn(body string) string {
 
 // A client that is not logged in gets no cluster data from any route, whatever credentials and headers it sends.
 // Public routes respond to all clients.
+//
+// Invariant: I29. An unidentified client receives nothing, on any route. No caller is taken for another, and nothing
+// listens beyond loopback without an explicit `--auth`. A login session ends with its token, its user and its time,
+// and open streams end with it. No credential is in a log, an error or a URL.
 func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 	noHeaders := []string{}
 	tokenSite := newLoginSite(t, auth.Options{Mode: auth.Token})
@@ -319,6 +323,8 @@ func cookieOf(cookie string, _ httpResponse) string { return cookie }
 
 // If the API server is down or fails, no route, including the probes, reveals its address or responses to a client
 // that is not logged in.
+//
+// Invariant: I29.
 func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
 	failing := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -365,6 +371,8 @@ func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
 }
 
 // A login redirects to the page that the user requested, but only if it is on this server.
+//
+// Invariant: I29.
 func TestLoginRedirectsToRequestedPage(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	page := s.get("/r/"+podsRef+"?ns=a&labels=a%3Db", "Accept: text/html")
@@ -415,6 +423,8 @@ func TestLoginRedirectsToRequestedPage(t *testing.T) {
 }
 
 // Logins and logouts must be POST requests from pages of this site, with a form of limited length.
+//
+// Invariant: I29.
 func TestLoginRequiresOwnOrigin(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(validToken, "/")
@@ -508,6 +518,8 @@ func (c *tab) closed() (code websocket.StatusCode, reason string) {
 
 // A WebSocket request with a cookie must have the site's own Origin. With a bearer token, the Origin can be missing,
 // but must not be another site.
+//
+// Invariant: I29.
 func TestSocketCredentialsAndOrigins(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(validToken, "/")
@@ -543,6 +555,8 @@ func TestSocketCredentialsAndOrigins(t *testing.T) {
 
 // When a login ends, its WebSockets are closed with a reason. A login ends by token expiry, by deletion of the
 // account, or by logout.
+//
+// Invariant: I29.
 func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	expires := time.Now().Add(4 * time.Second)
@@ -585,6 +599,8 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 
 // When a login ends, the user's followed logs end, too. The client can distinguish this end from the end of a
 // complete log.
+//
+// Invariant: I29.
 func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	token := jwtExpiringAt(time.Now().Add(3 * time.Second))
@@ -638,6 +654,8 @@ func TestPageShowsTheUserOrSharedIdentity(t *testing.T) {
 }
 
 // While the API server is unavailable, a login fails with an error that states this.
+//
+// Invariant: I29.
 func TestLoginFailsWhileAPIServerIsUnavailable(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	s.api.MakeUnavailable(apitest.TokenReviewsPath, "etcd-7.internal")

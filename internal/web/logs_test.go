@@ -221,6 +221,10 @@ func TestLogProblems(t *testing.T) {
 }
 
 // A followed log is streamed line by line until the container ends, even without new lines for hours.
+//
+// Invariant: I28. A log is sent line by line while it continues, as plain text, and is not reported as complete if it
+// was interrupted. A log ends if its reader does not read it or may not read it any more. The page has each line once
+// and whole, within its bounds.
 func TestLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -249,6 +253,8 @@ func TestLogIsFollowed(t *testing.T) {
 }
 
 // A client can distinguish an aborted log from a complete log: it gets an unexpected EOF.
+//
+// Invariant: I28.
 func TestAbortedLogHasUnexpectedEOF(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -264,6 +270,8 @@ func TestAbortedLogHasUnexpectedEOF(t *testing.T) {
 
 // After a permission is revoked, a followed log ends, with or without new lines. It continues if access reviews are
 // only unavailable.
+//
+// Invariant: I28.
 func TestLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		inBubble(t, func(b *bubble) {
@@ -294,6 +302,7 @@ func TestLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	}
 }
 
+// Invariant: I28.
 func TestLogEndsWithItsReader(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, quiet := range []bool{false, true} {
@@ -310,6 +319,7 @@ func TestLogEndsWithItsReader(t *testing.T) {
 	})
 }
 
+// Invariant: I28.
 func TestLogEndsWhenTheServerStops(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -327,6 +337,8 @@ func TestLogEndsWhenTheServerStops(t *testing.T) {
 }
 
 // A client that does not read its log is disconnected when a write has taken 10 s.
+//
+// Invariant: I28.
 func TestLogOfNonReadingClientEnds(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -347,6 +359,7 @@ func TestLogOfNonReadingClientEnds(t *testing.T) {
 	})
 }
 
+// Invariant: I28.
 func TestNumberOfLogsIsLimited(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Handle(upstream, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })

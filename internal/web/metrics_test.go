@@ -64,6 +64,8 @@ func TestMetrics(t *testing.T) {
 
 // A metrics listener on a loopback address serves profiles. A listener that other hosts can reach serves only probes
 // and metrics. Both accept the IP address of the pod as the Host header.
+//
+// Invariant: I26.
 func TestMetricsListenerServesProfilesOnlyOnLoopback(t *testing.T) {
 	for _, test := range []struct {
 		address  string

@@ -34,6 +34,8 @@ func (b *bubble) openAsUser(name string) *tab {
 // Invariant: S24. The view resources reveals nothing about a resource to a user who is not permitted to see all its
 // objects. It reveals neither whether the resource is watched, nor whether its watch is interrupted, nor how many
 // objects exist. Heartbeats are sent at the same times.
+//
+// Invariant: I18.
 func TestPickerRevealsNoHiddenChanges(t *testing.T) {
 	messages := make(map[bool]string)
 	for _, busy := range []bool{false, true} {

@@ -130,6 +130,8 @@ func (d *document) parameters(path string) map[string]bool {
 }
 
 // docs/api.md and openapi.json contain every route, and no route that does not exist.
+//
+// Invariant: I47.
 func TestReferenceHasTheRoutes(t *testing.T) {
 	routes, ok := handler(t).(chi.Routes)
 	if !ok {
@@ -199,6 +201,8 @@ func checkReferences(t *testing.T, text []byte) {
 
 // openapi.json and docs/api.md contain the query parameters of each route that refuses unknown parameters. The test
 // reads the known parameters from the error message for an unknown one.
+//
+// Invariant: I47.
 func TestReferenceHasTheParameters(t *testing.T) {
 	d, _ := openAPI(t)
 	for _, path := range []string{
@@ -234,6 +238,8 @@ func TestReferenceHasTheParameters(t *testing.T) {
 
 // Every route can refuse a request with certain statuses, for example at a rate limit. openapi.json lists these
 // statuses for every route.
+//
+// Invariant: I47.
 func TestReferenceHasTheRefusals(t *testing.T) {
 	h := handler(t)
 	refusals := []func(*http.Request){
@@ -279,6 +285,8 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 
 // The numbers in docs/reference.md and docs/api.md are equal to the constants in the source code.
 // TestReferenceIsCurrent in cmd/dashboard checks the generated tables of limits.
+//
+// Invariant: I47.
 func TestReferenceHasTheLimits(t *testing.T) {
 	// Join all lines, so that line breaks in the documents do not matter.
 	text := strings.Join(strings.Fields(readFile(t, "../../docs/reference.md")+apiReference(t)), " ")

@@ -159,6 +159,7 @@ const (
 	webID  = "apps/deployments/shop/web"
 )
 
+// Invariant: I27.
 func TestRelatedGraphOfADeployment(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(2)
@@ -202,6 +203,7 @@ func TestRelatedGraphOfADeployment(t *testing.T) {
 	}, relatedKinds()...)
 }
 
+// Invariant: I27.
 func TestRelatedGraphOfOtherKinds(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(1)
@@ -239,6 +241,8 @@ func TestRelatedGraphOfOtherKinds(t *testing.T) {
 }
 
 // The graph combines all but 20 pods of one owner into one node. It contains at most 200 nodes.
+//
+// Invariant: I27.
 func TestRelatedGraphIsLimited(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(1000)
@@ -277,6 +281,8 @@ func TestRelatedGraphIsLimited(t *testing.T) {
 }
 
 // If a resource cannot be read, the graph reports the reason. It does not suggest that no related object exists.
+//
+// Invariant: I27.
 func TestRelatedReportsUnreadableResources(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(1)
@@ -346,6 +352,8 @@ func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 
 // An object can refer to a second object that is not in the cached list. If the list is live, the graph reports the
 // second object as missing. If the list can be stale, the server reads the second object separately.
+//
+// Invariant: I27.
 func TestRelatedReadsObjectsOfStaleLists(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(1)
@@ -384,6 +392,8 @@ func TestRelatedReadsObjectsOfStaleLists(t *testing.T) {
 }
 
 // An owner reference refers only to an object with the same UID, and not to a newer object with the same name.
+//
+// Invariant: I27.
 func TestRelatedOwnerMustHaveTheSameUID(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addDeployment(1)

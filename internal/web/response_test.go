@@ -139,6 +139,8 @@ const (
 // One caller can use a quarter of the memory for responses. An unread response keeps its memory, and delays only
 // further requests of the same caller. After 500 ms, one unread response is aborted to free memory. In the end, all
 // memory is released.
+//
+// Invariant: I44.
 func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 	// Eight exports of 8 MiB would use all memory of one caller (64 MiB), and leave none for the buffers.
 	const total, exports, export = 256 << 20, 7, 8 << 20
@@ -172,6 +174,8 @@ func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 }
 
 // A response that its client does not read is aborted within 30 s, even if no other request waits for memory.
+//
+// Invariant: I44.
 func TestUnreadResponsesAreAborted(t *testing.T) {
 	for _, path := range []string{exportPath, rowsPath, "/r/core/v1/pods", "/status", "/api/openapi.json"} {
 		inBubble(t, func(b *bubble) {
@@ -224,6 +228,8 @@ func TestResponseBuffersReserveMemory(t *testing.T) {
 
 // If responses in progress use all memory of one caller, the next request of this caller waits. After 10 s, it is
 // refused with a Retry-After header. Requests of other callers are not delayed.
+//
+// Invariant: I44.
 func TestWaitForMemoryTimesOut(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Hang("/api/v1/namespaces/a/services/x") // The API server never responds to this request.
@@ -277,6 +283,8 @@ func TestResponsesWaitForAProcessor(t *testing.T) {
 
 // Messages to sockets use the same memory budget as responses. In every view, an unread message keeps its memory, and
 // does not delay the responses of another caller.
+//
+// Invariant: I44.
 func TestUnreadMessagesUseLimitedMemory(t *testing.T) {
 	for view, subscribe := range map[string]string{
 		"object":  `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"noise-1","view":"object"}`,

@@ -103,6 +103,8 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 
 // On all routes, a response ends within 15 s after a permission that it depends on is revoked. If the permission
 // stays, the response takes as long as its client needs.
+//
+// Invariant: I18.
 func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 	paths := []string{
 		"/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",

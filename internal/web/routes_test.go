@@ -176,6 +176,8 @@ func TestPagesAreRendered(t *testing.T) {
 
 // The page of a missing object is complete, so that its script can show the object when it appears. Without
 // JavaScript, the page describes what the user can do.
+//
+// Invariant: I19.
 func TestPagesOfMissingObjects(t *testing.T) {
 	s := newSite(t)
 	s.api.FailPath("/api/v1/namespaces/a/pods/barred", http.StatusForbidden, "no")
@@ -215,6 +217,8 @@ func TestPagesOfMissingObjects(t *testing.T) {
 
 // While the API server is unavailable, pages show the cached data, and since when it can be stale. A request for the
 // JSON of an object fails, because the response cannot contain that time.
+//
+// Invariant: I19.
 func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {
 	s := newSite(t)
 	const twoNamespaces = "/r/" + podsRef + "?ns=a&ns=nowhere"
@@ -334,6 +338,7 @@ func TestSnapshotFormats(t *testing.T) {
 	s.wantProblem("csv of a forbidden kind", a, http.StatusForbidden, "List not available", "you may not")
 }
 
+// Invariant: I34.
 func TestCSVEscapesFormulas(t *testing.T) {
 	s := newSite(t)
 	cells := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "a=1", "", "x,\"y\"\nz"}

@@ -55,6 +55,8 @@ func (s *site) search(query string) (hits []string, resources string, total int)
 	return hits, strings.Join(parts, ", "), got.Total
 }
 
+// Invariant: I22. A search finds the best matches of what is watched, and nothing that the viewer may not read. It
+// starts no watch and keeps none.
 func TestSearch(t *testing.T) {
 	s := newSite(t)
 	s.api.Set(widgetsRef, apitest.Item{Name: "web"}, apitest.Item{Name: "a-Widget"})
@@ -110,6 +112,8 @@ func TestSearch(t *testing.T) {
 
 // A search returns the best matches, regardless of the number and order of objects. It never returns more results
 // than the limit.
+//
+// Invariant: I22.
 func TestSearchReturnsBestMatches(t *testing.T) {
 	s := newSite(t)
 	items := make([]apitest.Item, 3000)
@@ -131,6 +135,7 @@ func TestSearchReturnsBestMatches(t *testing.T) {
 	}
 }
 
+// Invariant: I22.
 func TestSearchOmitsForbiddenObjects(t *testing.T) {
 	s := newSite(t)
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "key"})

@@ -86,6 +86,8 @@ func (s *site) origin() string { return "Origin: http://" + s.addr }
 
 // A user can create a share link, and any client with the link can open it. The list of links shows how many viewers
 // each link has. When the link is revoked, the open sockets and pages of its guests end.
+//
+// Invariant: I30.
 func TestShareLifecycle(t *testing.T) {
 	s := newSite(t)
 	s.waitForLive("core/v1/namespaces")
@@ -176,6 +178,8 @@ func TestShareLifecycle(t *testing.T) {
 
 // Leaving a share link does not redirect. On a server without a login, the next page states that everything is open
 // to anyone. The pages of users show this as well, but the pages of guests do not.
+//
+// Invariant: I30.
 func TestLeavingAShareDoesNotRedirect(t *testing.T) {
 	openSite := newSite(t)
 	for name, test := range map[string]struct {
@@ -294,6 +298,8 @@ func bearerHeader(name string) string { return "Authorization: Bearer " + name +
 
 // Users see their own share links, and cannot revoke those of others. Members of an admin group see and revoke all
 // share links.
+//
+// Invariant: I30.
 func TestSharesAreManagedByTheirCreators(t *testing.T) {
 	dir := t.TempDir()
 	s := newTeamSite(t, dir)
@@ -353,6 +359,8 @@ func TestSharesAreManagedByTheirCreators(t *testing.T) {
 
 // The server refuses a share link that is invalid, or whose creator is not permitted to see the data. It also refuses
 // a share link whose start page shows data that the link does not share.
+//
+// Invariant: I30.
 func TestInvalidSharesAreRefused(t *testing.T) {
 	s := newTeamSite(t, "")
 	body := func(members string, parts ...string) string {
@@ -431,6 +439,8 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 
 // A browser sends its cookies to all ports of a host. A guest cookie or login cookie of one port must not affect a
 // server on another port.
+//
+// Invariant: I29.
 func TestCookiesOfOtherPortsAreIgnored(t *testing.T) {
 	jar, err := cookiejar.New(nil) // The cookie jar behaves like that of a browser.
 	if err != nil {
@@ -479,6 +489,8 @@ func TestCookiesOfOtherPortsAreIgnored(t *testing.T) {
 }
 
 // A request with an invalid body or token gets the same response as one with the token of an ended share link.
+//
+// Invariant: I30.
 func TestInvalidTokensAreAnsweredLikeEndedShares(t *testing.T) {
 	s := newSite(t)
 	shared := s.createShare(shareRequestA)
@@ -515,6 +527,8 @@ func TestInvalidTokensAreAnsweredLikeEndedShares(t *testing.T) {
 }
 
 // Pages of other sites cannot create or revoke share links. They also cannot set or remove a guest cookie.
+//
+// Invariant: I30.
 func TestSharesRequireOwnOrigin(t *testing.T) {
 	s := newSite(t)
 	shared := s.openShare(s.createShare(shareRequestA))
@@ -565,6 +579,8 @@ func (s *site) dialStatus(headers ...string) string {
 }
 
 // A guest cookie overrides all other credentials of a request until the guest leaves the share link.
+//
+// Invariant: I30.
 func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 	s := newTeamSite(t, "")
 	login, _ := s.login("anna.token", "/")
@@ -604,6 +620,8 @@ func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 
 // On every route and on the WebSocket, a guest sees only what the link shares. Hidden objects get the same responses
 // as missing objects.
+//
+// Invariant: I30.
 func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 	s := newTeamSite(t, "")
 	for _, name := range []string{"canary-w"} {
@@ -746,6 +764,8 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 }
 
 // After a share link is revoked, the sockets of its 100 guests end within 5 s.
+//
+// Invariant: I30.
 func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 	s := newSite(t)
 	shared := s.openShare(s.createShare(shareRequestA))
@@ -821,6 +841,7 @@ func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 	otherGuest.until(2, "pong")
 }
 
+// Invariant: I30.
 func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
 	store, err := share.Open(share.Options{})
 	if err != nil {
@@ -856,6 +877,8 @@ func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
 
 // A link that shares the logs of a namespace shares the logs of all its pods, and no other logs. Logs cannot be
 // shared without pods, because no page shows only logs.
+//
+// Invariant: I30.
 func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 	s := newSite(t)
 	for _, pod := range []string{"a/pods/web-1", "a/pods/web-2", "b/pods/other"} {
@@ -886,6 +909,8 @@ func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 
 // When a share link ends, the logs that its guests follow end, too. The client can distinguish this end from the end
 // of a complete log.
+//
+// Invariant: I30.
 func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {
 	s := newSite(t)
 	s.api.Handle("/api/v1/namespaces/a/pods/web-1/log", func(w http.ResponseWriter, r *http.Request) {
@@ -922,6 +947,8 @@ func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {
 
 // When a share link or a login ends, the server aborts the responses that it is still sending. A slow client receives
 // no more data of these responses.
+//
+// Invariant: I29, I30.
 func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T) (s *site, cookie string, end func()){
 		"share": func(t *testing.T) (*site, string, func()) {
@@ -976,6 +1003,8 @@ func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
 
 // The number of open logs is limited for each user, for the guests of each link, and for all guests together. Each
 // limit leaves room for the logs of other callers.
+//
+// Invariant: I30.
 func TestLogsAreLimitedByUserAndLink(t *testing.T) {
 	s := newTeamSite(t, "")
 	for _, path := range []string{"a/pods/web-1", "b/pods/web-10"} {
@@ -1033,6 +1062,8 @@ func TestLogsAreLimitedByUserAndLink(t *testing.T) {
 }
 
 // With a data directory, share links and their guests remain valid after a restart of the program.
+//
+// Invariant: I30.
 func TestSharesSurviveARestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	api := newSite(t).api
@@ -1067,6 +1098,8 @@ func TestSharesSurviveARestart(t *testing.T) {
 
 // When the creator of a share link loses a permission, the guests of the link lose it, too. While the server cannot
 // check the permission, guests do not see the data either.
+//
+// Invariant: I30.
 func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {
 	s := newTeamSite(t, "")
 	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
@@ -1098,6 +1131,8 @@ func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {
 }
 
 // Guests see neither the error messages of the API server nor its address.
+//
+// Invariant: I30.
 func TestGuestsGetNoAPIServerDetails(t *testing.T) {
 	s := newTeamSite(t, "")
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "it"})
@@ -1161,6 +1196,8 @@ func TestGuestsGetNoAPIServerDetails(t *testing.T) {
 }
 
 // FuzzExchange checks that a request creates a guest only if its body contains a valid token.
+//
+// Invariant: I30.
 func FuzzExchange(f *testing.F) {
 	server, log := newFuzzServer(f)
 	handler, stop := web.Serving(f.Context(), server)

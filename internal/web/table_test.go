@@ -11,6 +11,10 @@ import (
 )
 
 // A snapshot has the requested columns in the order of the table, and its rows in the requested sort order.
+//
+// Invariant: I33. An export contains what is shown. A column or namespace in a URL that does not exist is reported.
+// Chosen columns and namespaces are in the URL, and the scroll position is in the history entry. Counts of the picker
+// are sent when they change, at most once a second, even if nothing else is.
 func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 	s := newSite(t)
 	const ref = "example.com/v1/gadgets"
@@ -61,6 +65,8 @@ func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 }
 
 // The export links of a page have the same namespaces, text filter and sort order as the page.
+//
+// Invariant: I33.
 func TestExportLinksHaveThePageQuery(t *testing.T) {
 	s := newSite(t)
 	page := s.get("/r/"+podsRef+"?ns=a&q=web&sort=-name&cols=status&cols=none", "Accept: text/html").body

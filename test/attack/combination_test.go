@@ -194,6 +194,8 @@ func (m *matrix) start(identity string, kind misuse, r route, headers []string) 
 
 // The program stays within its memory limit while every kind of attacker misuses every route in every way, for
 // example by never reading the response. Afterward, no goroutines or file descriptors of the attack remain.
+//
+// Invariant: I44.
 func TestEveryRouteSurvivesMisuse(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()

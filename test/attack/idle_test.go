@@ -153,6 +153,8 @@ func (s *site) unfinishedRequests() func(n int) string {
 // Healthy viewers (clients that do not attack) get fast responses while thousands of other connections are open. Most
 // of these are idle: they have sent a complete request, nothing, or an unfinished header. The others have an
 // unfinished request.
+//
+// Invariant: I44.
 func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)

@@ -133,6 +133,8 @@ func (s *site) runUnread(w unreadAttack) result {
 
 // Clients that never read their responses do not push the program's memory use above 90 % of its limit. The kernel
 // never kills the program, and a healthy viewer still gets fast responses.
+//
+// Invariant: I44.
 func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		open := func() (s *site, guest string) {

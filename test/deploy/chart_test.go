@@ -20,6 +20,8 @@ const root = "../.."
 
 // The Helm chart and the kustomizations create the same objects, with two exceptions. The chart contains no
 // Namespace, because helm install can create it. Helm adds labels to its objects.
+//
+// Invariant: I46.
 func TestChartMatchesKustomization(t *testing.T) {
 	for _, name := range variant.Names() {
 		t.Run(name, func(t *testing.T) {
@@ -44,6 +46,8 @@ func TestChartMatchesKustomization(t *testing.T) {
 }
 
 // Every object has the labels that users and selectors need to find the objects of the dashboard.
+//
+// Invariant: I14.
 func TestLabels(t *testing.T) {
 	for _, name := range variant.Names() {
 		for key, object := range kustomize(t, name) {
@@ -58,6 +62,8 @@ func TestLabels(t *testing.T) {
 }
 
 // The Helm chart rejects invalid values before it installs any object.
+//
+// Invariant: I46.
 func TestChartRejectsInvalidValues(t *testing.T) {
 	for name, test := range map[string]struct {
 		values  map[string]any

@@ -21,6 +21,8 @@ import (
 
 // The container image contains only one static program and its licenses. The program runs as an unprivileged user.
 // Builds of the image are reproducible, and need neither a registry nor a container daemon.
+//
+// Invariant: I46.
 func TestImageIsOneProgram(t *testing.T) {
 	digest, folder := buildImage(t)
 	if second, _ := buildImage(t); second != digest {

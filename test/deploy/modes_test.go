@@ -16,6 +16,8 @@ import (
 
 // For each authentication mode, the Helm chart grants the permissions to create the access reviews and token reviews
 // that the mode needs. It also mounts the files that the flags refer to.
+//
+// Invariant: I46.
 func TestChartSupportsEachMode(t *testing.T) {
 	valuesFor := func(mode, folder string, args ...any) map[string]any {
 		return map[string]any{

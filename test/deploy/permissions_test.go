@@ -29,6 +29,8 @@ func (r permission) String() string {
 // In each deployment variant, the dashboard has only the permissions to get, list and watch resources, and to create
 // the access reviews that logins need. It can neither read Secrets nor change objects. The test checks all verbs on
 // all resources of the API server. It also proves that the namespace admits the pod with Pod Security enforced.
+//
+// Invariant: I46.
 func TestPermissionsOfEachVariant(t *testing.T) {
 	c := open(t)
 	served := c.servedResources(t)
@@ -76,6 +78,8 @@ func TestPermissionsOfEachVariant(t *testing.T) {
 
 // The ClusterRole of the dashboard permits listing every built-in resource except Secrets. If a later version of
 // Kubernetes adds a resource, this test fails.
+//
+// Invariant: I46.
 func TestBuiltinKindsAreNamed(t *testing.T) {
 	c := open(t)
 	lists, err := c.Discovery().ServerPreferredResources()
@@ -113,6 +117,8 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 
 // Each example in deploy/kustomize/examples grants the permission that it describes, and no related ones. Deleting
 // the objects of the example revokes the permission.
+//
+// Invariant: I46.
 func TestExamples(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")

@@ -15,6 +15,8 @@ import (
 
 // The namespace enforces the Pod Security Standard "restricted". It accepts the dashboard's pod, but rejects the pod
 // if any required setting is missing.
+//
+// Invariant: I46.
 func TestPodSecurityIsEnforced(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")

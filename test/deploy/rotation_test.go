@@ -18,6 +18,8 @@ import (
 
 // When the kubelet replaces the token file of the pod, the dashboard uses the new token before the old one becomes
 // invalid.
+//
+// Invariant: I46.
 func TestTokenIsRotated(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")

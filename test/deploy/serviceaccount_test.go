@@ -26,6 +26,8 @@ import (
 // With the permissions of its service account, the dashboard provides all its functions. Every built-in resource
 // except Secrets is live, and changes, logs and searches work. The dashboard does not list Secrets, and receives
 // none. It sends only GET requests and self-reviews (reviews of its own permissions).
+//
+// Invariant: I46.
 func TestProgramWithItsServiceAccount(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")
@@ -73,6 +75,8 @@ func TestProgramWithItsServiceAccount(t *testing.T) {
 
 // In the deployment variant "namespaced", the dashboard shows only its own namespace. It reports all other namespaces
 // and cluster-scoped resources as forbidden.
+//
+// Invariant: I46.
 func TestProgramInOneNamespace(t *testing.T) {
 	c := open(t)
 	deploy(t, "namespaced")

@@ -19,6 +19,8 @@ import (
 
 // No RBAC rule of any deployment variant has a wildcard or permits reading Secrets without naming them. Rules permit
 // only get, list and watch. The only exception is create for access reviews and token reviews.
+//
+// Invariant: I46.
 func TestRulesAreExplicit(t *testing.T) {
 	objectsByName := map[string]variant.Objects{
 		"helm, with view and a Secret": chart(t, "team", map[string]any{"rbac": map[string]any{
@@ -75,6 +77,8 @@ func TestRulesAreExplicit(t *testing.T) {
 
 // Every argument of the container is a flag of the dashboard. Without a login, the dashboard listens on loopback
 // only. Behind an Ingress, it trusts the client addresses that the Ingress forwards.
+//
+// Invariant: I46.
 func TestArguments(t *testing.T) {
 	reference, err := os.ReadFile(filepath.Join(root, "docs/reference.md"))
 	if err != nil {
@@ -131,6 +135,8 @@ func TestTrustedAddressesArePlaceholders(t *testing.T) {
 
 // Variants with logins, and only these, configure share admins. Share admins can revoke the share links of other
 // users, for example after an account was deleted.
+//
+// Invariant: I30.
 func TestSharesHaveAdmins(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
@@ -146,6 +152,8 @@ func TestSharesHaveAdmins(t *testing.T) {
 }
 
 // The pod has more restrictions than the Pod Security Standard requires, for example a read-only root file system.
+//
+// Invariant: I46.
 func TestPodIsRestricted(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
@@ -179,6 +187,8 @@ func TestImage(t *testing.T) {
 
 // The NetworkPolicy of each variant allows connections to the pod only from the expected namespaces and to the
 // expected ports.
+//
+// Invariant: I46.
 func TestNetworkPolicies(t *testing.T) {
 	for name, want := range map[string][]string{
 		"cluster": nil, "namespaced": nil, "team": {"ingress-nginx http"}, "monitoring": {"monitoring metrics"},

@@ -21,6 +21,8 @@ import (
 // The kinds of an aggregated API appear when its APIService is created. When the APIService is deleted, the kinds
 // disappear with their rows. This test does not run in parallel with tests that create CustomResourceDefinitions,
 // because these also make the program discover new kinds.
+//
+// Invariant: I19.
 func TestAPIServiceRegisteredAndRemoved(t *testing.T) {
 	w := open(t, options{})
 	k := newKind()

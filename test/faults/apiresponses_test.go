@@ -18,6 +18,8 @@ import (
 // Some servers and proxies never send the bookmark that ends a streaming list (a watch that begins with all objects).
 // The program then uses a plain list within 30 s. Until then, its clients do not see the state live (complete and
 // current), even if changes arrive.
+//
+// Invariant: I39.
 func TestMissingListBookmark(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{noListEnds: true})
@@ -58,6 +60,8 @@ func TestMissingListBookmark(t *testing.T) {
 
 // If an overloaded API server responds with 429 and Retry-After, the program retries only after that time. It shows
 // the reason for the delay to its clients.
+//
+// Invariant: I39.
 func TestTooManyRequests(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{})
@@ -93,6 +97,10 @@ func TestTooManyRequests(t *testing.T) {
 
 // The program sends only get, list and watch requests to the API server, and reviews of its own permissions. The test
 // requests objects of every kind.
+//
+// Invariant: I46. Only get, list, watch and reviews are sent. The deployed program may do nothing else, reads no
+// Secrets, and works with a rotated token, through `kubectl port-forward` and a reverse proxy. kustomize and Helm
+// create the same objects. The image is one program.
 func TestOnlyReadsAreSent(t *testing.T) {
 	w := open(t, options{})
 	var resources struct {

@@ -11,6 +11,11 @@ import (
 
 // After a restart, an API server responds with 410 to watches that start at old resourceVersions. The program then
 // relists (requests all objects again). Its clients receive only the changes, not a new snapshot.
+//
+// Invariant: I39. After any fault of the API server, a link or a client, the clients' state equals a quorum list.
+// Meanwhile the page does not show live, reports since when, and keeps its rows.
+//
+// Invariant: I40.
 func TestAPIServerKilledAndRestarted(t *testing.T) {
 	server := apiServer(t)
 	w := open(t, options{server: server.Addr})
@@ -51,6 +56,8 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 // If etcd has compacted (deleted) the revision from which a watch resumes, the program relists: it requests all
 // objects again. Its clients receive only the changes. The API server in this test has no watch cache, so etcd itself
 // reports the compaction.
+//
+// Invariant: I39.
 func TestEtcdCompaction(t *testing.T) {
 	server := apiServer(t, "--watch-cache-sizes=configmaps#0")
 	w := open(t, options{behindGate: server.Addr})
@@ -97,6 +104,8 @@ func TestEtcdCompaction(t *testing.T) {
 
 // While the API server is unreachable for a minute, no client sees the state live (complete and current). Afterward,
 // the program reconnects. TestLongOutage in internal/watch simulates an outage of hours.
+//
+// Invariant: I39.
 func TestAPIServerUnreachable(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{})

@@ -23,6 +23,8 @@ import (
 // A thousand hostile connections from one address do not slow down a viewer (test client) at another address too
 // much. Its p99 latency may double, or increase by 50 ms if that is more. The latency is the time from a write to its
 // WebSocket message.
+//
+// Invariant: I44.
 func TestHostileConnections(t *testing.T) {
 	if address, namespace, isAttacker := strings.Cut(os.Getenv(victimEnv), " "); isAttacker {
 		attackAll(t.Context(), address, namespace)

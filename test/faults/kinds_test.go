@@ -108,6 +108,8 @@ func waitUntilOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 
 // When a kind is deleted while clients watch it, the kind and its rows disappear. When a kind with the same name is
 // created again, the clients receive the rows of the new kind.
+//
+// Invariant: I39.
 func TestDefinitionDeletedAndRecreated(t *testing.T) {
 	for _, test := range []struct {
 		name string

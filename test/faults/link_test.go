@@ -10,6 +10,11 @@ import (
 
 // If a watch is cut every second, it resumes from its last resourceVersion. The program does not request all objects
 // again (relist).
+//
+// Invariant: I40. Each change is sent once, in the same order to all readers, and the changes lead to the present
+// state.
+//
+// Invariant: I39.
 func TestWatchCutEverySecond(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
@@ -45,6 +50,8 @@ func TestWatchCutEverySecond(t *testing.T) {
 
 // HTTP/2 pings detect a half-open connection to the API server. No data arrives on such a connection, but neither
 // side closes it.
+//
+// Invariant: I39.
 func TestHalfOpenLink(t *testing.T) {
 	t.Parallel()
 	const ping = 10*time.Second + 10*time.Second // Ping interval plus ping timeout, as in docs/reference.md.
@@ -69,6 +76,8 @@ func TestHalfOpenLink(t *testing.T) {
 }
 
 // The program closes half-open connections to clients. The clients then reconnect, and resume from their cursors.
+//
+// Invariant: I39.
 func TestHalfOpenLinkToClients(t *testing.T) {
 	t.Parallel()
 	const pingTimeout = 25*time.Second + 30*time.Second // Ping interval plus ping timeout, as in docs/api.md.

@@ -8,6 +8,8 @@ import (
 // An object is deleted or replaced while a connection is down. Clients receive exactly one delete for a deleted
 // object, and a delete and an add for a replaced one. The viewers (test clients) check this by the UIDs of the
 // objects.
+//
+// Invariant: I39.
 func TestChangedWhileDisconnected(t *testing.T) {
 	for _, side := range []struct {
 		name         string

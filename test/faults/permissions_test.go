@@ -21,6 +21,8 @@ import (
 // A granted permission takes effect within a minute. After a permission is revoked, the rows that it allowed are
 // removed from the clients. The program does not rely on the API server for this, because the API server can continue
 // a watch for minutes after the revocation.
+//
+// Invariant: I39.
 func TestPermissionGrantedAndRevoked(t *testing.T) {
 	t.Parallel()
 	c := must(cluster.Open())(t)
@@ -53,6 +55,8 @@ func TestPermissionGrantedAndRevoked(t *testing.T) {
 
 // A permission for all namespaces takes effect within a minute after it is granted. After it is revoked, the rows
 // that it allowed are removed from the clients.
+//
+// Invariant: I39.
 func TestClusterPermissionGrantedAndRevoked(t *testing.T) {
 	t.Parallel()
 	deployments := viewer.Rows("apps/v1/deployments")
@@ -76,6 +80,8 @@ func TestClusterPermissionGrantedAndRevoked(t *testing.T) {
 // The program has permissions by a separate RoleBinding in each of 200 namespaces. When a RoleBinding is deleted, the
 // rows of its namespace are removed within 15 s, for every kind. When it is created again, the rows appear within a
 // minute. The program needs about 20 access reviews per second for this.
+//
+// Invariant: I39.
 func TestPermissionsInManyNamespaces(t *testing.T) {
 	t.Parallel()
 	user := fmt.Sprint("fault-", time.Now().UnixNano())

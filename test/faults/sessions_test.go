@@ -20,6 +20,8 @@ const tolerance = 3
 
 // No goroutines or sockets leak if clients unsubscribe while subscriptions start, or if connections are cut during
 // the start. Viewers (test clients) that connect before, during or after such races have the correct rows.
+//
+// Invariant: I45.
 func TestSubscribeRaces(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
@@ -107,6 +109,8 @@ func race(t *testing.T, w *testbed, seed int) {
 }
 
 // On SIGTERM, the program sends each client a close frame with a delay for reconnecting, and exits within 10 s.
+//
+// Invariant: I45.
 func TestStopWithThousandClients(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))

@@ -20,6 +20,8 @@ import (
 )
 
 // The program closes the connections of clients that never read. Until then, these clients do not delay others.
+//
+// Invariant: I44.
 func TestReaderThatNeverReads(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
@@ -76,6 +78,8 @@ func openUnread(t *testing.T, w *testbed, frame string) {
 
 // All clients stop reading while many objects change. The program does not wait for the clients, and uses little
 // memory for them. When the clients read again, they receive the current state.
+//
+// Invariant: I44.
 func TestAllReadersStall(t *testing.T) {
 	const changes, writers = 50_000, 25
 	w := open(t, options{})
@@ -151,6 +155,8 @@ func (w *testbed) clear() {
 }
 
 // Objects of 1 MB each are listed, watched and sent like smaller objects.
+//
+// Invariant: I44.
 func TestLargeObjects(t *testing.T) {
 	const count, size = 300, 1_000_000
 	w := open(t, options{})

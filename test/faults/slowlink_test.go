@@ -10,6 +10,8 @@ import (
 // The program must write each message within 10 s, but an object needs half a minute on a slow connection. If the
 // client requests chunks (messages in parts), it still receives the object on its first connection. The pauses
 // between chunks are short.
+//
+// Invariant: I44.
 func TestSlowLink(t *testing.T) {
 	t.Parallel()
 	const rate, size = 30, 1_000_000 // Rate in kB/s, size in bytes.

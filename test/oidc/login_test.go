@@ -53,6 +53,8 @@ func namespace(t *testing.T) (*kubernetes.Clientset, string) {
 }
 
 // A user who logs in at Dex can read exactly the objects that RBAC permits for that user name.
+//
+// Invariant: I29.
 func TestLoginAtDex(t *testing.T) {
 	t.Parallel()
 	admin, ns := namespace(t)
@@ -103,6 +105,8 @@ func TestLoginAtDex(t *testing.T) {
 }
 
 // The dashboard closes a WebSocket when the ID token of its login expires.
+//
+// Invariant: I29.
 func TestSocketEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	const lifetime = 15 * time.Second
@@ -146,6 +150,8 @@ func TestSocketEndsWithItsToken(t *testing.T) {
 
 // The dashboard rejects an ID token that the provider has signed for another client, and an ID token of another
 // provider.
+//
+// Invariant: I29.
 func TestTokensForOtherClients(t *testing.T) {
 	t.Parallel()
 	provider, otherProvider := newDex(t, time.Hour), newDex(t, time.Hour)

@@ -1,4 +1,6 @@
 // This test makes the API server unreachable and reachable again while a page is open. The dashboard keeps running.
+//
+// Invariant: I39.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, status, table } from "./browser.mjs";

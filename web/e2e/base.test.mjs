@@ -1,4 +1,6 @@
 // These tests use the page under a base path (--base-path), behind a reverse proxy with another address.
+//
+// Invariant: I26.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";

@@ -1,3 +1,5 @@
+// Invariant: I41, I42, I43.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row } from "./browser.mjs";

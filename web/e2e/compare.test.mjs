@@ -1,4 +1,6 @@
 // These tests compare two objects of nearly the maximum size (1 MB) on the compare page, side by side.
+//
+// Invariant: I42.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";

@@ -1,5 +1,7 @@
 // These tests switch between four contexts of one kubeconfig. Two have users of the demo cluster. The other two fail:
 // one because its exec credential plugin fails, and one because its API server is unreachable.
+//
+// Invariant: I24.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

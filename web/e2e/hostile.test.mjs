@@ -1,4 +1,6 @@
 // These tests check that text from the cluster never becomes markup, script or a link on any page.
+//
+// Invariant: I34.
 import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,5 +1,7 @@
 // These tests open the address of an object or a kind before it exists. The page shows the object or the kind as soon
 // as it exists.
+//
+// Invariant: I19.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";

@@ -1,3 +1,5 @@
+// Invariant: I19.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, chooseNamespaces, newPage, openLive, row, table } from "./browser.mjs";

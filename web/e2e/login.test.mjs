@@ -1,4 +1,6 @@
 // These tests log in with a service account token and log out, in the page and against a real API server.
+//
+// Invariant: I29.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";

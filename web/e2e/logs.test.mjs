@@ -1,4 +1,6 @@
 // These tests check the live log of a pod. All containers of the demo cluster have the same log file.
+//
+// Invariant: I28.
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

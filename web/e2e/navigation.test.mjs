@@ -1,3 +1,5 @@
+// Invariant: I32, I33.
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";

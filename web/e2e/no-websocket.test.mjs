@@ -1,5 +1,7 @@
 // These tests block WebSockets, as some proxies do. The page never becomes live, but works as it does without
 // scripts.
+//
+// Invariant: I38.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, row, status } from "./browser.mjs";

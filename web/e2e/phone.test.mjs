@@ -1,4 +1,6 @@
 // These tests check what the page shows on a narrow screen (390 pixels).
+//
+// Invariant: I35.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";

@@ -1,4 +1,6 @@
 // These tests open the deployed dashboard through a real kubectl port-forward.
+//
+// Invariant: I46.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, status } from "./browser.mjs";

@@ -1,4 +1,6 @@
 // These tests check the progress of a slow list, and the latency. The page shows each number only if it is known.
+//
+// Invariant: I38.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";

@@ -1,5 +1,7 @@
 // These tests run the dashboard behind nginx, under a base path. The idle timeout of nginx is shorter than its
 // default of 60 s, and longer than the dashboard's heartbeat interval of 15 s.
+//
+// Invariant: I46.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,4 +1,6 @@
 // These tests stop and restart the dashboard while its page is open.
+//
+// Invariant: I38.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";

@@ -1,5 +1,7 @@
 // This test rolls out a new image while pages are open. The old pods disappear from the list, and the new pods
 // appear. The Deployment's row shows how many pods are ready, and the author of the status change.
+//
+// Invariant: I1.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";

@@ -1,4 +1,6 @@
 // These tests check that a list restores its scroll position when the user returns to it.
+//
+// Invariant: I33.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";

@@ -1,4 +1,6 @@
 // These tests check that neither the page nor any response or WebSocket message contains a value of a Secret.
+//
+// Invariant: I15.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomBytes } from "node:crypto";

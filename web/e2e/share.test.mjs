@@ -1,4 +1,6 @@
 // These tests create share links in the dialog, open them as guests (viewers of a link), and revoke them.
+//
+// Invariant: I30.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

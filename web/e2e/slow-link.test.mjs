@@ -1,5 +1,7 @@
 // These tests use a slow link to the server. Long messages arrive in chunks (parts), and the page shows their
 // progress. They do not delay other messages.
+//
+// Invariant: I38, I44.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";

@@ -1,4 +1,6 @@
 // These tests cover the watch status page, which lists all watches of the server.
+//
+// Invariant: I31.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";

@@ -1,3 +1,5 @@
+// Invariant: I35.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";

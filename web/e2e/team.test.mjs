@@ -1,6 +1,8 @@
 // This test covers the deployment variant "team". kubectl applies the variant with the values that its README
 // requires. The dashboard runs with the arguments of the Deployment and a token of its service account. nginx serves
 // TLS for the Ingress's host. Two users and several guests (viewers of share links) use the page.
+//
+// Invariant: I46.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,6 @@
 // These tests upgrade the dashboard to another build while its pages are open.
+//
+// Invariant: I38.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,5 +1,7 @@
 // These tests use lists with more rows than a page keeps (--page-rows). The server then sorts the list and sends a
 // window: the visible part. The user must see no difference.
+//
+// Invariant: I11.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";

@@ -1,3 +1,5 @@
+// Invariant: I36.
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";

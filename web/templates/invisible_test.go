@@ -12,6 +12,8 @@ import (
 // If a name contains invisible characters, or characters that change the text direction, the page keeps them,
 // isolates them from the other text, and shows their code points. web/test/text/invisible-chars.test.ts tests the
 // same in TypeScript.
+//
+// Invariant: I34.
 func TestInvisibleCharactersAreShown(t *testing.T) {
 	const name = "admin\u202enimda\u200b"
 	html := render(t, templates.ObjectPage(templates.Object{

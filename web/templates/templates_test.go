@@ -437,6 +437,9 @@ func TestListPage(t *testing.T) {
 
 // The pages escape every text. The test fills all texts with markup, as a hostile cluster can. The pages contain no
 // inline scripts or styles.
+//
+// Invariant: I34. Text of the cluster is never markup. Invisible characters and changes of direction are shown and
+// isolated. No export contains a formula. No asset names another host.
 func TestTextIsEscaped(t *testing.T) {
 	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>' onclick='x`
 	list, object, compare, status, failure :=

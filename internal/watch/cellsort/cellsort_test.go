@@ -11,6 +11,8 @@ import (
 )
 
 // Cells are sorted in the same order as on the web page. web/test/model/sort.test.ts reads the same test cases.
+//
+// Invariant: I9.
 func TestRankCell(t *testing.T) {
 	text, err := os.ReadFile("../../web/testdata/ranks.json")
 	if err != nil {

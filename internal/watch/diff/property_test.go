@@ -104,6 +104,7 @@ func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	return expected
 }
 
+// Invariant: I3.
 func TestRandomDocuments(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(1, 2))}
 	ourBytes, jsondiffBytes, compared := 0, 0, 0
@@ -134,6 +135,7 @@ func TestRandomDocuments(t *testing.T) {
 	t.Logf("mean size over %d pairs: %d bytes, jsondiff with LCS %d", compared, ourBytes/compared, jsondiffBytes/compared)
 }
 
+// Invariant: I3.
 func TestRandomChangesOfKubernetesObjects(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(3, 4))}
 	ourBytes, jsondiffBytes, compared := 0, 0, 0

@@ -8,6 +8,8 @@ import (
 
 // If the computation of a Lazy value panics, the first caller of Get gets the panic. Later callers get an error, and
 // the computation is not repeated.
+//
+// Invariant: I6.
 func TestLazyPanics(t *testing.T) {
 	value := new(event.Lazy[[]byte])
 	func() {

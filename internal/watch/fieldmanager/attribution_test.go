@@ -29,6 +29,7 @@ func patchOf(paths ...string) string {
 	return "[" + strings.Join(ops, ",") + "]"
 }
 
+// Invariant: I15.
 func TestAttribution(t *testing.T) {
 	const (
 		after = `{"metadata":{"labels":{"a":"1","b/c":"2","0":"3"}},"data":{"x~y":"1"},"spec":{"args":["p","q"],` +
@@ -283,6 +284,8 @@ func TestNewest(t *testing.T) {
 }
 
 // For any input, Attribute returns valid operation indices and sorts authors from the newest to the oldest.
+//
+// Invariant: I3, I12, I27.
 func FuzzAttribute(f *testing.F) {
 	for _, file := range []string{"apply.jsonl", "deployment.jsonl", "service.jsonl", "pod.jsonl"} {
 		for _, v := range versions(f, file) {

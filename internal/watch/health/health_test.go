@@ -47,6 +47,8 @@ func fixtures(tb testing.TB) (out []fixture) {
 	return out
 }
 
+// Invariant: I12. The states of each kind have clear texts. Any text gives a bounded health. Health is sent with the
+// object, and again when it changes.
 func TestFixtures(t *testing.T) {
 	seen := map[string][]health.Status{}
 	for _, f := range fixtures(t) {
@@ -115,6 +117,8 @@ func checkSentence(t *testing.T, sentence string) {
 
 // Of limits the length of its result even for deeply nested or long texts. The time that it takes is proportional to
 // the time for parsing the text.
+//
+// Invariant: I12.
 func TestUnusualTexts(t *testing.T) {
 	deep := strings.Repeat(`{"status":`, 9990) + "1" + strings.Repeat("}", 9990)
 	for name, text := range map[string]string{

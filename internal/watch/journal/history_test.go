@@ -63,6 +63,8 @@ func TestHistory(t *testing.T) {
 }
 
 // The memory limit of the history counts the Memo that SetWith passes. The Memo is freed together with its change.
+//
+// Invariant: I3.
 func TestSetWith(t *testing.T) {
 	j := journal.New[string, object, *string](journal.Options[string, object]{
 		Same:      func(before, after object) bool { return before == after },

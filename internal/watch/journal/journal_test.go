@@ -59,6 +59,8 @@ func describe(changes []*testChange) (out []string) {
 	return out
 }
 
+// Invariant: I2. All clients receive changes in the same order, without a gap or a duplicate. No change applies to
+// another base.
 func TestChangesAreReadInOrder(t *testing.T) {
 	j := newJournal(1 << 20)
 	j.Set("a", object{1, 1})
@@ -106,6 +108,8 @@ func TestFirstReplaceIsOneStep(t *testing.T) {
 	}
 }
 
+// Invariant: I13. History is bounded by bytes and by age, also for quiet resources. It keeps nothing of earlier lists
+// except their objects.
 func TestRingIsBoundedByBytes(t *testing.T) {
 	j := newJournal(10_000)
 	for i := range 1000 {
@@ -125,6 +129,7 @@ func TestRingIsBoundedByBytes(t *testing.T) {
 	}
 }
 
+// Invariant: I13.
 func TestRingIsBoundedByAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
@@ -142,6 +147,8 @@ func TestRingIsBoundedByAge(t *testing.T) {
 }
 
 // Trim drops old changes of a journal without writes. A reader that has already read them can continue.
+//
+// Invariant: I13.
 func TestTrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
@@ -312,6 +319,8 @@ func state(j *testJournal) map[string]object {
 
 // After any sequence of writes, the copy of each test reader equals the journal's values. This includes readers that
 // wait, fold changes, or restart after missed changes.
+//
+// Invariant: I1. A client's state after a snapshot and its changes equals the cluster's state, for any interleaving.
 func TestAnyReaderConverges(t *testing.T) {
 	resets := 0
 	for seed := range uint64(3000) {
@@ -350,6 +359,7 @@ func TestAnyReaderConverges(t *testing.T) {
 	}
 }
 
+// Invariant: I1.
 func TestConcurrentReadersConverge(t *testing.T) {
 	j := newJournal(20_000)
 	for i := range 5000 { // more keys than one Snapshot step copies
@@ -434,6 +444,9 @@ func TestNextWithin(t *testing.T) {
 
 // A write during a read does not corrupt the result of the read. The reader gets either the requested changes or
 // ErrGone.
+//
+// Invariant: I5. The writer never waits for readers, and no reader misses a wake-up. A reader that stops gets nothing
+// more, however much is pending.
 func TestInterruptedReadIsConsistent(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // The test must be reproducible.
@@ -455,6 +468,7 @@ func TestInterruptedReadIsConsistent(t *testing.T) {
 	}
 }
 
+// Invariant: I5.
 func TestWaitingReaderMissesNoChange(t *testing.T) {
 	const readers, rounds = 100, 1000
 	j := newJournal(1 << 20)

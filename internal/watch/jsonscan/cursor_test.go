@@ -102,6 +102,7 @@ func TestErrorsContainPosition(t *testing.T) {
 	}
 }
 
+// Invariant: I17.
 func TestDepthIsBounded(t *testing.T) {
 	for _, nest := range []string{"[", `{"a":`} {
 		text := []byte(strings.Repeat(nest, 3*jsonscan.MaxDepth))
@@ -156,6 +157,8 @@ func readAll(c *jsonscan.Cursor) error {
 	return c.Skip()
 }
 
+// Invariant: I17. The JSON scanner accepts what `encoding/json` accepts, at any depth, in time proportional to the
+// size.
 func FuzzAcceptsExactlyWhatEncodingJSONAccepts(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `[]`, `{"a":[1,2,{"b":null}]}`, `"\ud800"`, `-0.1e-7`, ` [ ] `, `{"a"::1}`, `[,]`, `nul`, "\"\x7f\"",

@@ -8,6 +8,7 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
+// Invariant: I14.
 func TestGuestMaskKeepsOneListInMemory(t *testing.T) {
 	mask := listwatch.NewGuestMask("", "pods")
 	freed := make(chan struct{}, 10)

@@ -39,6 +39,8 @@ func wantText(i int, item apitest.Item) string {
 
 // The history keeps changed objects of previous lists in memory. Such an object can keep the decompressor of its list
 // in memory, but not the compressor, which is larger.
+//
+// Invariant: I13.
 func TestObjectsOfPreviousListsAreSmall(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, items(40)...)
@@ -195,6 +197,7 @@ func TestListErrors(t *testing.T) {
 	}
 }
 
+// Invariant: I25.
 func TestColumnsChangeWithAList(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, items(1)...)

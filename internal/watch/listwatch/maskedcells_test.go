@@ -43,6 +43,7 @@ func newScopedSource(
 	return s
 }
 
+// Invariant: I15.
 func TestCellsOfMaskedValues(t *testing.T) {
 	const databases = "example.com/v1/databases"
 	columnShowing := func(path string) string {
@@ -157,6 +158,8 @@ func TestCellsOfMaskedValues(t *testing.T) {
 // A cell that shows an annotation is masked for every viewer if redaction dropped the annotation. For guests (viewers
 // of a share link), it is also masked if the annotation can contain a copy of an object. This applies to the
 // annotations of the object itself and of a template inside it.
+//
+// Invariant: I15.
 func TestCellsOfDroppedAnnotations(t *testing.T) {
 	const rollouts = "argoproj.io/v1alpha1/rollouts"
 	const annotations = `"annotations":{"example.com/copy":"{\"x\":\"CANARY\"}","example.com/owner":"me",` +
@@ -195,6 +198,8 @@ func TestCellsOfDroppedAnnotations(t *testing.T) {
 
 // In objects of every kind, from lists, streaming lists and watches, the last-applied annotation and managedFields
 // are dropped, and the values that rules select are masked.
+//
+// Invariant: I15.
 func TestEverySourceIsMasked(t *testing.T) {
 	const metadataJSON = `"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"CANARY",` +
 		`"example.com/token":"CANARY"},"managedFields":[{"manager":"CANARY","fieldsV1":{"v:CANARY":{}}}]`

@@ -386,6 +386,7 @@ func TestRowOfUnusualNames(t *testing.T) {
 	}
 }
 
+// Invariant: I15.
 func TestSecretsAreMasked(t *testing.T) {
 	server := apitest.New(t, apitest.Kind{Ref: "core/v1/secrets", Kind: "Secret", Columns: "[" + nameColumn + "]"})
 	secret := func(value string) apitest.Item {

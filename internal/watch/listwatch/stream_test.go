@@ -318,6 +318,9 @@ func TestInterruptedStream(t *testing.T) {
 
 // A streaming list fails after 30 s of fake time without a new object. It does not fail as long as objects arrive,
 // even slowly.
+//
+// Invariant: I25. A streaming list that stalls is aborted, and so are an estimate without a response and a silent
+// watch. Changed columns arrive with a list.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -352,6 +355,8 @@ func TestStall(t *testing.T) {
 
 // The response to a list can start after more than a minute of fake time, because kube-apiserver first collects the
 // list. After the start, the list fails if it makes no progress.
+//
+// Invariant: I24.
 func TestSlowLists(t *testing.T) {
 	const row = `{"cells":["x",""],"object":{"metadata":{"name":"x"}}}`
 	for _, test := range []struct {
@@ -400,6 +405,8 @@ func TestSlowLists(t *testing.T) {
 
 // Estimate and Count fail after 10 s of fake time without a response. Their caller can continue without the result,
 // so they do not wait as long as a list.
+//
+// Invariant: I25.
 func TestEstimateTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -418,6 +425,8 @@ func TestEstimateTimeout(t *testing.T) {
 }
 
 // If the bookmark that ends a streaming list is missing, later changes do not count as progress of the list.
+//
+// Invariant: I25.
 func TestChangesAreNotListProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -443,6 +452,8 @@ func TestChangesAreNotListProgress(t *testing.T) {
 
 // If the objects of a list are large, they are compressed and sent before the usual number of objects for a
 // dictionary is reached. Otherwise much uncompressed text would be in memory.
+//
+// Invariant: I44.
 func TestLargeObjectsAreSentEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -465,6 +476,8 @@ func TestLargeObjectsAreSentEarly(t *testing.T) {
 
 // A watch is closed after 150 s of fake time without data, so that the next watch can resume. It stays open if data
 // arrives within 149 s.
+//
+// Invariant: I25.
 func TestSilentWatchIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)

@@ -71,6 +71,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// Invariant: I3.
 func TestObjectsDoNotKeepManagedFields(t *testing.T) {
 	server := podServer(t)
 	s := newSource(t, server, pods, listwatch.SourceOptions{})

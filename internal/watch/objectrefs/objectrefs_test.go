@@ -66,6 +66,8 @@ func lines(o *objectrefs.Object) (out []string) {
 	return out
 }
 
+// Invariant: I27. Relations follow from the texts of objects, within bounds. What was not read is reported. What the
+// program may not read is not requested.
 func TestReferences(t *testing.T) {
 	for _, path := range fixtures(t) {
 		text, want := fixture(t, path)
@@ -85,6 +87,7 @@ func TestReferences(t *testing.T) {
 
 func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
+// Invariant: I27.
 func TestSelectors(t *testing.T) {
 	selector := func(kind, spec string) *objectrefs.Selector {
 		group, kind, _ := strings.Cut(kind, "/")
@@ -128,6 +131,7 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
+// Invariant: I27.
 func TestMalformed(t *testing.T) {
 	text, _ := fixture(t, "testdata/pod.yaml")
 	for n := range text {

@@ -137,6 +137,8 @@ func plainTexts() []string {
 
 // For guests (viewers of a share link), an annotation is masked if it can contain a copy of an object, in any
 // supported encoding. Other annotations are not masked.
+//
+// Invariant: I15.
 func TestCopiesAreMaskedForGuests(t *testing.T) {
 	mask := redact.NewGuestMask("apps", "deployments")
 	maskedValue := func(text string) string {
@@ -210,6 +212,8 @@ func kindOf(name string) (group, resource string) {
 }
 
 // Annotations with copies of objects, and managedFields, are dropped from an object and from all objects inside it.
+//
+// Invariant: I15.
 func TestInnerCopiesAreDropped(t *testing.T) {
 	const original = `{"name":"in","managedFields":[{"manager":"c4n4ry"}],"labels":{"b":"d"},` +
 		`"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"x\":\"c4n4ry\"}","b":"{}",` +
@@ -232,6 +236,8 @@ func TestInnerCopiesAreDropped(t *testing.T) {
 
 // For guests, annotations that can contain a copy are masked in each inner object and template, as in the object
 // itself. A changed value gets the mask "(masked, changed)".
+//
+// Invariant: I15.
 func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 	for name, template := range templates() {
 		group, resource := kindOf(name)
@@ -259,6 +265,8 @@ func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 
 // For guests (viewers of a share link), a member with the name annotations is masked if it is not an object, plain
 // text or a number. In a CRD, it is not masked, because it is a part of a schema there.
+//
+// Invariant: I15.
 func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"spec":{"annotations":"{\"x\":\"c4n4ry\"}"}}`: `{"spec":{"annotations":"(masked)"}}`,
@@ -299,6 +307,7 @@ func TestGuestRulesMayMaskAnnotations(t *testing.T) {
 	}
 }
 
+// Invariant: I17.
 func TestDeepObjectsAreLinear(t *testing.T) {
 	timeToRedact := func(levels int) time.Duration {
 		text := strings.Repeat(`{"a":[`, levels) + `{"annotations":{"kapp.k14s.io/original":"c4n4ry"}}` +

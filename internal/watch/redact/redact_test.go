@@ -13,6 +13,9 @@ import (
 
 const canary = "c4n4ry"
 
+// Invariant: I15. No masked value is sent in texts, cells or errors, none is stored, and none can be used in a
+// selector. Guests get no values of ConfigMaps and environment variables, and no annotation that may contain a copy
+// of an object, at any depth.
 func TestObjectRedaction(t *testing.T) {
 	tests := map[string]struct{ group, resource, in, want, managed string }{
 		"managedFields and last-applied go": {
@@ -92,6 +95,7 @@ func TestObjectRedaction(t *testing.T) {
 	}
 }
 
+// Invariant: I16. A masked value that changes shows as changed. Masks of different objects cannot be linked.
 func TestMaskShowsOnlyThatAValueChanged(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
 	maskOf := func(uid, value string) string {
@@ -129,6 +133,8 @@ func TestMaskShowsOnlyThatAValueChanged(t *testing.T) {
 }
 
 // For any input, neither the redacted text nor an error contains a masked value.
+//
+// Invariant: I15.
 func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 	f.Add([]byte(`{"a":"c4n4ry"}`), []byte(`{"b":1}`))
 	f.Add([]byte(`"c4n4ry"`), []byte(`[`))
@@ -297,6 +303,8 @@ func TestWeight(t *testing.T) {
 
 // managedFields identify elements of lists by their content, so they can contain masked values. They are dropped if
 // they contain one, and kept otherwise.
+//
+// Invariant: I15.
 func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 	rules := rulesOf(
 		t, "env", "example.com/v1/databases:spec.tokens[*]", "example.com/v1/databases:spec.users[*].name",

@@ -187,6 +187,8 @@ func TestRules(t *testing.T) {
 }
 
 // Parse refuses a rule that is malformed, or that would mask a value that identifies objects. The error explains why.
+//
+// Invariant: I15.
 func TestInvalidRules(t *testing.T) {
 	for text, wantErr := range map[string]string{
 		"":                                    "the path is missing",
@@ -236,6 +238,8 @@ func TestInvalidRules(t *testing.T) {
 
 // MayMask returns true for a path that leads to a masked value, or to a parent or child of one. A field selector must
 // not use such a path.
+//
+// Invariant: I15.
 func TestMayMask(t *testing.T) {
 	rules := rulesOf(
 		t, "example.com/v1/databases:spec.values.password", "*:spec..token",
@@ -256,6 +260,8 @@ func TestMayMask(t *testing.T) {
 
 // A mask counts the changes of its value and reveals nothing else about it. This is also true for objects without a
 // UID.
+//
+// Invariant: I16.
 func TestRuleMasksShowChanges(t *testing.T) {
 	r := redact.New(rulesOf(t, "example.com/v1/databases:spec.password"), "example.com", "databases")
 	maskOf := func(metadata, value string) string {
@@ -292,6 +298,8 @@ func TestRuleMasksShowChanges(t *testing.T) {
 
 // For any values, neither the redacted text nor an error contains a byte of a value that the rules select. Valid JSON
 // stays valid.
+//
+// Invariant: I15.
 func FuzzRules(f *testing.F) {
 	for _, seed := range []string{
 		`"c4n4ry"`, `["c4n4ry"]`, `{"x":"c4n4ry"}`, `{"containers":[{"env":[{"value":"c4n4ry"}]}]}`,
@@ -339,6 +347,8 @@ func FuzzRules(f *testing.F) {
 
 // For guests, a mask shows only whether the value differs from the previous one. It does not reveal whether a value
 // returns to an earlier one (A, B, A), or whether two objects have equal values.
+//
+// Invariant: I15.
 func TestGuestMask(t *testing.T) {
 	config := func(value string) []byte {
 		return fmt.Appendf(

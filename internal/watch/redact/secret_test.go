@@ -58,6 +58,7 @@ func secretOf(t *testing.T, r *redact.Redactor, annotations any) map[string]any 
 	return o.Metadata.Annotations
 }
 
+// Invariant: I15.
 func TestSecretsKeepHarmlessAnnotations(t *testing.T) {
 	got := secretOf(t, redact.New(nil, "", "secrets"), harmless())
 	for key, value := range harmless() {
@@ -80,6 +81,8 @@ func TestHarmlessAnnotationsAreDocumented(t *testing.T) {
 }
 
 // All annotations of a Secret are masked, except those that isHarmless accepts by key and value.
+//
+// Invariant: I15.
 func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 	values := maps.Clone(copiesOf(t))
 	for n, text := range plainTexts() {
@@ -117,6 +120,8 @@ func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 
 // The mask of a Secret's annotation contains the number of changes of its value. For guests (viewers of a share
 // link), it does not.
+//
+// Invariant: I16.
 func TestAnnotationsOfSecretsShowChanges(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
 	for _, step := range [][2]string{

@@ -16,6 +16,8 @@ type member struct{ rank, version int }
 func compare(a, b member) int { return cmp.Compare(a.rank, b.rank) }
 
 // After each Change with random members, the List equals a sorted slice of the same members.
+//
+// Invariant: I9.
 func TestChange(t *testing.T) {
 	for seed := range uint64(2000) {
 		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // The test must be reproducible.
@@ -72,6 +74,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
+// Invariant: I9.
 func TestFirst(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3)) //nolint:gosec // The test must be reproducible.
 	for range 2000 {

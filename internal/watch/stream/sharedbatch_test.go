@@ -13,6 +13,8 @@ import (
 // After a pause, a reader ends its batch at the offset at which another reader has just ended its own. Readers that
 // start from the same cursor then send identical batches. But no reader ends a batch at its own cursor, because that
 // batch would be empty.
+//
+// Invariant: I4.
 func TestBatchBoundariesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		batches := new(sharedBatches)
@@ -39,6 +41,8 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 
 // Readers that send the same batch share one encoded text. A batch that differs in view, filter, columns or offsets
 // is encoded separately.
+//
+// Invariant: I4.
 func TestBatchesAreEncodedOnce(t *testing.T) {
 	batches := new(sharedBatches)
 	written := 0

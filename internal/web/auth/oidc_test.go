@@ -194,6 +194,8 @@ func callbackQuery(query url.Values) url.Values {
 }
 
 // A login sends a state, a nonce and a PKCE challenge to the provider. The session ends when the ID token expires.
+//
+// Invariant: I29.
 func TestOIDCLoginCreatesSession(t *testing.T) {
 	p := newIssuer(t)
 	a, log := p.newAuthority(func(o *auth.OIDCOptions) { o.GroupsClaim = "groups"; o.GroupsPrefix = "p:" })
@@ -242,6 +244,8 @@ func TestOIDCLoginCreatesSession(t *testing.T) {
 
 // An ID token is accepted only if it is valid: from the provider, for this program and this login, and not expired.
 // Each login is accepted once.
+//
+// Invariant: I29.
 func TestInvalidIDTokensAreRefused(t *testing.T) {
 	p := newIssuer(t)
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -379,6 +383,8 @@ func TestFailedCallbacksDoNotBlockLogins(t *testing.T) {
 }
 
 // Claims become a user name and groups by the same rules as in kube-apiserver.
+//
+// Invariant: I29.
 func TestClaimsBecomeUsers(t *testing.T) {
 	p := newIssuer(t)
 	for name, test := range map[string]struct {
@@ -466,6 +472,8 @@ func TestClaimsBecomeUsers(t *testing.T) {
 
 // A provider with an unknown certificate authority is not trusted. A provider without TLS is accepted only on a
 // loopback address.
+//
+// Invariant: I29.
 func TestNewRejectsInvalidProviders(t *testing.T) {
 	p := newIssuer(t)
 	a, log := p.newAuthority(func(o *auth.OIDCOptions) { o.CA = x509.NewCertPool() })

@@ -32,6 +32,8 @@ func newProxyAuthority(t *testing.T, peers, secret string) *auth.Authority {
 
 // A proxy is trusted only if it has a configured address and sends the configured secret. Identity headers of other
 // clients are refused.
+//
+// Invariant: I29.
 func TestProxyIsTrustedByAddressAndSecret(t *testing.T) {
 	const proxyAddr, otherAddr, validSecret, invalidSecret = "10.1.2.3:4000", "192.0.2.9:4000", secret, secret + "x"
 	for _, test := range []struct {
@@ -83,6 +85,8 @@ func TestProxyIsTrustedByAddressAndSecret(t *testing.T) {
 
 // The identity headers of a proxy are refused if they are ambiguous, or contain a name that is reserved for the
 // cluster.
+//
+// Invariant: I29.
 func TestProxyHeadersMustBeUnambiguous(t *testing.T) {
 	a := newProxyAuthority(t, "", secret)
 	for _, test := range []struct {
@@ -152,6 +156,8 @@ func TestProxyHeadersMustBeUnambiguous(t *testing.T) {
 
 // The proxy identifies the user of a WebSocket only when the WebSocket opens. For this reason, this identity expires
 // after an hour of fake time, and the proxy must identify the user again.
+//
+// Invariant: I29.
 func TestProxyIdentityExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i, err := newProxyAuthority(t, "", secret).Identify(request(t, "X-Forwarded-User: anna",

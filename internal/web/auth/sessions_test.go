@@ -19,6 +19,8 @@ import (
 )
 
 // A session cookie contains only 256 random bits. It is SameSite=Strict. If the login used TLS, it is also Secure.
+//
+// Invariant: I29.
 func TestSessionCookieIsRandomAndStrict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("anna")}
@@ -50,6 +52,7 @@ func TestSessionCookieIsRandomAndStrict(t *testing.T) {
 	})
 }
 
+// Invariant: I29.
 func TestCookieNameContainsThePort(t *testing.T) {
 	for host, want := range map[string]string{
 		"localhost": "c", "localhost:8080": "c-8080", "[::1]:8081": "c-8081", "[::1]": "c",
@@ -67,6 +70,8 @@ func TestCookieNameContainsThePort(t *testing.T) {
 
 // Each login creates a new session, and ends the previous session of the browser. A session ID from the client is
 // never used for a new session.
+//
+// Invariant: I29.
 func TestLoginReplacesPreviousSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("anna", "mallory")}
@@ -104,6 +109,8 @@ func TestLoginReplacesPreviousSession(t *testing.T) {
 
 // A session ends at a logout, or when its token expires. If the token has no expiry, the session ends after 12 h of
 // fake time. Contexts of the session end with it.
+//
+// Invariant: I29.
 func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := jwtExpiringAt(time.Now().Add(time.Hour))
@@ -164,6 +171,8 @@ func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 
 // While a login is in use by requests or WebSockets, its token is reviewed every 30 s of fake time. If the user was
 // deleted or changed, the session ends. If the API server does not respond, it ends after 10 min.
+//
+// Invariant: I29.
 func TestSessionEndsWhenReviewFails(t *testing.T) {
 	annaUsers := func() map[string]*authz.User { return users("anna") }
 	for name, test := range map[string]struct {
@@ -217,6 +226,8 @@ func TestSessionEndsWhenReviewFails(t *testing.T) {
 }
 
 // If the last review of a session's token is too old, the next request starts a review, and waits for the result.
+//
+// Invariant: I29.
 func TestRequestsRecheckSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("anna")}
@@ -273,6 +284,8 @@ func TestRequestsRecheckSessions(t *testing.T) {
 
 // There are at most 20 sessions per user, and at most 1,000 in total. Sessions without an open WebSocket are evicted
 // first. Among these, the one that has been idle longest is evicted first.
+//
+// Invariant: I29.
 func TestSessionsAreLimitedAndEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: map[string]*authz.User{}}

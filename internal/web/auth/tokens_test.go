@@ -13,6 +13,8 @@ import (
 )
 
 // A text that cannot be a token is refused without a review by the API server.
+//
+// Invariant: I29.
 func TestInvalidTokensAreNotReviewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good")}
@@ -58,6 +60,8 @@ func TestInvalidTokensAreNotReviewed(t *testing.T) {
 }
 
 // Successful token reviews are cached for 10 s of fake time. Refusals are not cached.
+//
+// Invariant: I29.
 func TestTokenReviewsAreCached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good")}
@@ -106,6 +110,8 @@ func TestTokenReviewsAreCached(t *testing.T) {
 
 // Each combination of a token and audiences has its own review. A token is not confused with another one that has the
 // same prefix.
+//
+// Invariant: I29.
 func TestTokenReviewsAreKeyedByTokenAndAudiences(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("t", "t2", "T", "ta", "tab")}
@@ -134,6 +140,8 @@ func TestTokenReviewsAreKeyedByTokenAndAudiences(t *testing.T) {
 
 // Concurrent callers with the same token share one review. If the first caller is canceled, the review continues for
 // the others. The number of concurrent reviews is limited.
+//
+// Invariant: I29.
 func TestConcurrentCallersShareOneReview(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good"), delay: time.Second}
@@ -165,6 +173,8 @@ func TestConcurrentCallersShareOneReview(t *testing.T) {
 }
 
 // The number of cached reviews is limited. The newest ones stay cached.
+//
+// Invariant: I29.
 func TestTokenReviewCacheIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: map[string]*authz.User{}}
@@ -192,6 +202,8 @@ func TestTokenReviewCacheIsLimited(t *testing.T) {
 }
 
 // An expired token is refused, even if its review is still cached.
+//
+// Invariant: I29.
 func TestExpiredTokenIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := jwtExpiringAt(time.Now().Add(2 * time.Second))

@@ -20,6 +20,8 @@ func (n *recordingConn) Write(p []byte) (int, error) { return n.text.Write(p) }
 
 // Data written between cork and flush is sent by flush in the order of the writes, even if the caller reuses its
 // buffer. Other data is sent at once.
+//
+// Invariant: I7.
 func TestCorkedConnWritesOnFlush(t *testing.T) {
 	recorder := new(recordingConn)
 	conn := &CorkedConn{Conn: recorder, messageBuffers: new(sync.Pool)}
@@ -80,6 +82,8 @@ func (p *pingingConn) Write(text []byte) (int, error) {
 
 // flush is not interrupted by a ping, even if it writes each piece separately, as over TLS. A ping between two pieces
 // would become part of the payload.
+//
+// Invariant: I44.
 func TestFlushIsNotInterrupted(t *testing.T) {
 	recorder := new(pingingConn)
 	conn := &CorkedConn{Conn: recorder, messageBuffers: new(sync.Pool)}

@@ -8,6 +8,8 @@ import (
 
 // A write that takes longer than WriteTimeout is aborted exactly at the limit, regardless of earlier writes. Shorter
 // writes and idle times do not abort the connection.
+//
+// Invariant: I7.
 func TestWriteWatchdogEndsLateWrites(t *testing.T) {
 	for name, elapsed := range map[string]time.Duration{
 		"the first": 0, "behind others": 25 * time.Second, "behind silence": time.Minute,
@@ -39,6 +41,7 @@ func TestWriteWatchdogEndsLateWrites(t *testing.T) {
 	}
 }
 
+// Invariant: I7.
 func TestWriteWatchdogStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := WriteWatchdog{abort: func() { t.Error("cut when it had been stopped") }}

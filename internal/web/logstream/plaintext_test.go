@@ -17,6 +17,7 @@ func toPlainText(pieces ...[]byte) string {
 	return string(p.finish(text))
 }
 
+// Invariant: I28.
 func TestPlainTextRemovesEscapeSequences(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"text", "a\tb\n größe 日本 🎉\n", "a\tb\n größe 日本 🎉\n"},
@@ -46,6 +47,8 @@ func TestPlainTextRemovesEscapeSequences(t *testing.T) {
 
 // FuzzPlainText checks that any log output becomes valid plain text with the same number of lines. The result does
 // not depend on where the input is split into pieces.
+//
+// Invariant: I28.
 func FuzzPlainText(f *testing.F) {
 	for _, seed := range []string{"a\x1b[31mb\n", "\x1b]8;;x\x1b\\y\r\n", "\xf0\x9f\x8e\x89\xc3", "\x1b\r\n\r"} {
 		f.Add([]byte(seed), uint(3))

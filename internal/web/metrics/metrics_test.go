@@ -102,6 +102,9 @@ func TestMetricsSumScopesWithTheSameLabels(t *testing.T) {
 }
 
 // The number of time series does not grow with the number of namespaces or field selectors.
+//
+// Invariant: I31. No metric grows with namespaces, and none reports what has not happened. The status page matches
+// the watch status, with and without script.
 func TestLabelsDoNotGrowWithNamespaces(t *testing.T) {
 	few := []watch.WatchStatusEntry{fullStatus([]string{"ns-0"}, ""), fullStatus(nil, "metadata.name=0")}
 	many := slices.Clone(few)
@@ -157,6 +160,8 @@ func TestCountersDoNotDecrease(t *testing.T) {
 
 // An unknown value has no series. Without watched resources, there are no informer metrics. Before the first event of
 // a resource, the time of its last event is unknown.
+//
+// Invariant: I31.
 func TestUnknownValuesHaveNoSeries(t *testing.T) {
 	if lines := scrape(t, watch.WatchStatus{}); !slices.Equal(lines, []string{
 		"glasshouse_memory_held_bytes{} 0.0", "glasshouse_share_guests{} 5.0", "glasshouse_shares{} 3.0",

@@ -13,6 +13,8 @@ import (
 
 // The server formats the watch status in the same way as the script of the page. web/test/status/watch-status.test.ts
 // uses the same file of test cases.
+//
+// Invariant: I31.
 func TestStatusPageMatchesTheScript(t *testing.T) {
 	type memoryCase struct {
 		Ledger watch.WatchStatus `json:"ledger"`

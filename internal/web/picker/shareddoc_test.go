@@ -25,6 +25,8 @@ func latest(
 
 // Concurrent callers share one document, which is built only once. A new document with the same text keeps its
 // version. A caller that needs a newer document causes a new build.
+//
+// Invariant: I14.
 func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var docs picker.SharedDocs

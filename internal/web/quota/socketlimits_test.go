@@ -44,6 +44,8 @@ func fanOutSizes(sockets map[string]int) map[string]int {
 
 // The number of WebSockets of one user is limited, whatever addresses they are from. The limit does not affect other
 // users.
+//
+// Invariant: I26.
 func TestSocketsOfAUserAreLimited(t *testing.T) {
 	limits := quota.New(nil, 0)
 	const most = 500
@@ -68,6 +70,8 @@ func TestSocketsOfAUserAreLimited(t *testing.T) {
 
 // FanOutSize returns the number of WebSockets of an address, or 0 if no other address has a WebSocket. The server
 // sends batches less often if the number is high.
+//
+// Invariant: I4.
 func TestFanOutSizeCountsSocketsOfAnAddress(t *testing.T) {
 	for _, test := range []struct{ open, want map[string]int }{
 		{map[string]int{"a": 500}, map[string]int{"a": 0}},
@@ -81,6 +85,8 @@ func TestFanOutSizeCountsSocketsOfAnAddress(t *testing.T) {
 
 // The guests of one share link can open at most 2,000 sockets, and all guests together 4,000. Users can still
 // connect.
+//
+// Invariant: I30.
 func TestGuestSocketsAreLimited(t *testing.T) {
 	limits := quota.New(nil, 0)
 	acquire := func(id string, address int) bool {

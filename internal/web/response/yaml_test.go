@@ -13,6 +13,9 @@ import (
 
 // The YAML parser of kubectl can read the YAML that the script of the page (web/static/src/yaml) generates. The
 // expected YAML is in a file that a test of the script uses as well.
+//
+// Invariant: I36. Copied YAML reads back as the same object. The YAML view keeps its position, selection, folds and
+// search while the object changes, marks the last change only, and lays out the visible part.
 func TestPageYAMLParsesWithKubectlsParser(t *testing.T) {
 	t.Parallel()
 	for _, c := range yamlCases(t) {
@@ -29,6 +32,8 @@ func TestPageYAMLParsesWithKubectlsParser(t *testing.T) {
 }
 
 // The server can convert an object to YAML, whatever characters its strings contain.
+//
+// Invariant: I36.
 func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -58,6 +63,8 @@ func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 }
 
 // The script of the page writes the keys of an object in the same order as kubectl.
+//
+// Invariant: I36.
 func TestPageYAMLHasKubectlsKeyOrder(t *testing.T) {
 	t.Parallel()
 	cases := yamlCases(t)

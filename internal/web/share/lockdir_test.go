@@ -16,6 +16,8 @@ import (
 
 // Only one program at a time can use a directory. Another program waits for a limited time. Then it returns an error
 // that names the directory and describes what to do.
+//
+// Invariant: I30.
 func TestLockDirAllowsOneProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "data")

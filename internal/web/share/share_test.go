@@ -85,6 +85,8 @@ func isClosed(c <-chan struct{}) bool {
 
 // A guest reads with the permissions of the creator, and only what the link shares. A share ends at its expiry, and
 // is no longer listed.
+//
+// Invariant: I30.
 func TestShareExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := openStore(t, share.Options{Dir: t.TempDir()})
@@ -125,6 +127,8 @@ func TestShareExpires(t *testing.T) {
 }
 
 // An expired share is refused, even before Run has ended it.
+//
+// Invariant: I30.
 func TestExpiredShareIsRefusedBeforeRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := openStore(t, share.Options{})
@@ -138,6 +142,8 @@ func TestExpiredShareIsRefusedBeforeRun(t *testing.T) {
 }
 
 // A user can revoke only own shares. For a share of another user, the result is the same as for a missing share.
+//
+// Invariant: I30.
 func TestRevokeRequiresTheCreator(t *testing.T) {
 	s := openStore(t, share.Options{Dir: t.TempDir()})
 	created, token := create(t, s, newPodsShare(annaUser(), time.Hour))
@@ -174,6 +180,8 @@ func TestRevokeRequiresTheCreator(t *testing.T) {
 
 // Shares and guest cookies survive a restart of the program. Ended shares stay ended. If the program now identifies
 // users, it drops shares without a creator.
+//
+// Invariant: I30.
 func TestSharesSurviveReopen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "data")
 	s := openStore(t, share.Options{Dir: dir})
@@ -214,6 +222,8 @@ func TestSharesSurviveReopen(t *testing.T) {
 }
 
 // The time when a share was last used is saved within a minute of fake time, and when Run ends.
+//
+// Invariant: I30.
 func TestLastUsedIsSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -257,6 +267,8 @@ func secretEncodings(token, cookie string) (never, hashes []string) {
 }
 
 // Files and logs contain neither tokens nor cookies. Only the owner of the files has access to them.
+//
+// Invariant: I30.
 func TestTokensAreNotStored(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	var log bytes.Buffer
@@ -316,6 +328,8 @@ func TestTokensAreNotStored(t *testing.T) {
 }
 
 // If the file with the shares has an unknown format, the program does not start. The error names the file.
+//
+// Invariant: I30.
 func TestUnreadableFileIsRefused(t *testing.T) {
 	validDir := t.TempDir()
 	s := openStore(t, share.Options{Dir: validDir})
@@ -366,6 +380,8 @@ func TestUnreadableFileIsRefused(t *testing.T) {
 
 // If a new share cannot be saved, it is not created. If a revocation cannot be saved, the share still ends, and the
 // error reports that the change was not saved.
+//
+// Invariant: I30.
 func TestUnsavedShareIsNotCreated(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, share.Options{Dir: dir})
@@ -398,6 +414,8 @@ func TestUnsavedShareIsNotCreated(t *testing.T) {
 }
 
 // The number of shares is limited for each creator and in total. The limit for one creator is lower than the total.
+//
+// Invariant: I12, I30.
 func TestNumberOfSharesIsLimited(t *testing.T) {
 	s := openStore(t, share.Options{})
 	wantTooMany := func(name string, cause status.Cause) {
@@ -421,6 +439,8 @@ func TestNumberOfSharesIsLimited(t *testing.T) {
 
 // The audit log has one line of JSON for each action, with the user. Names and notes cannot forge lines. The rate of
 // lines about invalid tokens is limited.
+//
+// Invariant: I30.
 func TestAuditLogRecordsActions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -507,6 +527,8 @@ func TestAuditLogRecordsActions(t *testing.T) {
 
 // If clients send many invalid tokens, or open one link many times, the audit log limits the lines about these
 // events. It still contains the lines about other events.
+//
+// Invariant: I30.
 func TestAuditLogLimitsDoNotSuppressOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -554,6 +576,8 @@ func TestAuditLogLimitsDoNotSuppressOthers(t *testing.T) {
 
 // The audit log consists of at most two files of 10 MiB. They contain the latest complete lines, even after a restart
 // of the program.
+//
+// Invariant: I30.
 func TestAuditLogSizeIsLimited(t *testing.T) {
 	const most = 10 << 20
 	dir := t.TempDir()

@@ -77,6 +77,8 @@ func TestDigest(t *testing.T) {
 }
 
 // A Viewer records a fault for each message that is inconsistent with its state.
+//
+// Invariant: I43.
 func TestFaults(t *testing.T) {
 	const (
 		rows = `{"type":"snapshot","cursor":"c","columns":[{"name":"V"}],` +
@@ -208,6 +210,8 @@ func TestIncompleteMessage(t *testing.T) {
 
 // CompareRows compares a Viewer's rows with all rows that exist. For a window (a part of a sorted list), it checks
 // only the rows that the window must contain, and their order.
+//
+// Invariant: I43.
 func TestCompareRows(t *testing.T) {
 	row := func(name, rv, cell string) viewer.Row {
 		return viewer.Row{

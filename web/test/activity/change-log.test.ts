@@ -1,3 +1,5 @@
+// Invariant: I43.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";

@@ -1,3 +1,5 @@
+// Invariant: I19, I33.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columnChoices, encodeColumns, columnsLabel, unknownColumnsText } from "../../static/src/model/column-set.ts";

@@ -1,3 +1,5 @@
+// Invariant: I19.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { historyState, nextReload, hasReloadState } from "../../static/src/list/pending-kind.ts";

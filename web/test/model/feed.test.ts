@@ -1,3 +1,5 @@
+// Invariant: I8, I11, I33.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { digest, hex } from "../../static/src/net/digest.ts";

@@ -1,3 +1,5 @@
+// Invariant: I41.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fieldsOf, jsonText, type Value } from "../../static/src/model/fields.ts";

@@ -1,3 +1,5 @@
+// Invariant: I27, I28.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { frame, type Part } from "../fake-page.ts";

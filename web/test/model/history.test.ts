@@ -1,3 +1,5 @@
+// Invariant: I41.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { History } from "../../static/src/model/history.ts";

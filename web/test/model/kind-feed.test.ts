@@ -1,3 +1,5 @@
+// Invariant: I33, I38.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { KindFeed } from "../../static/src/model/kind-feed.ts";

@@ -1,3 +1,5 @@
+// Invariant: I15.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isMasked, maskedText } from "../../static/src/model/masked.ts";

@@ -1,3 +1,5 @@
+// Invariant: I1, I3.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry } from "../../static/src/model/row-source.ts";

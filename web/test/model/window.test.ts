@@ -1,3 +1,5 @@
+// Invariant: I3, I11.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WindowRows, windowSize } from "../../static/src/model/window.ts";

@@ -1,3 +1,5 @@
+// Invariant: I26.
+
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,3 +1,5 @@
+// Invariant: I24.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Contexts, contextText, readContexts } from "../../static/src/net/contexts.ts";

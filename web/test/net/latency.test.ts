@@ -1,3 +1,5 @@
+// Invariant: I38.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Latency, latencyText } from "../../static/src/net/latency.ts";

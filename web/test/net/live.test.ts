@@ -1,3 +1,5 @@
+// Invariant: I38, I44.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Live, type Connection } from "../../static/src/net/live.ts";

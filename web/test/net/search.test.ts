@@ -1,3 +1,5 @@
+// Invariant: I32.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readSearchResponse, Search, type SearchResponse } from "../../static/src/net/search.ts";

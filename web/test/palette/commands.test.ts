@@ -1,3 +1,6 @@
+// Invariant: I32. Keyboard, palette and help have the same commands. Keys do not act while a user types or with
+// modifiers. The palette shows the best match first, and reports what it searched and what it could not.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,3 +1,5 @@
+// Invariant: I32.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unsupportedHint, parseColon } from "../../static/src/palette/colon-command.ts";

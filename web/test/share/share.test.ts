@@ -1,3 +1,5 @@
+// Invariant: I30.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import jsQR from "jsqr";

@@ -1,3 +1,5 @@
+// Invariant: I31.
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

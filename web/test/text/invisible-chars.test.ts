@@ -1,3 +1,5 @@
+// Invariant: I34.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hasInvisible, isolateText, splitInvisible, escapeInvisible } from "../../static/src/text/invisible-chars.ts";

@@ -1,3 +1,5 @@
+// Invariant: I33.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scrollPositionOf } from "../../static/src/ui/scroll-state.ts";

@@ -1,4 +1,6 @@
 // Replaces fields of objects by values of wrong types, to test that they cause no errors.
+//
+// Invariant: I37.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,3 +1,5 @@
+// Invariant: I37.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventsFrom, eventSelector } from "../../../static/src/object/facts/event-rows.ts";

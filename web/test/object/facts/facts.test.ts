@@ -1,3 +1,7 @@
+// Invariant: I37. The facts of an object match its kind, accept any JSON, and stay bounded. An update changes and
+// highlights only what differs. Owners lead to the root, or the page gives the reason. References are loaded on
+// demand. Events are newest first, and are watched while they are visible.
+
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";

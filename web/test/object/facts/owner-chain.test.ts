@@ -1,3 +1,5 @@
+// Invariant: I37.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ownerChain, type OwnerResult } from "../../../static/src/object/facts/owner-chain.ts";

@@ -1,3 +1,5 @@
+// Invariant: I28.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LogStream, type LogState } from "../../../static/src/object/logs/stream.ts";

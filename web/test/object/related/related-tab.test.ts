@@ -1,3 +1,5 @@
+// Invariant: I27.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { page, type Part } from "../../fake-page.ts";

@@ -1,3 +1,5 @@
+// Invariant: I27.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { groupsOf, readGraph, type Graph } from "../../../static/src/object/related/graph.ts";
