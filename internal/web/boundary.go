@@ -53,7 +53,6 @@ func NewBoundary(hosts, origins []string) (*Boundary, error) {
 	return b, nil
 }
 
-// hostRule returns the host of a URL in the form of an entry of Boundary.hosts.
 func hostRule(u *url.URL) string {
 	name := strings.ToLower(u.Hostname())
 	if u.Port() == "" {
@@ -73,9 +72,9 @@ func (b *Boundary) forMetrics() *Boundary {
 	return m
 }
 
-// guard is middleware that sets the security headers of all responses, and refuses requests caused by pages of other
-// sites. After DNS rebinding, the Host header contains the name of the other site. A cross-origin script sends the
-// origin of its own page in the Origin header.
+// guard is middleware that sets the security headers of all responses. It refuses requests that pages of other sites
+// cause. It detects them by two headers: after DNS rebinding, the Host header contains the name of the other site.
+// For a cross-origin script, the Origin header contains the origin of its page.
 func (b *Boundary) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -91,7 +90,6 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 			h.Set("Connection", "close")
 		}
 		if p := b.check(r); p != nil {
-			// Close the connection, because the body of the request was not read.
 			h.Set("Connection", "close")
 			request.WriteProblem(w, *p)
 			return
@@ -100,10 +98,11 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 	})
 }
 
-// checkFraming returns a problem if the request line is invalid or the length of the body is not certain, or else
-// nil. Attackers use Transfer-Encoding together with Content-Length to smuggle requests through a proxy (RFC 9112,
-// 6.3 and 11.2). net/http then drops the Content-Length, so every Transfer-Encoding is refused. An HTTP/2 body
-// without a Content-Length is refused as well. The program's own clients always send a Content-Length with a body.
+// checkFraming returns a problem if the request line is invalid, or if the length of the body is not certain;
+// otherwise nil. It refuses every Transfer-Encoding: attackers use that header together with Content-Length to
+// smuggle requests through a proxy (RFC 9112, 6.3 and 11.2), and net/http then removes the Content-Length. It also
+// refuses an HTTP/2 body without a Content-Length. The program's own clients always send a Content-Length with a
+// body.
 func checkFraming(r *http.Request) *request.Problem {
 	switch {
 	case len(r.TransferEncoding) > 0, r.ContentLength < 0:
@@ -120,7 +119,6 @@ func checkFraming(r *http.Request) *request.Problem {
 	return nil
 }
 
-// check returns a problem if the Host, the Origin or the framing of a request is not allowed, or else nil.
 func (b *Boundary) check(r *http.Request) *request.Problem {
 	if !b.allowsHost(r.Host) {
 		return &request.Problem{
@@ -187,7 +185,6 @@ func (b *Boundary) allowsOrigin(origin string, r *http.Request) bool {
 	return ok && slices.Contains(b.allowedOrigins(r), canonical)
 }
 
-// allowedOrigins returns the server's own origin and all configured origins.
 func (b *Boundary) allowedOrigins(r *http.Request) []string {
 	var all []string
 	if own, ok := originOf(schemeOf(r) + "://" + r.Host); ok {
@@ -209,9 +206,9 @@ func (b *Boundary) originPatterns(r *http.Request) []string {
 	return all
 }
 
-// protect is middleware that refuses cross-origin requests to a route that changes something. guard does not refuse
-// them all: another site can submit a form without a script, as a navigation. protect checks the headers
-// Sec-Fetch-Site and Origin (http.CrossOriginProtection).
+// protect is middleware that refuses cross-origin requests to a route that changes something. The middleware guard
+// does not refuse all of them: it accepts navigations without an Origin header, and a form of another site can cause
+// such a navigation. protect checks the headers Sec-Fetch-Site and Origin (http.CrossOriginProtection).
 func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	protection := http.NewCrossOriginProtection()
 	if b != nil {

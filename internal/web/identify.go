@@ -10,8 +10,8 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// identify is middleware that determines the sender of a request. A guest cookie overrides all other credentials. A
-// user who opens a share link therefore sees the same as its guests.
+// identify is middleware that determines the sender of a request. A guest cookie (the cookie of a share link)
+// overrides all other credentials. A user who opens a share link therefore sees the same as the guests of that link.
 func (s *Server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, isGuest := s.identifyGuest(r)
@@ -33,8 +33,8 @@ func (s *Server) identify(next http.Handler) http.Handler {
 	})
 }
 
-// identifyGuest returns the guest (viewer of a share link) that sent a request. ok is false if the request has no
-// guest cookie. If the share link is not valid, from.err is the reason.
+// identifyGuest returns the guest (viewer of a share link) that sent a request. The result ok is false if the request
+// has no guest cookie. If the share link is not valid, from.Err contains the reason.
 func (s *Server) identifyGuest(r *http.Request) (from request.Sender, ok bool) {
 	cookies := r.CookiesNamed(auth.CookieNameFor(share.CookieName, r))
 	if len(cookies) == 0 {
@@ -65,7 +65,6 @@ func otherCluster() error {
 	}
 }
 
-// authorize wraps a handler so that it runs only for senders that the route class c allows.
 func (s *Server) authorize(c request.Class, handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return s.errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
 		if err := c.Check(r); err != nil {

@@ -66,8 +66,8 @@ func (s *Server) RunMetrics(ctx context.Context, listener net.Listener) error {
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: responseTimeout,
 		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		// By default, net/http answers OPTIONS * itself, without calling the handler. With this option, the handler
-		// receives the request and refuses it.
+		// By default, net/http itself answers the request "OPTIONS *" and does not call the handler. With this
+		// option, the handler receives that request, and refuses it.
 		DisableGeneralOptionsHandler: true,
 	}
 	// Close also ends requests in progress, such as the recording of a profile. Shutdown would wait for them.

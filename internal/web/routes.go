@@ -17,7 +17,6 @@ type route struct {
 	memory          int64 // Estimated memory for building one response, in bytes.
 }
 
-// Short names for the table of routes.
 const (
 	public, anyViewer, notGuests        = request.Public, request.AnyViewer, request.NotGuests
 	buffered, bufferedAfterList, direct = response.Buffered, response.BufferedAfterList, response.Direct
@@ -25,7 +24,7 @@ const (
 	compareMemory, graphMemory          = response.CompareMemory, response.GraphMemory
 )
 
-// routes returns all routes of the server, with the senders that each serves.
+// routes returns all routes of the server. The class of a route defines which senders are allowed to use it.
 func (s *Server) routes() []route {
 	data := &api.Data{Reader: s.reader, Picker: s.picker}
 	logs := &api.Logs{Limits: s.limits, Reader: s.reader}

@@ -64,8 +64,8 @@ type Options struct {
 	// MemoryLimit is the memory limit of the program in bytes; 0 means no limit. The memory budget of all responses
 	// depends on it.
 	MemoryLimit int64
-	// PageRows is the maximum number of rows of a list that the browser loads completely. Of a longer list, the browser
-	// loads only the visible rows.
+	// PageRows is the maximum number of rows of a list that the browser loads completely. If a list is longer, the
+	// browser loads only the visible rows.
 	PageRows int
 	// Shares stores the share links. If it is nil, the links are kept only in memory.
 	Shares      *share.Store
@@ -94,7 +94,7 @@ type Server struct {
 	picker *picker.List
 	site   *page.Site
 
-	stopping     context.Context //nolint:containedctx // Its end closes the sockets, which outlive their requests.
+	stopping     context.Context //nolint:containedctx // Its end closes the WebSockets, which outlive their requests.
 	stop         context.CancelFunc
 	sockets      *live.Sockets
 	shuttingDown atomic.Bool
@@ -136,7 +136,6 @@ func New(options Options) (*Server, error) {
 // Handler returns the handler of all routes.
 func (s *Server) Handler() (http.Handler, error) { return s.handlerOf(s.routes()) }
 
-// handlerOf returns a handler for the routes, with the middleware that all of them share.
 func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
 	if err != nil {
@@ -170,7 +169,6 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 	return r, nil
 }
 
-// begin allows WebSockets to be opened, and to stay open until ctx ends or s.stop is called.
 func (s *Server) begin(ctx context.Context) {
 	s.stopping, s.stop = context.WithCancel(ctx)
 	s.active.Begin(s.stopping) //nolint:contextcheck // s.stopping is derived from ctx.
@@ -196,8 +194,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: quota.MaxStreams, WriteByteTimeout: response.StallTimeout},
 		ConnContext: listen.ConnContext, ConnState: listen.ConnState,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		// By default, net/http answers OPTIONS * itself, without calling the handler. With this option, the handler
-		// receives the request and refuses it.
+		// By default, net/http itself answers the request "OPTIONS *" and does not call the handler. With this
+		// option, the handler receives that request, and refuses it.
 		DisableGeneralOptionsHandler: true,
 	}
 	var shareStore sync.WaitGroup
@@ -217,7 +215,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	defer cancel()
 	err = server.Shutdown(drain)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = server.Close() // Some requests are stuck, or some connections have never sent a request.
+		err = server.Close() // Shutdown still waits for slow requests, or for connections that never sent one.
 	}
 	s.sockets.Wait()
 	if closed := <-ended; !errors.Is(closed, http.ErrServerClosed) {

@@ -12,7 +12,7 @@ type contextsDocument struct {
 	Contexts []request.Context `json:"contexts"`
 }
 
-// Contexts serves the contexts of the kubeconfig.
+// Contexts serves the list of kubeconfig contexts, and switches the server to the cluster of another context.
 type Contexts struct{ Active *request.ActiveCluster }
 
 // List responds to /api/v1/contexts with all contexts as JSON.
@@ -24,7 +24,8 @@ func (c *Contexts) List(w http.ResponseWriter, r *http.Request) error {
 	return response.JSON(w, r, http.StatusOK, contextsDocument{request.ClusterOf(r).Name, all})
 }
 
-// SwitchTo makes the cluster of the context in the JSON body of the request the active one.
+// SwitchTo reads the name of a kubeconfig context from the JSON body of a request, and makes the cluster of that
+// context the active one.
 func (c *Contexts) SwitchTo(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Name *string `json:"name"`

@@ -20,7 +20,6 @@ func writeItem(out *bufio.Writer, o *watch.Item, t *table) error {
 	return err
 }
 
-// writeNDJSON writes each row or object of a table as one line of JSON.
 func writeNDJSON(out *bufio.Writer, t *table) error {
 	for _, o := range t.Objects {
 		if err := writeItem(out, o, t); err != nil {
@@ -33,7 +32,6 @@ func writeNDJSON(out *bufio.Writer, t *table) error {
 	return nil
 }
 
-// writeYAML writes each row or object of a table as one YAML document.
 func writeYAML(out *bufio.Writer, t *table) error {
 	for _, o := range t.Objects {
 		text, err := t.itemText(o)
@@ -44,7 +42,6 @@ func writeYAML(out *bufio.Writer, t *table) error {
 		if err != nil {
 			return fmt.Errorf("write %s as YAML: %w", o.Name(), err)
 		}
-		// Ignore the error, because a bufio.Writer returns it again from the next write.
 		_, _ = out.WriteString("---\n")
 		if _, err := out.Write(document); err != nil {
 			return err

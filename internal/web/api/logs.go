@@ -22,8 +22,8 @@ type Logs struct {
 	Reader *response.Reader
 }
 
-// Serve streams the log of a container as plain text. If the log is cut short, the response is aborted, so that the
-// client does not mistake it for a complete log.
+// Serve streams the log of a container as plain text. If an error ends the log early, the response is aborted, so
+// that the client does not mistake it for a complete log.
 func (s *Logs) Serve(w http.ResponseWriter, r *http.Request) error {
 	options, err := logOptionsOf(r)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Logs) Serve(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithCancel(identityCtx)
 	defer cancel()
 	cluster := request.ClusterOf(r)
-	//nolint:contextcheck // A switch to another cluster ends the log.
+	//nolint:contextcheck // The log must end when the server switches to another cluster.
 	defer context.AfterFunc(cluster.Context(), cancel)()
 	out := &logstream.Writer{Send: (&logResponse{http.NewResponseController(w), w}).send}
 	namespace, name := request.Param(r, "namespace"), request.Param(r, "name")
@@ -47,7 +47,7 @@ func (s *Logs) Serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		switch {
 		case out.Started:
-			panic(http.ErrAbortHandler) // Only an aborted response shows that the log is incomplete.
+			panic(http.ErrAbortHandler) // The status 200 was already sent, so only an abort shows the error.
 		case cluster.Context().Err() != nil:
 			return &request.Problem{
 				Title: "Not running", Status: http.StatusServiceUnavailable,
@@ -61,7 +61,7 @@ func (s *Logs) Serve(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	}
-	defer func() { _ = body.Close() }() // The log is complete or not needed, so ignore the error.
+	defer func() { _ = body.Close() }()
 	if err := out.Copy(body); err != nil {
 		panic(http.ErrAbortHandler)
 	}
@@ -84,7 +84,6 @@ func (l *logResponse) send(part []byte, _ bool) error {
 	return errors.Join(err, l.Flush())
 }
 
-// logOptionsOf returns the log options in the query parameters of a request.
 func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 	values, err := request.ValuesOf(r, "container", "follow", "previous", "since", "tail", "timestamps")
 	if err != nil {

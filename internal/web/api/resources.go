@@ -11,7 +11,8 @@ import (
 	"glasshouse/internal/web/response"
 )
 
-// Resources responds with all resources found by API discovery, in the order of the resource picker.
+// Resources responds with all resources found by API discovery, in the order of the resource picker (the list of
+// resources in the page).
 func (d *Data) Resources(w http.ResponseWriter, r *http.Request) error {
 	doc, err := d.Picker.Read(r.Context(), d.Reader.Access(r), picker.DiscoveryWait)
 	if err != nil {

@@ -14,7 +14,6 @@ const (
 	maxSearchLimit = 100
 )
 
-// searchDocument is the response of /api/v1/search.
 type searchDocument struct {
 	Objects  []hitDocument      `json:"objects"`
 	Total    int                `json:"total"`
@@ -37,7 +36,7 @@ type searchedDocument struct {
 	Namespaces []string     `json:"namespaces,omitempty"`
 }
 
-// Search responds with the watched objects that match a text.
+// Search responds with the objects of the watched resources that match the text in the query parameter q.
 func (d *Data) Search(w http.ResponseWriter, r *http.Request) error {
 	values, err := request.ValuesOf(r, "q", "limit")
 	if err != nil {

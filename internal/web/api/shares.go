@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// maxParts is the maximum number of parts of a share link. Each part selects objects of one resource. maxNote is
-	// the maximum length of the note of a share link, in bytes.
+	// maxParts is the maximum number of parts of a share link (a part selects objects of one resource to share).
+	// maxNote is the maximum length of the creator's note on a link, in bytes.
 	maxParts, maxNote = 100, 1000
 	// minShareLifetime and maxShareLifetime limit how long a share link is valid. defaultShareLifetime applies if the
 	// request specifies no time.
@@ -35,7 +35,7 @@ type Shares struct {
 	Admins []string // Groups whose members may list and revoke the links of other users.
 	Peers  listen.Peers
 	Base   request.BasePath
-	// Origin returns the origin under which the client of a request reaches this server.
+	// Origin returns the origin under which the client of a request reaches this server, such as https://example.org.
 	Origin func(*http.Request) string
 }
 
@@ -71,8 +71,8 @@ func (l *Shares) Create(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// shareLifetime validates a request for a share link, and returns how long the link is valid. It does not check what
-// depends on the user, such as permissions.
+// shareLifetime checks the parts, the note and the lifetime in a request for a share link, and returns the lifetime.
+// The caller must check the permissions of the user.
 func shareLifetime(wanted *share.Request) (time.Duration, error) {
 	if len(wanted.Parts) == 0 || len(wanted.Parts) > maxParts {
 		return 0, request.BadRequest("Invalid link",
@@ -115,8 +115,8 @@ func (l *Shares) checkStartPage(r *http.Request, newShare *share.Share) error {
 	return nil
 }
 
-// queriesAt returns the queries for the data that a page shows. to is the URL path of the page, such as
-// /r/core/v1/pods?ns=a.
+// queriesAt returns the queries for the data that a page shows. The parameter to is the URL path of that page, such
+// as /r/core/v1/pods?ns=a.
 func queriesAt(to string) ([]query.Query, error) {
 	invalid := request.BadRequest("Invalid page",
 		"The value of to is %.200q, but must be the path of a list, an object or a comparison, without the base path, "+
@@ -158,8 +158,6 @@ func queriesAt(to string) ([]query.Query, error) {
 	return nil, invalid
 }
 
-// objectQuery returns the query for one object. parts are the group, version, resource, namespace and name of the
-// object.
 func objectQuery(parts []string) query.Query {
 	q := query.Query{Resource: strings.Join(parts[:3], "/"), Name: parts[4]}
 	if parts[3] != "_" {
@@ -183,7 +181,7 @@ func (l *Shares) List(w http.ResponseWriter, r *http.Request) error {
 	return response.JSON(w, r, http.StatusOK, docs)
 }
 
-// Revoke ends a share link.
+// Revoke ends the share link whose ID is in the path of the request.
 func (l *Shares) Revoke(w http.ResponseWriter, r *http.Request) error {
 	viewer := request.IdentityOf(r).Viewer
 	id, actor := request.Param(r, "id"), request.ActorOf(r, l.Peers)

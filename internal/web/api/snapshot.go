@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// snapshotWait is how long a snapshot request waits for the first list of a resource. maxWait is the longest wait
-	// that a request can specify.
+	// snapshotWait is how long a snapshot request waits by default for the first complete list of a resource from the
+	// API server. maxWait is the longest wait that a request can specify.
 	snapshotWait = 5 * time.Second
 	maxWait      = time.Minute
 )
@@ -85,7 +85,6 @@ func (d *Data) Snapshot(w http.ResponseWriter, r *http.Request) error {
 	return writeTable(w, t, format)
 }
 
-// writeTable writes the response headers, and then a snapshot in the given format.
 func writeTable(w http.ResponseWriter, t *table, format string) error {
 	out := bufio.NewWriterSize(w, 32<<10)
 	write := map[string]func(*bufio.Writer, *table) error{
@@ -135,7 +134,6 @@ func formatOf(r *http.Request) string {
 	return "json"
 }
 
-// writeJSON writes a snapshot as JSON: first the metadata of the list, then its rows or objects one by one.
 func writeJSON(out *bufio.Writer, t *table) error {
 	head := struct {
 		Resource   string         `json:"resource"`
@@ -159,7 +157,7 @@ func writeJSON(out *bufio.Writer, t *table) error {
 	if err != nil {
 		return fmt.Errorf("encode a snapshot: %w", err)
 	}
-	// Ignore errors: a bufio.Writer stores the first error until Flush returns it.
+	// Ignore errors, because a bufio.Writer stores the first error, and Flush returns it.
 	_, _ = out.Write(text[:len(text)-1])
 	_, _ = fmt.Fprintf(out, ",%q:[", t.view)
 	for i, o := range t.Objects {

@@ -10,22 +10,21 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// table is the part of a snapshot that a response contains: the rows with the selected columns, or the complete
-// objects.
+// table is the content of a snapshot response: either rows with the selected columns, or complete objects.
 type table struct {
 	*watch.Snapshot
 
-	view         string // What the response contains: "rows" or "objects".
-	hasNamespace bool   // Whether CSV lines include the namespace.
-	columns      []int  // The selected columns, as indexes of Snapshot.Columns in ascending order.
+	view         string
+	hasNamespace bool  // Whether CSV lines include the namespace.
+	columns      []int // The selected columns, as indexes of Snapshot.Columns in ascending order.
 	toYAML       func(text []byte) ([]byte, error)
 	// expectText reserves memory for the text of an object. It is called with the length of the text, in bytes.
 	expectText func(length int)
 }
 
-// newTable selects the columns of a snapshot by their names in lower case. The name column is always included. The
-// value "usual" selects the columns that kubectl prints by default. The value "wide", the default, selects all
-// columns.
+// newTable returns a table with the columns in cols, which are names in lower case. The name column is always
+// included. The single value "usual" selects the columns that kubectl prints by default. The single value "wide"
+// selects all columns, and so does an empty slice.
 func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, error) {
 	t := &table{Snapshot: snapshot, view: view}
 	if len(cols) > 0 && view == "objects" {
@@ -67,7 +66,6 @@ func (t *table) selectedColumns() []watch.Column {
 	return columns
 }
 
-// itemText returns one item as JSON: an object for the view "objects", otherwise a row.
 func (t *table) itemText(o *watch.Item) ([]byte, error) {
 	if t.view == "objects" {
 		text, err := o.JSON()
@@ -82,7 +80,7 @@ func (t *table) itemText(o *watch.Item) ([]byte, error) {
 	if err := json.Unmarshal(o.Cells(), &cells); err != nil {
 		return nil, fmt.Errorf("decode the cells of %s: %w", o.Name(), err)
 	}
-	chosen := make([]json.RawMessage, len(t.columns)) // A missing cell becomes null.
+	chosen := make([]json.RawMessage, len(t.columns)) // A cell that the row does not have becomes null.
 	for i, n := range t.columns {
 		if n < len(cells) {
 			chosen[i] = cells[n]

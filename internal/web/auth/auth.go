@@ -1,9 +1,9 @@
 // Package auth identifies the client that sends a request. Depending on the mode, all requests have the identity of
-// this program, or each request has the identity of a user. A bearer token, a login session or a trusted proxy
+// this program, or each request has the identity of its user. A bearer token, a login session or a trusted proxy
 // identifies the user. A login session starts with a bearer token, or with an ID token of an OpenID provider. Package
 // auth does not decide which data a user is allowed to see.
 //
-// If it cannot identify a client, the package returns a *status.Problem. Errors and log messages never contain
+// If the package cannot identify a client, it returns a *status.Problem. Errors and log messages never contain
 // credentials. Sessions and token reviews are stored under hashes of their credentials. An Authority is safe for
 // concurrent use. Each of its parts has one mutex, and no goroutine waits while it has locked that mutex.
 package auth
@@ -27,10 +27,10 @@ import (
 
 // Values of Options.Mode. They define how an Authority identifies users.
 const (
-	None           = "none"            // No identification of users; only for a loopback address.
+	None           = "none"            // Users are not identified; only for a loopback address.
 	SharedIdentity = "shared-identity" // No identification of users; on any address.
 	Token          = "token"           // A bearer token that the API server accepts, or a session that starts with one.
-	Proxy          = "proxy"           // Headers that a trusted proxy sets.
+	Proxy          = "proxy"           // Headers in which a trusted proxy sends the user.
 	OIDC           = "oidc"            // A session that starts with an ID token of an OpenID provider.
 )
 
@@ -39,7 +39,7 @@ func Modes() []string { return []string{None, Token, OIDC, Proxy, SharedIdentity
 
 // Options configures an Authority.
 type Options struct {
-	Mode string // One of Modes.
+	Mode string // One of the values that Modes returns.
 	Base string // Path prefix of all pages, such as "/glasshouse"; can be empty.
 	// Audiences are the accepted audiences of tokens. A token must have at least one of them. If Audiences is empty,
 	// a token must have the audience of the API server.
@@ -63,7 +63,7 @@ type Authority struct {
 	log      *slog.Logger
 }
 
-// New returns an Authority. The caller must call Run, which rechecks and ends login sessions.
+// New returns an Authority. The caller must call Run, which checks login sessions regularly, and ends expired ones.
 func New(options Options) (*Authority, error) {
 	a := &Authority{mode: options.Mode, base: options.Base, log: options.Log}
 	switch options.Mode {
@@ -124,8 +124,8 @@ func (a *Authority) Strip(r *http.Request) {
 	strip(r, a.proxy)
 }
 
-// strip removes the Authorization header and the headers that only a proxy is allowed to set. If p is nil, these are
-// the default headers of a proxy.
+// strip removes the Authorization header and the proxy's identity headers from a request. If p is nil, it removes the
+// identity headers that a proxy uses by default.
 func strip(r *http.Request, p *proxy) {
 	for name := range r.Header {
 		if name == "Authorization" || p.ownsHeader(name) {
@@ -152,7 +152,6 @@ func (a *Authority) identifyBearer(ctx context.Context, headers []string) (Ident
 	return a.identity(newLogin(review.user, token, review.expires, review.startedAt), false), nil
 }
 
-// identifySession returns the identity of the login session in the cookie of a request.
 func (a *Authority) identifySession(r *http.Request) (Identity, error) {
 	l, err := a.sessions.find(r)
 	if err != nil {
@@ -166,7 +165,6 @@ func (a *Authority) identifySession(r *http.Request) (Identity, error) {
 	return a.identity(l, true), nil
 }
 
-// identity returns the Identity for a login. cookie reports whether a cookie identified the login.
 func (a *Authority) identity(l *login, cookie bool) Identity {
 	i := Identity{Viewer: watch.Viewer{User: l.user}, Expires: l.expires, Ended: l.ended, Cookie: cookie}
 	if a.sessions != nil {
@@ -210,7 +208,7 @@ func (a *Authority) recheck(ctx context.Context, l *login) error {
 	return err
 }
 
-// Run rechecks the logins that are in use, and ends expired sessions, until ctx ends.
+// Run reviews the tokens of the logins in use again, and ends expired sessions, until ctx ends.
 func (a *Authority) Run(ctx context.Context) error {
 	if a == nil || a.sessions == nil {
 		return nil
@@ -226,7 +224,7 @@ func (a *Authority) Run(ctx context.Context) error {
 				return nil
 			})
 		}
-		_ = rechecks.Wait() // The functions return no errors.
+		_ = rechecks.Wait()
 	}
 	return nil
 }

@@ -25,7 +25,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// apiServer is a fake API server that reviews tokens.
 type apiServer struct {
 	mu             sync.Mutex
 	users          map[string]*authz.User // The key is a token and its audiences, separated by " for ".
@@ -60,7 +59,7 @@ func (s *apiServer) change(f func()) {
 	f()
 }
 
-// takeReviewCount returns the number of token reviews since its last call.
+// takeReviewCount returns how many token reviews there were since the previous call of takeReviewCount.
 func (s *apiServer) takeReviewCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +131,6 @@ func identifiedUser(t *testing.T, a *auth.Authority, r *http.Request, cause stat
 	return ""
 }
 
-// login logs in with a token from a browser that has the given cookies. It returns the new session cookie.
 func login(t *testing.T, a *auth.Authority, token string, cookies ...*http.Cookie) *http.Cookie {
 	t.Helper()
 	w := httptest.NewRecorder()

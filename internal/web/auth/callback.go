@@ -9,13 +9,15 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// stateCookie is the name of the cookie with the encrypted loginState, while the user is at the OpenID provider. The
-// cookie is SameSite=Lax, because browsers must send it after the redirect from the provider. They would not send a
-// SameSite=Strict cookie, such as the session cookie.
+// stateCookie is the name of the cookie that contains the encrypted loginState (data of an unfinished login) while
+// the user logs in at the OpenID provider. The cookie is SameSite=Lax, because the browser must send it when the
+// provider redirects back to this server. The browser would not send a SameSite=Strict cookie then, such as the
+// session cookie.
 const stateCookie = "glasshouse-login"
 
-// BeginLogin starts a login at the OpenID provider. It returns the URL at the provider to which to redirect the
-// browser. The provider later redirects the browser to callbackPath. to is the path to open after the login.
+// BeginLogin starts a login at the OpenID provider. It returns the provider's URL, to which the caller must redirect
+// the browser. The provider later redirects the browser back to callbackPath. The parameter to is the path of the
+// page to open after the login.
 func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string) (address string, err error) {
 	origin := r.Header.Get("Origin") // The origin of this server as the browser sees it, even behind a proxy.
 	switch {
@@ -33,7 +35,8 @@ func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string
 	return address, nil
 }
 
-// HandleCallback handles the redirect from the OpenID provider. It starts a session, and returns the path to open.
+// HandleCallback handles the redirect from the OpenID provider back to this server. It starts a session, and returns
+// the path of the page to open.
 func (a *Authority) HandleCallback(w http.ResponseWriter, r *http.Request) (to string, err error) {
 	encrypted := ""
 	if cookies := r.CookiesNamed(CookieNameFor(stateCookie, r)); len(cookies) == 1 {

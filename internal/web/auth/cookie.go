@@ -23,7 +23,6 @@ func (a *Authority) Login(w http.ResponseWriter, r *http.Request, token string) 
 	return nil
 }
 
-// startSession ends the previous session of the browser, starts a session for a login, and sets its cookie.
 func (a *Authority) startSession(w http.ResponseWriter, r *http.Request, l *login, secure bool) {
 	a.endSessionOf(r)
 	a.setCookie(w, r, secure, a.sessions.begin(l), max(1, int(time.Until(l.expires).Seconds())))
@@ -55,7 +54,7 @@ func (a *Authority) setCookie(w http.ResponseWriter, r *http.Request, secure boo
 // other ports of the same host could overwrite the cookie, because browsers ignore the port.
 func CookieNameFor(name string, r *http.Request) string {
 	_, port, _ := net.SplitHostPort(r.Host)
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil { // The Host header has no valid port.
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return name
 	}
 	return name + "-" + port

@@ -9,7 +9,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// ErrEnded is the cause of a canceled context of Identity.Context, if the login has ended or expired.
+// ErrEnded is the cancellation cause of a context from Identity.Context, if the login has ended or the identity has
+// expired.
 var ErrEnded = errors.New("the login has ended")
 
 // An Identity describes the viewer who sends a request. It can expire, or end with a login.
@@ -17,13 +18,14 @@ type Identity struct {
 	Viewer  watch.Viewer    // The zero value if the viewer is unknown.
 	Expires time.Time       // Expiry of the identification; zero if it does not expire.
 	Ended   <-chan struct{} // Closed when the login ends; nil if it cannot end.
-	Cookie  bool            // Whether a cookie identified the viewer. Browsers send cookies automatically.
+	Cookie  bool            // Whether a cookie, which browsers send automatically, identified the viewer.
 
-	acquire func() (release func()) // Marks the login as in use, so that it is rechecked; can be nil.
+	acquire func() (release func()) // Marks the login as in use, so that its token is reviewed again; can be nil.
 }
 
-// Context returns a context that ends when parent ends, or when the identity ends or expires. If the identity ends or
-// expires, the cause is ErrEnded. Until the caller calls done, the login is in use and therefore rechecked.
+// Context returns a context that ends when the parameter parent ends, or when the identity ends or expires. If the
+// identity ends or expires, the cancellation cause is ErrEnded. Until the caller calls done, the login counts as in
+// use, so its token is reviewed regularly.
 func (i Identity) Context(parent context.Context) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	if i.Ended == nil && i.Expires.IsZero() {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// reviewInterval is the interval between reviews of the token of a login that is in use.
+	// reviewInterval is the time between two reviews by the API server of the token of a login that is in use.
 	reviewInterval = 30 * time.Second
 	// reviewGracePeriod is how long a login stays valid after the last successful review, if the API server does not
 	// respond.
@@ -17,7 +17,6 @@ const (
 	defaultLifetime = 12 * time.Hour
 )
 
-// hash is a SHA-256 hash. It is stored in place of a secret.
 type hash [sha256.Size]byte
 
 // login is one login of a user. A user who sends a bearer token also gets a login, but no session.
@@ -25,15 +24,15 @@ type login struct {
 	user    *authz.User
 	token   string // Token to review again; empty for a login with an ID token, which is not reviewed again.
 	expires time.Time
-	ended   chan struct{} // Closed when the login ends.
+	ended   chan struct{}
 
 	// The following fields are guarded by sessions.mu.
 	isEnded        bool
 	reviewedAt     time.Time // When the API server last accepted the token.
-	reviewFailedAt time.Time // When a review last failed: it neither accepted nor refused the token.
-	usedAt         time.Time // When the login was last used.
-	refs           int       // Number of callers that use the login; see sessions.acquire.
-	key            hash      // Key in sessions.all; zero without a session.
+	reviewFailedAt time.Time // When a review last failed, without a decision about the token.
+	usedAt         time.Time
+	refs           int  // Number of callers that use the login; see sessions.acquire.
+	key            hash // Key in sessions.all; zero without a session.
 }
 
 func newLogin(user *authz.User, token string, expires, reviewedAt time.Time) *login {

@@ -17,10 +17,11 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// maxUsedStates is the maximum number of used login states that the server remembers, so that each is accepted once.
+// maxUsedStates is the maximum number of used login states in memory. The server remembers used states, so that it
+// accepts each state only once.
 const maxUsedStates = 10_000
 
-// loginState is the data of an unfinished login, while the user is at the OpenID provider.
+// loginState is the data of a login that is not complete, because the user is still at the OpenID provider.
 type loginState struct {
 	State, Nonce, Verifier  string
 	CallbackURL, ReturnPath string // URL that the provider redirects to, and the path to open after the login.
@@ -46,9 +47,9 @@ type loginStates struct {
 
 func newLoginStates() *loginStates {
 	key := make([]byte, 32)
-	_, _ = rand.Read(key)                          // crypto/rand never fails.
-	block, _ := aes.NewCipher(key)                 // The key has a valid length.
-	aead, _ := cipher.NewGCMWithRandomNonce(block) // AES has the block size that GCM requires.
+	_, _ = rand.Read(key)
+	block, _ := aes.NewCipher(key)
+	aead, _ := cipher.NewGCMWithRandomNonce(block) // These arguments never cause an error.
 	return &loginStates{aead: aead, used: make(map[string]time.Time)}
 }
 
@@ -57,8 +58,8 @@ func (s *loginStates) encrypt(w loginState) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, nil))
 }
 
-// decrypt returns the login state in a cookie. It refuses a login state that it has already decrypted, unless forget
-// was called for it.
+// decrypt decrypts the login state from a cookie. It refuses a state that it has decrypted before, unless the method
+// forget was called for that state. Each login therefore succeeds only once.
 func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 	errInvalid := watch.NotLoggedIn("This login took too long, or was used before; log in again.")
 	raw, err := base64.RawURLEncoding.DecodeString(encrypted)
@@ -87,8 +88,8 @@ func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 	return w, nil
 }
 
-// forget removes a login state from the map of used states, so that failed logins do not fill the map. Then decrypt
-// accepts the login state again.
+// forget removes a login state (data of an unfinished login) from the map of used states, because failed logins must
+// not fill that map. Afterwards, decrypt accepts the login state again.
 func (s *loginStates) forget(state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

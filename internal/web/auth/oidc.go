@@ -38,7 +38,7 @@ const (
 type OIDCOptions struct {
 	Issuer        string
 	ClientID      string
-	ClientSecret  string // Empty for a public client.
+	ClientSecret  string // Empty for a public OAuth client.
 	UsernameClaim string
 	GroupsClaim   string // Empty if users have no groups.
 	// UsernamePrefix is added to the beginning of user names. "-" means no prefix. If it is empty, the prefix is the
@@ -57,7 +57,7 @@ type provider struct {
 	states *loginStates
 
 	mu         sync.Mutex
-	discovered *oidc.Provider // The provider's discovery document; nil until it was read.
+	discovered *oidc.Provider
 }
 
 func newProvider(o OIDCOptions) (*provider, error) {
@@ -91,7 +91,6 @@ func newProvider(o OIDCOptions) (*provider, error) {
 	}, nil
 }
 
-// discover returns the provider's discovery document. It requests the document once, and then caches it.
 func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	discovered := p.discovered
@@ -116,7 +115,6 @@ func (p *provider) config(discovered *oidc.Provider, callbackURL string) *oauth2
 	}
 }
 
-// startLogin returns the URL of the login page at the provider, and the encrypted login state for a cookie.
 func (p *provider) startLogin(ctx context.Context, callbackURL, to string) (address, encrypted string, err error) {
 	discovered, err := p.discover(oidc.ClientContext(ctx, p.client))
 	if err != nil {
@@ -137,7 +135,7 @@ func (p *provider) finish(ctx context.Context, encrypted string, query url.Value
 	}
 	state := w.State
 	defer func() {
-		if err != nil { // Failed logins must not fill the map of used states.
+		if err != nil {
 			p.states.forget(state)
 		}
 	}()
@@ -188,7 +186,6 @@ func exchangeError(err error) error {
 	return err
 }
 
-// userOf creates the user for a verified ID token from its claims.
 func (p *provider) userOf(token *oidc.IDToken) (*authz.User, error) {
 	var claims map[string]json.RawMessage
 	if err := token.Claims(&claims); err != nil {

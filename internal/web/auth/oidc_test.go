@@ -33,9 +33,9 @@ type issuer struct {
 
 	t             *testing.T
 	key           *rsa.PrivateKey
-	makeToken     func(claims map[string]any) string // Creates the ID token; nil signs the claims.
+	makeToken     func(claims map[string]any) string // Creates the ID token; if nil, the method sign does.
 	status        int                                // Status code of the token endpoint; 0 means 200.
-	tokenRequests []url.Values                       // Requests to the token endpoint.
+	tokenRequests []url.Values
 	nonce         string
 }
 
@@ -106,7 +106,6 @@ func jwtPart(v any) string {
 	return base64URL(text)
 }
 
-// sign returns an ID token with the claims, signed with the key of the provider.
 func (p *issuer) sign(claims map[string]any) string {
 	text := jwtPart(map[string]any{"alg": "RS256", "kid": "1"}) + "." + jwtPart(claims)
 	sum := sha256.Sum256([]byte(text))
@@ -117,8 +116,8 @@ func (p *issuer) sign(claims map[string]any) string {
 	return text + "." + base64URL(signature)
 }
 
-// signWith returns a makeToken function that sets one claim to value before it signs. If value is nil, it removes the
-// claim.
+// signWith returns a function for the field makeToken. The function sets the claim with the given name to value, or
+// removes the claim if value is nil, and then signs the token.
 func (p *issuer) signWith(name string, value any) func(map[string]any) string {
 	return func(claims map[string]any) string {
 		claims = maps.Clone(claims)
@@ -130,7 +129,7 @@ func (p *issuer) signWith(name string, value any) func(map[string]any) string {
 	}
 }
 
-// newAuthority returns an Authority that trusts the provider. edit changes its options.
+// newAuthority returns an Authority that trusts the provider. The function edit can change the options before.
 func (p *issuer) newAuthority(edit func(*auth.OIDCOptions)) (*auth.Authority, *bytes.Buffer) {
 	p.t.Helper()
 	log := &bytes.Buffer{}

@@ -37,16 +37,16 @@ const (
 // set, a request must match both.
 type ProxyOptions struct {
 	Peers        []netip.Prefix // Address ranges of the proxy; empty means any address.
-	Secret       []byte         // Secret in the header SecretHeader; empty means none.
+	Secret       []byte         // Secret that the proxy sends in the header SecretHeader; empty if it sends none.
 	UserHeader   string
 	GroupsHeader string // The header contains a comma-separated list.
 }
 
 type proxy struct {
 	peers                    []netip.Prefix
-	secret                   *hash // Hash of the secret; nil without a secret.
+	secret                   *hash
 	userHeader, groupsHeader string
-	names                    []string // Names of the headers that only the proxy is allowed to set, after foldHeader.
+	names                    []string // The names of the proxy's identity headers, as foldHeader returns them.
 }
 
 func newProxy(o ProxyOptions) (*proxy, error) {
@@ -97,7 +97,6 @@ func (p *proxy) ownsHeader(name string) bool {
 	return slices.Contains(names, foldHeader(name))
 }
 
-// identify returns the user in the headers of the proxy. It refuses requests that the proxy did not send.
 func (p *proxy) identify(r *http.Request) (Identity, error) {
 	if err := p.trust(r); err != nil {
 		return Identity{}, err

@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	// maxSessions is the maximum number of sessions of all users. A new session beyond this limit replaces the least
-	// active one; see lessActive.
+	// maxSessions is the maximum number of sessions of all users. A new session beyond this limit ends the least
+	// active one: a session that is not in use, or else the least recently used session.
 	maxSessions = 1000
-	// maxUserSessions is the maximum number of sessions of one user. A new session beyond this limit replaces the least
-	// active one of the user.
+	// maxUserSessions is the maximum number of sessions of one user. A new session beyond this limit ends a session
+	// of that user: one that is not in use, or else the least recently used one.
 	maxUserSessions = 20
 	// cookieName is the name of the session cookie without the port; see CookieNameFor.
 	cookieName = "glasshouse-session"
 )
 
-// sessions contains the logins with a session, by the SHA-256 hash of the session ID in the cookie.
+// sessions contains all logins that have a session. The key of a login is the SHA-256 hash of the session ID in the
+// cookie.
 type sessions struct {
 	mu    sync.Mutex
 	all   map[hash]*login
@@ -33,7 +34,6 @@ func newSessions() *sessions {
 	return &sessions{all: make(map[hash]*login), inUse: make(map[*login]bool)}
 }
 
-// find returns the login for the session cookie of a request.
 func (s *sessions) find(r *http.Request) (*login, error) {
 	cookies := r.CookiesNamed(CookieNameFor(cookieName, r))
 	s.mu.Lock()
@@ -50,7 +50,6 @@ func (s *sessions) find(r *http.Request) (*login, error) {
 	return nil, watch.NotLoggedIn("Log in to view the cluster.")
 }
 
-// begin starts a session for a login. It returns the session ID for the cookie: 256 new random bits.
 func (s *sessions) begin(l *login) (id string) {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // crypto/rand never fails.
@@ -63,8 +62,8 @@ func (s *sessions) begin(l *login) (id string) {
 	return id
 }
 
-// makeRoomLocked ends expired sessions. If a limit leaves no room for a new session of the user, it also ends the
-// least active session; see lessActive. The caller must have locked mu.
+// makeRoomLocked ends expired sessions. If the user or the server has the maximum number of sessions, it also ends
+// the least active session of the user or of the server. The caller must have locked mu.
 func (s *sessions) makeRoomLocked(user string) {
 	var idle, own *login
 	count := 0
@@ -92,8 +91,8 @@ func (s *sessions) makeRoomLocked(user string) {
 	}
 }
 
-// lessActive reports whether the login l must be evicted before the login other. Logins that are not in use are
-// evicted first. Otherwise, the least recently used login is evicted first.
+// lessActive reports whether the login l must be ended before the login other to make room for a new session. Logins
+// that are not in use are ended first. Among equal logins, the least recently used one is ended first.
 func (l *login) lessActive(other *login) bool {
 	if (l.refs == 0) != (other.refs == 0) {
 		return l.refs == 0
@@ -134,7 +133,6 @@ func (s *sessions) acquire(l *login) (release func()) {
 	})
 }
 
-// due ends expired sessions. It returns the logins in use whose token must be reviewed again now.
 func (s *sessions) due() (due []*login) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,15 +150,15 @@ func (s *sessions) due() (due []*login) {
 	return due
 }
 
-// isDue reports whether the token of a login must be reviewed again now.
 func (s *sessions) isDue(l *login) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return l.dueLocked()
 }
 
-// dueLocked reports whether the token of a login must be reviewed again now. A review is due reviewInterval after the
-// last one, even if the last one failed. It is always due reviewGracePeriod after the last successful review.
+// dueLocked reports whether the token of a login must be reviewed again now. It returns true when reviewInterval has
+// passed since the last review, whether that review succeeded or failed. If the last successful review was
+// reviewGracePeriod ago or earlier, it always returns true.
 func (l *login) dueLocked() bool {
 	age := time.Since(l.reviewedAt)
 	return age >= reviewInterval && (age >= reviewGracePeriod || time.Since(l.reviewFailedAt) >= reviewInterval)

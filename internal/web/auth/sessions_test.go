@@ -225,7 +225,7 @@ func TestSessionEndsWhenReviewFails(t *testing.T) {
 	}
 }
 
-// If the last review of a session's token is too old, the next request starts a review, and waits for the result.
+// When a session's token was not reviewed for 30 s, the next request starts a review, and waits for the result.
 //
 // Invariant: I29.
 func TestRequestsRecheckSessions(t *testing.T) {
@@ -257,8 +257,8 @@ func TestRequestsRecheckSessions(t *testing.T) {
 		if got := get(0); got != "anna" {
 			t.Errorf("the API server is back, and it is %q", got)
 		}
-		// While the API server does not respond, at most one request in 30 s waits for a review. Other requests use the
-		// result of the last review.
+		// Make the API server unavailable. At most one request in 30 s then waits for a review. Other requests use
+		// the result of the last review.
 		s.change(func() { s.unavailable, s.delay = true, 5*time.Second })
 		<-time.After(31 * time.Second)
 		start := time.Now()
@@ -306,10 +306,10 @@ func TestSessionsAreLimitedAndEvicted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, done := first.Context(t.Context()) // A WebSocket uses this session, but no request does.
+		_, done := first.Context(t.Context()) // Marks this session as in use, as an open WebSocket does.
 		defer done()
 		<-time.After(time.Millisecond)
-		for _, c := range cookies[1:19] { // This leaves cookies[19] idle longest.
+		for _, c := range cookies[1:19] { // Use these sessions, so that cookies[19] is idle longest.
 			exists(c)
 		}
 		other := login(t, a, "u1")

@@ -28,7 +28,6 @@ const (
 	maxToken = 16 << 10
 )
 
-// tokenReview is the result of a token review in which the API server accepted the token.
 type tokenReview struct {
 	user      *authz.User
 	expires   time.Time
@@ -47,7 +46,7 @@ type pendingReview struct {
 type tokens struct {
 	reviewToken func(ctx context.Context, token string, audiences []string) (*authz.User, error)
 	audiences   []string
-	slots       chan struct{} // Semaphore with maxInFlight slots.
+	slots       chan struct{} // Limits concurrent reviews to maxInFlight.
 
 	mu      sync.Mutex
 	cache   map[hash]*tokenReview
@@ -62,7 +61,6 @@ func newTokens(reviewToken func(context.Context, string, []string) (*authz.User,
 	}
 }
 
-// review returns the review of a token, from the cache or from the API server.
 func (t *tokens) review(ctx context.Context, token string) (*tokenReview, error) {
 	key := t.keyOf(token)
 	t.mu.Lock()
@@ -118,8 +116,8 @@ func (t *tokens) runReview(ctx context.Context, key hash, token string, r *pendi
 	r.result, r.err = review, nil
 }
 
-// storeLocked caches a review. If the cache is full, it removes all expired reviews. If there are none, it removes
-// the oldest review.
+// storeLocked caches a review. If the cache is full, it removes all reviews that are older than cacheTTL. If no
+// review is that old, it removes the oldest one.
 func (t *tokens) storeLocked(key hash, review *tokenReview) {
 	if len(t.cache) >= maxCached {
 		var oldest hash
@@ -138,7 +136,6 @@ func (t *tokens) storeLocked(key hash, review *tokenReview) {
 	t.cache[key] = review
 }
 
-// keyOf returns the cache key of a token review: a hash of the token and the audiences.
 func (t *tokens) keyOf(token string) hash {
 	sum := sha256.New()
 	for _, part := range append([]string{token}, t.audiences...) {
@@ -148,7 +145,6 @@ func (t *tokens) keyOf(token string) hash {
 	return hash(sum.Sum(nil))
 }
 
-// tokenOf returns the bearer token in the values of the Authorization header. More than one value is an error.
 func tokenOf(headers []string) (string, error) {
 	if len(headers) != 1 {
 		return "", watch.NotLoggedIn("There are %d Authorization headers; send one.", len(headers))

@@ -93,7 +93,7 @@ func TestTokenReviewsAreCached(t *testing.T) {
 		if got := get("good", 0); got != "good" {
 			t.Errorf("the API server is back, and it is %q", got)
 		}
-		// While the API server does not respond, a cached review is used until it expires.
+		// Make the API server unavailable. A cached review is still used until it expires.
 		s.change(func() { s.unavailable = true })
 		if got := get("good", 0); got != "good" {
 			t.Errorf("it is %q, want what was answered just now", got)
@@ -120,7 +120,7 @@ func TestTokenReviewsAreKeyedByTokenAndAudiences(t *testing.T) {
 		withoutAudience, _ := authority(t, s)
 		audienceB, _ := authority(t, s, "b")
 		audiencesBC, _ := authority(t, s, "b", "c")
-		for range 2 { // In the second iteration, all reviews are cached.
+		for range 2 {
 			for _, token := range []string{"t", "t2", "T", "ta", "tab"} {
 				if got := identifiedUser(t, withoutAudience, bearer(t, token), status.Unauthenticated); got != token {
 					t.Errorf("%q is %q's", token, got)
@@ -172,7 +172,7 @@ func TestConcurrentCallersShareOneReview(t *testing.T) {
 	})
 }
 
-// The number of cached reviews is limited. The newest ones stay cached.
+// The number of cached token reviews is limited. The newest reviews stay in the cache.
 //
 // Invariant: I29.
 func TestTokenReviewCacheIsLimited(t *testing.T) {

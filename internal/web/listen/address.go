@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// AddressWait is the maximum time that a request waits for the rate limit of its IP address, or for a free unit of a
-// limit.
+// AddressWait is the maximum time that a request waits because its IP address sends too many requests, or because too
+// much work of the same kind is in progress.
 const AddressWait = 10 * time.Second
 
 // Peers are the address ranges of the proxies whose X-Forwarded-For header is trusted.
@@ -27,7 +27,7 @@ func addressOf(remote string) (netip.Addr, bool) {
 }
 
 // ClientAddr returns the IP address of the client that sent a request. If the connection is from a trusted proxy,
-// ClientAddr uses X-Forwarded-For: the last address there that is not a trusted proxy.
+// this is the last address in the header X-Forwarded-For that does not belong to a trusted proxy.
 func (p Peers) ClientAddr(r *http.Request) (netip.Addr, bool) {
 	address, known := addressOf(r.RemoteAddr)
 	if !known || !p.contains(address) {

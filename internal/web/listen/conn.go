@@ -10,25 +10,27 @@ import (
 	"time"
 )
 
-// Conn is a connection that counts toward the limits of its listener until it is closed or evicted.
+// Conn is a connection that counts toward the limits of its listener until it is closed, or evicted (closed to make
+// room for another connection).
 type Conn struct {
 	net.Conn
 
 	listener  *Listener
 	address   string    // The AddressKey of the client; empty if no limit per address applies.
-	readAfter time.Time // Read waits until this time (rate limit of the address).
+	readAfter time.Time // Read waits until this time if the address has exceeded its rate limit.
 	closed    chan struct{}
 	once      sync.Once
 
 	// The following fields are guarded by listener.mu.
-	requests     int  // Number of requests in progress.
-	detached     bool // The connection is a WebSocket.
+	requests     int
+	detached     bool
 	identified   bool // A user or a guest has sent a request on this connection.
-	removed      bool // The connection was closed or evicted, and no longer counts.
+	removed      bool
 	waitingSince time.Time
-	// queuedIdentified is the value of identified at waitingSince. It selects the list in listener.waiting.
+	// queuedIdentified is the value of the field identified at the time waitingSince. It determines which list of
+	// listener.waiting contains the connection.
 	queuedIdentified bool
-	inAll            *lists.Element // The element in listener.waiting; nil if the connection does not wait.
+	inAll            *lists.Element // Its element in listener.waiting; nil if it is not in that list.
 	inAddress        *lists.Element
 }
 
@@ -54,8 +56,8 @@ func (c *Conn) Close() error {
 	return c.Conn.Close()
 }
 
-// BeginRequest records that a request is in progress, until endRequest is called. The connection is not evicted
-// meanwhile.
+// BeginRequest records that a request is in progress, until endRequest is called. Until then, the listener does not
+// close the connection to make room for others.
 func (c *Conn) BeginRequest() (endRequest func()) {
 	if c == nil {
 		return func() {}
@@ -77,8 +79,8 @@ func (c *Conn) count(requests int) {
 	}
 }
 
-// MarkIdentified records that a user or a guest has sent a request on the connection. Such connections are evicted
-// last.
+// MarkIdentified records that a user or a guest has sent a request on the connection. If the listener needs room for
+// new connections, it closes such connections last.
 func (c *Conn) MarkIdentified() {
 	if c == nil {
 		return
@@ -97,7 +99,6 @@ func (c *Conn) detach() {
 	c.detached = true
 }
 
-// limitedConnOf returns conn as a *Conn, or the *Conn inside a TLS connection. It returns nil if there is none.
 func limitedConnOf(conn net.Conn) *Conn {
 	if tlsConn, ok := conn.(*tls.Conn); ok {
 		conn = tlsConn.NetConn()
@@ -106,10 +107,10 @@ func limitedConnOf(conn net.Conn) *Conn {
 	return c
 }
 
-// connKey is the context key of the Conn of a request.
 type connKey struct{}
 
-// ConnContext is http.Server.ConnContext. It stores conn in the context of its requests.
+// ConnContext is for the field http.Server.ConnContext. It stores conn in the context of the requests of that
+// connection.
 func ConnContext(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, limitedConnOf(conn))
 }
@@ -120,7 +121,8 @@ func ConnOf(r *http.Request) *Conn {
 	return c
 }
 
-// ConnState is http.Server.ConnState. It calls detach for a connection that has become a WebSocket.
+// ConnState is for the field http.Server.ConnState. It excludes a connection from the connection limits when it
+// becomes a WebSocket, because WebSockets have other limits.
 func ConnState(conn net.Conn, state http.ConnState) {
 	if c := limitedConnOf(conn); c != nil && state == http.StateHijacked {
 		c.detach()

@@ -21,26 +21,29 @@ import (
 // frame header of at most 14 bytes (RFC 6455 section 5.2).
 const readBuffer, writeBuffer = 512, stream.CompressFrom + 14
 
-// CorkedConn is the network connection of a WebSocket. flush sends all data written since cork in one write. Without
-// CorkedConn, the WebSocket library makes at least one system call for each frame of a message.
+// CorkedConn is the network connection of a WebSocket. After a call of Cork, it collects the written data, and Flush
+// sends all of it in one write. Without CorkedConn, the WebSocket library makes at least one system call for each
+// frame of a message.
 type CorkedConn struct {
 	net.Conn
 
-	limiter *frameLimiter // Limits the rate of received frames.
+	limiter *frameLimiter
 
 	acceptedBytes atomic.Int64 // Bytes that the network connection has accepted so far.
 	acceptedAt    atomic.Int64 // Time of the last write that accepted bytes, in Unix nanoseconds.
 
-	mu     sync.Mutex // Locked during each write.
+	mu     sync.Mutex
 	corked bool
 	pieces net.Buffers
-	// copies contains copies of the short pieces. Long pieces are not copied and belong to the caller of Write.
+	// copies contains copies of the short pieces of collected data. Long pieces are not copied, and belong to the
+	// caller of Write.
 	copies         *[]byte
 	messageBuffers *sync.Pool
 }
 
-// NewCorkedConn returns a CorkedConn without a network connection, which the Hijack method of Hijacker sets. limiters
-// limit the rate of received frames. messageBuffers is a pool of *[]byte.
+// NewCorkedConn returns a CorkedConn without a network connection. The method Hijack of the ResponseWriter that
+// Hijacker returns sets the connection. The parameter limiters limits the rate of received frames, and messageBuffers
+// is a pool of *[]byte.
 func NewCorkedConn(limiters []*rate.Limiter, messageBuffers *sync.Pool) *CorkedConn {
 	return &CorkedConn{limiter: newFrameLimiter(limiters), messageBuffers: messageBuffers}
 }
@@ -52,15 +55,12 @@ func (o *CorkedConn) Hijacker(w http.ResponseWriter) http.ResponseWriter { retur
 // accepted, in Unix nanoseconds.
 func (o *CorkedConn) Accepted() (bytes, at int64) { return o.acceptedBytes.Load(), o.acceptedAt.Load() }
 
-// hijacker is the ResponseWriter for websocket.Accept. The WebSocket library takes over the connection by Hijack, and
-// then reads and writes through conn.
 type hijacker struct {
 	http.ResponseWriter
 
 	conn *CorkedConn
 }
 
-// Hijack implements http.Hijacker. It wraps the connection of the request in conn.
 func (a *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffers, err := http.NewResponseController(a.ResponseWriter).Hijack()
 	if err != nil {
@@ -71,11 +71,11 @@ func (a *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// early arrived together with the upgrade request, which was already rate limited. Count its frames without
-	// waiting.
+	// The bytes in early arrived together with the upgrade request, which was already rate limited. Count their
+	// frames without waiting.
 	a.conn.limiter.counter.add(early)
 	reader := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(early), conn), max(readBuffer, len(early)))
-	// Fill the buffer with early, because the WebSocket library only uses early bytes that are in the buffer.
+	// Fill the buffer with the bytes in early, because the WebSocket library only uses early bytes from the buffer.
 	if _, err := reader.Peek(len(early)); err != nil {
 		return nil, nil, err
 	}
@@ -93,14 +93,14 @@ func (o *CorkedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the connection, and ends a Read that waits for a rate limit.
+// Close closes the connection, and ends a call of Read that waits for a rate limit.
 func (o *CorkedConn) Close() error {
 	o.limiter.stop()
 	return o.Conn.Close()
 }
 
-// Cork makes Write collect data until flush is called. Callers must not modify collected long data before flush
-// returns.
+// Cork makes Write collect data until Flush is called. Callers must not modify data that is longer than writeBuffer
+// before Flush returns, because Write does not copy it.
 func (o *CorkedConn) Cork() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -112,9 +112,9 @@ func (o *CorkedConn) Cork() {
 	*copies, o.copies = (*copies)[:0], copies
 }
 
-// Write sends p, or collects p for flush after a call of cork. The WebSocket library reuses its write buffer, so data
-// that fits the buffer is copied. Longer data is not copied, because its caller does not modify it before flush
-// returns.
+// Write sends p. After a call of Cork, it instead collects p for Flush. It copies data that fits the write buffer of
+// the WebSocket library, because the library reuses that buffer. It does not copy longer data, because the caller
+// does not modify it before Flush returns.
 func (o *CorkedConn) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -132,8 +132,8 @@ func (o *CorkedConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush sends the collected data. It keeps o.mu locked, because a ping between the pieces would corrupt the frame.
-// Over TLS, each piece is a separate write.
+// Flush sends the collected data. It keeps o.mu locked, because a ping that is written between the pieces would
+// corrupt the frame. Over TLS, each piece is a separate write.
 func (o *CorkedConn) Flush() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -142,7 +142,7 @@ func (o *CorkedConn) Flush() error {
 	defer o.messageBuffers.Put(copies)
 	to := o.Conn
 	if g, ok := to.(*Conn); ok {
-		// A *net.TCPConn writes all pieces in one system call, but a Conn does not.
+		// Use the inner connection: a *net.TCPConn writes all pieces in one system call, but a Conn does not.
 		to = g.Conn
 	}
 	n, err := pieces.WriteTo(to)
@@ -150,7 +150,6 @@ func (o *CorkedConn) Flush() error {
 	return err
 }
 
-// recordAccepted counts bytes that the operating system has accepted for the client.
 func (o *CorkedConn) recordAccepted(bytes int64) {
 	o.acceptedBytes.Add(bytes)
 	o.acceptedAt.Store(time.Now().UnixNano())

@@ -9,11 +9,12 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// frameBytes is how many received bytes count as one more frame.
+// frameBytes is the number of received bytes that count as one additional frame in the rate limit of frames.
 const frameBytes = 4 << 10
 
-// frameLimiter delays the reads of a socket whose client sends more WebSocket frames than the rates allow. Any
-// goroutine can call stop. All other methods are only called by the goroutine that reads from the socket.
+// frameLimiter delays the reads of a WebSocket whose client sends more frames than the rate limits allow. Any
+// goroutine can call the method stop. All other methods are only called by the goroutine that reads from the
+// WebSocket.
 type frameLimiter struct {
 	counter  frameCounter
 	limiters []*rate.Limiter
@@ -26,7 +27,8 @@ func newFrameLimiter(limiters []*rate.Limiter) *frameLimiter {
 	return &frameLimiter{limiters: limiters, ended: make(chan struct{})}
 }
 
-// wait counts the frames in p, the bytes that were just read. It then waits until the rates allow them.
+// wait counts the frames in p, which contains the bytes that were just read. It then waits until the rate limits
+// allow that number of frames.
 func (i *frameLimiter) wait(p []byte) error {
 	n := i.counter.add(p)
 	for _, limiter := range i.limiters {
@@ -45,19 +47,18 @@ func (i *frameLimiter) wait(p []byte) error {
 	return nil
 }
 
-// stop ends a running wait, which then returns net.ErrClosed.
 func (i *frameLimiter) stop() { i.once.Do(func() { close(i.ended) }) }
 
 // frameCounter counts the WebSocket frames in a byte stream (RFC 6455 section 5.2).
 type frameCounter struct {
 	head      [14]byte
-	headLen   int    // Number of bytes in head, the header of the current frame.
+	headLen   int
 	remaining uint64 // Payload bytes of the current frame that were not received yet.
-	bytes     int    // Received bytes modulo frameBytes.
+	bytes     int
 }
 
-// add returns the number of frames in p, the next bytes of the stream. A frame counts when its header is complete.
-// Every frameBytes received bytes count as one more frame.
+// add returns the number of frames in p, which contains the next bytes of the stream. A frame counts when its header
+// is complete. In addition, every frameBytes received bytes count as one frame.
 func (c *frameCounter) add(p []byte) (n int) {
 	c.bytes += len(p)
 	n, c.bytes = c.bytes/frameBytes, c.bytes%frameBytes
@@ -79,8 +80,6 @@ func (c *frameCounter) add(p []byte) (n int) {
 	return n
 }
 
-// payloadLength returns the payload length of the frame with the header in head. isComplete is false if bytes of the
-// header are missing.
 func (c *frameCounter) payloadLength() (length uint64, isComplete bool) {
 	if c.headLen < 2 {
 		return 0, false

@@ -24,8 +24,8 @@ type KeyPair struct {
 	current   atomic.Pointer[loadedPair]
 }
 
-// loadedPair is a certificate, and the file infos of the certificate and key files at the time of reading them. A
-// later change of the files is detected by these infos.
+// loadedPair is a certificate, with the os.FileInfo of the certificate file and of the key file from the time when
+// they were read. If a file has another os.FileInfo later, both files are read again.
 type loadedPair struct {
 	certificate *tls.Certificate
 	files       [2]os.FileInfo

@@ -1,5 +1,5 @@
 // Package listen is the network below HTTP: the listener that limits connections, the certificate, the addresses of
-// clients, and the connections of WebSockets. It knows neither routes nor users.
+// clients, and the connections of WebSockets. It does not depend on routes and users.
 package listen
 
 import (
@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// maxConnections is the maximum number of open connections, and addressConnections that of one IP address.
-	// maxConnections is higher than the maximum number of WebSockets, to leave room for page loads.
+	// maxConnections is the maximum number of open connections, and addressConnections the maximum for one IP
+	// address. maxConnections is higher than the maximum number of WebSockets, because page loads need connections as
+	// well.
 	maxConnections, addressConnections = 8000, 2000
 	// maxWaiting is the maximum number of connections without a request: idle, in a TLS handshake, or with an
-	// incomplete header. Each of them uses up to 40 KB. Above the maximum, evictableLocked chooses a waiting connection
-	// to close.
+	// incomplete header. Each of them uses up to 40 KB. Above the maximum, the listener closes one of them.
 	maxWaiting = 2000
 	// IdleTimeout is the maximum time that a connection waits for its next request.
 	IdleTimeout = 2 * time.Minute
-	// minIdle is the idle timeout of a connection while maxWaiting connections wait for a request. While at most half
-	// of maxWaiting wait, the idle timeout is IdleTimeout.
+	// minIdle is the shortest idle timeout of a connection. It applies while maxWaiting connections wait for a
+	// request. While at most half of maxWaiting wait, the idle timeout is IdleTimeout.
 	minIdle = 5 * time.Second
 )
 
@@ -44,20 +44,20 @@ type Listener struct {
 	waiting [2]lists.List
 }
 
-// addressQueue counts the connections of one address.
+// addressQueue counts the open connections of one IP address, and lists those that wait for a request.
 type addressQueue struct {
 	open         int
 	waiting      lists.List // Waiting *Conn of this address, ordered by waitingSince.
-	unidentified int        // Number of connections in waiting with unidentified clients.
+	unidentified int        // Number of connections in the list waiting whose clients are not identified.
 }
 
-// New returns a Listener that accepts connections from l. trusted are the proxies whose connections do
-// not count toward the limits of an address.
+// New returns a Listener that accepts connections from l. The connections of the proxies in trusted do not count
+// toward the limits of an IP address.
 func New(l net.Listener, rates *limit.Rates, trusted Peers) *Listener {
 	return &Listener{Listener: l, rates: rates, peers: trusted, addresses: make(map[string]*addressQueue)}
 }
 
-// Accept returns the next connection that the limits allow. It closes every new connection above the limits.
+// Accept returns the next connection that the limits allow. It closes new connections for which there is no room.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -71,7 +71,6 @@ func (l *Listener) Accept() (net.Conn, error) {
 			wait := reserved.Delay()
 			if wait > AddressWait {
 				reserved.Cancel()
-				// Close without a response, because no request was read yet.
 				_ = conn.Close()
 				continue
 			}
@@ -81,17 +80,17 @@ func (l *Listener) Accept() (net.Conn, error) {
 		}
 		evicted, accepted := l.add(c)
 		for _, old := range evicted {
-			_ = old.Close() // The client may have closed it already.
+			_ = old.Close()
 		}
 		if accepted {
 			return c, nil
 		}
-		_ = conn.Close() // The client may have closed it already.
+		_ = conn.Close()
 	}
 }
 
-// add counts a connection toward the limits. If a limit is reached, add first removes waiting connections from the
-// count, and returns them as evicted. The caller must close the evicted connections.
+// add counts a connection toward the limits. If a limit is reached, it first removes waiting connections (without a
+// request) from the counts, and returns them as evicted. The caller must close these connections.
 func (l *Listener) add(c *Conn) (evicted []*Conn, accepted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,8 +133,8 @@ func front(waiting *lists.List) *Conn {
 	return nil
 }
 
-// evictableLocked returns the waiting connection to close for a new connection, or nil if none waits. It scans all
-// addresses, so add calls it only at maxWaiting or maxConnections.
+// evictableLocked returns the connection to close for a new connection. It returns nil if no connection waits for a
+// request. It scans all addresses, so the method add calls it only at maxWaiting or maxConnections.
 func (l *Listener) evictableLocked() *Conn {
 	var most *addressQueue
 	for _, q := range l.addresses {
@@ -154,8 +153,8 @@ func (l *Listener) evictableLocked() *Conn {
 	return l.oldestLocked()
 }
 
-// oldestLocked returns the connection that has waited longest for a request, or nil. Connections of unidentified
-// clients are first.
+// oldestLocked returns the connection that has waited longest for a request, or nil. It prefers connections of
+// unidentified clients, even if another connection has waited longer.
 func (l *Listener) oldestLocked() *Conn {
 	if c := front(&l.waiting[0]); c != nil {
 		return c
@@ -206,7 +205,6 @@ func (l *Listener) unqueueLocked(c *Conn) {
 	c.inAll, c.inAddress = nil, nil
 }
 
-// removeLocked removes a connection from all counts and lists. It does not close the connection.
 func (l *Listener) removeLocked(c *Conn) {
 	if c.removed {
 		return

@@ -8,14 +8,14 @@ import (
 // WriteTimeout is the maximum time for writing a message of a WebSocket, or a part of a log.
 const WriteTimeout = 10 * time.Second
 
-// WriteWatchdog ends a connection if one write takes longer than WriteTimeout. One timer serves all writes, because a
-// separate timer would make every write slower. When the timer fires, it checks the write in progress.
+// WriteWatchdog ends a connection if one write takes longer than WriteTimeout. All writes share one timer, because a
+// separate timer for each would make writes slower. When the timer fires, it checks the write in progress.
 type WriteWatchdog struct {
 	abort func()
 
 	mu        sync.Mutex
-	timer     *time.Timer // Nil while no timer is set.
-	startedAt time.Time   // When the current write began; zero if no write is in progress.
+	timer     *time.Timer
+	startedAt time.Time // When the current write began; zero if no write is in progress.
 }
 
 // OnTimeout sets the function that ends the connection. It must be called before Begin.
@@ -38,7 +38,7 @@ func (l *WriteWatchdog) End() {
 	l.startedAt = time.Time{}
 }
 
-// Stop stops the timer. No write may begin after it.
+// Stop stops the timer. Begin must not be called after Stop.
 func (l *WriteWatchdog) Stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

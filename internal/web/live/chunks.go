@@ -8,14 +8,15 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// A message longer than maxUnchunked bytes is sent in chunks of chunkBytes, if the client supports chunks. During one
-// WebSocket write, nothing else can be sent on the connection, not even a ping. At 30 kB/s without compression, a
-// write takes 6.5 s for maxUnchunked bytes, and 2 s for one chunk.
+// maxUnchunked is the maximum length, in bytes, of a message that is sent in one piece. A longer message is sent in
+// chunks of chunkBytes, if the client supports chunks. During one WebSocket write, nothing else can be sent on the
+// connection, not even a ping. At 30 kB/s without compression, a write takes 6.5 s for maxUnchunked bytes, and 2 s
+// for one chunk.
 const maxUnchunked, chunkBytes = 192 << 10, 64 << 10
 
-// maxChunksInFlight is the maximum number of chunks of one connection that the client has not acknowledged. The
-// client acknowledges a chunk by its pong for the ping after the chunk. Without this limit, kernels and proxies could
-// buffer megabytes, and every other message would be delayed by that data.
+// maxChunksInFlight is the maximum number of chunks of one connection that the client has not acknowledged. A ping
+// follows each chunk, and the client's pong acknowledges the chunk. Without this limit, kernels and proxies could
+// buffer megabytes, and every other message would wait behind that data.
 const maxChunksInFlight = 4
 
 // sendChunked sends a message of a subscription, in chunks if it is longer than maxUnchunked. Other messages can be
@@ -44,7 +45,7 @@ func (c *connection) sendChunked(
 			fmt.Appendf(chunk[:0], `"type":"part","told":%d,"of":%d,"text":`, sentBytes, totalBytes), piece,
 		)
 		if err := c.write(ctx, chunk, &id, uncompressed); err != nil {
-			return err // write has aborted the connection.
+			return err
 		}
 		c.running.Go(func() {
 			c.awaitPong(ctx)
@@ -70,8 +71,8 @@ func (c *connection) acquireChunk(ctx context.Context, stillValid func(context.C
 	return false
 }
 
-// awaitPong returns when the client has received all earlier data, or after pongTimeout. A timeout does not end the
-// session here: the periodic pings of the session detect a lost client.
+// awaitPong waits until the client has received all data that was sent before, or until pongTimeout has passed. A
+// timeout does not end the session here, because the periodic pings of the session detect a lost client.
 func (c *connection) awaitPong(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pongTimeout)
 	defer cancel()

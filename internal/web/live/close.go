@@ -19,7 +19,7 @@ const (
 	statusEnded websocket.StatusCode = 4401
 	// statusShareEnded is the WebSocket close code when the share link of a guest was revoked or has expired.
 	statusShareEnded websocket.StatusCode = 4403
-	// statusSwitched is the WebSocket close code when another cluster has become the active one.
+	// statusSwitched is the WebSocket close code when the server has switched to another cluster.
 	statusSwitched websocket.StatusCode = 4409
 	switchedReason                      = "the server shows another cluster; reload"
 	// closeTimeout is the maximum time that the server waits for the client's answer to a close frame.
@@ -39,7 +39,7 @@ func (c *connection) close(code websocket.StatusCode, reason string) {
 	// After closeTimeout, c.cancel ends the read that waits for the client's close frame.
 	timer := time.AfterFunc(closeTimeout, c.cancel)
 	defer timer.Stop()
-	_ = c.ws.Close(code, reason) // The client may have closed it already.
+	_ = c.ws.Close(code, reason)
 }
 
 // abort ends the connection without a close frame. The pending read of the session then fails, and the session ends.

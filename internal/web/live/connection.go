@@ -13,18 +13,18 @@ import (
 	"glasshouse/internal/web/listen"
 )
 
-// connection is the WebSocket of a session, which all of its subscriptions write to.
+// connection is the WebSocket of a session (one browser tab). All subscriptions of the session write to it.
 type connection struct {
 	ws            *websocket.Conn
-	netConn       *listen.CorkedConn // The network connection below ws.
+	netConn       *listen.CorkedConn
 	sockets       *Sockets
 	caller        limit.Caller
-	acceptsChunks bool // Whether the client supports messages in chunks.
+	acceptsChunks bool
 	// inFlight is a semaphore of maxChunksInFlight slots. A chunk uses a slot until the client has received the chunk.
 	inFlight chan struct{}
 	cancel   context.CancelFunc // Ends the session without a close frame.
 
-	running  sync.WaitGroup // Subscriptions, pings and waits for pongs of the session.
+	running  sync.WaitGroup // Counts subscriptions, pings and waits for pongs that are running.
 	writing  sync.Mutex
 	watchdog listen.WriteWatchdog
 
@@ -39,9 +39,9 @@ func (c *connection) write(ctx context.Context, members []byte, id *int, uncompr
 	defer c.writing.Unlock()
 	c.watchdog.Begin()
 	defer c.watchdog.End()
-	// Do not cancel the write with ctx: a canceled write ends the connection, but ctx can end with only its
-	// subscription. The watchdog limits the duration of the write. A context with a deadline would double the cost of a
-	// write.
+	// Do not cancel the write when ctx ends. A canceled write ends the whole connection, but ctx can be the context
+	// of only one subscription. The watchdog limits the duration of the write, because a context with a deadline
+	// would double the cost of a write.
 	ctx = context.WithoutCancel(ctx)
 	var err error
 	if uncompressed && len(members) >= stream.CompressFrom {
@@ -55,7 +55,7 @@ func (c *connection) write(ctx context.Context, members []byte, id *int, uncompr
 	return err
 }
 
-// appendMessageStart appends "{" to dst, and the member id if id is not nil.
+// appendMessageStart appends "{" to dst, and the JSON member id if the parameter id is not nil.
 func appendMessageStart(dst []byte, id *int) []byte {
 	dst = append(dst, '{')
 	if id != nil {
@@ -64,7 +64,6 @@ func appendMessageStart(dst []byte, id *int) []byte {
 	return dst
 }
 
-// send writes a message as one WebSocket frame. It copies the message into a pooled buffer.
 func (c *connection) send(ctx context.Context, members []byte, id *int) error {
 	text, ok := c.sockets.messageBuffers.Get().(*[]byte)
 	if !ok {

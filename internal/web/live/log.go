@@ -15,7 +15,6 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// viewLog is the name of the view that streams the log of a container.
 const viewLog = "log"
 
 // followLog streams the log of a container to the client, until the log ends or ctx is canceled. It sends each part
@@ -52,7 +51,7 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = body.Close() }() // An error does not matter: the log is read or no longer needed.
+	defer func() { _ = body.Close() }()
 	err = out.Copy(body)
 	if _, isProblem := errors.AsType[*status.Problem](err); err == nil || isProblem {
 		return err
@@ -69,7 +68,7 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 func (l *session) sendHeartbeats(ctx context.Context, id int) {
 	for range signal.Ticks(ctx, stream.Heartbeat) {
 		if l.conn.write(ctx, []byte(`"type":"heartbeat","cursor":""`), &id, true) != nil {
-			return // write has aborted the connection.
+			return
 		}
 	}
 }

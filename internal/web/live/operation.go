@@ -58,7 +58,7 @@ func (o *operation) query(window *query.Window) query.Query {
 	}
 }
 
-// newWindow returns the range of sorted rows that a subscription requests first. It returns nil if the view is not
+// newWindow returns the range of sorted rows that a new subscription requests. It returns nil if the view is not
 // "window". It refuses JSON members that belong to another view.
 func (o *operation) newWindow() (*query.Window, error) {
 	if o.View != viewLog && (o.Container+o.Since != "" || o.Tail != nil || o.Previous || o.Timestamps || o.Follow) {
@@ -73,10 +73,9 @@ func (o *operation) newWindow() (*query.Window, error) {
 		return nil, request.BadRequest("Invalid window",
 			"The members q, sort, offset and count are only for the view window; the view is %.40q.", o.View)
 	}
-	return nil, nil // Other views have no range of rows.
+	return nil, nil
 }
 
-// logOptions validates a subscription to the view "log", and returns its options.
 func (o *operation) logOptions() (options watch.LogOptions, err error) {
 	if o.Resource != "core/v1/pods" || len(o.Namespaces) != 1 || o.Name == "" || o.Labels+o.Fields+o.Cursor != "" ||
 		o.Every != 0 || o.Watched {
@@ -96,7 +95,6 @@ func (o *operation) logOptions() (options watch.LogOptions, err error) {
 	return options, logstream.SetSince(&options, o.Since)
 }
 
-// hasSelection reports whether an operation contains a resource, a filter, a cursor or an option.
 func (o *operation) hasSelection() bool {
 	return len(o.Namespaces) > 0 || o.Every != 0 || o.Watched || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
 }
@@ -112,7 +110,6 @@ func (l *session) waitForRate(ctx context.Context) error {
 	return nil
 }
 
-// handleMessage handles one received message, which contains an operation or an array of operations.
 func (l *session) handleMessage(ctx context.Context, text []byte) {
 	operations, err := parseMessage(text)
 	if err != nil {
@@ -121,7 +118,7 @@ func (l *session) handleMessage(ctx context.Context, text []byte) {
 	}
 	for _, raw := range operations {
 		if l.waitForRate(ctx) != nil {
-			return // The rate limiter fails only when the session has ended.
+			return // waitForRate fails only when the session has ended.
 		}
 		o, err := parseOperation(raw)
 		if err != nil {

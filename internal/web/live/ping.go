@@ -31,7 +31,7 @@ func (c *connection) ping(ctx context.Context) {
 	}
 }
 
-// stopPings stops the periodic pings. c.running still counts a ping in flight until that ping has ended.
+// stopPings stops the periodic pings. A ping in flight still counts in c.running until it has ended.
 func (c *connection) stopPings() {
 	c.pinging.Lock()
 	defer c.pinging.Unlock()

@@ -9,7 +9,6 @@ import (
 	"glasshouse/internal/web/response"
 )
 
-// reserve reserves memory for a message of the session in the memory budget of the server.
 func (c *connection) reserve(ctx context.Context, bytes int64) (*limit.Reservation, error) {
 	m := &reservedMessage{conn: c}
 	m.acceptedBefore, _ = c.netConn.Accepted()
@@ -21,13 +20,13 @@ func (c *connection) reserve(ctx context.Context, bytes int64) (*limit.Reservati
 type reservedMessage struct {
 	conn       *connection
 	reservedAt atomic.Int64 // Unix nanoseconds; 0 before the memory is reserved.
-	// acceptedBefore is the number of bytes that conn.netConn had accepted at the time of the request for memory.
+	// acceptedBefore is the number of bytes that conn.netConn had accepted when the method reserve was called.
 	acceptedBefore int64
 }
 
 // Behind implements limit.Response. It returns the longer of two durations: how long the client has accepted no data,
-// and how far it lags behind rate bytes per second. Bytes of other messages of the session count as progress, because
-// they are sent first.
+// and how much more time it takes than a client that accepts rate bytes per second. Bytes of other messages of the
+// session count as progress, because they are sent first.
 func (m *reservedMessage) Behind(rate int64) time.Duration {
 	reservedAt := m.reservedAt.Load()
 	if reservedAt == 0 {

@@ -11,11 +11,10 @@ import (
 	"glasshouse/internal/web/picker"
 )
 
-// viewResources is the name of the view that lists all resources of the cluster.
 const viewResources = "resources"
 
-// coalesceDelay is how long changes of the resource list are collected before they are sent together. Several
-// resources often appear, disappear or finish their first list at the same time.
+// coalesceDelay is how long changes of the resource list are collected before they are sent together. Often, several
+// resources appear, disappear or become live at the same time.
 const coalesceDelay = 100 * time.Millisecond
 
 // followResources sends the list of resources that API discovery found, and sends it again when the list or the state
@@ -28,16 +27,16 @@ func (l *session) followResources(ctx context.Context, id int) error {
 	feed, leave := l.sockets.feeds.Join(l.cluster, l.identity.Viewer)
 	defer leave()
 	openedAt, sentVersion, sentCounts, sentAt := time.Now(), 0, 0, time.Time{}
-	// Accept a list that was read up to coalesceDelay before this subscription. Sessions that start at the same time
-	// then share one list.
+	// Accept a list that was read up to coalesceDelay before this subscription started. Sessions that start at the
+	// same time then share one list.
 	after := openedAt.Add(-coalesceDelay)
 	for {
 		doc, err := feed.Resources.Latest(ctx, after, l.resourcesMessage)
 		if err != nil {
 			return err
 		}
-		// The version is the same if only resources changed that the viewer is not allowed to see. Such a change must not
-		// cause a message, and must not delay a heartbeat.
+		// The version stays the same if a change only affects resources that the viewer is not allowed to see. Such a
+		// change must not cause a message, and must not delay a heartbeat.
 		message := doc.Text
 		if doc.Version == sentVersion {
 			message = []byte(`"type":"heartbeat","cursor":""`)
@@ -48,7 +47,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 			}
 			sentVersion, sentAt = doc.Version, time.Now()
 		}
-		// A list that was read before this subscription opened may lack changes since then. Read it again after
+		// A list that was read before this subscription started may be outdated, so read it again after
 		// coalesceDelay.
 		changed := !doc.StartedAt.After(openedAt)
 		if !changed {
@@ -70,8 +69,8 @@ func (l *session) followResources(ctx context.Context, id int) error {
 	}
 }
 
-// sendResources sends a message of followResources: a resource list or a heartbeat. It first reserves memory, because
-// the list is long if the cluster has many resources.
+// sendResources sends a resource list or a heartbeat. It first reserves memory, because the list is long if the
+// cluster has many resources.
 func (l *session) sendResources(ctx context.Context, message []byte, id int) error {
 	reserved, err := l.conn.reserve(ctx, int64(len(message)+2*chunkBytes))
 	if err != nil {
@@ -81,12 +80,12 @@ func (l *session) sendResources(ctx context.Context, message []byte, id int) err
 	return l.conn.sendChunked(ctx, message, id, true, alwaysValid)
 }
 
-// alwaysValid is a stillValid function for messages that need no permission recheck while they are sent.
+// alwaysValid is the argument stillValid for messages that need no permission recheck while they are sent.
 func alwaysValid(context.Context) bool { return true }
 
-// followCounts sends the number of objects of each resource whenever a number changes. It returns true when the
-// resource list or the state of a resource may have changed. It returns false at the time until, when a heartbeat is
-// due.
+// followCounts sends the number of objects of each resource whenever a number changes. It returns true as soon as the
+// resource list or the state of a resource may have changed. It returns false at the time until, because a heartbeat
+// is due then.
 func (l *session) followCounts(
 	ctx context.Context, id int, follower *watch.Follower, feed *picker.Feed, sentVersion *int, until time.Time,
 ) (changed bool, err error) {
@@ -105,8 +104,8 @@ func (l *session) followCounts(
 	return changed, nil
 }
 
-// resourcesMessage returns the message with the resource list. It removes the numbers of objects, because these
-// change often and are sent in another message.
+// resourcesMessage returns the message with the resource list. It omits the numbers of objects: they change often,
+// and are sent in another message.
 func (l *session) resourcesMessage(ctx context.Context) ([]byte, error) {
 	doc, err := l.sockets.deps.Picker.Read(ctx, l.access, picker.DiscoveryWait)
 	if err != nil {

@@ -25,24 +25,24 @@ import (
 type session struct {
 	conn          connection
 	access        *watch.Access
-	identity      auth.Identity // Who the client is, and until when the login is valid.
+	identity      auth.Identity // The user or guest, and the expiry of the login.
 	guest         *share.Guest  // The viewer of a share link; nil for other clients.
 	sockets       *Sockets
 	cluster       *request.Cluster
 	pageClusterID string // The ID of the cluster that the page shows; empty if unknown.
 
 	quotas             []limit.Limit
-	subscriptionQuotas []limit.Limit   // Limits on the number of subscriptions.
-	limiters           []*rate.Limiter // Rate limits of the client's messages.
-	invalidMessages    int             // Number of invalid messages from the client so far.
+	subscriptionQuotas []limit.Limit
+	limiters           []*rate.Limiter
+	invalidMessages    int
 
 	mu            sync.Mutex
 	subscriptions map[int]*openSubscription
 }
 
-// serve serves the socket until the connection ends. Code that ends the session must not cancel the context of read,
-// because the WebSocket library would drop the connection without a close frame. It closes the connection with a
-// close code instead.
+// serve serves the WebSocket until its connection ends. To end the session, other code closes the connection with a
+// close code. It must not cancel the context of the method read, because the WebSocket library would then drop the
+// connection without a close frame.
 func (l *session) serve() {
 	defer l.logPanic()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(l.cluster.Context()))
@@ -77,9 +77,9 @@ func (l *session) serve() {
 	l.conn.watchdog.OnTimeout(l.conn.abort)
 	defer l.conn.watchdog.Stop()
 	l.conn.startPings(ctx)
-	_ = l.read(ctx) // read returns an error when the connection ends.
+	_ = l.read(ctx) // The error only means that the connection has ended.
 	cancel()
-	_ = l.conn.ws.CloseNow() // The connection may be closed already.
+	_ = l.conn.ws.CloseNow()
 	if !cancelClose() {
 		<-closeDone
 	}
@@ -87,7 +87,6 @@ func (l *session) serve() {
 	l.conn.running.Wait()
 }
 
-// logPanic recovers from a panic in the session and logs it, so that the panic ends only this connection.
 func (l *session) logPanic() {
 	if v := recover(); v != nil {
 		l.sockets.deps.Log.Error("WebSocket session failed", "panic", v, "stack", string(debug.Stack()))
@@ -95,7 +94,6 @@ func (l *session) logPanic() {
 	}
 }
 
-// read receives and handles the client's messages until the connection ends.
 func (l *session) read(ctx context.Context) error {
 	l.conn.ws.SetReadLimit(maxDrained)
 	for {
@@ -125,7 +123,6 @@ func (l *session) read(ctx context.Context) error {
 	}
 }
 
-// drain discards the rest of a refused message. Every maxMessage bytes of it count as one message for the rate limit.
 func (l *session) drain(ctx context.Context, rest io.Reader) error {
 	for {
 		if err := l.waitForRate(ctx); err != nil {
@@ -140,7 +137,7 @@ func (l *session) drain(ctx context.Context, rest io.Reader) error {
 }
 
 // closeOnEnd closes the connection when identityCtx ends because the login or the share link has ended. The session
-// calls wait before it returns: wait waits for a close that is in progress.
+// calls the returned function before it ends, to wait for a close that is in progress.
 func (l *session) closeOnEnd(identityCtx context.Context) (wait func()) {
 	closeDone := make(chan struct{})
 	cancelClose := context.AfterFunc(identityCtx, func() {
@@ -179,7 +176,7 @@ func (l *session) sendProblem(ctx context.Context, id *int, err error) {
 	}
 	text, err := json.Marshal(p)
 	if err != nil {
-		return // Cannot happen: strings and a number can always be encoded.
+		return
 	}
 	members := append([]byte(`"type":"error","problem":`), text...)
 	_ = l.conn.write(ctx, members, id, true) // A failed write ends the session.

@@ -1,5 +1,5 @@
 // Package live serves one WebSocket for each browser tab. A session reads the operations of a client, and runs each
-// subscription in its own goroutine. All messages are written by the connection, one at a time and with a deadline.
+// subscription in its own goroutine. Its connection sends all messages, one at a time and each with a deadline.
 package live
 
 import (
@@ -27,15 +27,16 @@ const (
 	maxMessage       = 32 << 10
 	maxDrained       = 1 << 20
 	maxSubscriptions = 100
-	// maxInvalidMessages is how many invalid messages a client can send on one connection. The next one closes the
+	// maxInvalidMessages is how many invalid messages a client can send on one connection. One more closes the
 	// connection.
 	maxInvalidMessages = 100
 	pingInterval       = 25 * time.Second
-	// pongTimeout is the maximum time until the client answers a ping. It is long, because all data sent before the
-	// ping arrives first. Kernels and proxies buffer about 500 KiB on a slow link.
+	// pongTimeout is the maximum time until the client answers a ping. It is long, because the client first receives
+	// all data that was sent before the ping. Kernels and proxies buffer about 500 KiB on a slow link.
 	pongTimeout = 30 * time.Second
-	// maxConcurrentMessages is how many messages of one connection are encoded or sent at the same time: one is sent,
-	// and the next is encoded. The third message keeps this possible while a long message is sent in chunks.
+	// maxConcurrentMessages is the maximum number of messages of one connection that are being encoded or sent. Two
+	// are enough to encode a message while another is sent. The third allows the same while a long message is sent in
+	// chunks.
 	maxConcurrentMessages = 3
 )
 
@@ -66,13 +67,13 @@ func New(deps Deps) *Sockets { return &Sockets{deps: deps} }
 // Wait waits until all WebSockets are closed. The end of a cluster's context closes its WebSockets.
 func (s *Sockets) Wait() { s.running.Wait() }
 
-// Serve serves the WebSocket of one browser tab.
+// Serve accepts the WebSocket of one browser tab, and serves it in another goroutine.
 func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 	if !strings.Contains(r.Header.Get("Sec-WebSocket-Protocol"), subprotocol) {
 		return request.BadRequest("Wrong subprotocol", "Open a WebSocket with the subprotocol %s.", subprotocol)
 	}
-	// Count the socket before Accept hijacks its connection. http.Server does not wait for hijacked connections on
-	// shutdown, so the server calls Wait.
+	// Count the WebSocket before Accept hijacks its connection. On shutdown, http.Server does not wait for hijacked
+	// connections, so the server calls Wait.
 	s.running.Add(1)
 	netConn := listen.NewCorkedConn(s.deps.Limits.FrameLimiters(r), &s.messageBuffers)
 	conn, err := websocket.Accept(netConn.Hijacker(w), r, &websocket.AcceptOptions{
@@ -106,7 +107,7 @@ func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 		subscriptions: make(map[int]*openSubscription),
 	}
 	l.access = access.WithReserve(l.conn.reserve)
-	// Serve the socket in another goroutine, so that the handler returns and the memory of the request is freed.
+	// Serve the WebSocket in another goroutine. The handler can then return, which frees the memory of the request.
 	go func() {
 		defer s.running.Done()
 		l.serve()

@@ -12,14 +12,12 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// openSubscription is a subscription of a session, until it has ended.
 type openSubscription struct {
 	stop   context.CancelFunc
 	ended  chan struct{}
-	window *query.Window // The requested rows; nil in views without a window.
+	window *query.Window // The requested range of rows; nil in views without a range.
 }
 
-// subscribe starts a subscription in its own goroutine, or sends an error.
 func (l *session) subscribe(ctx context.Context, o *operation) {
 	window, err := o.newWindow()
 	if err != nil {
@@ -73,8 +71,8 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 	}
 }
 
-// follow sends the messages of a subscription until it ends. For a log, nil means that the log has ended. For other
-// views, nil means that the session has ended.
+// follow sends the messages of a subscription until it ends. If the view is a log, a nil error means that the log has
+// ended. In other views, it means that the session has ended.
 func (l *session) follow(ctx context.Context, o *operation, window *query.Window) (err error) {
 	defer request.RecoverAsError(&err)
 	switch {
@@ -139,7 +137,6 @@ func (l *session) unsubscribe(ctx context.Context, id int) {
 	<-f.ended
 }
 
-// removeSubscription frees the id of the ended subscription f. It does nothing if a newer subscription uses the id.
 func (l *session) removeSubscription(id int, f *openSubscription) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

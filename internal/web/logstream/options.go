@@ -7,7 +7,8 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// CheckTail returns a problem if tail is not a valid number of last lines. text is the value of tail in the request.
+// CheckTail returns a problem if tail is not a valid number of last lines of a log. The parameter text is the value
+// of tail in the request, for the message of the problem.
 func CheckTail(tail int, text string) error {
 	if tail < 0 || tail > maxTail {
 		return request.BadRequest("Invalid number of lines",
@@ -16,7 +17,8 @@ func CheckTail(tail int, text string) error {
 	return nil
 }
 
-// SetSince sets Since from a time, or Age from a duration. The log then starts there. An empty text changes nothing.
+// SetSince parses text, and sets where the log starts: the field Since to a time, or the field Age to a duration
+// before now. An empty text changes nothing.
 func SetSince(o *watch.LogOptions, text string) (err error) {
 	if text == "" {
 		return nil

@@ -24,7 +24,6 @@ const (
 	controlStringEscape             // The last character was ESC, within a control string.
 )
 
-// append converts text, the next piece of the output, and appends the result to dst.
 func (p *plainText) append(dst, text []byte) []byte {
 	if len(p.pending) > 0 {
 		text = append(p.pending, text...)
@@ -46,8 +45,6 @@ func (p *plainText) append(dst, text []byte) []byte {
 	return dst
 }
 
-// finish ends the conversion after the last piece of input. It appends U+FFFD for each byte of an incomplete
-// character.
 func (p *plainText) finish(dst []byte) []byte {
 	for range p.pending {
 		dst = p.appendRune(dst, utf8.RuneError)
@@ -72,7 +69,6 @@ func (p *plainText) appendRune(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// next returns the state after r, the next character of an escape sequence.
 func (e escapeState) next(r rune) escapeState {
 	switch e {
 	case afterEscape:

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// DefaultTail is the number of last lines with which a log starts by default. A client can request up to maxTail
-	// lines.
+	// DefaultTail is how many last lines of a log a client receives if it requests no number. A client can request up
+	// to maxTail lines.
 	DefaultTail, maxTail = 500, 5000
-	// logOpenWait is how long the response to a log request waits for the first line. The response then starts without
-	// a line, with status 200, so later errors cannot change the HTTP status.
+	// logOpenWait is how long a log request waits for the API server. After that, the response starts without a line
+	// and with status 200, so later errors cannot change the HTTP status.
 	logOpenWait = 2 * time.Second
 	// logChunk is the maximum length of one part of a log, in bytes.
 	logChunk = 64 << 10
 )
 
-// Open opens the log. If the API server does not respond within logOpenWait to a request that follows a log,
-// Open starts the response without a line.
+// Open opens the log of a container. If the request follows the log, and the API server does not respond within
+// logOpenWait, Open sends an empty part, which starts the response.
 func Open(
 	ctx context.Context, access *watch.Access, namespace, name string, options watch.LogOptions, out *Writer,
 ) (io.ReadCloser, error) {
@@ -51,7 +51,8 @@ func Open(
 	case <-openTimeout:
 	}
 	err := out.flush()
-	// The API server has not responded yet. Wait for it until ctx ends. ctx ends when the client disconnects.
+	// Wait for the API server, which has not responded yet. The wait also ends when ctx ends, for example because the
+	// client has disconnected.
 	log := <-done
 	if err == nil || log.err != nil {
 		return log.body, log.err
@@ -62,11 +63,12 @@ func Open(
 
 // Writer removes escape sequences from a log and sends the text in parts of at most logChunk bytes.
 type Writer struct {
-	// Send sends a part of the log, which ends with a complete character. waiting is true if the API server has not
-	// responded yet. The first part can be empty, and so can the first part after the response of the API server.
+	// Send sends a part of the log. A part never ends within a character. The parameter waiting is true if the API
+	// server has not responded yet. The first part can be empty, and so can the first part after the response of the
+	// API server.
 	Send      func(part []byte, waiting bool) error
-	Started   bool // A part was sent since the log was opened, or since the API server has responded.
-	responded bool // The API server has responded.
+	Started   bool // Whether a part was sent; Copy resets it first.
+	responded bool
 	text      plainText
 	buf       []byte
 }
@@ -103,7 +105,6 @@ func ignoreError(err, target error) error {
 	return err
 }
 
-// flush sends the buffered text in parts of at most logChunk bytes.
 func (l *Writer) flush() error {
 	if l.Started && len(l.buf) == 0 {
 		return nil

@@ -13,8 +13,8 @@ type scopeID struct {
 }
 
 // counters prevents exported counters from decreasing when a scope (a watched resource with its filter) ends or
-// restarts. Prometheus would mistake a decrease for a restart of the process. What a scope counts after the last
-// scrape before its end is lost.
+// restarts. Prometheus would mistake a decrease for a restart of the process. Counts between the last scrape of a
+// scope and its end are lost.
 type counters struct {
 	mu    sync.Mutex
 	last  map[[4]string]map[scopeID]watch.WatchStatusEntry // Entries of the last scrape, by labels and scope.
@@ -22,7 +22,7 @@ type counters struct {
 }
 
 // endedTotals returns the counters of scopes (watched resources) that have ended or restarted, summed by metric
-// labels. The parameter groups contains the entries of all current scopes.
+// labels. The parameter groups contains the entries of all current scopes by metric labels.
 func (c *counters) endedTotals(groups map[[4]string][]watch.WatchStatusEntry) map[[4]string]watch.WatchStatusEntry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,8 +52,6 @@ func (c *counters) endedTotals(groups map[[4]string][]watch.WatchStatusEntry) ma
 	return ended
 }
 
-// hasRestarted reports whether a scope (a watched resource) has restarted since the last scrape. If it has, one of
-// its counters has decreased.
 func hasRestarted(previous, current *watch.WatchStatusEntry) bool {
 	return current.Lists < previous.Lists || current.Drops < previous.Drops || current.Resets < previous.Resets ||
 		current.Interruptions < previous.Interruptions ||

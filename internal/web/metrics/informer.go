@@ -16,7 +16,6 @@ type informerMetric struct {
 	value      func([]watch.WatchStatusEntry) (value float64, known bool)
 }
 
-// informerMetrics returns the metrics with the prefix glasshouse_informer_, except glasshouse_informer_state.
 func informerMetrics() []informerMetric {
 	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
 	return []informerMetric{
@@ -61,7 +60,6 @@ func informerMetrics() []informerMetric {
 	}
 }
 
-// sum returns a function that sums value over all entries. The sum is always known.
 func sum(value func(*watch.WatchStatusEntry) float64) func([]watch.WatchStatusEntry) (float64, bool) {
 	return func(entries []watch.WatchStatusEntry) (total float64, known bool) {
 		for i := range entries {

@@ -36,7 +36,6 @@ func Registry(
 	return registry, nil
 }
 
-// collector exports the watch status and the numbers of sockets and shares. It implements prometheus.Collector.
 type collector struct {
 	status  func() watch.WatchStatus
 	sockets func() int
@@ -73,7 +72,6 @@ func newCollector(status func() watch.WatchStatus, sockets func() int, shares fu
 	return c
 }
 
-// Describe implements prometheus.Collector.
 func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {
 	own := []*prometheus.Desc{
 		c.stateDesc, c.openSocketsDesc, c.sharesDesc, c.guestsDesc, c.memoryLimitDesc, c.memoryUsedDesc,
@@ -83,7 +81,6 @@ func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector.
 func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
@@ -123,7 +120,6 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// groupByLabels groups the entries of the watch status by their metric labels: group, version, resource, scope.
 func groupByLabels(entries []watch.WatchStatusEntry) map[[4]string][]watch.WatchStatusEntry {
 	groups := make(map[[4]string][]watch.WatchStatusEntry)
 	for i := range entries {

@@ -28,7 +28,8 @@ func fullStatus(namespaces []string, fields string) watch.WatchStatusEntry {
 	}
 }
 
-// scrape returns the program's own metrics for a watch status, as text lines.
+// scrape returns the metrics of the program itself for a watch status, as text lines. It omits those of the Go
+// runtime.
 func scrape(t *testing.T, status watch.WatchStatus) []string {
 	t.Helper()
 	var lines []string

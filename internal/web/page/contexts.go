@@ -11,12 +11,11 @@ import (
 // Contexts serves the page on which a user switches to another cluster.
 type Contexts struct{ Site *Site }
 
-// List renders the page that lists all contexts.
+// List renders the page that lists all contexts of the kubeconfig.
 func (p *Contexts) List(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "")
 }
 
-// render renders the page that lists all contexts. reason is why the last switch failed, or empty.
 func (p *Contexts) render(w http.ResponseWriter, r *http.Request, status int, reason string) error {
 	all, err := p.Site.Active.ListContexts()
 	if problem := request.ProblemFor(request.IdentityOf(r).Viewer, err); err != nil && !p.Site.Active.CanSwitch() {
@@ -31,7 +30,7 @@ func (p *Contexts) render(w http.ResponseWriter, r *http.Request, status int, re
 	return response.HTML(w, r, status, templates.ContextsPage(page))
 }
 
-// SwitchTo makes the cluster of the context in a form the active one. The page of list submits that form.
+// SwitchTo makes another cluster the active one. The form on the page from List sends the name of its context.
 func (p *Contexts) SwitchTo(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil || !r.PostForm.Has("name") {
 		return request.BadRequest("Invalid context", "The form must name a context of the kubeconfig in the field name.")

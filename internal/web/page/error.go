@@ -38,7 +38,6 @@ func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, p request.Prob
 	return response.HTML(w, r, p.Status, templates.ProblemPage(failure))
 }
 
-// nextSteps returns links and hints that help the user to continue after a problem.
 func nextSteps(r *http.Request, p request.Problem) []templates.Link {
 	if p.Status == http.StatusServiceUnavailable {
 		return []templates.Link{{Text: "Retrying automatically."}}

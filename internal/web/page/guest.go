@@ -14,7 +14,7 @@ import (
 // guestLayout returns the template data that only guests (viewers of a share link) see, such as the expiry and note
 // of the link.
 func (s *Site) guestLayout(g *share.Guest) *templates.Guest {
-	parts, _ := json.Marshal(g.Share.Parts) // Cannot fail: strings can always be encoded.
+	parts, _ := json.Marshal(g.Share.Parts)
 	sharesList := slices.ContainsFunc(g.Share.Parts, func(p watch.Part) bool {
 		return p.Name == "" && !isShownWithObject(p.Resource)
 	})
@@ -24,8 +24,8 @@ func (s *Site) guestLayout(g *share.Guest) *templates.Guest {
 	}
 }
 
-// isShownWithObject reports whether a resource is logs or events. A share link contains logs and events together with
-// an object, and the page of the object shows them.
+// isShownWithObject reports whether a resource is logs or events. A share link contains these only together with an
+// object, and the page of that object shows them.
 func isShownWithObject(resource string) bool {
 	return strings.HasSuffix(resource, "/log") || strings.HasSuffix(resource, "/events")
 }

@@ -1,5 +1,6 @@
-// Package page serves the HTML pages. They work without a script, and contain the first rows or the object that the
-// script then keeps current. Pages for senders that are not identified contain no cluster data.
+// Package page serves the HTML pages. A page contains an object or the first rows of a list, so that it works without
+// a script. The script then keeps these data current. Pages for senders that are not identified contain no cluster
+// data.
 package page
 
 import (
@@ -19,7 +20,7 @@ import (
 	"glasshouse/web/templates"
 )
 
-// Site is what all HTML pages have in common: their layout, and the access to the cluster.
+// Site contains what all HTML pages have in common, such as the data for their layout and the access to the cluster.
 type Site struct {
 	Version  string
 	PageRows int // Maximum number of rows of a list that the browser loads completely.
@@ -63,7 +64,7 @@ func (s *Site) layout(r *http.Request, title, selected string) templates.Layout 
 	}
 	resources, groupErrors, err := s.Reader.Access(r).Resources(r.Context(), 0)
 	if err != nil {
-		return layout // The content of the page reports the error.
+		return layout
 	}
 	var kinds []templates.Kind
 	for i := range resources {
@@ -87,8 +88,8 @@ func (s *Site) layout(r *http.Request, title, selected string) templates.Layout 
 	return layout
 }
 
-// isOpen reports whether the server has no login. Every client that can reach such a server sees everything that the
-// server shows.
+// isOpen reports whether the server does not identify users. Every client that can reach such a server sees
+// everything that the server shows.
 func (s *Site) isOpen() bool {
 	mode := s.Auth.Mode()
 	return mode == auth.None || mode == auth.SharedIdentity
@@ -127,7 +128,6 @@ func (s *Site) namespaces(r *http.Request) ([]string, templates.State) {
 	return names, stateOf(snapshot.Status)
 }
 
-// bareLayout returns the layout of a page without any cluster data.
 func (s *Site) bareLayout(r *http.Request, title string) templates.Layout {
 	return templates.Layout{
 		Title: title, Preferences: preferencesOf(r), Open: s.isOpen(),
@@ -152,7 +152,6 @@ func (s *Site) Home(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// stateOf converts a status to the type that the templates use.
 func stateOf(s status.Status) templates.State {
 	return templates.State{
 		State: string(s.State), Reason: s.Reason, Count: s.Count, Total: s.Total,

@@ -18,7 +18,6 @@ import (
 )
 
 const (
-	// pageRows is the maximum number of rows in the HTML of a page.
 	pageRows = 100
 	// pageWait is how long a page waits for the first list of a resource from the API server. The time is enough for
 	// some hundred objects, and too short for a user to notice.
@@ -121,7 +120,7 @@ func keptParamsOf(values url.Values) []templates.Parameter {
 	var kept []templates.Parameter
 	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous"} {
 		if name == "cols" && slices.Equal(values[name], []string{"wide"}) {
-			continue // The form has its own checkbox for "wide".
+			continue
 		}
 		for _, value := range nonEmpty(values, name)[name] {
 			kept = append(kept, templates.Parameter{Name: name, Value: value})
@@ -142,8 +141,8 @@ func nonEmpty(values url.Values, names ...string) url.Values {
 	return out
 }
 
-// linkList sets the links of a list page that work without JavaScript. They sort by a column, or lead to the previous
-// or next rows. The links keep the filters, the sort order and the open object of the page.
+// linkList sets the links of a list page that sort by a column, or open the previous or next rows. They work without
+// JavaScript. The links keep the filters, the sort order and the open object of the page.
 func linkList(page *templates.List, values url.Values) {
 	link := func(name, value string) string {
 		query := nonEmpty(values, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous")
@@ -178,8 +177,6 @@ func linkList(page *templates.List, values url.Values) {
 	}
 }
 
-// formatOffset formats the number of a row for a URL. It returns "" for 0, because the URL omits a parameter with the
-// value 0.
 func formatOffset(n int) string {
 	if n == 0 {
 		return ""

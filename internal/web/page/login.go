@@ -11,7 +11,7 @@ import (
 // maxLogin is the maximum length of the body of a login request, in bytes.
 const maxLogin = 32 << 10
 
-// Login serves the login form, and the way to and from an OpenID provider.
+// Login serves the login form, the redirect to an OpenID provider, and the redirect back from it.
 type Login struct{ Site *Site }
 
 // Form renders the login form.
@@ -50,8 +50,8 @@ func (l *Login) Submit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// beginProviderLogin sends the user to the OpenID provider by a page that opens it. An HTTP redirect is not possible,
-// because the Content-Security-Policy forbids forms that lead to another site.
+// beginProviderLogin responds with a page that opens the OpenID provider. An HTTP redirect is not possible, because
+// the Content-Security-Policy forbids forms that lead to another site.
 func (l *Login) beginProviderLogin(w http.ResponseWriter, r *http.Request, to string) error {
 	address, err := l.Site.Auth.BeginLogin(w, r, request.ReturnPath(to))
 	if err != nil {
@@ -72,16 +72,17 @@ func (l *Login) Callback(w http.ResponseWriter, r *http.Request) error {
 	return l.redirectByPage(w, r, l.Site.Base.At(request.ReturnPath(to)), "You are logged in")
 }
 
-// redirectByPage responds with a page that opens address by a Refresh header. The browser then treats the next
-// request as same-site and sends the session cookie. After an HTTP redirect from another site, it would not send the
-// cookie.
+// redirectByPage responds with a page that opens address. The page has a Refresh header, because the browser then
+// treats the next request as same-site, and sends the session cookie. After an HTTP redirect from another site, it
+// would not send the cookie.
 func (l *Login) redirectByPage(w http.ResponseWriter, r *http.Request, address, title string) error {
 	w.Header().Set("Refresh", "0; url="+address)
 	page := templates.Redirect{Layout: l.Site.bareLayout(r, title), Address: address}
 	return response.HTML(w, r, http.StatusOK, templates.RedirectPage(page))
 }
 
-// renderError renders the login page with the reason why the login failed.
+// renderError renders the login page with the reason of a failed login. If the client is not a browser, or if err has
+// another cause, it returns err.
 func (l *Login) renderError(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	p := request.ProblemFor(request.IdentityOf(r).Viewer, err)
 	if !request.WantsPage(r) || p.Status != http.StatusUnauthorized && p.Status != http.StatusServiceUnavailable {
@@ -101,8 +102,8 @@ func (l *Login) Logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// render renders the login page, which contains no cluster data. to is the path to open after the login, and
-// reason is why the last login failed.
+// render renders the login page, which contains no cluster data. The parameter to is the path of the page to open
+// after the login. The parameter reason is why the last login failed, or empty.
 func (l *Login) render(w http.ResponseWriter, r *http.Request, status int, to, reason string) error {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", request.BearerChallenge)

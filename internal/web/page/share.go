@@ -22,8 +22,8 @@ type Share struct {
 	Peers listen.Peers
 }
 
-// Landing renders the page that a share link opens. The script of the page reads the token from the URL fragment
-// and sends the token to open.
+// Landing renders the page that a share link opens. The script of the page reads the token from the URL fragment, and
+// sends the token to the method Open.
 func (p *Share) Landing(w http.ResponseWriter, r *http.Request) error {
 	frame := p.Site.bareLayout(r, "Shared with you")
 	frame.Assets.Script = p.Site.Assets.URL("share-landing.js")
@@ -52,15 +52,15 @@ func (p *Share) Open(w http.ResponseWriter, r *http.Request) error {
 	}{shared.To})
 }
 
-// Leave removes the guest cookie. It does not redirect to another page. On a server without a login, that page
-// would show the former guest data that was not shared.
+// Leave removes the guest cookie. It does not redirect to another page: on a server without a login, that page would
+// show data that the link did not share with the former guest.
 func (p *Share) Leave(w http.ResponseWriter, r *http.Request) error {
 	p.setCookie(w, r, "", -1)
 	return response.HTML(w, r, http.StatusOK, templates.LeftPage(p.Site.bareLayout(r, "You left the shared view")))
 }
 
-// setCookie sets the guest cookie. With SameSite=Lax, the browser sends the cookie even when the guest follows a
-// link from another site. Without the cookie, the guest would count as another viewer.
+// setCookie sets the guest cookie. With SameSite=Lax, the browser sends the cookie even when the guest follows a link
+// from another site. Otherwise, the server would not recognize the guest.
 func (p *Share) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: auth.CookieNameFor(share.CookieName, r), Value: value, Path: p.Site.Base.At("/"), MaxAge: age,

@@ -15,7 +15,7 @@ import (
 	"glasshouse/web/templates"
 )
 
-// Status renders the watch status.
+// Status renders the page with the watch status: all watched resources and their states.
 func (s *Site) Status(w http.ResponseWriter, r *http.Request) error {
 	now := time.Now()
 	return response.HTML(w, r, http.StatusOK,
@@ -48,8 +48,8 @@ func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Ti
 // unknownCell is the text of a cell whose value is unknown. A zero would be wrong there.
 const unknownCell = "–"
 
-// statusCells returns the cells of one row of the status page, after the cell with the state. The order of the cells
-// is the order in templates.StatusPage. A cell that the page shows as elapsed time contains a timestamp.
+// statusCells returns the cells of one row of the status page that follow the cell with the state. Their order is the
+// same as in templates.StatusPage. A cell that the page shows as elapsed time contains a timestamp.
 func statusCells(c *watch.WatchStatusEntry) []string {
 	listed := c.State == status.Live || c.State == status.Stale
 	objects, lastEvent, relists := unknownCell, unknownCell, unknownCell
@@ -165,7 +165,8 @@ func sizeText(bytes int64) string {
 	return templates.Digits(int((bytes+unit/2)/unit)) + " " + units[0]
 }
 
-// durationText formats a completed duration, in seconds. Unlike a timestamp, its text does not change over time.
+// durationText formats a number of seconds as a duration that has ended. Unlike the text of a timestamp, it does not
+// change while the page is open.
 func durationText(seconds float64) string {
 	tenths := int64(seconds * 10)
 	switch {
@@ -179,5 +180,4 @@ func durationText(seconds float64) string {
 	return templates.Digits(int(tenths/36_000)) + " h"
 }
 
-// formatTime formats a time as RFC 3339 in UTC, which the script of a page parses.
 func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }

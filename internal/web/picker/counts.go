@@ -9,15 +9,15 @@ import (
 	"glasshouse/internal/watch/signal"
 )
 
-// countInterval is the minimum time between two counts of the objects of each resource.
+// countInterval is the minimum time before the objects of the watched resources are counted again.
 const countInterval = time.Second
 
-// Counts caches the latest message with the number of objects of each watched resource. All sessions of a picker feed
-// share one Counts, so that the message is built only once.
+// Counts caches the latest message with the number of objects of each watched resource. All sessions whose viewers
+// have the same Viewer.Key (the same permissions) share one Counts, so that the message is built only once.
 type Counts struct {
 	mu        sync.Mutex
-	countedAt time.Time // Time of the last count.
-	version   int       // Incremented when text changes; a session compares it with the version that it last sent.
+	countedAt time.Time
+	version   int // Incremented when text changes; a session compares it with the version that it last sent.
 	text      []byte
 	changed   chan struct{} // Closed when text changes, then replaced; nil before the first text.
 }
@@ -47,13 +47,13 @@ func (c *Counts) Latest(
 func (c *Counts) set(now time.Time, counted map[string]int) {
 	text, err := json.Marshal(counted)
 	if err != nil {
-		return // Cannot happen: strings and integers can always be encoded.
+		return
 	}
 	text = append([]byte(`"type":"counts","counts":`), text...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Before(c.countedAt) {
-		return // Another goroutine has stored a newer count.
+		return
 	}
 	c.countedAt = now
 	if string(text) == string(c.text) {

@@ -8,31 +8,30 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// Feed builds the list of resources for the resource picker, with the number of objects of each resource. All
-// sessions whose viewers have the same Viewer.Key share one Feed.
+// Feed builds the list of resources for the resource picker of a page, with the number of objects of each resource.
+// All sessions whose viewers have the same Viewer.Key (the same permissions) share one Feed.
 type Feed struct {
-	Resources SharedDocs // Messages with the list of resources.
-	Counts    Counts     // Messages with the number of objects of each resource.
+	Resources SharedDocs
+	Counts    Counts
 
 	refs     int
 	stop     context.CancelFunc
 	counting sync.WaitGroup
 }
 
-// Feeds contains one picker feed for each cluster and Viewer.Key with open sessions.
+// Feeds contains one Feed for each combination of a cluster and a Viewer.Key that has an open session.
 type Feeds struct {
 	mu    sync.Mutex
 	byKey map[feedKey]*Feed
 }
 
-// feedKey identifies the viewers that share a Feed.
 type feedKey struct {
 	cluster *request.Cluster
 	viewer  string
 }
 
-// Join returns the picker feed of a viewer of a cluster, and starts the feed if needed. The caller must call leave
-// exactly once. The feed stops when all sessions that have joined it have called leave.
+// Join returns the Feed for a viewer of a cluster, and starts it if needed. The caller must call leave exactly once.
+// The Feed stops when all sessions that have joined it have called leave.
 func (s *Feeds) Join(cluster *request.Cluster, viewer watch.Viewer) (a *Feed, leave func()) {
 	key := feedKey{cluster, viewer.Key()}
 	s.mu.Lock()

@@ -1,5 +1,5 @@
-// Package picker provides the list of resources that the resource picker shows, as JSON. All sockets of one viewer
-// share one text of it, which is built again when the list may have changed.
+// Package picker provides the list of resources that the resource picker of a page shows, as JSON. All WebSockets of
+// one viewer share the text of the list. The text is built again when the list may have changed.
 package picker
 
 import (
@@ -50,10 +50,10 @@ type ListDocument struct {
 	Problems  []GroupError       `json:"problems"`
 }
 
-// List provides the list of resources in the order of the resource picker.
+// List provides the list of all resources, in the order of the resource picker.
 type List struct {
 	Sections templates.Sections // The sections of the resource picker, with the order of their resources.
-	build    string             // The build ID of the page that this server serves.
+	build    string
 }
 
 // NewList returns a List for a server that serves the page with the given build ID.
@@ -61,7 +61,8 @@ func NewList(build string) *List {
 	return &List{build: build, Sections: templates.NewSections()}
 }
 
-// Read returns all resources found by API discovery, in the order of the resource picker.
+// Read returns all resources found by API discovery, in the order of the resource picker. It waits up to the given
+// time for a new result of API discovery.
 func (l *List) Read(ctx context.Context, access *watch.Access, wait time.Duration) (*ListDocument, error) {
 	resources, groupErrors, err := access.Resources(ctx, wait)
 	if err != nil {
@@ -84,7 +85,7 @@ func (l *List) Read(ctx context.Context, access *watch.Access, wait time.Duratio
 	return doc, nil
 }
 
-// Document returns the description of one resource.
+// Document returns the description of one resource for API clients.
 func (l *List) Document(resource *watch.ResourceStatus) ResourceDocument {
 	group := cmp.Or(resource.Group, "core")
 	d := ResourceDocument{

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// SharedDoc is the text of a message, built once for all sessions of a picker feed (the list in the resource picker).
+// SharedDoc is the text of a message, such as the list of resources. It is built once for all sessions of a Feed.
 type SharedDoc struct {
 	StartedAt time.Time     // When the build of the text began. The text includes all earlier changes.
-	done      chan struct{} // Closed when version, text and err are set.
+	done      chan struct{} // Closed when Version, Text and err are set.
 	Version   int           // Increases whenever the text changes.
 	Text      []byte
 	err       error
 }
 
-// SharedDocs caches the newest document. Documents with the same version have the same text. A session therefore
-// remembers only the version that it has sent last.
+// SharedDocs caches the newest SharedDoc. Documents with the same version have the same text, so a session only
+// remembers the version that it has sent last.
 type SharedDocs struct {
 	mu      sync.Mutex
 	newest  *SharedDoc
@@ -50,9 +50,8 @@ func (d *SharedDocs) Latest(
 	}
 }
 
-// build encodes the text of doc. If the text has not changed, doc gets the previous version number.
 func (d *SharedDocs) build(ctx context.Context, doc *SharedDoc, encode func(context.Context) ([]byte, error)) {
-	// If encode panics, the waiting callers get this error.
+	// The waiting callers get this error if the function encode panics.
 	doc.err = context.Canceled
 	defer close(doc.done)
 	encoded, err := encode(ctx)

@@ -13,15 +13,15 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// LimitRequest is middleware that refuses oversized requests. It also refuses a request if its client address exceeds
-// a rate limit, or has too many requests in flight.
+// LimitRequest is middleware that refuses oversized requests. It also refuses a request if its IP address exceeds a
+// rate limit, or has too many requests in progress.
 func (q *Limits) LimitRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p := checkSize(r); p != nil {
 			if address, known := q.peers.ClientAddr(r); known {
 				q.addressRates.For(listen.AddressKey(address)).ReserveN(time.Now(), oversizedCost)
 			}
-			// Close the connection, because the rest of the request is not read.
+			// Close the connection, because the rest of the oversized request is not read.
 			w.Header().Set("Connection", "close")
 			request.WriteProblem(w, *p)
 			return
@@ -57,7 +57,7 @@ func (q *Limits) LimitRequest(next http.Handler) http.Handler {
 // bodies are being read. It does not wait, because waiting requests would use up the limit that all unidentified
 // clients share.
 func (q *Limits) bufferBody(r *http.Request) bool {
-	// In HTTP/2, even a request with a Content-Length of 0 can have a body that never ends.
+	// In HTTP/2, a request with a Content-Length of 0 can still have a body that never ends.
 	if r.ContentLength == 0 && (r.ProtoMajor < 2 || r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		return true
 	}
@@ -82,12 +82,11 @@ func (q *Limits) bufferBody(r *http.Request) bool {
 
 type errReader struct{ err error }
 
-// Read implements io.Reader.
 func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 
-// maxInFlight returns the maximum number of requests in flight. It applies once to all unidentified clients together,
-// and once to all identified clients together. It depends on the memory limit, because a waiting request uses up to
-// 64 KiB (measured with headers of 29.5 KB).
+// maxInFlight returns the maximum number of requests in progress. It applies once to all unidentified clients
+// together, and once to all identified clients together. It depends on the memory limit, because a waiting request
+// uses up to 64 KiB (measured with headers of 29.5 KB).
 func (q *Limits) maxInFlight() int64 {
 	if q.memoryLimit == 0 {
 		return maxRequests
@@ -95,15 +94,14 @@ func (q *Limits) maxInFlight() int64 {
 	return min(maxRequests, max(minRequests, q.memoryLimit/requestMemoryDivisor/requestMemory))
 }
 
-// requestLease contains the lease that counts a request toward limits while it is in flight. ChargeCaller replaces
-// the lease when the sender is identified.
+// requestLease contains the lease that counts a request toward limits while the request is in progress. ChargeCaller
+// replaces the lease when the sender is identified.
 type requestLease struct{ lease *limit.Lease }
 
 type requestLeaseKey struct{}
 
-// acquireRequest counts a request before its sender is identified. The request counts toward the limit of its
-// address, and toward the limit of all unidentified senders. acquireRequest returns nil if one of these limits is
-// used up.
+// acquireRequest counts a request toward the limit of its address, and toward the limit of all unidentified senders,
+// because its own sender is not identified yet. It returns nil if one of these limits is reached.
 func (q *Limits) acquireRequest(address string) *requestLease {
 	most := q.maxInFlight()
 	lease := q.Limiter.TryAcquire(1, limit.Limit{Key: "requests of " + address, Max: min(addressRequests, most/4)},
@@ -158,7 +156,7 @@ func (q *Limits) waitForAddressRate(ctx context.Context, address string) bool {
 	return rates.Wait(ctx) == nil
 }
 
-// WriteTooMany responds with status 429.
+// WriteTooMany responds with status 429 (Too Many Requests).
 func WriteTooMany(w http.ResponseWriter, detail string) {
 	w.Header().Set("Retry-After", "2")
 	request.WriteProblem(w, request.Problem{

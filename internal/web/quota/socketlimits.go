@@ -33,9 +33,10 @@ func (q *Limits) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// FanOutSize returns the number of open WebSockets that share a limit: the highest number among the given limits of
-// an address, user or link. WithFanOut uses it to send batches less often to many WebSockets, which leaves processor
-// time for others. If no other WebSockets are open, FanOutSize returns 0.
+// FanOutSize returns the number of open WebSockets of an address, user or link, whose limits are given. If these
+// differ, it returns the highest number. WithFanOut uses it to send batches less often to many WebSockets, which
+// leaves processor time for others. FanOutSize returns 0 if there are no others, because all open WebSockets share
+// one of the limits.
 func (q *Limits) FanOutSize(limits []limit.Limit) int {
 	var maxUsed int64
 	for _, l := range limits {
@@ -58,8 +59,8 @@ func (q *Limits) ForSocket(r *http.Request) []limit.Limit {
 	return append(quotas, quotasFor("sockets", guest, identity, linkSockets, guestSockets, viewerSockets)...)
 }
 
-// ForSubscription derives the limits for the subscriptions of a WebSocket from the limits for the WebSocket
-// itself.
+// ForSubscription derives the limits for the subscriptions of a WebSocket from the limits for the WebSocket itself.
+// Each limit is SocketSubscriptions times as high.
 func ForSubscription(socket []limit.Limit) []limit.Limit {
 	quotas := make([]limit.Limit, len(socket))
 	for i, l := range socket {
@@ -68,7 +69,7 @@ func ForSubscription(socket []limit.Limit) []limit.Limit {
 	return quotas
 }
 
-// AcquireSocket counts a WebSocket toward its quotas until leave is called. leave is nil if a quota is full.
+// AcquireSocket counts a WebSocket toward its limits until leave is called. The result is nil if a limit is reached.
 func (q *Limits) AcquireSocket(quotas []limit.Limit) (leave func()) {
 	lease := q.Limiter.TryAcquire(1, append(slices.Clip(quotas), limit.Limit{Key: "sockets", Max: maxSockets})...)
 	if lease == nil {
@@ -81,8 +82,8 @@ func (q *Limits) AcquireSocket(quotas []limit.Limit) (leave func()) {
 	}
 }
 
-// AcquireLog counts a log toward the limits until release is called. It returns a problem if all callers together, or
-// this caller, have too many open logs.
+// AcquireLog counts an open log toward the limits until release is called. It returns a problem if all clients
+// together, or this user or link, have too many open logs.
 func (q *Limits) AcquireLog(guest *share.Guest, identity auth.Identity) (release func(), err error) {
 	quotas := append(quotasFor("logs", guest, identity, linkLogs, guestLogs, viewerLogs), limit.Limit{
 		Key: "logs", Max: maxLogs,
@@ -99,7 +100,7 @@ func (q *Limits) AcquireLog(guest *share.Guest, identity auth.Identity) (release
 }
 
 // quotasFor returns the limits of a guest or user for a unit, which is "sockets" or "logs". The keys of the limits
-// contain the unit.
+// contain the unit, so that WebSockets and logs are counted separately.
 func quotasFor(
 	unit string, guest *share.Guest, identity auth.Identity, maxLink, maxGuests, maxUser int64,
 ) []limit.Limit {

@@ -7,8 +7,8 @@ import (
 )
 
 // ClientError marks an error of a write to the client: the client disconnected, reset its HTTP/2 stream, or reads too
-// slowly. The error value alone does not show that the client is the cause. The values differ by protocol, and
-// net/http exports only some of them.
+// slowly. Without the mark, such an error could not be distinguished from a server error, because the values differ
+// by protocol, and net/http exports only some of them.
 type ClientError struct{ error }
 
 // NewClientError marks err as an error of a write to the client.
@@ -17,21 +17,17 @@ func NewClientError(err error) *ClientError { return &ClientError{err} }
 // Unwrap returns the error of the write.
 func (e *ClientError) Unwrap() error { return e.error }
 
-// clientWriter is a ResponseWriter that marks each error of a write to the client as a ClientError.
 type clientWriter struct{ http.ResponseWriter }
 
-// Write implements io.Writer. An error of the client is returned as a ClientError.
 func (c *clientWriter) Write(p []byte) (int, error) {
 	n, err := c.ResponseWriter.Write(p)
 	return n, asClientError(err)
 }
 
-// FlushError sends the buffered bytes. http.ResponseController calls it.
 func (c *clientWriter) FlushError() error {
 	return asClientError(http.NewResponseController(c.ResponseWriter).Flush())
 }
 
-// Unwrap returns the wrapped ResponseWriter. http.ResponseController calls it.
 func (c *clientWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // asClientError wraps err in a ClientError. It returns err unchanged if err is nil or is caused by a handler that

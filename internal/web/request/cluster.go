@@ -24,14 +24,13 @@ type ClusterInfo struct {
 type Cluster struct {
 	ClusterInfo
 
-	// ID is a hash of the name and the server URL, so it survives a restart of the program. A page sends the id of its
-	// cluster, and the server compares it with the id of the active cluster.
+	// ID is a hash of the name and the server URL, so it survives a restart of the program. A page sends the ID of
+	// its cluster, and the server compares it with the ID of the active cluster.
 	ID  string
-	ctx context.Context //nolint:containedctx // Sockets and logs outlive the contexts of their requests.
+	ctx context.Context //nolint:containedctx // WebSockets and logs outlive their requests.
 	end context.CancelFunc
 }
 
-// newCluster returns a cluster that allows no WebSockets and log streams yet.
 func newCluster(info ClusterInfo) *Cluster {
 	sum := sha256.Sum256([]byte(info.Name + "\x00" + info.Server))
 	return &Cluster{ClusterInfo: info, ID: hex.EncodeToString(sum[:8])}
@@ -41,13 +40,12 @@ func newCluster(info ClusterInfo) *Cluster {
 // cluster then end, too.
 func (c *Cluster) Context() context.Context { return c.ctx }
 
-// begin creates c.ctx, which allows WebSockets and log streams until stopping ends or c.end is called.
 func (c *Cluster) begin(stopping context.Context) { c.ctx, c.end = context.WithCancel(stopping) }
 
 // ActiveCluster is the cluster that new requests use, and the contexts of the kubeconfig to switch to.
 type ActiveCluster struct {
 	current  atomic.Pointer[Cluster]
-	contexts *Contexts // Nil if the server cannot switch between contexts.
+	contexts *Contexts
 }
 
 // NewActiveCluster returns an ActiveCluster for a server that starts with the given cluster.
@@ -57,20 +55,20 @@ func NewActiveCluster(info ClusterInfo, contexts *Contexts) *ActiveCluster {
 	return a
 }
 
-// Load returns the active cluster. Handlers use ClusterOf instead.
+// Load returns the active cluster. Handlers use ClusterOf instead, because a request must use only one cluster.
 func (a *ActiveCluster) Load() *Cluster { return a.current.Load() }
 
-// Begin allows WebSockets and log streams until stopping ends.
+// Begin allows WebSockets and log streams of the active cluster until the context stopping ends.
 func (a *ActiveCluster) Begin(stopping context.Context) { a.Load().begin(stopping) }
 
-// Replace makes another cluster the active one. It ends the WebSockets and log streams of the previous cluster.
+// Replace makes another cluster the active one. It ends the WebSockets and log streams of the previous cluster, and
+// allows those of the new cluster until the context stopping ends.
 func (a *ActiveCluster) Replace(stopping context.Context, info ClusterInfo) {
 	next := newCluster(info)
 	next.begin(stopping)
 	a.current.Swap(next).end()
 }
 
-// clusterKey is the context key of the cluster that middleware stores for a request.
 type clusterKey struct{}
 
 // Middleware stores the active cluster in the context of a request. The request uses this cluster until it ends, even
@@ -81,7 +79,7 @@ func (a *ActiveCluster) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// ClusterOf returns the cluster that middleware stored in the context of a request.
+// ClusterOf returns the cluster that the method Middleware has stored in the context of a request.
 func ClusterOf(r *http.Request) *Cluster {
 	c, _ := r.Context().Value(clusterKey{}).(*Cluster)
 	return c

@@ -10,8 +10,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// BearerChallenge is the WWW-Authenticate header of a 401 response. It shows programs that they can send a bearer
-// token.
+// BearerChallenge is the WWW-Authenticate header of a 401 response. It informs clients other than browsers that they
+// can send a bearer token.
 const BearerChallenge = `Bearer realm="glasshouse"`
 
 // ErrorWriter writes the responses and the log lines for errors of handlers.
@@ -21,8 +21,8 @@ type ErrorWriter struct {
 	Page func(http.ResponseWriter, *http.Request, Problem) error
 }
 
-// Handle converts a handler that returns an error to an http.HandlerFunc. It passes the error to Write, so that
-// handlers neither send nor log errors themselves.
+// Handle converts a handler that returns an error to an http.HandlerFunc. It passes the error to Write, so that a
+// handler neither sends nor logs its errors itself.
 func (e *ErrorWriter) Handle(handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := handler(&clientWriter{w}, r); err != nil {
@@ -31,8 +31,8 @@ func (e *ErrorWriter) Handle(handler func(http.ResponseWriter, *http.Request) er
 	}
 }
 
-// Write responds with a problem document or an error page, and logs an error of the server. It writes nothing if the
-// client has disconnected, or if the response was aborted.
+// Write responds with a problem document or an error page, and logs the error if it is an internal server error. It
+// writes nothing if the client has disconnected, or if the response was aborted.
 func (e *ErrorWriter) Write(w http.ResponseWriter, r *http.Request, err error) {
 	if isAborted(r.Context()) {
 		return

@@ -8,7 +8,7 @@ import (
 )
 
 // Contexts lists the contexts of a kubeconfig and switches between them. A switch affects all viewers, because there
-// is one active cluster. It is therefore meant for a server that only one person uses.
+// is only one active cluster. Contexts is therefore meant for a server that only one person uses.
 type Contexts struct {
 	// List reads the contexts from the kubeconfig file. It reads the file at each call, because the file can change.
 	List func() ([]Context, error)

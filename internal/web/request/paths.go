@@ -12,9 +12,9 @@ const (
 	LoginPath = "/login"
 	// LogoutPath is the path that ends a login session.
 	LogoutPath = "/logout"
-	// CallbackPath is the path to which an OpenID provider returns.
+	// CallbackPath is the path to which an OpenID provider redirects the browser after a login.
 	CallbackPath = "/login/callback"
-	// SharePath is the path of share links.
+	// SharePath is the path of the page that a share link opens.
 	SharePath = "/share"
 	// LeavePath is the path on which a guest leaves the shared view.
 	LeavePath = "/share/leave"
@@ -55,8 +55,8 @@ func ExpandObjectPath(text, other string) (string, error) {
 		"group/version/resource/namespace/name, with core for the empty group and _ for no namespace.", text)
 }
 
-// ReturnPath returns the path to open after a login. It returns to if that is a safe path on this server, or else the
-// start page.
+// ReturnPath returns the path to open after a login. It returns the parameter to if that is a safe path on this
+// server, or else the start page.
 func ReturnPath(to string) string {
 	const home = "/"
 	if len(to) > maxReturnPath || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {

@@ -49,7 +49,7 @@ func ProblemFor(viewer watch.Viewer, err error) Problem {
 	}
 }
 
-// WriteProblem responds with a problem document.
+// WriteProblem responds with a problem document (RFC 9457).
 func WriteProblem(w http.ResponseWriter, p Problem) {
 	p.Type = "about:blank"
 	w.Header().Set("Content-Type", "application/problem+json")

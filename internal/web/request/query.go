@@ -12,13 +12,13 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// RefOf returns the ref (group/version/resource) of the resource in the path of a request.
+// RefOf returns the group/version/resource of the resource in the path of a request.
 func RefOf(r *http.Request) string {
 	return Param(r, "group") + "/" + Param(r, "version") + "/" + Param(r, "resource")
 }
 
-// Param returns a path segment of a request, unescaped once. If the path contains escapes, chi matches the escaped
-// path and returns escaped segments.
+// Param returns the path segment of a request that has the given name in the route. It unescapes the segment, because
+// chi returns escaped segments if the path contains escapes.
 func Param(r *http.Request, name string) string {
 	raw := chi.URLParam(r, name)
 	if r.URL.RawPath == "" {
@@ -55,8 +55,8 @@ func ValuesOf(r *http.Request, known ...string) (url.Values, error) {
 	return values, nil
 }
 
-// QueryOf builds a watch.Query from a request. known lists the parameters that the route has in addition to ns,
-// labels and q.
+// QueryOf builds a query from the path and the query parameters of a request. The parameter known lists the names
+// that the route allows in addition to ns, labels and q.
 func QueryOf(r *http.Request, known ...string) (query.Query, url.Values, error) {
 	values, err := ValuesOf(r, append(known, "ns", "labels", "q")...)
 	if err != nil {
@@ -71,8 +71,8 @@ func QueryOf(r *http.Request, known ...string) (query.Query, url.Values, error) 
 	}, values, nil
 }
 
-// NamespacesOf returns the namespaces in the query parameters. It accepts ns=a&ns=b and also ns=a,b, which HTML forms
-// send.
+// NamespacesOf returns the namespaces in the query parameters. It accepts ns=a&ns=b and also ns=a,b, because HTML
+// forms send the latter.
 func NamespacesOf(values url.Values) (namespaces []string) {
 	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool {
 		return r == ',' || r == ' '

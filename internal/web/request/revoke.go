@@ -14,13 +14,11 @@ import (
 // errRevoked is the cancellation cause of a response whose sender has lost a permission.
 var errRevoked = errors.New("a permission that the response depends on was revoked")
 
-// revalidationKey is the context key of a request's watch.Revalidation, which records the permissions that the
-// response depends on.
 type revalidationKey struct{}
 
 // AbortOnRevoke is middleware that aborts a response when its client loses access. That happens if the login or the
-// share link ends, or if a permission that the response depends on is revoked. Routes for logs and WebSockets do not
-// use AbortOnRevoke, because their handlers check access themselves.
+// share link ends, or if a permission that the response depends on is revoked. The routes for logs and WebSockets do
+// not use AbortOnRevoke, because their handlers check access themselves.
 func AbortOnRevoke(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		identityCtx, done := IdentityOf(r).Context(r.Context())
@@ -50,8 +48,6 @@ func AbortOnRevoke(next http.Handler) http.Handler {
 	})
 }
 
-// isAborted reports whether the response to a request was aborted because its sender has lost access. ctx is the
-// context of the request.
 func isAborted(ctx context.Context) bool {
 	cause := context.Cause(ctx)
 	return errors.Is(cause, auth.ErrEnded) || errors.Is(cause, errRevoked)

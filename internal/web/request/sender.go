@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// Sender identifies who sent a request. If the sender is unknown, err is the reason.
+// Sender identifies who sent a request. If the sender is unknown, Err is the reason.
 type Sender struct {
 	Identity   auth.Identity
 	Guest      *share.Guest // Nil if the request is not from a guest.

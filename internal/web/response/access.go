@@ -24,11 +24,10 @@ func (d *Reader) Access(r *http.Request) *watch.Access {
 	return access.WithRevalidation(request.RevalidationOf(r)).WithScanLimiter(acquire).WithGrow(Of(r).Grow)
 }
 
-// acquireProcessor waits until quota.Limits.Processors allow work that keeps a processor busy. The caller must call
-// done after the work.
+// acquireProcessor waits until the limits in quota.Limits.Processors allow work that keeps a processor busy. The
+// caller must call done after the work.
 func (d *Reader) acquireProcessor(ctx context.Context, r *http.Request) (done func(), err error) {
 	if out := Of(r); out != nil && out.buildLease != nil {
-		// The response already has a lease for all work of building it.
 		return func() {}, nil
 	}
 	lease, err := d.Limits.Acquire(ctx, d.Limits.Processors(r)...)

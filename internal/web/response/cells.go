@@ -30,7 +30,6 @@ func decodeCells(o *watch.Item) (cells []any, err error) {
 	return cells, nil
 }
 
-// cellText returns a JSON cell as plain text. Null becomes an empty string.
 func cellText(cell any) string {
 	switch cell := cell.(type) {
 	case nil:

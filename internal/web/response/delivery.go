@@ -11,32 +11,31 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// Estimates of the memory for building one response, in bytes.
 const (
-	// SmallMemory is the memory, in bytes, that building a response needs: its text and a compressor (1.1 to 1.4 MB
-	// measured).
+	// SmallMemory is the memory, in bytes, for building a response without large objects: its text and a compressor
+	// (1.1 to 1.4 MB measured).
 	SmallMemory = 2 << 20
 	// ObjectMemory is SmallMemory plus the maximum length of one object's text.
 	ObjectMemory = SmallMemory + stream.LargestText
 	// CompareMemory is SmallMemory plus the maximum length of two objects' texts.
 	CompareMemory = SmallMemory + 2*stream.LargestText
-	// ExportMemory is the memory, in bytes, for building an export, without its list of rows. It is enough for two
-	// objects, and the texts of these objects in another format. With a budget of 64 MiB, one caller can build two
-	// exports at a time.
+	// ExportMemory is the memory, in bytes, for building an export, without the memory of its list of rows. It is
+	// enough for two objects, and the texts of these objects in another format. With a budget of 64 MiB, one caller
+	// can build two exports at a time.
 	ExportMemory = 8 << 20
-	// GraphMemory is the memory, in bytes, for building a graph of related objects. It does not include the rows from
-	// which the graph is computed. It is enough for the object itself, two other objects that are read in parallel, and
-	// the text of one row.
+	// GraphMemory is the memory, in bytes, for building a graph of related objects. It is enough for the object
+	// itself, two other objects that are read in parallel, and the text of one row. It does not include the memory of
+	// the rows from which the graph is computed.
 	GraphMemory = 2 * ExportMemory
 )
 
 // Delivery specifies whether a route buffers its responses, and when it reserves memory for them.
 type Delivery int
 
-// The deliveries of routes.
+// The values of Delivery.
 const (
 	Buffered          Delivery = iota // Memory is reserved before the handler runs.
-	BufferedAfterList                 // Memory is reserved after the first list is complete, which can take seconds.
+	BufferedAfterList                 // Memory is reserved after the first list of a resource, which can take seconds.
 	// Direct means that the handler writes to the client without a buffer. The handler compresses the response itself,
 	// or not at all.
 	Direct
@@ -48,9 +47,10 @@ type Middleware struct {
 	Errors *request.ErrorWriter
 }
 
-// WithBudget is middleware that reserves memory for the responses of a route in the server's budget. memory is the
-// estimate for one response, in bytes. The budget can abort a response that its client does not read. For buffered
-// routes, WithBudget reserves the memory before the handler runs, but only if the sender is allowed to call the route.
+// WithBudget is middleware that counts the responses of a route toward the memory budget of the server. The budget
+// can abort a response that its client does not read. The parameter memory is the estimate for one response, in
+// bytes. For buffered routes, WithBudget reserves it before the handler runs, but only if the sender is allowed to
+// call the route.
 func (m *Middleware) WithBudget(class request.Class, delivery Delivery, memory int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &Response{

@@ -10,13 +10,11 @@ import (
 	"glasshouse/web/templates"
 )
 
-// pageBuffer is a buffer for a page. The page is rendered completely before its first byte is written to the response.
 type pageBuffer struct {
 	response *Response
 	text     []byte
 }
 
-// Write appends p to the buffer.
 func (b *pageBuffer) Write(p []byte) (int, error) {
 	b.text = b.response.appendTo(b.text, p)
 	return len(p), nil

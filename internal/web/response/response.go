@@ -1,6 +1,7 @@
 // Package response delivers responses, and provides what handlers need to build them. The memory of a response is
-// reserved in a budget before it is built. Except for exports, a response is built completely while it has one of a few
-// processor leases. It is then sent in small pieces with a deadline each. A slow client therefore does not block others.
+// reserved in a budget before it is built. Except for exports, a response is built completely while it has a
+// processor lease (permission to keep a processor busy). It is then sent in small pieces with a deadline each. A slow
+// client therefore does not block others.
 package response
 
 import (
@@ -17,14 +18,14 @@ import (
 )
 
 const (
-	// maxBuffered is the maximum number of bytes of an export that are buffered. They are then sent, and the handler
-	// waits until the client has read them. Responses that are not exports are buffered completely.
+	// maxBuffered is the maximum number of bytes of an export that are buffered. At this size, the buffer is sent,
+	// and the handler waits until the client has read it. Responses that are not exports are buffered completely.
 	maxBuffered = 256 << 10
 	// pieceBytes is how many bytes of a response must be sent within StallTimeout.
 	pieceBytes = 4 << 10
 	// StallTimeout is the maximum time for sending pieceBytes of a response. After that, the response is aborted.
 	StallTimeout = 20 * time.Second
-	// closeAfter is how long an aborted response can take to end. After that, its connection is closed.
+	// closeAfter is the maximum time until an aborted response ends. After that, its connection is closed.
 	closeAfter = time.Second
 	// reserveTimeout is how long a request waits for memory for its response.
 	reserveTimeout = 10 * time.Second
@@ -40,17 +41,17 @@ type Response struct {
 	conn       *listen.Conn // Nil if the server has no Listener.
 	caller     limit.Caller
 	estimate   int64
-	reserved   *limit.Reservation // Nil until memory is reserved.
+	reserved   *limit.Reservation
 	acquire    func(context.Context) (*limit.Lease, error)
-	buildLease *limit.Lease    // The processor lease while the response is being built; otherwise nil.
-	ctx        context.Context //nolint:containedctx // The context that the handler has passed to stream.
+	buildLease *limit.Lease    // The processor lease while the response is being built.
+	ctx        context.Context //nolint:containedctx // The context that the handler has passed to Stream.
 	controller *http.ResponseController
 	status     int
-	body       []byte // Buffered bytes that are not sent yet.
-	streams    bool   // The handler has called stream.
-	sent       bool   // The header was written to the client.
-	err        error  // The first error; later writes return it.
-	// longest is the length, in bytes, of the longest text of an exported object so far. It is 0 while no text is
+	body       []byte
+	streams    bool // The handler has called Stream.
+	sent       bool
+	err        error
+	// longest is the length, in bytes, of the longest text of an exported object so far. It is 0 until a text is
 	// longer than stream.LargestText.
 	longest int
 
@@ -58,8 +59,8 @@ type Response struct {
 	pieceStart time.Time // When the sending of the current piece began. Zero while no piece is being sent.
 	aborted    bool
 	ended      bool
-	sendTime   time.Duration // Total time for sending the completed pieces.
-	sentBytes  int64         // Total size of the sent pieces.
+	sendTime   time.Duration
+	sentBytes  int64
 }
 
 type responseKey struct{}
@@ -70,10 +71,10 @@ func Of(r *http.Request) *Response {
 	return out
 }
 
-// SetEstimate sets how many bytes of memory reserve reserves.
+// SetEstimate sets the estimated memory of the response in bytes. This amount is reserved before the response is
+// built.
 func (o *Response) SetEstimate(bytes int64) { o.estimate = bytes }
 
-// reserve reserves the memory of the response if it is not reserved yet.
 func (o *Response) reserve(ctx context.Context) error {
 	if o == nil || o.reserved != nil {
 		return nil
@@ -103,7 +104,7 @@ func (o *Response) Build(ctx context.Context) error {
 	return err
 }
 
-// Stream prepares a response with many rows. After it, Write sends the buffer whenever the buffer contains at least
+// Stream prepares a response with many rows. Afterwards, Write sends the buffer whenever it contains at least
 // maxBuffered bytes.
 func (o *Response) Stream(ctx context.Context) error {
 	if err := o.Build(ctx); err != nil {
@@ -113,8 +114,8 @@ func (o *Response) Stream(ctx context.Context) error {
 	return nil
 }
 
-// Grow increases the reserved memory by a number of bytes, without waiting. Call it before allocating them.
-// grow does nothing if the response is nil or has no reserved memory.
+// Grow increases the reserved memory by a number of bytes, without waiting. Call it before allocating them. Grow does
+// nothing if the response is nil or has no reserved memory.
 func (o *Response) Grow(bytes int64) {
 	if o != nil {
 		o.reserved.Grow(bytes)
@@ -131,9 +132,9 @@ func (o *Response) ExpectText(length int) {
 	}
 }
 
-// appendTo appends p to a buffer of the response, and reserves memory when the buffer grows. The memory estimate does
-// not include the buffers, because escaped text can be six times as long as the text. A full buffer is replaced by
-// one of at least twice its size.
+// appendTo appends p to a buffer of the response. If the buffer is full, appendTo replaces it by one of at least
+// twice its size, and reserves memory for that. The memory estimate does not include the buffers, because escaped
+// text can be six times as long as the text.
 func (o *Response) appendTo(buffer, p []byte) []byte {
 	if least := len(buffer) + len(p); least > cap(buffer) {
 		size := max(least, 2*cap(buffer), pieceBytes)
@@ -152,8 +153,8 @@ func (o *Response) WriteHeader(status int) {
 	}
 }
 
-// Write buffers p. If the handler has called stream, Write also sends the buffer whenever it contains maxBuffered
-// bytes.
+// Write buffers p. If the handler has called Stream, Write also sends the buffer whenever it contains at least
+// maxBuffered bytes.
 func (o *Response) Write(p []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err
@@ -168,8 +169,8 @@ func (o *Response) Write(p []byte) (int, error) {
 	return len(p), o.err
 }
 
-// SetWriteDeadline marks the response as aborted. The current piece can still be sent until the time at. No further
-// piece is started.
+// SetWriteDeadline marks the response as aborted. The piece that is being sent can continue until the time at. No
+// further piece is started.
 func (o *Response) SetWriteDeadline(at time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -178,18 +179,18 @@ func (o *Response) SetWriteDeadline(at time.Time) error {
 }
 
 // Abort implements limit.Response. It aborts the response. If the response has not ended after closeAfter, Abort
-// closes the connection. In HTTP/2, a write deadline alone does not end a stream whose connection is blocked.
+// closes the connection, because in HTTP/2, a write deadline alone does not end a stream whose connection is blocked.
 func (o *Response) Abort() {
 	// If the ResponseWriter does not support deadlines, the response ends before its next piece.
 	_ = o.SetWriteDeadline(time.Now())
 	time.AfterFunc(closeAfter, func() {
 		if o.conn != nil && !o.hasEnded() {
-			_ = o.conn.Close() // An error means that the connection is closed already.
+			_ = o.conn.Close()
 		}
 	})
 }
 
-// TimeFor returns how long bytes take at a rate of bytes per second.
+// TimeFor returns how long it takes to send a number of bytes at a rate in bytes per second.
 func TimeFor(bytes, rate int64) time.Duration {
 	// Use floating point, because an integer product would overflow at 8 GiB.
 	return time.Duration(float64(bytes) / float64(rate) * float64(time.Second))
@@ -209,9 +210,9 @@ func (o *Response) release() {
 	o.ended = true
 }
 
-// Behind implements limit.Response. It returns the larger of two durations. One is the time for which the client has
-// read nothing. The other is the client's delay compared with a client that reads rate bytes per second. Behind
-// returns 0 while no piece is being sent.
+// Behind implements limit.Response. It returns the longer of two durations: how long the client has read nothing, and
+// how much more time it takes than a client that reads rate bytes per second. Behind returns 0 while no piece is
+// being sent.
 func (o *Response) Behind(rate int64) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -235,7 +236,6 @@ func (o *Response) finish() {
 	}
 }
 
-// send releases the processor lease, and sends the buffered bytes in pieces.
 func (o *Response) send() {
 	o.buildLease.Release()
 	o.buildLease = nil

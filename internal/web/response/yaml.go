@@ -12,11 +12,11 @@ import (
 )
 
 // largeText is the length, in bytes, from which texts are converted to YAML one at a time. In the worst case measured
-// (30,000 short strings), a conversion needs memory of 80 times the length.
+// (30,000 short strings), a conversion needs 80 times as much memory as the text.
 const largeText = 128 << 10
 
-// ToYAML converts JSON to YAML. For a large text, it first waits for a processor lease (see quota.Limits.Processors).
-// It also waits until no other large text is being converted.
+// ToYAML converts JSON to YAML. For a large text, it first waits for a processor lease (see quota.Limits.Processors),
+// and then until no other large text is being converted.
 func (d *Reader) ToYAML(r *http.Request, text []byte) ([]byte, error) {
 	if len(text) >= largeText {
 		done, err := d.acquireProcessor(r.Context(), r)
@@ -51,8 +51,8 @@ func (d *Reader) YAMLForPage(r *http.Request, text []byte) (string, error) {
 	return string(document), err
 }
 
-// jsonToYAML converts JSON to YAML. The YAML library parses the JSON as YAML. JSON strings can contain characters
-// that YAML forbids or treats as line breaks. jsonToYAML escapes these characters first.
+// jsonToYAML converts JSON to YAML. The YAML library parses the JSON as YAML, but JSON strings can contain characters
+// that YAML forbids or treats as line breaks. jsonToYAML therefore escapes these characters first.
 func jsonToYAML(text []byte) ([]byte, error) {
 	var escaped strings.Builder
 	rest := text

@@ -17,13 +17,13 @@ import (
 	"glasshouse/internal/sanitize"
 )
 
-// guestLineInterval and guestLineBurst limit the lines in the audit log that clients without a login cause. A limit
-// allows 1000 lines at once, then one line per minute. Each opened share link has its own limit. All refused requests
-// share one limit.
+// guestLineInterval and guestLineBurst limit how many lines clients without a login can add to the audit log: 1000
+// lines at once, then one line per minute. Each opened share link has a limit of its own. All requests with an
+// invalid token share one limit.
 const guestLineInterval, guestLineBurst = time.Minute, 1000
 
-// lineLimit limits the rate of audit log lines that clients without a login cause. The counter suppressed counts the
-// omitted lines. The next written line reports their number.
+// lineLimit limits the rate of the audit log lines that clients without a login cause. The field suppressed counts
+// the omitted lines. The next line that is written reports their number.
 type lineLimit struct {
 	limiter    *rate.Limiter
 	suppressed atomic.Int64
@@ -33,7 +33,7 @@ func newLineLimit() *lineLimit {
 	return &lineLimit{limiter: rate.NewLimiter(rate.Every(guestLineInterval), guestLineBurst)}
 }
 
-// Actor is the client that sends a request about shares.
+// Actor is the client that creates, opens or revokes a share link.
 type Actor struct {
 	User    *authz.User // The user who is logged in; nil without a login.
 	Address string      // The IP address of the client.
@@ -43,7 +43,7 @@ type Actor struct {
 // of JSON to the audit log file. No line contains a token, or a value that is derived from a token.
 type audit struct {
 	logs         []*slog.Logger
-	file         io.Closer // Audit log file; nil without Options.Dir.
+	file         io.Closer
 	refusedLimit *lineLimit
 }
 
@@ -91,8 +91,8 @@ func (a *audit) expired(ctx context.Context, s *Share) { a.write(ctx, "expire", 
 
 func (a *audit) dropped(ctx context.Context, s *Share) { a.write(ctx, "drop", s, Actor{}) }
 
-// opened logs that a client has opened a share link. The parameter limit is the rate limit of this link. Each link
-// has its own, so that many openings of another link cannot suppress the line.
+// opened logs that a client has opened a share link. The parameter limit is the rate limit of this link only, because
+// frequent openings of another link must not suppress the line.
 func (a *audit) opened(ctx context.Context, limit *lineLimit, s *Share, actor Actor) {
 	a.writeLimited(ctx, limit, "open", s, actor)
 }
@@ -131,7 +131,6 @@ func (a *audit) write(ctx context.Context, event string, s *Share, actor Actor, 
 	}
 }
 
-// nameOf returns the name of a user, or an empty text if user is nil (no login).
 func nameOf(user *authz.User) string {
 	if user == nil {
 		return ""

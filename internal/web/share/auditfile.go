@@ -51,7 +51,6 @@ func (f *auditFile) openLocked() error {
 	return nil
 }
 
-// Write appends a line to the audit log file. It logs an error, and also returns it.
 func (f *auditFile) Write(line []byte) (int, error) {
 	n, err := f.append(line)
 	if err != nil {
@@ -60,7 +59,6 @@ func (f *auditFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// append appends a line. If the rotation of a full file fails, append still writes to the full file.
 func (f *auditFile) append(line []byte) (n int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +70,6 @@ func (f *auditFile) append(line []byte) (n int, err error) {
 	return n, errors.Join(err, writeErr)
 }
 
-// rotateLocked renames the full file, and opens a new one.
 func (f *auditFile) rotateLocked() error {
 	// The file is missing if it was already renamed, for example by an earlier rotation that failed.
 	if err := os.Rename(f.path, f.path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +82,6 @@ func (f *auditFile) rotateLocked() error {
 	return full.Close()
 }
 
-// Close closes the audit log file.
 func (f *auditFile) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

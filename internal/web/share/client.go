@@ -45,7 +45,7 @@ func (c *Client) List(ctx context.Context) (listed Documents, err error) {
 	return listed, c.do(ctx, http.MethodGet, "", nil, &listed)
 }
 
-// Revoke revokes the share link with an ID.
+// Revoke revokes the share link with the given ID.
 func (c *Client) Revoke(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, "/"+url.PathEscape(id), nil, nil)
 }
@@ -76,7 +76,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	if err != nil {
 		return fmt.Errorf("send a request to %s: %w", c.Server, err)
 	}
-	defer func() { _ = response.Body.Close() }() // The body was read, or reading it has failed.
+	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
 		return fmt.Errorf("read the response of %s: %w", c.Server, err)
@@ -93,7 +93,6 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	return nil
 }
 
-// problemError converts an error document (RFC 9457) in a response to an error.
 func problemError(status int, text []byte) error {
 	var p struct{ Title, Detail string }
 	if err := json.Unmarshal(text, &p); err != nil || p.Title == "" {

@@ -19,13 +19,11 @@ import (
 // fileName is the name of the file in Options.Dir that contains the shares.
 const fileName = "shares.json"
 
-// document is the JSON content of the file with the shares.
 type document struct {
 	Version int      `json:"version"`
 	Shares  []record `json:"shares"`
 }
 
-// record is one share in the file.
 type record struct {
 	Share
 
@@ -74,7 +72,6 @@ func unreadable(path string, err error) error {
 		"remove it to end all links", path, err)
 }
 
-// activeShare converts a record of the file to a share in memory.
 func (r *record) activeShare() (*activeShare, error) {
 	l := &activeShare{Share: r.Share, ended: make(chan struct{}), openLimit: newLineLimit()}
 	sum, err := hex.DecodeString(r.Hash)
@@ -85,7 +82,6 @@ func (r *record) activeShare() (*activeShare, error) {
 	return l, nil
 }
 
-// save writes all shares to the file. Without Options.Dir it does nothing.
 func (s *Store) save(ctx context.Context) error {
 	if s.dir == "" {
 		return nil
@@ -142,7 +138,6 @@ func (s *Store) write(records []record) (err error) {
 	return errors.Join(directory.Sync(), directory.Close())
 }
 
-// nonNil returns an empty slice in place of nil, so that the JSON is [] and not null.
 func nonNil(records []record) []record {
 	if records == nil {
 		return []record{}
@@ -150,8 +145,8 @@ func nonNil(records []record) []record {
 	return records
 }
 
-// notSaved wraps an error of the file for the user whose change was not saved. The user sees only the text of the
-// status.Problem; err is only logged.
+// notSaved wraps err, an error of writing the file, for the user whose change was not saved. The user sees only the
+// text of the status.Problem, because err is for the log.
 func notSaved(err error) error {
 	return fmt.Errorf("%w: %w", &status.Problem{
 		Cause: status.Unavailable, Title: "Link not saved",

@@ -25,7 +25,6 @@ const (
 	lockRetryInterval = 200 * time.Millisecond
 )
 
-// errLocked means that another program has locked the file.
 var errLocked = errors.New("the directory is locked")
 
 // LockDir creates a directory if it does not exist, and locks it until the Closer is closed or the program ends. If
@@ -63,7 +62,6 @@ func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, erro
 	return file, nil
 }
 
-// waitForLock locks the file as soon as the other program unlocks it. It waits at most lockTimeout.
 func waitForLock(ctx context.Context, file *os.File) error {
 	waitCtx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()

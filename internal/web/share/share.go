@@ -25,7 +25,7 @@ import (
 // CookieName is the name of the guest cookie without the port; see auth.CookieNameFor.
 const CookieName = "glasshouse-share"
 
-// A Share is one share link and what it shares.
+// A Share is one share link, with the data that it shares, its creator and its expiry.
 type Share struct {
 	ID       string       `json:"id"`
 	To       string       `json:"to"` // Path of the first page for guests, without the base path.
@@ -38,14 +38,14 @@ type Share struct {
 	LastUsed time.Time    `json:"lastUsed,omitzero"`
 }
 
-// Viewer returns the viewer that all guests of the share are. A guest can never read more than the creator is
+// Viewer returns the viewer for all guests of the share. A guest can never read more than the creator of the share is
 // currently permitted to read.
 func (s *Share) Viewer() watch.Viewer {
 	return watch.Viewer{Program: s.Creator == nil, User: s.Creator, Scope: &watch.Scope{Parts: s.Parts}}
 }
 
-// isCreatedBy reports whether a user created the share. If user is nil, it reports whether the share was created
-// without a login.
+// isCreatedBy reports whether the given user created the share. If user is nil, it reports whether the share was
+// created without a login.
 func (s *Share) isCreatedBy(user *authz.User) bool {
 	if s.Creator == nil || user == nil {
 		return s.Creator == user
@@ -58,7 +58,7 @@ type hash [sha256.Size]byte
 
 func newToken() string {
 	random := make([]byte, 32)
-	_, _ = rand.Read(random) // Read never returns an error.
+	_, _ = rand.Read(random)
 	return base64.RawURLEncoding.EncodeToString(random)
 }
 

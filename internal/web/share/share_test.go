@@ -60,7 +60,6 @@ func create(t *testing.T, s *share.Store, newShare share.Share) (share.Share, st
 	return created, token
 }
 
-// openLink opens a share link like a browser, and returns the guest and the guest cookie.
 func openLink(t *testing.T, s *share.Store, token string) (share.Guest, string) {
 	t.Helper()
 	_, cookie, ok := s.Exchange(t.Context(), token, share.Actor{Address: "192.0.2.2"})
@@ -215,7 +214,7 @@ func TestSharesSurviveReopen(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	withLogin.Run(ctx) // Saves the file without the dropped shares.
+	withLogin.Run(ctx) // Saves the file, which no longer contains the dropped shares.
 	if _, ok := openStore(t, share.Options{Dir: dir}).Guest(anonymousCookie); ok {
 		t.Error("it is there again")
 	}
@@ -250,8 +249,8 @@ func TestLastUsedIsSaved(t *testing.T) {
 	})
 }
 
-// secretEncodings returns encodings of a token and a guest cookie. No file is allowed to contain a text in never.
-// Only shares.json is allowed to contain a text in hashes, which are the encoded SHA-256 hashes.
+// secretEncodings returns encodings of a token and a guest cookie, and of their SHA-256 hashes. No file is allowed to
+// contain a text in never. Only shares.json is allowed to contain a text in hashes.
 func secretEncodings(token, cookie string) (never, hashes []string) {
 	raw := func(text string) []byte { decoded, _ := base64.RawURLEncoding.DecodeString(text); return decoded }
 	for _, secret := range []string{token, cookie} {
@@ -327,7 +326,7 @@ func TestTokensAreNotStored(t *testing.T) {
 	}
 }
 
-// If the file with the shares has an unknown format, the program does not start. The error names the file.
+// If the file with the shares has an unknown format, Open returns an error that names the file.
 //
 // Invariant: I30.
 func TestUnreadableFileIsRefused(t *testing.T) {
@@ -447,7 +446,7 @@ func TestAuditLogRecordsActions(t *testing.T) {
 		var log bytes.Buffer
 		s := openStore(t, share.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		hostileText := "bert\n{\"event\":\"create\"}\r\x1b[2J\u2028\u009b2J"
-		sanitized := strings.ReplaceAll(hostileText, "\u009b", "\ufffd") // JSON escapes all others.
+		sanitized := strings.ReplaceAll(hostileText, "\u009b", "\ufffd") // JSON escapes all other control characters.
 		newShare := newPodsShare(&authz.User{Name: hostileText, Groups: []string{"secret-group"}}, time.Minute)
 		newShare.Note = hostileText
 		created, token := create(t, s, newShare)
@@ -525,8 +524,8 @@ func TestAuditLogRecordsActions(t *testing.T) {
 	})
 }
 
-// If clients send many invalid tokens, or open one link many times, the audit log limits the lines about these
-// events. It still contains the lines about other events.
+// If clients send many invalid tokens, or open one link many times, the audit log limits the number of lines about
+// that. It still contains the lines about other events.
 //
 // Invariant: I30.
 func TestAuditLogLimitsDoNotSuppressOthers(t *testing.T) {

@@ -16,7 +16,7 @@ const (
 	// maxShares is the maximum number of shares in total. maxCreatorShares is the maximum number of shares of one
 	// creator.
 	maxShares, maxCreatorShares = 1000, 100
-	// saveInterval is the maximum time until the file contains the time when a share was last used.
+	// saveInterval is the maximum delay until the last use of a share is saved in the file.
 	saveInterval = time.Minute
 )
 
@@ -29,28 +29,27 @@ type Options struct {
 	Log           *slog.Logger
 }
 
-// A Store contains all shares that have not ended. Run ends shares that have expired.
+// A Store contains all shares (share links) that have not ended. Run ends shares that have expired.
 type Store struct {
 	dir       string
 	audit     *audit
 	log       *slog.Logger
-	writeSlot chan struct{} // Semaphore for writing the file (one slot).
-	dropped   []Share       // Shares that Open has dropped; Run logs them.
+	writeSlot chan struct{} // Allows one goroutine at a time to write the file.
+	dropped   []Share       // Shares that Open has dropped; the method Run logs them.
 
 	mu     sync.Mutex
 	byHash map[hash]*activeShare
 	byID   map[string]*activeShare
-	dirty  bool // Whether the file is out of date.
+	dirty  bool
 }
 
-// activeShare is a share that has not ended, with its runtime state.
 type activeShare struct {
 	Share
 
 	hash      hash
-	ended     chan struct{} // Closed when the share ends.
-	guests    int           // Number of open WebSockets of guests.
-	openLimit *lineLimit    // Limit for audit lines about opening this share.
+	ended     chan struct{}
+	guests    int
+	openLimit *lineLimit // Limit for audit log lines about opening this share.
 }
 
 // Open creates a Store, and loads the shares from the file. If the file is not readable, Open returns an error,
@@ -82,7 +81,7 @@ func (s *Store) Persistent() bool { return s.dir != "" }
 func (s *Store) Close() error { return s.audit.close() }
 
 // Create stores a share, and returns it with the token of its link. The Store does not keep the token, so the caller
-// cannot get it again. The parameter actor is the client in the audit log.
+// cannot get it again. The parameter actor is the client that the audit log records.
 func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share, string, error) {
 	token := newToken()
 	l := &activeShare{
@@ -126,7 +125,7 @@ func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share,
 }
 
 // Exchange returns the share and the guest cookie for the token of a link. If the share does not exist or has ended,
-// ok is false. The parameter actor is the client in the audit log.
+// ok is false. The parameter actor is the client that the audit log records.
 func (s *Store) Exchange(ctx context.Context, token string, actor Actor) (shared Share, cookie string, ok bool) {
 	cookie = cookieOf(token)
 	l, shared := s.find(cookie)
@@ -202,8 +201,8 @@ func (s *Store) List(user *authz.User, all bool) []Listed {
 	return listed
 }
 
-// Revoke ends a share that user has created. If all is set, the share can have any creator. If there is no such
-// share, ok is false. If the change cannot be saved, Revoke returns an error, but the share has ended.
+// Revoke ends a share that the given user has created. If all is set, the share can have any creator. If there is no
+// such share, ok is false. If the change cannot be saved, Revoke returns an error, but the share has ended.
 func (s *Store) Revoke(ctx context.Context, id string, user *authz.User, all bool, actor Actor) (ok bool, err error) {
 	s.mu.Lock()
 	l := s.byID[id]
@@ -218,7 +217,6 @@ func (s *Store) Revoke(ctx context.Context, id string, user *authz.User, all boo
 	return true, nil
 }
 
-// end ends a share. It returns false if the share has already ended.
 func (s *Store) end(l *activeShare) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -274,7 +272,6 @@ func (s *Store) expired() (all []*activeShare) {
 	return all
 }
 
-// flush writes the file if it is out of date. It logs errors.
 func (s *Store) flush(ctx context.Context) {
 	s.mu.Lock()
 	dirty := s.dirty
