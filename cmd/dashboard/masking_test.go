@@ -76,8 +76,9 @@ func (c canaries) value(place string, n int) string {
 }
 
 // encodedCopies returns annotations that contain copies of a Secret. Each annotation uses another encoding, such as
-// JSON, base64 or gzip. The Secret contains the nth canary (a secret test value) of a place. Archives are not
-// compressed, so that a search for the encoded canary finds it.
+// JSON, base64 or gzip. The Secret contains the canary (a secret test value) for the parameters place and n. A place
+// is a kind of field, such as "env". The gzip and zlib data is stored without compression, because the tests search
+// their output for the text of the canary.
 func (c canaries) encodedCopies(t *testing.T, place string, n int) map[string]string {
 	t.Helper()
 	value := c.value(place, n)
@@ -173,8 +174,8 @@ func (c canaries) places(text []byte) (found []string) {
 	return slices.Compact(found)
 }
 
-// plantedResources returns the resources of the objects that the method plant creates. Each of these objects has the
-// name "it", and contains canaries (secret test values).
+// plantedResources returns the resources, such as "core/v1/secrets", of the objects that the function plant creates
+// in the cluster. In each of these resources, one object with the name "it" contains canaries (secret test values).
 func plantedResources() []string {
 	return []string{
 		"core/v1/secrets", "core/v1/configmaps", "apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets",

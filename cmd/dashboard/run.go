@@ -33,7 +33,7 @@ type settings struct {
 	listen     string
 	metrics    string
 	listenSet  bool // Whether --listen is set. If not, and the default port is in use, the program uses a free port.
-	clusterSet bool // Whether kubectl's flags specify more than a context; see hasClusterFlags.
+	clusterSet bool // Whether a flag specifies a cluster or credentials, such as --server; see hasClusterFlags.
 	pageRows   int
 	logLevel   string
 	logFormat  string
@@ -281,7 +281,7 @@ func bind(ctx context.Context, flag, address string) (net.Listener, error) {
 	config.SetMultipathTCP(false) // Multipath TCP sockets ignore the socket options that Control sets.
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w; choose another port with %s", address, err, flag)
+		return nil, fmt.Errorf("listen on %s: %w; set another address or port with %s", address, err, flag)
 	}
 	return listener, nil
 }

@@ -127,8 +127,8 @@ func exactArgs(n int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != n {
 			return &usageError{
-				fmt.Errorf("share %s: the arguments are %q, but their number must be %d; see dashboard share %s --help",
-					command.Name(), args, n, command.Name()),
+				fmt.Errorf("share %s needs %d arguments, got %q; see dashboard share %s --help",
+					command.Name(), n, args, command.Name()),
 			}
 		}
 		return nil
@@ -180,7 +180,7 @@ func (s *shareSettings) create(command *cobra.Command) error {
 	}
 	if s.about != "" && !slices.ContainsFunc(s.resources, isEvents) {
 		return &usageError{
-			errors.New("--about applies only to events: share them with --resource, such as --resource " +
+			errors.New("--about applies only to events; to share events, add --resource, such as --resource " +
 				"core/v1/pods,core/v1/events"),
 		}
 	}

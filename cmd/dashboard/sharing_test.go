@@ -161,8 +161,8 @@ func TestShareUsageErrors(t *testing.T) {
 		}, "--about applies only to events": {
 			"share", "create", "--resource", "core/v1/pods", "--about",
 			"pod.core/p",
-		}, "their number must be 1": {"share", "revoke"},
-		"their number must be 0": {"share", "list", "x"}, `--server "localhost:8080" is not the URL`: {
+		}, "share revoke needs 1 arguments": {"share", "revoke"},
+		"share list needs 0 arguments": {"share", "list", "x"}, `--server "localhost:8080" is not the URL`: {
 			"share", "list", "--server", "localhost:8080",
 		},
 		"unencrypted": {

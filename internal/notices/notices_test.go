@@ -79,16 +79,17 @@ func TestNoticesAreCurrent(t *testing.T) {
 	}
 }
 
-// THIRD_PARTY_NOTICES contains licenses that tools often miss: of a module for only one platform, of forked code in a
-// subfolder, and of the Go standard library. It also contains NOTICE files.
+// THIRD_PARTY_NOTICES contains licenses that tools often miss: of the Go standard library, of a module that only one
+// platform uses, of forked code in a subfolder of a module, and of code inside the published file of an npm package.
+// It also contains NOTICE files.
 func TestNoticesAreComplete(t *testing.T) {
 	file := readCommitted(t)
 	for _, part := range []string{
 		`Go standard library and runtime: LICENSE`,
-		`github.com/inconshreveable/mousetrap \S+: LICENSE`, // linked only on Windows
+		`github.com/inconshreveable/mousetrap \S+: LICENSE`, // used only on Windows
 		`k8s.io/client-go \S+: third_party/forked/golang/LICENSE`,
 		`github.com/prometheus/client_golang \S+: NOTICE`,
-		`@dagrejs/graphlib \S+: LICENSE`, // contained in the published file of dagre
+		`@dagrejs/graphlib \S+: LICENSE`, // part of the published file of the npm package dagre
 	} {
 		if !regexp.MustCompile("(?m)^" + part + "$").MatchString(file.texts) {
 			t.Errorf("THIRD_PARTY_NOTICES does not contain %q", part)

@@ -114,8 +114,9 @@ func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	})
 }
 
-// The program reports the memory of the objects in the searched lists before it allocates this memory. The reported
-// size is at least the real size, and at most twice as large.
+// To find related objects, relations.Of searches the objects of several resources. Before it allocates memory for the
+// list of these objects, it reports the size to the callback that WithGrow has set. The reported size is at least the
+// real size, and at most twice as large.
 func TestRowsOfAGraphAreReported(t *testing.T) {
 	const rows = 20_000
 	synctest.Test(t, func(t *testing.T) {

@@ -80,9 +80,9 @@ func TestObjectAuthors(t *testing.T) {
 	})
 }
 
-// In the Rows view, the author of an update is the manager with the newest managedFields entry. There are two
-// exceptions: the newest time did not change, or several entries have that time. The author is then the manager that
-// owns the changed fields.
+// In the Rows view, the author of an update is the field manager whose entry in managedFields has the latest time.
+// There are two exceptions: the latest time is the same as before the update, or several entries have the latest
+// time. The author is then the manager that owns the changed fields.
 func TestRowAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

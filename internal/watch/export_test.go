@@ -25,12 +25,12 @@ func (c *Cluster) informerOf(ref string) *stream.SharedInformer {
 	return c.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})
 }
 
-// DeleteRows removes all rows of the resource ref, as after a permission was revoked. It calls whileLocked while no
-// reader can read them. See informer.Faults.DeleteRows.
+// DeleteRows removes all rows of the resource ref, as after a permission was revoked. It calls whileLocked before the
+// removal, while the lock of the informer's journal prevents reads. See informer.Faults.DeleteRows.
 func (c *Cluster) DeleteRows(ref string, whileLocked func()) { c.faultsOf(ref).DeleteRows(whileLocked) }
 
 // SetColumns replaces the columns of the resource ref with a single one, and keeps the rows. It calls whileLocked
-// before readers are woken. See informer.Faults.SetColumns.
+// before the replacement, while the lock of the informer's journal prevents reads. See informer.Faults.SetColumns.
 func (c *Cluster) SetColumns(ref, column string, whileLocked func()) {
 	c.faultsOf(ref).SetColumns(column, whileLocked)
 }
@@ -47,8 +47,8 @@ func (c *Cluster) Uncover(namespace string) (restore func()) {
 }
 
 // DeleteNamespaceRows removes the rows of the pods in a namespace, as after a permission was revoked. It calls
-// whileLocked before the removal, while no reader can read the rows. The namespace counts as not watched until
-// restore is called.
+// whileLocked before the removal, while the lock of the informer's journal prevents reads. The namespace counts as
+// not watched until restore is called.
 func (c *Cluster) DeleteNamespaceRows(namespace string, whileLocked func()) (restore func()) {
 	return c.faultsOf("core/v1/pods").DeleteNamespaceRows(namespace, whileLocked)
 }

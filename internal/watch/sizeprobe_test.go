@@ -107,7 +107,8 @@ func TestListWithoutEstimateIsCanceled(t *testing.T) {
 }
 
 // The rows of a permitted namespace stay in memory while the permission for all namespaces is granted and revoked.
-// Objects that are already in memory need no new size probe.
+// The program sends a size probe (a request for the first page of a list) to estimate the memory of a list before it
+// loads the list. It needs no probe for objects that are already in memory.
 //
 // Invariant: I21.
 func TestWatchedObjectsNeedNoProbe(t *testing.T) {

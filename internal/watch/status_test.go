@@ -252,7 +252,8 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 1")
 		server.RemoveKind(ref)
-		// Ignore when the state absent is sent: a list or discovery can detect the removal first.
+		// The state absent can be sent before or after the reset, because either a list or discovery can detect the
+		// removal first. Therefore, ignore the position of this state.
 		if got := strings.ReplaceAll(r.settle(), "state absent, ", ""); got != "reset, snapshot of 0" ||
 			r.state != "absent" {
 			t.Errorf("it is %s after %s, want absent after a reset", r.state, got)
@@ -521,7 +522,8 @@ func TestStalledStreamingListIsReplaced(t *testing.T) {
 		r.settle()
 		r.wantRows("a/p=Running")
 
-		// After the stall, each list is a plain list from the start.
+		// After a streaming list (a watch that first sends all objects) has stalled, the program does not try another
+		// one. It sends a plain list request instead.
 		streams := len(server.Requests("sendInitialEvents"))
 		server.ChangeWhileDown(pods, func() { server.Set(pods, pod("a", "p", "Failed")) })
 		<-time.After(20 * time.Second)

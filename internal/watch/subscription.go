@@ -124,8 +124,9 @@ func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason strin
 // Next waits for the next message and returns its JSON members, without braces and without the member id:
 // `"type":"state","state":"live",...`. The message is valid until the next call of Next.
 //
-// Next returns the error of ctx after ctx has ended, even if messages are pending. It returns ErrClosed after the
-// informer or the Subscription is closed. For a query with Watched, it returns a Problem when the informer is closed.
+// Next returns the error of ctx after ctx has ended, even if messages are pending. It returns stream.ErrClosed after
+// the Subscription is closed, or after the informer is closed. If the query has set Watched (read only resources that
+// are already watched), Next instead returns a Problem after the informer is closed.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	if s.reader == nil {
 		return nil, stream.ErrClosed

@@ -384,8 +384,8 @@ func TestWindowAfterNamespaceDeletion(t *testing.T) {
 	})
 }
 
-// When the columns of a resource change, its windows restart with a new snapshot. But a window that is sorted by a
-// removed column ends with an error.
+// A window is the part of a sorted list that a page shows. When the columns of a resource change, its windows restart
+// from a new snapshot. A window that is sorted by a removed column ends with an error.
 //
 // Invariant: I10.
 func TestWindowResetsForNewColumns(t *testing.T) {
@@ -957,8 +957,8 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 	})
 }
 
-// A window can be so slow that the history of changes drops some that the window has not read yet. The window then
-// gets the present rows without a reset.
+// A window is the part of a sorted list that a page shows. If the reader of a window is slow, the history can drop
+// changes before the reader gets them. The reader then gets the differences to the present rows, without a reset.
 //
 // Invariant: I10.
 func TestSlowWindowSkipsHistory(t *testing.T) {

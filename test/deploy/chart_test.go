@@ -1,7 +1,7 @@
 // Package deploy tests the deployment of the dashboard: kustomize and Helm create the same objects, and these grant
 // only the necessary permissions. With the build tag integration, it also tests that the deployed dashboard works.
 // The integration tests need the demo cluster that .ci/on-demo starts. The environment variable DASHBOARD must
-// contain the path of the dashboard.
+// contain the path of the compiled program, such as bin/dashboard.
 package deploy
 
 import (

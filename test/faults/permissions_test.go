@@ -130,8 +130,8 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 	reviews := func(r link.Request) bool {
 		return strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/v1/selfsubject")
 	}
-	// The first review of each namespace is an access review. Wait until all of these are complete. All later reviews
-	// are rules reviews, whose rate this test limits.
+	// The first review of each namespace is a SelfSubjectAccessReview. Wait until all of these are complete. All later
+	// reviews of a namespace are SelfSubjectRulesReviews. The test fails if the program sends too many of them.
 	sleep(10 * time.Second)
 	before := w.gate.Count(reviews)
 	sleep(20 * time.Second)

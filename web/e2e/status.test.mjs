@@ -56,8 +56,8 @@ await test("status", { timeout: 120_000 }, async (t) => {
     assert.deepEqual([seen.Scope, seen.Readers], ["all", "1"]);
     assert.ok(await page.locator("#note").isHidden());
 
-    // The row of a watch shows a new object count after a change. The time since its state changed increases even
-    // without changes.
+    // When an object is created, the status page updates the number of objects. It also updates the age of the state,
+    // such as "Live for 5s", even if no object changes.
     const before = Number(seen.Objects);
     const where = `/api/v1/namespaces/${ns}/limitranges`;
     await create(where, { metadata: { name: "counted" }, spec: { limits: [{ type: "Pod", max: { cpu: "1" } }] } });

@@ -21,7 +21,7 @@ type Login struct {
 // Redirect is the view model of a page that only links to the next page.
 type Redirect struct {
 	Layout         // reveals nothing about the cluster
-	Address string // the URL of the next page
+	Address string // the URL to open: the login page of the provider, or the page to show after the login
 }
 
 // LoginPage renders the login form. It works without script.

@@ -55,7 +55,7 @@ type Group struct {
 
 // Kind is one resource in the resource picker.
 type Kind struct {
-	Ref        string // "core/v1/pods", as in the API and in paths
+	Ref        string // identifies the resource in URLs, such as "core/v1/pods": group, version and plural
 	Href       string
 	Group      string
 	Kind       string

@@ -99,10 +99,10 @@ func (k *kind) inNamespace(namespace string) []object {
 type watcher struct {
 	kind         *kind
 	namespace    string
-	logIndex     int // Index of the next event in the kind's log that this watch handles.
-	rawFrom      int // Index in the kind's log at which the watch was opened. Older raw text is not sent.
+	logIndex     int // Index in kind.log of the next event to send.
+	rawFrom      int // Length of kind.log when the watch was opened. The watch does not send raw text of older events.
 	watchEndings int
-	version      int // Only objects with a later version than this one are sent.
+	version      int // The resourceVersion from which the watch starts: it sends only later events.
 	columnsSent  bool
 }
 

@@ -37,14 +37,15 @@ const (
 	// refreshesAfterChange is the number of discoveries after a CustomResourceDefinition or APIService has changed.
 	// There are several, because the API server needs a moment to serve a new resource.
 	refreshesAfterChange = 4
-	// changeRefreshInterval is the interval of the repeated discoveries after a definition has changed.
+	// changeRefreshInterval is the time between two of these discoveries after a change (see refreshesAfterChange).
 	changeRefreshInterval = 400 * time.Millisecond
-	// maxQuickChanges is the number of rapid definition changes (of CRDs or APIServices) that each trigger a prompt
-	// discovery. After more changes, discoveries are at least churnInterval apart. The program cannot ignore
-	// unimportant changes: it watches only metadata, without the conditions that show whether a definition is served.
+	// maxQuickChanges is the number of changes of CustomResourceDefinitions (CRDs) or APIServices that each trigger a
+	// discovery within changeRefreshMinimum. After more changes, discoveries are at least churnInterval apart. The
+	// program cannot ignore unimportant changes, because it watches only metadata. The conditions that show whether a
+	// CRD or APIService is served are not part of the metadata.
 	maxQuickChanges = 10
-	// churnQuietTime is the time without definition changes after which the next change counts as the first rapid one
-	// again (see maxQuickChanges).
+	// churnQuietTime is the time without changes of CRDs or APIServices after which the count for maxQuickChanges
+	// starts again at 0.
 	churnQuietTime = 10 * time.Second
 	churnInterval  = time.Second
 	// firstRetry and lastRetry are the minimum and maximum delay of the exponential backoff while discovery fails.

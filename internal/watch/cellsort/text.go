@@ -86,7 +86,8 @@ func isCased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// isIgnorable reports whether r can be inside a word without ending it, such as an apostrophe.
+// isIgnorable reports whether r does not end a word, such as an apostrophe or a combining accent. It approximates the
+// Unicode property Case_Ignorable.
 func isIgnorable(r rune) bool {
 	return strings.ContainsRune("'.:^`¨·’‘․﹒…", r) ||
 		unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)

@@ -59,8 +59,9 @@ func (r *Cache) Add(value any, bytes int) {
 	}
 }
 
-// Values returns the cached values from the oldest to the newest. The result accounted is the sum of the sizes in
-// bytes that were given to Add.
+// Values returns the cached values from the oldest to the newest. The result accounted is the size of the cache in
+// bytes, which is limited to encodedCacheBytes. It is the sum of the sizes that were passed to Add, plus
+// encodedCacheOverhead for each value.
 func (r *Cache) Values() (all []any, accounted int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

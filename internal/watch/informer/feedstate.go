@@ -22,7 +22,7 @@ const (
 // feedState is the state of a feed (one list and watch of an informer). The informer's lock guards it.
 type feedState struct {
 	status           status.Status
-	hasOwnStatus     bool // The feed has set its own status. Until then, it has the status that it was created with.
+	hasOwnStatus     bool // The field status was set by this feed. It is false while the feed has its initial status.
 	isStopping       bool // The list and watch is being stopped, so its status must not become Live again.
 	synced           bool // All listed objects are in the journal.
 	open             bool

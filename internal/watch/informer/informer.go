@@ -118,7 +118,7 @@ type Informer struct {
 	endedStats feedStats
 }
 
-// New returns an informer. The caller must start its method run, which lists and watches.
+// New returns an informer that does not list or watch anything yet. Pool.Acquire starts the informers of a Pool.
 func New(scope listwatch.Scope, resource *resource.Resource, deps Options) *Informer {
 	deps.Log = deps.Log.With("resource", scope.Resource.GroupResource().String())
 	i := &Informer{

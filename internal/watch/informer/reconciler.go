@@ -123,8 +123,8 @@ func (s *reconciler) reconcile(ctx context.Context) {
 	isUnwanted := func(ns string) bool { _, ok := desired[ns]; return !ok }
 	if _, all := desired[""]; !all && s.hasLeftoverRows {
 		s.hasLeftoverRows = false
-		// The result isRequested is true if a reader requests one of the removed namespaces: the request arrived
-		// while the feed of the namespace was being stopped.
+		// evict removes the rows of unwanted namespaces. Its result isRequested is true if a reader requests one of
+		// these namespaces. The request then arrived while the feed (list and watch) of the namespace was being stopped.
 		if _, isRequested := s.evict(isUnwanted); isRevoked || isRequested {
 			s.resetReaders()
 		}

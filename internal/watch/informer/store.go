@@ -64,7 +64,7 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	if pollReason != "" {
 		state = status.Stale
 	}
-	// Set the state under the same lock as synced, so that no reader gets the list without its state.
+	// Set the state before f.mu is unlocked. Otherwise, a reader could get the new list with the old state.
 	statusChanged := (f.state.open || pollReason != "") && columnsMatch && f.state.set(state, time.Now(), pollReason)
 	if pollReason != "" {
 		// Set no start time, because Since would mean the first list, but the data is from the last list.

@@ -450,7 +450,8 @@ func TestNextWithin(t *testing.T) {
 func TestInterruptedReadIsConsistent(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // The test must be reproducible.
-		// The ring has room for about 12 changes, so that it often wraps, grows and shrinks.
+		// The limit of 3000 bytes is enough for about 12 changes in the history. The ring buffer of the history
+		// therefore often wraps, grows and shrinks.
 		j := newJournal(3000)
 		applyRandomChanges(j, random, 30)
 		from := j.Now().Offset - min(j.Now().Offset, 5)

@@ -19,7 +19,8 @@ func NewGuestMask(group, resource string) *GuestMask {
 	return &GuestMask{mask: redact.NewGuestMask(group, resource)}
 }
 
-// Object returns a copy of o whose JSON text is masked for guests. Each read of the text masks it again.
+// Object returns a copy of o whose JSON text is masked for guests. The copy does not store the masked text. Each read
+// of the text computes it from the text of o.
 func (v *GuestMask) Object(o *Object) *Object {
 	if v.lastCodec == nil || v.lastCodec.unmasked != o.codec {
 		v.lastCodec = &codec{mask: v.mask.Object, unmasked: o.codec}

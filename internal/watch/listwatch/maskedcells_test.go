@@ -155,9 +155,10 @@ func TestCellsOfMaskedValues(t *testing.T) {
 	}
 }
 
-// A cell that shows an annotation is masked for every viewer if redaction dropped the annotation. For guests (viewers
-// of a share link), it is also masked if the annotation can contain a copy of an object. This applies to the
-// annotations of the object itself and of a template inside it.
+// Redaction drops annotations in which tools such as kapp store copies of objects. A cell that shows such an
+// annotation is masked for every viewer. For guests (viewers of a share link), a cell is also masked if it shows
+// another annotation whose text can contain a copy of an object, such as JSON. Both rules apply to the annotations of
+// the object itself and of a template inside it.
 //
 // Invariant: I15.
 func TestCellsOfDroppedAnnotations(t *testing.T) {
@@ -167,10 +168,11 @@ func TestCellsOfDroppedAnnotations(t *testing.T) {
 	for _, annotationsPath := range []string{".metadata.annotations", ".spec.template.metadata.annotations"} {
 		for column, want := range map[string]struct{ viewer, guest bool }{
 			annotationsPath: {false, false},
-			annotationsPath + `.kapp\\.k14s\\.io/original`:      {false, false},
-			annotationsPath + `.example\\.com/copy`:             {true, false},
-			annotationsPath + `.example\\.com/owner`:            {true, true},
-			annotationsPath + `['example.com/owner']`:           {false, false}, // brackets: counts as all annotations
+			annotationsPath + `.kapp\\.k14s\\.io/original`: {false, false},
+			annotationsPath + `.example\\.com/copy`:        {true, false},
+			annotationsPath + `.example\\.com/owner`:       {true, true},
+			// A path with brackets counts as the path of all annotations.
+			annotationsPath + `['example.com/owner']`:           {false, false},
 			strings.TrimSuffix(annotationsPath, "s"):            {true, true},
 			strings.TrimSuffix(annotationsPath, ".annotations"): {false, false},
 		} {

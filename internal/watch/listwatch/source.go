@@ -24,8 +24,9 @@ import (
 // that cannot print Tables.
 const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
-// Client creates Sources that share one connection to the API server. client-go uses one transport for all requests
-// with the same TLS configuration.
+// Client creates Sources, which list and watch the objects of one Scope each. All Sources of a Client share one HTTP
+// transport, and therefore its connections to the API server, because client-go caches the transport of each TLS
+// configuration.
 type Client struct {
 	config *rest.Config
 	rules  redact.Rules

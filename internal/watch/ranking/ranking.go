@@ -133,7 +133,7 @@ type View struct {
 	*Page
 
 	Offscreen Offscreen
-	Offset    uint64 // The journal offset of the newest change that is included.
+	Offset    uint64 // The journal offset of the newest change that Page and Offscreen include.
 }
 
 // View applies all new changes to the ranking (a sorted list of rows), and returns the requested page of rows.

@@ -38,8 +38,9 @@ type Memory struct {
 	weight  int64             // Approximate size of all hashes, in bytes.
 }
 
-// objectWeight and maskWeight are the approximate sizes of one object and of one mask in a Memory, in bytes. They do
-// not include the lengths of the object's ID and of the path of the masked value, which are added.
+// objectWeight and maskWeight are the approximate sizes, in bytes, of one value of the type object and of one value
+// of the type mask in the maps of the type Memory. The length of the map key (the object's ID or the path of the
+// masked value) is added to them.
 const (
 	objectWeight = 400
 	maskWeight   = 60

@@ -32,7 +32,9 @@ type Options struct {
 	Every       time.Duration
 	FanOut      func() int
 	Buffers     *sync.Pool
-	Slots       chan struct{} // Limits how many messages are in memory at the same time; nil for no limit.
-	Reserve     Reserve
-	Cache       *event.Cache
+	// Slots limits how many messages are in memory at the same time. All readers of one WebSocket share it, and each
+	// message uses one slot. Nil means no limit.
+	Slots   chan struct{}
+	Reserve Reserve
+	Cache   *event.Cache
 }

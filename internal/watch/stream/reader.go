@@ -207,7 +207,8 @@ func (s *Reader) objects(ctx context.Context) (*Listing, informer.State, error) 
 		}
 		defer release()
 	}
-	listing, now := s.informer.Objects(s.Filter, batch) // The list can lack up to batch changes, which follow as events.
+	// The list can lack the newest changes (at most 1000, the value of batch). They follow as events.
+	listing, now := s.informer.Objects(s.Filter, batch)
 	return listing, now, nil
 }
 
@@ -321,8 +322,10 @@ func (s *Reader) handleWaitError(err error) ([]byte, error) {
 	return nil, err
 }
 
-// startTimer starts the timer, if this is the first wait since the last message. It returns the channel that ends the
-// wait for changes.
+// startTimer starts the timer for the next message that is due without a change, such as a heartbeat (see
+// resetTimer). If the timer has been started since the last message, startTimer does not restart it. It returns the
+// channel that ends the wait for changes: when the timer fires, or when the client moves its window (the part of a
+// list that it shows).
 func (s *Reader) startTimer() <-chan time.Time {
 	if s.waitingSince.IsZero() {
 		s.waitingSince = time.Now()

@@ -44,9 +44,10 @@ type batchBoundary struct {
 	createdAt time.Time
 }
 
-// boundary returns the offset at which a reader ends its batch. Readers with the same filter ID get the same offset,
-// so that they send identical batches. The parameter from is the reader's own offset. If the last boundary is too
-// old, or not after from, the result is a new boundary at the newest offset of the journal.
+// boundary returns the journal offset at which a reader ends its next batch of changes. Readers with the same filter
+// ID share this offset for up to boundaryMaxAge, so that they send identical batches. The parameter from is the
+// journal offset after which the reader's batch begins. If the shared offset is too old, or not after from, boundary
+// replaces it with the newest offset of the journal.
 func (b *sharedBatches) boundary(id query.FilterID, from uint64, newestOffset func() uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -19,7 +19,9 @@ const stateCookie = "glasshouse-login"
 // the browser. The provider later redirects the browser back to callbackPath. The parameter to is the path of the
 // page to open after the login.
 func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string) (address string, err error) {
-	origin := r.Header.Get("Origin") // The origin of this server as the browser sees it, even behind a proxy.
+	// Origin is the address of this server that the browser uses, even behind a proxy: web.Boundary has already
+	// rejected requests from pages of other origins.
+	origin := r.Header.Get("Origin")
 	switch {
 	case origin != "":
 	case OverTLS(r):

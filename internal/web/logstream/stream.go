@@ -25,8 +25,10 @@ const (
 	logChunk = 64 << 10
 )
 
-// Open opens the log of a container. If the request follows the log, and the API server does not respond within
-// logOpenWait, Open sends an empty part, which starts the response.
+// Open requests the log of a container from the API server, and returns the body of the API server's response. If the
+// client follows the log (options.Follow) and the API server does not respond within logOpenWait, Open writes an
+// empty part to out, so that the client's own request gets a response. Open then continues to wait for the API
+// server.
 func Open(
 	ctx context.Context, access *watch.Access, namespace, name string, options watch.LogOptions, out *Writer,
 ) (io.ReadCloser, error) {

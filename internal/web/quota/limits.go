@@ -25,19 +25,26 @@ const (
 	// addressRequests is the maximum number of concurrent requests of one IP address, without WebSockets. This is the
 	// value without a memory limit; with one, it is at most a quarter of maxInFlight.
 	addressRequests = 1000
-	// maxBodies is the maximum number of request bodies that are read at the same time, and addressBodies the maximum
-	// for one IP address. These are the values without a memory limit. With one, maxBodies is at most a quarter of
-	// maxInFlight, and addressBodies at most an eighth of that quarter. Clients that never complete their bodies
-	// therefore cannot block other requests.
-	maxBodies, addressBodies = 400, 50
-	// maxRequests is the maximum number of concurrent requests of all unidentified clients together. The same maximum
-	// applies to all users and guests together. This is the value without a memory limit. With one, the maximum is
-	// the memory limit divided by requestMemoryDivisor and by requestMemory (bytes per request), but not less than
-	// minRequests, and not more than maxRequests.
-	maxRequests, minRequests, requestMemoryDivisor, requestMemory = 4096, 256, 8, 64 << 10
-	// maxRateWaiters is the maximum number of requests that wait for the rate limit of their IP address. This is the
-	// value without a memory limit; with one, it is at most a quarter of maxInFlight. At most half of the waiting
-	// requests can be from one address.
+	// maxBodies is the maximum number of request bodies that are read at the same time, without a memory limit. With a
+	// memory limit, the maximum is at most a quarter of the result of maxInFlight. Clients that never complete their
+	// bodies therefore cannot block other requests.
+	maxBodies = 400
+	// addressBodies is the maximum number of request bodies of one IP address that are read at the same time, without a
+	// memory limit. With a memory limit, the maximum is at most 1/32 of the result of maxInFlight.
+	addressBodies = 50
+	// maxRequests is the maximum number of concurrent requests of each of two groups of clients, without a memory
+	// limit. One group is all users and guests. The other group is all clients that are not identified, or not yet.
+	maxRequests = 4096
+	// requestMemoryDivisor limits the memory for concurrent requests, if there is a memory limit. Each of the two groups
+	// of clients (see maxRequests) can use 1/requestMemoryDivisor of the memory limit.
+	requestMemoryDivisor = 8
+	// requestMemory is the memory that one request is assumed to use, in bytes. See maxInFlight for a measurement.
+	requestMemory = 64 << 10
+	// minRequests is the minimum number of concurrent requests of each group (see maxRequests), however small the memory
+	// limit is.
+	minRequests = 256
+	// maxRateWaiters is the maximum number of requests that wait for the rate limit of their IP address. With a memory
+	// limit, it is at most a quarter of maxInFlight. Half of the waiting requests can be from one address.
 	maxRateWaiters = 1000
 	// addressSockets is the maximum number of WebSockets of one IP address, and viewerSockets the maximum for one
 	// user. Each browser tab has one WebSocket.

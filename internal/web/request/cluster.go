@@ -19,8 +19,8 @@ type ClusterInfo struct {
 	Namespace string
 }
 
-// Cluster is the cluster that all browser tabs show. A request uses the same cluster from start to end, even if
-// another cluster becomes active meanwhile.
+// Cluster is a cluster that all browser tabs show, or showed before the user switched to another one. A request that
+// started before the switch uses the old cluster until it ends.
 type Cluster struct {
 	ClusterInfo
 

@@ -198,7 +198,7 @@ export class ComparePage {
     setText(
       byId("count"),
       count === 0
-        ? (note !== null ? "No differences outside masked values" : "No differences")
+        ? (note !== null ? "No differences found. Masked values are not compared." : "No differences")
         : count === 1
           ? "1 difference"
           : `${formatInteger(count)} differences`,

@@ -250,7 +250,7 @@ export class ListPage implements FeedListener {
     const live = this.feed.info().state?.state === "live" && this.live.connection === "open";
     rateElement.hidden = !live;
     if (!live) return;
-    rateElement.title = `Changes of ${plural(this.kind)}: ${this.eventRate.text}`;
+    rateElement.title = `Changes to ${plural(this.kind)}: ${this.eventRate.text}`;
     setText(rateElement, `${this.eventRate.sparkline} ${this.eventRate.text}`);
   }
 

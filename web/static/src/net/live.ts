@@ -233,7 +233,8 @@ export class Live {
     if (m.type === "pong") return this.onPong(m.id);
     const sub = this.subs.get(m.id);
     if (sub === undefined) return;
-    // After any other message, the rest of an incomplete long message no longer arrives.
+    // The server sends a long message in parts. If another message of this subscription arrives before the last part,
+    // the server has aborted the long message. Its parts are discarded.
     if (m.type !== "part") sub.partialMessage = "";
     switch (m.type) {
       case "part": {

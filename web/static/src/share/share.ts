@@ -167,7 +167,7 @@ export class ShareDialog {
       const choice = target === "kinds" ? null : choiceFor(target);
       const words =
         choice === null
-          ? "select from lists"
+          ? "you select what to share from lists"
           : partsText(partsOf({ ...choice, logs: false, events: false } as ShareChoice));
       return {
         what: target,

@@ -39,8 +39,8 @@ export function newRow(line: Line): Row {
   return { line, element, block: null, index: -1, folded: false, hidden: false, found: null };
 }
 
-// Creates an element with a single text node, so that characters can be counted. Invisible characters need no
-// treatment here, because the YAML writer has already escaped them.
+// Creates an element with a single text node, because textNodes reads only the first child of an element. Invisible
+// characters need no treatment here, because the YAML writer has already escaped them.
 function textElement(name: string, text: string): HTMLElement {
   const element = h("div", { class: name });
   element.textContent = text;

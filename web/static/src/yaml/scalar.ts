@@ -37,8 +37,8 @@ function schema(): Schema {
 
 const options = { schema: schema(), lineWidth: -1, noRefs: true, seqNoIndent: true, quoteStyle: "double" } as const;
 
-// Matches strings that need no quotes, unless they are reserved words. Most strings in objects match. Calling js-yaml
-// for each of them would take most of the time.
+// Matches strings that need no quotes, unless they are reserved words or end with a colon. isPlain checks all of
+// this. Most strings in objects need no quotes. Calling js-yaml for each of them would take most of the time.
 const plainPattern = /^[A-Za-z][\w./+=@,;():-]*$/;
 const reservedWords = new Set(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]);
 const isPlain = (text: string): boolean =>

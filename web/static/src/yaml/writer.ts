@@ -61,8 +61,8 @@ export class YamlWriter {
     return isTree(value) ? this.lines(value, 0) : createLines(value, 2);
   }
 
-  // Appends the parts of a value whose lines are not cached yet (maps, lists and long texts) to out, and returns out.
-  // A nested part precedes the parts that contain it.
+  // Collects the maps, lists and long texts in a value whose lines are not cached yet. Appends them to the parameter
+  // out with their indentation, and returns out. A nested part precedes the part that contains it.
   private uncachedParts(value: unknown, indent: number, out: [Part, number][]): [Part, number][] {
     if (typeof value === "string" && value.length >= minCachedLength) out.push([value, indent]);
     if (!isTree(value)) return out;
