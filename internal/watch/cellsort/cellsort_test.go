@@ -74,6 +74,10 @@ func TestOtherCells(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
+	// A hyphenation point is inside a word, an ellipsis ends it: a final sigma has another form.
+	if got := cellsort.Lower("ΑΣ‧Α ΑΣ…Α"); got != "ασ‧α ας…α" {
+		t.Errorf("got %q", got)
+	}
 	if got := strings.Join(cellsort.Words(" Web\u00a0\ufeff1/1\tΟΔΟΣ \n"), "|"); got != "web|1/1|οδος" {
 		t.Errorf("got %s", got)
 	}

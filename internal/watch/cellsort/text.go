@@ -89,6 +89,6 @@ func isCased(r rune) bool {
 // isIgnorable reports whether r does not end a word, such as an apostrophe or a combining accent. It approximates the
 // Unicode property Case_Ignorable.
 func isIgnorable(r rune) bool {
-	return strings.ContainsRune("'.:^`¨·’‘․﹒…", r) ||
+	return strings.ContainsRune("'.:^`¨·’‘․﹒‧", r) ||
 		unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
 }
