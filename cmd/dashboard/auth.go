@@ -21,13 +21,13 @@ type authSettings struct {
 	audiences []string
 
 	proxyPeers   []string
-	proxySecret  string // Path of the file with the secret of the proxy.
+	proxySecret  string // path of the file with the secret
 	userHeader   string
 	groupsHeader string
 
 	oidc       auth.OIDCOptions
-	oidcSecret string // Path of the file with the client secret.
-	oidcCA     string // Path of the PEM file with the provider's certificate authorities.
+	oidcSecret string // path of the file with the client secret
+	oidcCA     string // path of a PEM file
 }
 
 func (s *authSettings) addFlags(flags *pflag.FlagSet) {
@@ -64,8 +64,6 @@ func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 		"With --auth proxy: the header with the user's groups, separated by commas.")
 }
 
-// identifiesUsers reports whether --auth has a value other than "none". With "none", the program can listen only on
-// loopback addresses.
 func (s *authSettings) identifiesUsers() bool { return s.mode != auth.None }
 
 func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
@@ -131,7 +129,6 @@ func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 	return o, err
 }
 
-// proxy validates the flags of the trusted proxy, reads the file with its secret, and stores the results in o.
 func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error) {
 	if len(s.proxyPeers) == 0 && s.proxySecret == "" {
 		return &usageError{
@@ -171,9 +168,8 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 	return nil
 }
 
-// warnAboutWideRanges logs a warning for each address range of a proxy that is larger than the usual pod network of
-// one node: a /24 for IPv4, or a /64 for IPv6. The parameter flag is the name of the flag that contains the ranges.
-// The parameter risk describes what an attacker in such a range can do.
+// warnAboutWideRanges logs a warning for each address range that is larger than the usual pod network of one node: a
+// /24 for IPv4, or a /64 for IPv6.
 func warnAboutWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, risk string) {
 	for _, prefix := range ranges {
 		minBits := 24
@@ -187,8 +183,6 @@ func warnAboutWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, r
 	}
 }
 
-// parseRanges parses address ranges such as 192.0.2.0/24. It refuses a range that contains all addresses. The
-// parameter flag is the name of the flag that contains the ranges, for error messages.
 func parseRanges(flag string, texts []string) ([]netip.Prefix, error) {
 	var ranges []netip.Prefix
 	for _, text := range texts {
@@ -207,8 +201,6 @@ func parseRanges(flag string, texts []string) ([]netip.Prefix, error) {
 	return ranges, nil
 }
 
-// readCertPool reads PEM certificates from a file. The parameter flag is the name of the flag that contains the path
-// of the file, for error messages.
 func readCertPool(flag, file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -221,8 +213,6 @@ func readCertPool(flag, file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// readSecret returns the content of a file without its trailing line break. The parameter flag is the name of the
-// flag that contains the path of the file, for error messages.
 func readSecret(flag, file string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"log/slog"
 )
 
-// clientLog is the log handler for client-go. It logs canceled requests to the API server at debug level. They are
-// not errors: they are canceled when the browser that needed them disconnects.
+// clientLog logs canceled requests of client-go at debug level. They are not errors: the browser that needed them has
+// disconnected.
 type clientLog struct{ slog.Handler }
 
-// Handle passes a record to the wrapped handler. A record with the error context.Canceled gets the level debug.
+// Handle passes a record to the wrapped handler.
 func (c clientLog) Handle(ctx context.Context, record slog.Record) error {
 	record.Attrs(func(attr slog.Attr) bool {
 		if err, ok := attr.Value.Any().(error); ok && errors.Is(err, context.Canceled) {

@@ -14,15 +14,12 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// clusterTarget contains the address and credentials of an API server, the name of its cluster on the page, and the
-// namespace that the page shows first. An empty namespace means all namespaces.
 type clusterTarget struct {
 	config    *rest.Config
 	name      string
 	namespace string
 }
 
-// findCluster finds the API server as kubectl does: by flags, a kubeconfig, or the service account of the pod.
 func findCluster(kube *genericclioptions.ConfigFlags) (clusterTarget, error) {
 	loader := kube.ToRawKubeConfigLoader()
 	raw, err := loader.RawConfig()
@@ -57,8 +54,6 @@ func (f clusterTarget) warn(log *slog.Logger) {
 	}
 }
 
-// triedFiles returns the kubeconfig files that were searched for a cluster. With each file, it returns why the file
-// contains no usable cluster.
 func triedFiles(loader clientcmd.ClientConfig) []string {
 	var all []string
 	for _, file := range loader.ConfigAccess().GetLoadingPrecedence() {
@@ -71,7 +66,6 @@ func triedFiles(loader clientcmd.ClientConfig) []string {
 	return all
 }
 
-// requestTimeout parses the flag --request-timeout, a number of seconds or a duration such as 2m. 0 means no timeout.
 func (s *settings) requestTimeout() (time.Duration, error) {
 	timeout, err := clientcmd.ParseTimeout(*s.kube.Timeout)
 	if err != nil {

@@ -13,18 +13,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Each setting takes its value from the first of these sources that sets it: the command line, the environment, the
-// file of --config, the default. kubectl's flags can be set only on the command line, because kubectl's own
-// environment variables and kubeconfig provide the same settings.
+// The precedence is: command line, environment, file of --config, default. kubectl's flags can be set only on the
+// command line, because kubectl has its own variables.
 
-// kubectlAnnotation marks the flags of kubectl, such as --context and --kubeconfig.
 const kubectlAnnotation = "kubectl"
 
-// configFlag is the name of the flag for the configuration file. The file itself cannot set this flag.
 const configFlag = "config"
 
-// ownFlags returns all flags except kubectl's, by name. The environment and the configuration file can set these
-// flags.
 func ownFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
 	all := make(map[string]*pflag.Flag)
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -35,14 +30,13 @@ func ownFlags(flags *pflag.FlagSet) map[string]*pflag.Flag {
 	return all
 }
 
-// environmentName returns the name of the environment variable for a flag, such as GLASSHOUSE_LISTEN for listen.
 func environmentName(flag string) string {
 	return "GLASSHOUSE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// configure reads the environment and the configuration file, and sets the flags that are not on the command line. An
-// empty variable counts as unset, because a Kubernetes manifest can unset a setting only with an empty value. Unknown
-// variables are ignored, because Kubernetes creates variables such as GLASSHOUSE_PORT for a Service.
+// configure sets flags from the environment and the configuration file. Empty variables count as unset, for
+// Kubernetes manifests. Unknown ones are ignored, because Kubernetes creates variables such as GLASSHOUSE_PORT for a
+// Service.
 func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 	all := ownFlags(flags)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -97,15 +91,13 @@ func setFlag(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
 	return slice.Replace(list)
 }
 
-// readConfig parses the YAML of the configuration file. It returns each scalar as a string, and each list as a
-// []string, in the form that flags accept.
 func readConfig(text []byte) (map[string]any, error) {
 	document, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return nil, fmt.Errorf("not valid YAML: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.UseNumber() // Keeps the number 1000000 unchanged; as a float64, it would become 1e+06.
+	decoder.UseNumber() // keeps 1000000 unchanged; as a float64, it would become 1e+06
 	var settings map[string]any
 	if err := decoder.Decode(&settings); err != nil {
 		return nil, fmt.Errorf("settings must be a YAML mapping, such as \"listen: 127.0.0.1:8080\": %w", err)

@@ -21,10 +21,9 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// loginTimeout is the maximum duration of the login command of a kubeconfig context.
 const loginTimeout = 30 * time.Second
 
-// contextSwitcher switches the dashboard between the contexts of the kubeconfig. One context is shown at a time.
+// contextSwitcher switches between the contexts of the kubeconfig. One context is shown at a time.
 type contextSwitcher struct {
 	kube *genericclioptions.ConfigFlags
 	open func(clusterTarget) (*watch.Cluster, error)
@@ -32,16 +31,14 @@ type contextSwitcher struct {
 	log  *slog.Logger
 }
 
-// nextCluster is the cluster to switch to. The method run closes the channel done after the switch.
 type nextCluster struct {
 	request.ClusterInfo
 
 	done chan struct{}
 }
 
-// hasClusterFlags reports whether the command line has kubectl flags that describe one cluster or identity, such as
-// --server or --token. With such a flag, users cannot switch to another cluster, because that cluster must not
-// receive these credentials.
+// hasClusterFlags reports whether kubectl flags describe one cluster or identity, such as --server or --token. Users
+// then cannot switch: another cluster must not receive these credentials.
 func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 	allowed := []string{"kubeconfig", "context", "namespace", "request-timeout", "cache-dir", "disable-compression"}
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -51,8 +48,7 @@ func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 	return hasOther
 }
 
-// switchable returns the contexts that users can switch between. It returns nil if there are fewer than two, for
-// example in a pod.
+// switchable returns nil if there are fewer than two contexts, for example in a pod.
 func (c *contextSwitcher) switchable() *request.Contexts {
 	if all, err := c.listContexts(); err != nil || len(all) < 2 {
 		return nil
@@ -60,8 +56,8 @@ func (c *contextSwitcher) switchable() *request.Contexts {
 	return &request.Contexts{List: c.listContexts, Switch: c.switchTo}
 }
 
-// configFor returns the kubectl flags for a context. It omits flags such as --server and --token, because they apply
-// only to the cluster of the command line. An empty name selects the current context of the kubeconfig.
+// configFor returns the kubectl flags for a context, without flags such as --server and --token. An empty name
+// selects the current context.
 func (c *contextSwitcher) configFor(name string) *genericclioptions.ConfigFlags {
 	kube := genericclioptions.NewConfigFlags(true)
 	kube.KubeConfig, kube.Timeout, kube.DisableCompression = c.kube.KubeConfig, c.kube.Timeout,
@@ -70,7 +66,6 @@ func (c *contextSwitcher) configFor(name string) *genericclioptions.ConfigFlags 
 	return kube
 }
 
-// listContexts returns the contexts of the kubeconfig in alphabetical order. Each call reads the kubeconfig again.
 func (c *contextSwitcher) listContexts() ([]request.Context, error) {
 	raw, err := c.configFor("").ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
@@ -86,8 +81,7 @@ func (c *contextSwitcher) listContexts() ([]request.Context, error) {
 	return all, nil
 }
 
-// switchTo makes the cluster of a context the active one. It checks that credentials for the API server are
-// available, but not whether the API server responds.
+// switchTo switches to a context. It checks that credentials are available, but not whether the API server responds.
 func (c *contextSwitcher) switchTo(ctx context.Context, name string) error {
 	target, err := findCluster(c.configFor(name))
 	if err != nil {
@@ -106,15 +100,14 @@ func (c *contextSwitcher) switchTo(ctx context.Context, name string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	<-next.done // The method run closes this channel right after it has switched to the cluster.
+	<-next.done
 	return nil
 }
 
-// errNotSent is the error of the dialer that the function credentials uses. This dialer never opens a connection.
+// errNotSent is the error of a dialer that never opens a connection.
 var errNotSent = errors.New("no connection to the API server")
 
-// credentials checks that credentials for an API server can be obtained, for example from a login command. It sends
-// no request to the API server.
+// credentials checks that credentials can be obtained, for example from a login command. It sends no request.
 func credentials(ctx context.Context, config *rest.Config) error {
 	config = rest.CopyConfig(config)
 	config.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errNotSent }
@@ -123,8 +116,7 @@ func credentials(ctx context.Context, config *rest.Config) error {
 		return fmt.Errorf("set up the connection to the API server: %w", err)
 	}
 	result := make(chan error, 1)
-	// client-go waits for the login command without a time limit, and ignores ctx. The goroutine ends with the
-	// command.
+	// client-go waits for the login command without a time limit, and ignores ctx.
 	go func() { result <- client.RESTClient().Get().AbsPath("/version").MaxRetries(0).Do(ctx).Error() }()
 	select {
 	case err := <-result:
@@ -143,13 +135,13 @@ func clusterInfo(f clusterTarget, cluster *watch.Cluster) request.ClusterInfo {
 	return request.ClusterInfo{Cluster: cluster, Name: f.name, Server: f.config.Host, Namespace: f.namespace}
 }
 
-// run runs the active cluster until ctx ends. The parameter cluster is the first active cluster. A switch starts the
-// next cluster before it stops the previous one, so that no page waits for the previous one to stop.
+// run runs the active cluster until ctx ends. A switch starts the next cluster before it stops the previous one, so
+// that no page waits.
 func (c *contextSwitcher) run(ctx context.Context, cluster *watch.Cluster, server *web.Server) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for {
 		clusterCtx, end := context.WithCancel(ctx)
-		run := cluster.Run // A switch changes the variable cluster, so the goroutine needs this copy.
+		run := cluster.Run // a copy, because a switch changes the variable cluster
 		group.Go(func() error { return run(clusterCtx) })
 		select {
 		case <-ctx.Done():

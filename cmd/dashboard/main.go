@@ -16,13 +16,12 @@ func main() {
 	os.Exit(code)
 }
 
-// setHTTP2Timeouts makes client-go detect a broken connection to the API server within 20 s, instead of 45 s
-// (k8s.io/apimachinery/pkg/util/net). Until then, the page shows old data as live. client-go reads these timeouts
-// only from environment variables. Variables that are already set keep their values.
+// setHTTP2Timeouts makes client-go detect a broken connection within 20 s, instead of 45 s
+// (k8s.io/apimachinery/pkg/util/net). Until then, the page shows old data as live.
 func setHTTP2Timeouts() {
 	for _, name := range []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS", "HTTP2_PING_TIMEOUT_SECONDS"} {
 		if os.Getenv(name) == "" {
-			_ = os.Setenv(name, "10") // Setenv fails only for an invalid name.
+			_ = os.Setenv(name, "10")
 		}
 	}
 }

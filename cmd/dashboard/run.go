@@ -26,14 +26,12 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// settings contains the values of all flags. The field kube contains those of kubectl. The other fields contain the
-// program's own.
 type settings struct {
 	kube       *genericclioptions.ConfigFlags
 	listen     string
 	metrics    string
-	listenSet  bool // Whether --listen is set. If not, and the default port is in use, the program uses a free port.
-	clusterSet bool // Whether a flag specifies a cluster or credentials, such as --server; see hasClusterFlags.
+	listenSet  bool // Without --listen, the program can use another port than the default.
+	clusterSet bool
 	pageRows   int
 	logLevel   string
 	logFormat  string
@@ -44,7 +42,7 @@ type settings struct {
 	sharing    sharingSettings
 }
 
-// run runs the program and returns its exit code: 0 after a normal end, 1 for an error, 2 for a usage error.
+// run returns the exit code: 0 after a normal end, 1 for an error, 2 for a usage error.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	command := newCommand(stderr) //nolint:contextcheck // cobra passes the context on.
 	command.SetArgs(args)
@@ -54,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	_, _ = fmt.Fprintf(stderr, "dashboard: %v\n", err) // A failed write to stderr cannot be reported.
+	_, _ = fmt.Fprintf(stderr, "dashboard: %v\n", err)
 	if usage := new(usageError); errors.As(err, &usage) {
 		return 2
 	}
@@ -213,8 +211,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		slog.String("url", address), slog.String("cluster", first.name), slog.String("server", first.config.Host),
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	// The probe endpoints stay available while the page server shuts down. During that time, the readiness probe
-	// fails.
+	// Probes stay available during the shutdown, so that the readiness probe can fail.
 	probeCtx, endProbes := context.WithCancel(context.WithoutCancel(ctx))
 	defer endProbes()
 	if s.metrics != "" {
@@ -227,7 +224,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	group.Go(func() error { return handler.Run(ctx) })
 	log.LogAttrs(ctx, slog.LevelInfo, "serving", attrs...)
-	// This line is for people. The log contains the same data for programs.
+	// For people; the log contains the same data for programs.
 	_, _ = fmt.Fprintf(stdout, "Glasshouse shows %s at %s\n", first.name, address)
 	group.Go(func() error { return switcher.run(ctx, cluster, server) })
 	group.Go(func() error { return authority.Run(ctx) })
@@ -242,25 +239,22 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// open listens on the address of --listen. If the flag is not set and the default port is not available, open uses a
-// free port.
+// open uses a free port if --listen is not set and the default port is in use.
 func (s *settings) open(ctx context.Context) (net.Listener, error) {
 	listener, err := listenOn(ctx, "--listen", s.listen, s.auth.identifiesUsers())
 	if usage := new(usageError); err != nil && !s.listenSet && !errors.As(err, &usage) {
-		host, _, _ := net.SplitHostPort(s.listen) // listenOn has validated s.listen.
+		host, _, _ := net.SplitHostPort(s.listen)
 		return listenOn(ctx, "--listen", net.JoinHostPort(host, "0"), s.auth.identifiesUsers())
 	}
 	return listener, err
 }
 
-// listenOn listens on an address. The parameter flag is the name of the flag that contains the address, for error
-// messages. If allowAny is false, the address must be a loopback address. In this case, there is no login, so every
-// client that can connect to the port sees what this program is permitted to see.
+// listenOn requires a loopback address if allowAny is false: without a login, every client that can connect sees the
+// cluster.
 func listenOn(ctx context.Context, flag, address string, allowAny bool) (net.Listener, error) {
 	if err := checkAddress(flag, address); err != nil {
 		return nil, err
 	}
-	// checkAddress has validated the address, so SplitHostPort succeeds.
 	if host, _, _ := net.SplitHostPort(address); !allowAny && !isLoopback(host) {
 		return nil, &usageError{fmt.Errorf("%s %q would show the cluster without a login to anyone who can connect: "+
 			"set --auth token, oidc or proxy, or listen on 127.0.0.1, [::1] or localhost and connect through "+

@@ -15,8 +15,7 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// addressRisk describes, for a log message, the risk of a wide address range of trusted proxies. These proxies send
-// the addresses of clients, but not the names of users.
+// addressRisk describes the risk of a wide range of trusted proxies that send client addresses, but not user names.
 const addressRisk = "any client in the range can claim any address, in rate limits and in the audit log"
 
 type servingSettings struct {
@@ -48,7 +47,6 @@ func (s *servingSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.key, "tls-key", "", "The PEM file with the key of --tls-cert.")
 }
 
-// fill validates the flags for serving pages, and stores the results in options.
 func (s *servingSettings) fill(options *web.Options, log *slog.Logger) (err error) {
 	if options.Boundary, err = web.NewBoundary(s.hosts, s.origins); err != nil {
 		return &usageError{err}
@@ -81,9 +79,8 @@ func (s *servingSettings) scheme() string {
 	return "http"
 }
 
-// listenForProbes listens for requests for metrics and probes. It accepts any address, because the kubelet and
-// Prometheus connect to the address of the pod. Metrics and probes reveal nothing about the objects of a cluster. The
-// same server sends other content, such as Go profiles, only on a loopback address.
+// listenForProbes accepts any address, because the kubelet and Prometheus connect to the pod's address. Go profiles
+// are served only on a loopback address.
 func listenForProbes(ctx context.Context, address string) (net.Listener, error) {
 	const flag = "--metrics-listen"
 	if err := checkAddress(flag, address); err != nil {

@@ -38,7 +38,6 @@ func (s *sharingSettings) addFlags(flags *pflag.FlagSet) {
 		"With --auth token, oidc or proxy: groups whose members may list and revoke the links of others.")
 }
 
-// open opens the store of share links. The parameter mode is the value of the flag --auth.
 func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, error) {
 	identified := mode != auth.None && mode != auth.SharedIdentity
 	if len(s.admins) > 0 && !identified {
@@ -53,8 +52,7 @@ func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, err
 	return share.Open(share.Options{Dir: s.dataDir, DropAnonymous: identified, Log: log})
 }
 
-// lockDataDir locks the directory of --data-dir, so that no other dashboard uses it. The lock ends when the result is
-// closed.
+// lockDataDir locks the directory of --data-dir against other dashboards, until the result is closed.
 func (s *sharingSettings) lockDataDir(ctx context.Context, log *slog.Logger) (io.Closer, error) {
 	if s.dataDir == "" {
 		return io.NopCloser(nil), nil
@@ -122,7 +120,7 @@ func newShareCommand() *cobra.Command {
 	return command
 }
 
-// exactArgs returns the same check as cobra.ExactArgs, but its error is a usageError.
+// exactArgs is like cobra.ExactArgs, but its error is a usageError.
 func exactArgs(n int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -161,8 +159,6 @@ func (s *shareSettings) client() (*share.Client, error) {
 	return c, err
 }
 
-// authorities returns the certificate authorities in the file of --server-ca, or nil for those of the operating
-// system. It returns an error if --server-ca is set, but the URL in the parameter server is not an https URL.
 func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 	if s.serverCA == "" {
 		return nil, nil
@@ -173,7 +169,7 @@ func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 	return readCertPool("--server-ca", s.serverCA)
 }
 
-// create creates a share link. It writes only the URL to stdout, so that scripts can use it.
+// create writes only the URL of the new link to stdout, so that scripts can use it.
 func (s *shareSettings) create(command *cobra.Command) error {
 	if len(s.resources) == 0 {
 		return &usageError{errors.New("--resource is missing: set the resources to share, such as --resource core/v1/pods")}
@@ -209,7 +205,6 @@ func (s *shareSettings) create(command *cobra.Command) error {
 	return err
 }
 
-// parts returns what the link shares: one watch.Part for each --resource, restricted by the other flags.
 func (s *shareSettings) parts() []watch.Part {
 	parts := make([]watch.Part, len(s.resources))
 	for n, resource := range s.resources {
@@ -223,8 +218,6 @@ func (s *shareSettings) parts() []watch.Part {
 
 func isEvents(resource string) bool { return strings.HasSuffix(resource, "/events") }
 
-// startPage returns the path of the page that a share link opens. It depends on the first resource that the link
-// shares.
 func startPage(first *watch.Part) string {
 	if first.Name != "" && strings.Count(first.Resource, "/") == 2 {
 		namespace := "_"
@@ -260,7 +253,7 @@ func (s *shareSettings) list(command *cobra.Command) error {
 
 func writeShares(out io.Writer, shares []share.Document, now time.Time) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	// Ignore errors here, because Flush returns them.
+	// Flush returns the errors of these writes.
 	_, _ = fmt.Fprintln(table, "ID\tENDS IN\tVIEWERS\tLAST USED\tCREATOR\tOPENS\tNOTE")
 	for i := range shares {
 		d := &shares[i]

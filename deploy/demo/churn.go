@@ -11,8 +11,6 @@ import (
 	"glasshouse/deploy/demo/internal/cluster"
 )
 
-// churn implements `demo churn`: it reads the flags, changes pods of a running cluster, and prints the number of
-// changes.
 func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("demo churn", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -25,7 +23,7 @@ func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return nil
 	}
 	if err != nil {
-		return cluster.ExitError{Code: 2} // Parse has already printed the error
+		return cluster.ExitError{Code: 2}
 	}
 	if flags.NArg() > 0 || *pods <= 0 || *rate <= 0 || *duration <= 0 {
 		return errors.New("--pods, --rate and --for must be positive, and there are no other arguments")

@@ -1,10 +1,8 @@
-// Command demo runs a complete Kubernetes cluster from one executable. `demo up` starts etcd, kube-apiserver,
-// kube-controller-manager, kube-scheduler and kwok (a kubelet simulator) as separate processes. They listen on
-// loopback addresses only. It then creates the workload of a fictional company. The control plane is real, but no
+// Command demo runs a complete Kubernetes cluster from one executable. `demo up` starts etcd, the Kubernetes control
+// plane and kwok (a kubelet simulator) as separate processes on loopback addresses. The control plane is real, but no
 // container runs.
 //
-// Build it with deploy/demo/build.sh. The script sets the Kubernetes version that the API server reports and that
-// kubectl parses.
+// Build it with deploy/demo/build.sh, which sets the Kubernetes version that the API server reports.
 package main
 
 import (
@@ -47,7 +45,7 @@ func main() {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		_, _ = fmt.Fprint(stderr, usage) // a failed write to stderr cannot be reported
+		_, _ = fmt.Fprint(stderr, usage)
 		return cluster.ExitError{Code: 2}
 	}
 	switch args[0] {
@@ -59,7 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		_, err := fmt.Fprint(stdout, usage)
 		return err
 	default:
-		_, _ = fmt.Fprint(stderr, usage) // a failed write to stderr cannot be reported
+		_, _ = fmt.Fprint(stderr, usage)
 		return fmt.Errorf("unknown command %q", args[0])
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // withSignals returns a context that the first SIGINT or SIGTERM cancels, with a cluster.SignalError as the cause. A
-// second signal immediately ends this process and its child processes.
+// second signal ends all processes immediately.
 func withSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)

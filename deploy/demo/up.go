@@ -12,8 +12,6 @@ import (
 	"glasshouse/deploy/demo/internal/cluster"
 )
 
-// up implements `demo up`: it reads the flags, and runs the cluster until a signal arrives or the user's command has
-// ended.
 func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	opts := cluster.Options{Stdin: os.Stdin, Stdout: stdout, Stderr: stderr}
 	flags := flag.NewFlagSet("demo up", flag.ContinueOnError)
@@ -44,7 +42,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return nil
 	}
 	if err != nil {
-		return cluster.ExitError{Code: 2} // Parse has already printed the error
+		return cluster.ExitError{Code: 2}
 	}
 	if opts.Nodes < 0 || opts.Pods < 0 || opts.ChangesPerMinute < 0 {
 		return errors.New("--nodes, --pods and --life must be 0 or more")

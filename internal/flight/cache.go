@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Cache caches results of type A by key. Concurrent callers with the same key share one request. Later callers get
-// the cached result if it is recent enough for them (see Get). All methods are safe for concurrent use.
+// Cache caches results by key. Concurrent callers with the same key share one request.
 type Cache[K comparable, A any] struct {
 	maxEntries int
 	maxAge     time.Duration
@@ -18,8 +17,8 @@ type Cache[K comparable, A any] struct {
 	entries map[K]*call[A]
 }
 
-// New returns a Cache of at most maxEntries results. This limit exists because clients can request any number of
-// keys. maxAge is the age after which no caller of Get accepts a result. A full cache drops older results first.
+// New returns a Cache of at most maxEntries results, because clients can request any number of keys. A full cache
+// first drops results older than maxAge.
 func New[K comparable, A any](maxEntries int, maxAge time.Duration) *Cache[K, A] {
 	return &Cache[K, A]{maxEntries: maxEntries, maxAge: maxAge, entries: make(map[K]*call[A])}
 }
@@ -31,12 +30,10 @@ func (s *Cache[K, A]) Len() int {
 	return len(s.entries)
 }
 
-// call is a cache entry with its request, which is either in progress or complete.
 type call[A any] struct {
 	done  chan struct{}
 	value A
-	// startedAt is the start time of the request. It is zero while the request is in progress, and if the caller that
-	// sent the request was canceled. In these cases, the field value is not valid.
+	// Zero while the request is in progress, and after its cancellation; the field value is then not valid.
 	startedAt time.Time
 }
 
@@ -49,9 +46,8 @@ func (a *call[A]) pending() bool {
 	}
 }
 
-// Get returns the cached result for a key if the function isFresh accepts it. isFresh gets the result and the start
-// time of its request. Otherwise, Get waits for the request in progress for this key, or calls the function request
-// if there is none. If ctx ends before that, ok is false.
+// Get returns the cached result if isFresh accepts it and the start time of its request. Otherwise, it waits for the
+// request in progress, or sends a new one. ok is false if ctx ends before that.
 func (s *Cache[K, A]) Get(
 	ctx context.Context, key K, isFresh func(A, time.Time) bool, request func(context.Context) A,
 ) (value A, ok bool) {
@@ -81,8 +77,7 @@ func (a *call[A]) run(ctx context.Context, request func(context.Context) A) {
 	}
 }
 
-// join returns the cache entry for a key if its request is in progress, or if the function isFresh accepts its
-// result. Otherwise, join adds a new entry, and isLeader is true: the caller must then send the request.
+// join returns a usable cache entry. If isLeader is true, the entry is new and the caller must send the request.
 func (s *Cache[K, A]) join(key K, isFresh func(A, time.Time) bool) (a *call[A], isLeader bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,8 +92,8 @@ func (s *Cache[K, A]) join(key K, isFresh func(A, time.Time) bool) (a *call[A], 
 	return a, true
 }
 
-// makeRoomLocked drops entries until the cache is at most three quarters full. It first drops entries older than
-// maxAge, then those older than maxAge/8, then others. It never drops an entry whose request is in progress.
+// makeRoomLocked drops entries until the cache is at most three quarters full, the oldest first. It keeps entries
+// with a request in progress.
 func (s *Cache[K, A]) makeRoomLocked() {
 	for _, maxAge := range []time.Duration{s.maxAge, s.maxAge / 8, 0} {
 		maps.DeleteFunc(s.entries, func(_ K, a *call[A]) bool { return !a.pending() && time.Since(a.startedAt) >= maxAge })

@@ -10,62 +10,55 @@ import (
 )
 
 const (
-	// stalledAfter is the delay after which a response counts as stalled: its client reads it too slowly (see
-	// Response.Behind). Stalled responses are aborted while another caller waits for memory.
+	// stalledAfter is the delay after which a response counts as stalled, because its client reads too slowly. It is
+	// aborted if another caller waits for memory.
 	stalledAfter = 500 * time.Millisecond
-	// minRate is the speed in bytes per second at which clients must read when a caller starts to wait for memory.
-	// This speed doubles for each second of waiting, up to maxRate.
+	// minRate is the speed, in bytes per second, at which clients must read while a caller waits for memory. It
+	// doubles each second, up to maxRate.
 	minRate, maxRate = 32 << 10, 1 << 20
-	// checkInterval is the interval between checks for stalled responses. The checks run only while a caller waits
-	// for memory.
-	checkInterval = 100 * time.Millisecond
-	// maxAborts is the maximum number of responses that one check aborts for each waiting caller.
+	checkInterval    = 100 * time.Millisecond
+	// maxAborts applies to one check and one waiting caller.
 	maxAborts = 8
-	// One caller can use 1/callerFraction of a Budget, and one group of callers 1/groupFraction. If one user or the
-	// guests of one share link attack the program, at least half of the Budget therefore remains for others.
+	// One caller can use 1/callerFraction of a Budget, and one group 1/groupFraction. Half of the Budget therefore
+	// remains during an attack by one user or share link.
 	callerFraction, groupFraction = 4, 2
 )
 
-// Caller identifies a client whose memory is counted separately, such as a user or an address.
+// Caller identifies a client whose memory is counted separately.
 type Caller struct {
-	Key   string // Identifies the caller, such as a user, or a guest of a share link at one address.
-	Group string // Identifies callers that share a second limit, such as all guests of one share link; empty: none.
+	Key   string // a user, an address, or a viewer of a share link at one address
+	Group string // callers with a common second limit, such as all viewers of one share link; empty for none
 }
 
-// Response is an HTTP response or a WebSocket message that a Budget can observe and abort. The response uses reserved
-// memory until its client has read all of it.
+// Response is an HTTP response or a WebSocket message that uses memory until its client has read all of it.
 type Response interface {
-	// Behind returns how far the client is behind in reading the response. The result is the longer of two durations:
-	// the time during which the client has read nothing, and its delay compared with a client that reads at the given
-	// rate (bytes per second). The result is 0 while the response is still being built.
+	// Behind returns how far the client is behind: the time without any progress, or the delay compared with the
+	// given rate (bytes per second). It is 0 while the response is being built.
 	Behind(rate int64) time.Duration
 	// Abort makes the response end soon, which releases its Reservation. Abort does not block.
 	Abort()
 }
 
-// Budget limits the memory of all responses together, in bytes. It is safe for concurrent use.
+// Budget limits the memory of all responses together, in bytes.
 //
-// One caller can use at most a quarter of the Budget. While a caller waits for memory, stalled responses (see
-// Response.Behind) are aborted: its own, and those of callers that use more than their fair share. A client that
-// reads nothing therefore delays others for little more than stalledAfter (500 ms). A client that reads slowly delays
-// others for a few seconds.
+// While a caller waits for memory, stalled responses are aborted: its own, and those of callers above their fair
+// share. A client that reads nothing delays others for little more than stalledAfter (500 ms).
 type Budget struct {
 	total   int64
 	limiter Limiter
 
 	mu           sync.Mutex
 	reservations map[*Reservation]struct{}
-	waiting      map[string]need // Memory for which callers wait, by Caller.Key.
-	checking     *time.Timer     // Timer for the next check; nil while no caller waits.
+	waiting      map[string]need
+	checking     *time.Timer
 }
 
 type need struct {
-	responses int   // Number of responses of the caller that wait for memory.
-	bytes     int64 // Size of the largest of these responses, including those that no longer wait.
+	responses int
+	bytes     int64 // size of the largest response since the caller began to wait
 	since     time.Time
 }
 
-// rate returns the number of bytes per second that each client must read while this caller waits for memory.
 func (n *need) rate() int64 {
 	rate := int64(minRate)
 	for waited := time.Since(n.since); waited >= time.Second && rate < maxRate; waited -= time.Second {
@@ -80,7 +73,7 @@ type Reservation struct {
 	budget   *Budget
 	caller   Caller
 	response Response
-	aborted  bool // Whether the response was selected to be aborted. Guarded by budget.mu.
+	aborted  bool // selected to be aborted; guarded by budget.mu
 }
 
 // NewBudget returns a Budget of the given number of bytes.
@@ -88,16 +81,14 @@ func NewBudget(total int64) *Budget {
 	return &Budget{total: total, reservations: make(map[*Reservation]struct{}), waiting: make(map[string]need)}
 }
 
-// Used returns the number of bytes that are reserved.
+// Used returns the number of reserved bytes.
 func (b *Budget) Used() int64 { return b.limiter.Used(totalKey) }
 
-// totalKey is the Limiter key of all reservations together. It differs from the keys of callers and groups, because
-// those have a prefix.
+// totalKey differs from the keys of callers and groups, because those have a prefix.
 const totalKey = ""
 
-// Reserve reserves memory in bytes for a response of a caller. It waits until the bytes are available. If ctx ends
-// first, it returns the error of ctx. If the number of bytes is larger than the maximum for one caller, Reserve
-// reserves this maximum instead.
+// Reserve reserves bytes for a response, or waits until ctx ends. More than the maximum for one caller is reduced to
+// this maximum.
 func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, response Response) (*Reservation, error) {
 	limits := []Limit{{"caller " + caller.Key, b.total / callerFraction}, {totalKey, b.total}}
 	if caller.Group != "" {
@@ -119,7 +110,7 @@ func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, respon
 	return r, nil
 }
 
-// Release frees the reserved bytes. On a nil Reservation, or after the first call, it does nothing.
+// Release frees the reserved bytes. On a nil Reservation, and after the first call, it does nothing.
 func (r *Reservation) Release() {
 	if r == nil {
 		return
@@ -130,24 +121,20 @@ func (r *Reservation) Release() {
 	r.lease.Release()
 }
 
-// Resize changes the number of reserved bytes to the given number. It does not wait, and it can exceed the limits. On
-// a nil Reservation, it does nothing.
+// Resize sets the number of reserved bytes without waiting, even above the limits. A nil Reservation is allowed.
 func (r *Reservation) Resize(bytes int64) {
 	if r != nil {
 		r.lease.Resize(bytes)
 	}
 }
 
-// Grow increases the number of reserved bytes by the given number. It does not wait, and it can exceed the limits. On
-// a nil Reservation, it does nothing.
+// Grow increases the number of reserved bytes without waiting, even above the limits. A nil Reservation is allowed.
 func (r *Reservation) Grow(bytes int64) {
 	if r != nil {
 		r.lease.Grow(bytes)
 	}
 }
 
-// wait records that the caller waits for the given number of bytes, until the returned function done is called. In
-// the meantime, stalled responses are aborted to free memory.
 func (b *Budget) wait(caller string, bytes int64) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -171,7 +158,6 @@ func (b *Budget) wait(caller string, bytes int64) (done func()) {
 	}
 }
 
-// check aborts stalled responses. It schedules the next check if callers wait for memory.
 func (b *Budget) check() {
 	for _, r := range b.selectStalled() {
 		r.response.Abort()
@@ -185,11 +171,8 @@ func (b *Budget) check() {
 	b.checking.Reset(checkInterval)
 }
 
-// selectStalled returns the stalled responses that the method check must abort. For each waiting caller, it selects
-// enough of them to free the needed memory, but at most maxAborts.
-//
-// It selects responses of the waiting caller, and of callers that use more than their fair share, starting with the
-// caller that uses the most memory. A slow client that uses little memory therefore keeps its response.
+// selectStalled returns the stalled responses to abort, up to maxAborts for each waiting caller. It selects from that
+// caller and from callers above their fair share, the largest first.
 func (b *Budget) selectStalled() []*Reservation {
 	waiting, reservations, fairShare := b.snapshot()
 	usedBy := func(caller string) int64 { return b.limiter.Used("caller " + caller) }
@@ -219,8 +202,6 @@ func (b *Budget) selectStalled() []*Reservation {
 	return selected
 }
 
-// snapshot returns the memory for which callers wait, the reservations whose responses are not being aborted, and the
-// fair share of one caller in bytes.
 func (b *Budget) snapshot() (waiting map[string]need, reservations []*Reservation, fairShare int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,10 +1,9 @@
 // Package limit limits what each caller (a user, a share link or an address) uses at the same time.
 //
-// A Limiter counts units in use by key, such as the connections of an address or the bytes of responses. All such
-// limits use a Limiter, so that the same rules decide who waits, in which order, and which requests are refused. A
-// Budget limits bytes that callers share fairly. Rates limit how often something happens.
+// A Limiter counts units in use by key, such as the connections of an address. A Budget limits bytes that callers
+// share fairly. Rates limit how often something happens.
 //
-// No mutex of this package is locked while the package calls a method of a Response.
+// No mutex of this package is locked during a call of a Response's method.
 package limit
 
 import (
@@ -14,8 +13,8 @@ import (
 	"time"
 )
 
-// overdueAfter is the time after which a waiting request is overdue. Before this time, smaller requests can take the
-// free units. After it, free units are kept for the overdue request.
+// overdueAfter is the time after which free units are kept for a waiting request. Before it, smaller requests can
+// take them.
 const overdueAfter = time.Second
 
 // Limit is the maximum number of units in use at the same time under one key.
@@ -24,14 +23,12 @@ type Limit struct {
 	Max int64
 }
 
-// Limiter counts units in use by key, such as the open sockets of each user. The zero value is ready for use. All
-// methods are safe for concurrent use.
+// Limiter counts units in use by key, such as the open sockets of each user. The zero value is ready for use.
 type Limiter struct {
 	mu      sync.Mutex
 	used    map[string]int64
-	waiters []*waiter // Waiting calls of Acquire, in order of arrival.
-	// served contains a number for each caller that got units after waiting. The higher the number, the more recently
-	// the caller got units. served is nil while no caller waits.
+	waiters []*waiter
+	// served contains an ascending number for each caller that got units after waiting.
 	served     map[string]uint64
 	lastServed uint64
 }
@@ -40,7 +37,7 @@ type Limiter struct {
 type Lease struct {
 	limiter *Limiter
 	limits  []Limit
-	units   int64 // Number of units in use; 0 after Release. Guarded by limiter.mu.
+	units   int64 // 0 after Release; guarded by limiter.mu
 }
 
 type waiter struct {
@@ -50,8 +47,8 @@ type waiter struct {
 	granted chan struct{}
 }
 
-// TryAcquire acquires units under all of the given limits without waiting. It returns nil if there are too few free
-// units, or if the free units are kept for a waiting request (see Acquire).
+// TryAcquire acquires units without waiting. It returns nil if too few are free, or if they are kept for a waiting
+// request.
 func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,18 +65,14 @@ func (l *Limiter) tryLocked(units int64, limits []Limit) *Lease {
 	return lease
 }
 
-// Acquire acquires units under all of the given limits. It waits until the units are available. If ctx ends first, it
-// returns the error of ctx. If a request is for more units than its lowest limit, it is reduced to this limit,
-// because otherwise it would wait forever.
+// Acquire acquires units under all of the given limits, or waits until ctx ends. A request above its lowest limit is
+// reduced to this limit.
 //
-// The key of the first limit identifies the caller. Of the waiting callers, the one with the fewest units in use gets
-// units first. A caller with high use therefore does not block a caller with low use. Callers with equal use get
-// units alternately.
+// The key of the first limit identifies the caller. The waiting caller with the fewest units in use is first, so that
+// callers with high use do not block others.
 //
-// A small request can overtake a large request for which there are too few free units. When the large request has
-// waited for overdueAfter, free units are kept for it. If there are several such requests, they are kept for the one
-// that has waited longest. From then on, only callers that use fewer units than the caller of this request can
-// overtake it.
+// A small request can overtake a large one. After overdueAfter, free units are kept for the longest waiting request;
+// then only callers with lower use can overtake it.
 func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*Lease, error) {
 	l.mu.Lock()
 	if lease := l.tryLocked(units, limits); lease != nil {
@@ -99,10 +92,10 @@ func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*L
 	}
 	l.mu.Lock()
 	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == w })
-	// The waiter w is removed. Units that were kept for it can now go to other waiters.
+	// Units that were kept for this waiter can now go to others.
 	l.grantLocked()
 	l.mu.Unlock()
-	// If w got units at the moment when ctx ended, its lease contains them.
+	// The waiter possibly got units when ctx ended.
 	w.lease.Release()
 	return nil, ctx.Err()
 }
@@ -124,15 +117,13 @@ func (le *Lease) Units() int64 {
 	return le.units
 }
 
-// Resize sets the number of units that the lease has in use. It does not wait, and it can exceed the limits. In this
-// case, nothing can be acquired under these limits until enough units are released. Resize to 0 releases the lease
+// Resize sets the number of units in use without waiting, even above the limits. Resize to 0 releases the lease
 // permanently.
 func (le *Lease) Resize(units int64) {
 	le.change(func(int64) int64 { return units })
 }
 
-// Grow increases the number of units that the lease has in use. It does not wait, and it can exceed the limits, like
-// Resize.
+// Grow increases the number of units in use without waiting, even above the limits.
 func (le *Lease) Grow(units int64) {
 	le.change(func(before int64) int64 { return before + units })
 }
@@ -149,8 +140,7 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// Other waiters may get units even if the lease has grown: units that were kept for an overdue waiter go to
-	// waiters whose callers now use fewer units than its caller.
+	// Even growth can free units that were kept for an overdue waiter, for callers that now use less than its caller.
 	l.grantLocked()
 }
 
@@ -175,9 +165,8 @@ func (l *Limiter) fitsLocked(units int64, limits []Limit) bool {
 	return true
 }
 
-// overdueLocked returns the waiter for which free units are kept, or nil if there is none. Of the waiters that have
-// waited for overdueAfter, it is the one that has waited longest. A waiter does not count if its units exceed the
-// limit of its own caller.
+// overdueLocked returns the waiter for which free units are kept, or nil. A waiter does not count if its own caller's
+// limit blocks it.
 func (l *Limiter) overdueLocked() *waiter {
 	for _, w := range l.waiters {
 		if time.Since(w.since) < overdueAfter {
@@ -190,9 +179,8 @@ func (l *Limiter) overdueLocked() *waiter {
 	return nil
 }
 
-// isReservedLocked reports whether a request under the given limits must not take free units, because they are kept
-// for the waiter overdue. This is the case if overdue waits for units under one of the same limits. It is not the
-// case if the request's caller uses fewer units than the caller of overdue.
+// isReservedLocked reports whether units are kept for the waiter overdue, which waits under one of the same limits. A
+// caller with lower use can still take them.
 func (l *Limiter) isReservedLocked(limits []Limit, overdue *waiter) bool {
 	if overdue == nil || len(limits) == 0 || l.used[limits[0].Key] < l.used[overdue.lease.limits[0].Key] {
 		return false
@@ -234,9 +222,8 @@ func (l *Limiter) servedLocked(caller string) {
 	l.served[caller] = l.lastServed
 }
 
-// precedesLocked reports whether the waiter w gets units before the waiter earlier, which arrived before w. The
-// caller with fewer units in use is first. If both callers use the same number, the one whose last units were granted
-// longer ago is first.
+// precedesLocked reports whether w gets units before the waiter earlier: by fewer units in use, then by the older
+// last grant.
 func (l *Limiter) precedesLocked(w, earlier *waiter) bool {
 	key, earlierKey := w.lease.limits[0].Key, earlier.lease.limits[0].Key
 	if l.used[key] != l.used[earlierKey] {

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rates contains rate limiters by key. To limit their memory, there is a fixed number of limiters, and a hash of the
-// key selects one of them. Different keys can therefore share a limiter.
+// Rates contains rate limiters by key. To limit memory, different keys can share a limiter.
 type Rates struct {
 	every    rate.Limit
 	burst    int
@@ -16,8 +15,7 @@ type Rates struct {
 	limiters [4096]atomic.Pointer[rate.Limiter]
 }
 
-// NewRates returns rate limiters. For each key, they allow the given burst (a number of events at once). After that,
-// they allow the given number of events per second.
+// NewRates returns rate limiters with a burst (events at once) and a number of events per second for each key.
 func NewRates(every rate.Limit, burst int) *Rates {
 	return &Rates{every: every, burst: burst, seed: maphash.MakeSeed()}
 }

@@ -1,10 +1,8 @@
 // Package logsample limits how often the same warning or error is logged.
 //
-// Records are of the same kind if the same line of code logs them with the same level, message, route and resource.
-// In each period of one minute, the first 10 records of a kind are logged, and further records are only counted. At
-// the end of the period, one record reports their number, so that readers of the log know about them. Records below
-// slog.LevelWarn are always logged. To limit memory, all kinds after the first maxKinds kinds of a period count as
-// one kind.
+// Records are of the same kind if they have the same line of code, level, message, route and resource. In each
+// minute, the first 10 records of a kind are logged, and the others are counted. One record then reports their
+// number. Records below slog.LevelWarn are always logged.
 package logsample
 
 import (
@@ -20,24 +18,21 @@ const (
 	Period = time.Minute
 	// MaxPerPeriod is the maximum number of records of one kind that are logged in a period.
 	MaxPerPeriod = 10
-	// maxKinds is the maximum number of kinds (groups of similar records) that are counted separately in a period.
-	maxKinds = 500
+	maxKinds     = 500
 )
 
 // kind identifies records that are counted together. The zero value is for all kinds after the first maxKinds.
 type kind struct {
-	pc      uintptr // program counter of the log call
+	pc      uintptr
 	level   slog.Level
 	message string
 	labels  string
 }
 
-// count is the number of records of one kind in the current period. It includes the data for the record that reports
-// this number.
 type count struct {
 	seen    int
-	handler slog.Handler // handler of the newest record of this kind
-	attrs   []slog.Attr  // attributes of the record that are part of the kind
+	handler slog.Handler // of the newest record of this kind
+	attrs   []slog.Attr
 }
 
 type counts struct {
@@ -45,11 +40,10 @@ type counts struct {
 	all map[kind]*count
 }
 
-// Handler is a slog.Handler that passes records to another handler, except records that repeat too often. Its method
-// Run logs the number of suppressed records.
+// Handler passes records to another handler, except records that repeat too often.
 type Handler struct {
 	next   slog.Handler
-	labels string // text of the attributes from WithAttrs that are part of the kind
+	labels string
 	counts *counts
 }
 
@@ -91,7 +85,7 @@ func (h *Handler) Flush(ctx context.Context) {
 		record := slog.NewRecord(time.Now(), k.level, message, k.pc)
 		record.AddAttrs(c.attrs...)
 		record.AddAttrs(slog.Int("suppressed", c.seen-MaxPerPeriod))
-		_ = c.handler.Handle(ctx, record) // the error of a log handler cannot be logged
+		_ = c.handler.Handle(ctx, record)
 	}
 }
 
@@ -100,8 +94,7 @@ func (h *Handler) Enabled(ctx context.Context, level slog.Level) bool {
 	return h.next.Enabled(ctx, level)
 }
 
-// Handle passes a record to the next handler. If too many warnings or errors of the same kind were already logged in
-// this period, Handle only counts the record.
+// Handle passes a record to the next handler, or only counts it.
 func (h *Handler) Handle(ctx context.Context, record slog.Record) error {
 	if record.Level >= slog.LevelWarn && h.suppresses(&record) {
 		return nil
@@ -124,8 +117,6 @@ func (h *Handler) WithGroup(name string) slog.Handler {
 	return &Handler{h.next.WithGroup(name), h.labels, h.counts}
 }
 
-// suppresses counts a record. It reports whether this period already has more than MaxPerPeriod records of the same
-// kind.
 func (h *Handler) suppresses(record *slog.Record) bool {
 	key := kind{record.PC, record.Level, record.Message, h.labels}
 	var attrs []slog.Attr
@@ -152,8 +143,6 @@ func (h *Handler) suppresses(record *slog.Record) bool {
 	return c.seen > MaxPerPeriod
 }
 
-// label returns the text of an attribute that is part of the kind (route or resource), and an empty text for any
-// other attribute.
 func label(attr slog.Attr) string {
 	if attr.Key != "route" && attr.Key != "resource" {
 		return ""

@@ -1,8 +1,6 @@
-// Package notices generates the file THIRD_PARTY_NOTICES. The file lists the third-party software in the program,
-// with its license texts.
+// Package notices generates THIRD_PARTY_NOTICES, the list of third-party software in the program with its licenses.
 //
-// The file is the same on every machine: it contains no path, no date and no Go version. If several components have
-// an identical text, the file contains it once.
+// The file is the same on every machine: it contains no path, no date and no Go version.
 package notices
 
 import (
@@ -17,8 +15,8 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// minCoverage is the minimum percentage of a license file that must match the text of known licenses. The rest can be
-// copyright lines and headings.
+// minCoverage is the minimum percentage of a license file that must match a known license. The rest can be copyright
+// lines.
 const minCoverage = 70
 
 // Component is third-party software in the program: a Go module, an npm package or the Go standard library.
@@ -40,12 +38,10 @@ func (c Component) title() string {
 
 // Text is a license, a notice file or a patent grant of a component.
 type Text struct {
-	File string // path in the component's folder, with slashes
-	Body string // content with LF line ends, without blank lines at the start and the end
+	File string
+	Body string
 }
 
-// readTexts returns the license files in one folder of a component. If the folder does not exist, it returns an
-// error.
 func readTexts(root, folder string) ([]Text, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -72,8 +68,6 @@ func readTexts(root, folder string) ([]Text, error) {
 	return texts, nil
 }
 
-// normalize removes white space at the ends of lines, and blank lines at the start and the end. Files with the same
-// license then have the same text.
 func normalize(text string) string {
 	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 	for i, line := range lines {
@@ -82,8 +76,7 @@ func normalize(text string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// identify returns the SPDX identifiers of the licenses in texts. For an unknown license, it returns an error,
-// because a person must decide about it.
+// identify returns SPDX identifiers. An unknown license is an error, because a person must decide about it.
 func identify(texts []Text) (string, error) {
 	var found []string
 	for _, text := range texts {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Document returns the content of THIRD_PARTY_NOTICES. root is the root folder of the repository. The web page must
-// already be built there.
+// Document returns the content of THIRD_PARTY_NOTICES. root is the root of the repository, where the web page must
+// already be built.
 func Document(ctx context.Context, root string) (string, error) {
 	modules, err := Modules(ctx, root)
 	if err != nil {

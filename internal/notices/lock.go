@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// metafile is the path of the report that esbuild writes about the last build, relative to web/. The build command in
-// web/embed.go sets this path.
+// metafile is the report of the last esbuild run, relative to web/. The build command in web/embed.go sets this path.
 const metafile = "node_modules/.cache/esbuild.json"
 
 const packagesFolder = "node_modules/"
@@ -21,15 +20,13 @@ type packageLock struct {
 	Packages map[string]struct {
 		Version, License string
 		Dev              bool
-		// Dependencies are the direct dependencies of a package. In Packages, the key "" is the web page itself,
-		// whose dependencies are those in package.json.
+		// Direct dependencies. In Packages, the key "" is the web page itself.
 		Dependencies map[string]string
 	}
 }
 
-// LockedPackages returns the npm packages in the web page, without license texts. These are all direct and indirect
-// dependencies in web/package.json. It does not use the report of the bundler, because this report does not list the
-// packages that a published package already contains.
+// LockedPackages returns the direct and indirect dependencies in web/package.json, without license texts. The
+// bundler's report does not list packages inside published packages.
 func LockedPackages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {
@@ -43,9 +40,8 @@ func LockedPackages(root string) ([]Component, error) {
 	return components, nil
 }
 
-// Packages returns the same packages as LockedPackages, with the license texts of the installed packages. It returns
-// an error if the last build contains a package that is not a dependency of web/package.json, or does not contain a
-// direct dependency.
+// Packages returns LockedPackages with license texts. An error means that the build and the dependencies in
+// web/package.json differ.
 func Packages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {
@@ -96,13 +92,11 @@ func (l packageLock) folders() []string {
 	return folders
 }
 
-// nameOf returns the name of the npm package in a folder. For "node_modules/a/node_modules/@b/c", the name is "@b/c".
+// nameOf returns "@b/c" for the folder "node_modules/a/node_modules/@b/c".
 func nameOf(folder string) string {
 	return folder[strings.LastIndex(folder, packagesFolder)+len(packagesFolder):]
 }
 
-// verify returns an error if the last build contains a package that is not a dependency of web/package.json, or does
-// not contain a direct dependency.
 func (l packageLock) verify(root string) error {
 	bundled, err := bundledFolders(root)
 	if err != nil {
@@ -121,7 +115,6 @@ func (l packageLock) verify(root string) error {
 	return nil
 }
 
-// bundledFolders returns the folders of the npm packages from which the bundle contains at least one byte.
 func bundledFolders(root string) (map[string]bool, error) {
 	var report struct {
 		Outputs map[string]struct {
@@ -142,7 +135,6 @@ func bundledFolders(root string) (map[string]bool, error) {
 	return folders, nil
 }
 
-// packageOf returns the folder of the npm package that contains a file. If no package contains the file, ok is false.
 func packageOf(file string) (folder string, ok bool) {
 	folder = regexp.MustCompile(`^.*\bnode_modules/(@[^/]+/)?[^/]+`).FindString(file)
 	return folder, folder != ""

@@ -14,11 +14,9 @@ import (
 	"slices"
 )
 
-// standardLibrary is the name of the component for the Go standard library, which is not a module. In the sorted
-// list, this name is before all module paths.
 const standardLibrary = "Go standard library and runtime"
 
-// platforms returns the platforms (GOOS and GOARCH) of a release. Some modules are linked only for one of them.
+// platforms returns the platforms of a release. Some modules are linked only for one of them.
 func platforms() [][2]string {
 	return [][2]string{
 		{"linux", "amd64"},
@@ -32,7 +30,7 @@ func platforms() [][2]string {
 
 type linkedPackage struct {
 	Dir      string
-	Root     string // folder of its module, or GOROOT
+	Root     string
 	Standard bool
 	Module   *struct {
 		Path, Version string
@@ -40,18 +38,18 @@ type linkedPackage struct {
 	}
 }
 
-// linkedModule contains the folders in which to search for the license files of a module. These are its root folder,
-// and all folders between the root and a linked package, because forked code has a license in its own folder.
+// linkedModule contains the folders with possible license files of a module: its root, and all folders down to a
+// linked package, because forked code has its own license.
 //
-// For the standard library, this is only the root folder. The modules that it contains have the same license. The
-// license of crypto/internal/boring applies only to programs that are built with BoringCrypto.
+// For the standard library, this is only the root. The license of crypto/internal/boring applies only to BoringCrypto
+// builds.
 type linkedModule struct {
 	name, version, root string
 	folders             map[string]bool
 }
 
-// Modules returns the Go standard library, and the Go modules that are linked into cmd/dashboard on at least one
-// platform, sorted by name. It runs the go command in root, which is the root folder of the repository.
+// Modules returns the Go standard library and the Go modules in cmd/dashboard on any platform, sorted by name. It
+// runs the go command in root, the root of the repository.
 func Modules(ctx context.Context, root string) ([]Component, error) {
 	modules := map[string]*linkedModule{}
 	for _, platform := range platforms() {

@@ -9,30 +9,28 @@ import (
 	"glasshouse/internal/watch/resource"
 )
 
-// finder builds the Graph of one object. It is not safe for concurrent use.
 type finder struct {
 	access   *watch.Access
 	resource *resource.Resource
-	kind     string // The resource of f.object, as group/resource.
+	kind     string // group/resource
 	object   objectrefs.Object
 	known    []watch.ResourceStatus
 	lists    []*list
 	graph    Graph
 
-	nodes    map[string]int // Index in graph.Nodes, by node ID.
-	edges    map[Edge]bool  // Existing edges. In these keys, Via is empty.
-	groups   map[group]int  // Number of objects that have a node of their own, by group.
-	withNode []*entry       // All objects with a node: their own, or one that counts similar objects.
+	nodes    map[string]int // index in graph.Nodes, by node ID
+	edges    map[Edge]bool
+	groups   map[group]int
+	withNode []*entry
 	pods     []*entry
-	reads    int // Number of objects that were read individually.
+	reads    int
 	labels   labelSets
 }
 
-// group identifies similar objects: they have the same kind, namespace and owner.
 type group struct {
 	list      *list
 	namespace string
-	owner     string // UID of the first owner. If there is a managing controller, it is the first owner.
+	owner     string // UID of the first owner, which is the managing controller if there is one
 }
 
 func idOf(resource, namespace, name string) string {
@@ -46,8 +44,7 @@ func (f *finder) self() string {
 	return idOf(f.kind, f.object.Namespace, f.object.Name)
 }
 
-// add adds a node, unless the graph already contains a node with this ID or has maxNodes nodes. It reports whether
-// the graph contains the node after the call.
+// add adds a node, up to maxNodes. It reports whether the graph contains the node after the call.
 func (f *finder) add(n Node) bool {
 	if _, ok := f.nodes[n.ID]; ok {
 		return true
@@ -61,8 +58,6 @@ func (f *finder) add(n Node) bool {
 	return true
 }
 
-// link adds an edge between two existing nodes, if the graph does not contain it yet. from and to are the IDs of the
-// nodes. kind and via are the values of the edge's fields Type and Via.
 func (f *finder) link(from, to, kind, via string) {
 	e := Edge{From: from, To: to, Type: kind}
 	if from == to || f.edges[e] {
@@ -73,8 +68,8 @@ func (f *finder) link(from, to, kind, via string) {
 	f.graph.Edges = append(f.graph.Edges, e)
 }
 
-// assignNodes gives each object a node. In each group (objects with the same kind, namespace and owner), the first
-// objects get nodes of their own. The others share one node, which contains their number.
+// assignNodes gives each object a node. The first objects of a group get their own; the others share one, which
+// contains their number.
 func (f *finder) assignNodes(entries []*entry) {
 	entryGroups := make(map[group]bool)
 	for _, e := range entries {
@@ -90,9 +85,9 @@ func (f *finder) assignNodes(entries []*entry) {
 			ID: e.ownID(), Ref: e.list.resource.Ref(), Kind: e.list.resource.Kind,
 			Namespace: e.Namespace(), Name: e.Name(), UID: e.UID(), State: Present,
 		}
-		_, exists := f.nodes[node.ID] // The node can already exist, because the object is an owner or is used.
+		_, exists := f.nodes[node.ID] // exists if the object is an owner or is used
 		if !exists && f.groups[g] >= maxOwn {
-			node.ID, node.Name, node.UID = idOf(e.list.kind, e.Namespace(), "+"+g.owner), "", "" // No name contains a +.
+			node.ID, node.Name, node.UID = idOf(e.list.kind, e.Namespace(), "+"+g.owner), "", "" // no object name contains a +
 		}
 		if !f.add(node) {
 			continue
@@ -107,7 +102,6 @@ func (f *finder) assignNodes(entries []*entry) {
 	}
 }
 
-// ownID returns the ID of a node for only this object. The graph need not contain such a node.
 func (e *entry) ownID() string { return idOf(e.list.kind, e.Namespace(), e.Name()) }
 
 func (e *entry) group() group {

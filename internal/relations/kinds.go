@@ -8,8 +8,8 @@ import (
 	"glasshouse/internal/watch/resource"
 )
 
-// likelyKinds returns the kinds (as group/resource) whose objects are likely to be related to an object of the given
-// resource. They can refer to the object, be owned by it, be selected by it, or select its pods.
+// likelyKinds returns the kinds (as group/resource) whose objects are likely to be related to an object of a
+// resource.
 func likelyKinds(resource string) []string {
 	policies := []string{"core/services", "policy/poddisruptionbudgets", "networking.k8s.io/networkpolicies"}
 	templates := []string{
@@ -79,9 +79,8 @@ func selectsPods(resource string) bool {
 	return false
 }
 
-// operatorKinds returns additional kinds to search if the object is of a custom resource r. An operator usually
-// manages such objects. The result contains the kinds of the same API group that the list known contains, and the
-// built-in kinds that operators usually create. Their objects can refer to the object, or be owned by it.
+// operatorKinds returns kinds to search for a custom resource: those of the same API group, and built-in kinds that
+// operators usually create.
 func operatorKinds(r *resource.Resource, known []watch.ResourceStatus) (kinds []string) {
 	if isBuiltIn(r.Group) {
 		return nil
@@ -106,7 +105,6 @@ func isBuiltIn(group string) bool {
 		slices.Contains([]string{"", "apps", "batch", "autoscaling", "policy", "extensions"}, group)
 }
 
-// nameOf returns the name of a resource without its version, as group/resource.
 func nameOf(r *resource.Resource) string {
 	if r.Group == "" {
 		return "core/" + r.Resource

@@ -18,11 +18,11 @@ import (
 )
 
 type list struct {
-	kind     string             // Name of the kind, as group/resource.
-	resource *resource.Resource // Nil if the kind is not available to the viewer.
+	kind     string             // group/resource
+	resource *resource.Resource // nil if the viewer has no access
 	status   status.Status
-	entries  []entry // Sorted by namespace and name.
-	complete bool    // Whether the list contains all existing objects of the kind.
+	entries  []entry // sorted by namespace and name
+	complete bool
 }
 
 type entry struct {
@@ -30,12 +30,11 @@ type entry struct {
 
 	list    *list
 	owners  []objectrefs.Ref
-	via     string               // Path of the JSON member that refers to f.object; empty if there is none.
-	selects *objectrefs.Selector // Selector of pods; nil if the object has none.
-	id      string               // ID of the object's node; empty if it has none.
+	via     string               // path of the JSON member that refers to f.object
+	selects *objectrefs.Selector // nil without a pod selector
+	id      string
 }
 
-// search reads the kinds whose objects are likely to be related to f.object. It reads them concurrently.
 func (f *finder) search(ctx context.Context) {
 	kinds := append(likelyKinds(f.kind), operatorKinds(f.resource, f.known)...)
 	f.lists = make([]*list, len(kinds))
@@ -67,8 +66,7 @@ func (f *finder) search(ctx context.Context) {
 	}
 }
 
-// read reads the objects of one kind. If the kind and f.object are namespaced, it reads only the namespace of
-// f.object.
+// read reads the objects of one kind, if possible only in the namespace of f.object.
 func (f *finder) read(ctx context.Context, l *list) {
 	q := query.Query{Resource: l.resource.Ref()}
 	if l.resource.Namespaced && f.object.Namespace != "" {
@@ -98,9 +96,8 @@ func (f *finder) read(ctx context.Context, l *list) {
 	}
 }
 
-// readRefs reads the references in the JSON text of each object. An object whose text does not contain the name of
-// f.object cannot refer to f.object. In this case, readRefs reads only its owners, unless objects of this kind can
-// have selectors.
+// readRefs reads the references in each object. A text without the name of f.object cannot refer to it, so only its
+// owners are read.
 func (f *finder) readRefs() {
 	name := jsonscan.AppendString(nil, f.object.Name)
 	var text []byte
@@ -110,7 +107,7 @@ func (f *finder) readRefs() {
 			e := &l.entries[n]
 			var err error
 			if text, err = e.AppendJSON(text[:0]); err != nil {
-				continue // This error never occurs, because this program has compressed the text.
+				continue // never occurs, because this program has compressed the text
 			}
 			if !mayHaveSelector && !bytes.Contains(text, name) {
 				e.owners = objectrefs.Owners(text)
@@ -136,14 +133,10 @@ func (f *finder) refersToObject(r *objectrefs.Ref, namespace string) bool {
 	return !f.resource.Namespaced || namespace == f.object.Namespace
 }
 
-// byName returns the preferred version of the resource with the given name, as group/resource. If the resource is not
-// available to the viewer, it returns nil.
 func (f *finder) byName(name string) *resource.Resource {
 	return f.find(func(r *resource.Resource) bool { return nameOf(r) == name })
 }
 
-// byKind returns the preferred version of the resource with the given API group and kind. If the resource is not
-// available to the viewer, it returns nil.
 func (f *finder) byKind(group, kind string) *resource.Resource {
 	return f.find(func(r *resource.Resource) bool { return r.Group == group && r.Kind == kind })
 }
@@ -157,8 +150,8 @@ func (f *finder) find(match func(*resource.Resource) bool) *resource.Resource {
 	return nil
 }
 
-// entryOf finds an object in the searched lists. If it finds none, e is nil. If missing is true, the object does not
-// exist, because the list of its kind is complete and does not contain it.
+// entryOf finds an object in the searched lists. missing means that the object does not exist, because the complete
+// list does not contain it.
 func (f *finder) entryOf(r *resource.Resource, namespace, name string) (e *entry, missing bool) {
 	kind := nameOf(r)
 	index := slices.IndexFunc(f.lists, func(l *list) bool { return l.kind == kind })

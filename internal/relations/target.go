@@ -15,13 +15,13 @@ import (
 type target struct {
 	objectrefs.Ref
 
-	resource *resource.Resource // Nil if the kind is not available to the viewer.
+	resource *resource.Resource // nil if the viewer has no access
 	node     Node
-	owners   []objectrefs.Ref // Set only if the object was found.
+	owners   []objectrefs.Ref
 }
 
-// target returns the object that the reference r refers to, without reading it. The parameter namespace is the
-// namespace of the object that contains r. ok is false if the kind is namespaced, but the reference has no namespace.
+// target resolves a reference without reading the object. namespace is that of the referring object. ok is false if
+// the reference lacks a namespace.
 func (f *finder) target(r *objectrefs.Ref, namespace string) (t *target, ok bool) {
 	t = &target{Ref: *r, resource: f.byKind(r.Group, r.Kind)}
 	if t.Namespace == "" {
@@ -49,8 +49,7 @@ func (f *finder) target(r *objectrefs.Ref, namespace string) (t *target, ok bool
 	return t, t.resource.Namespaced == (t.Namespace != "")
 }
 
-// readTargets determines whether the targets (objects of references) exist. If no searched list contains this
-// information, it reads the target individually, and at most a few targets at the same time.
+// readTargets determines whether the targets exist. It reads those that no searched list covers, a few at a time.
 func (f *finder) readTargets(ctx context.Context, targets ...*target) {
 	var reading sync.WaitGroup
 	slots := make(chan struct{}, parallel)
@@ -100,8 +99,8 @@ func (t *target) read(ctx context.Context, access *watch.Access) {
 	}
 }
 
-// setFound records that an object with the target's name exists, with the given UID and owners. If the reference
-// contains another UID, it refers to a different object, so the target counts as missing.
+// setFound records that an object with the target's name exists. With another UID, it is a different object, and the
+// target counts as missing.
 func (t *target) setFound(uid string, owners []objectrefs.Ref) {
 	if t.UID != "" && t.UID != uid {
 		t.node.State, t.node.Reason = Missing, "Another object has this name."

@@ -6,7 +6,6 @@ import (
 	"glasshouse/internal/watch/objectrefs"
 )
 
-// addOwners adds the node of f.object. It also adds the nodes of its owners, their owners, and so on.
 func (f *finder) addOwners(ctx context.Context) {
 	f.graph.Edges = []Edge{}
 	f.add(Node{
@@ -16,8 +15,7 @@ func (f *finder) addOwners(ctx context.Context) {
 	f.addOwnersOf(ctx, f.self(), f.object.Namespace, f.object.Owners, 0)
 }
 
-// addOwnersOf adds the given owners of a node and, recursively, their owners. from is the ID of the node, and
-// namespace is the namespace of its object. depth is the depth of the recursion, up to maxOwnerDepth.
+// addOwnersOf adds the owners of a node and, recursively, their owners. from is the ID of the node.
 func (f *finder) addOwnersOf(ctx context.Context, from, namespace string, owners []objectrefs.Ref, depth int) {
 	var targets []*target
 	for n := range owners {
@@ -32,7 +30,7 @@ func (f *finder) addOwnersOf(ctx context.Context, from, namespace string, owners
 			return
 		}
 		f.link(t.node.ID, from, "owns", owners[n].Via)
-		if !known { // Owners can form a cycle.
+		if !known { // owners can form a cycle
 			f.addOwnersOf(ctx, t.node.ID, t.Namespace, t.owners, depth+1)
 		}
 	}
@@ -64,7 +62,6 @@ func (f *finder) each(visit func(*entry)) {
 	}
 }
 
-// addOwned adds the objects that f.object owns, directly or indirectly.
 func (f *finder) addOwned() {
 	ownedBy := make(map[string][]*entry)
 	f.each(func(e *entry) {
@@ -114,7 +111,6 @@ func (f *finder) addSelected() {
 	f.assignNodes(f.pods)
 }
 
-// addPodOwners adds the owners of the pods that f.object selects, their owners, and so on.
 func (f *finder) addPodOwners(ctx context.Context) {
 	followed := make(map[string]bool)
 	for _, e := range f.pods {
@@ -185,16 +181,14 @@ func (f *finder) addSelectors() {
 	}
 }
 
-// linkSelector adds an edge from an object that selects pods to one of these pods. from and to are the IDs of their
-// nodes. If the object owns the pod, linkSelector adds no edge, because there is one already.
+// linkSelector adds no edge if the selecting object owns the pod, because there is one already.
 func (f *finder) linkSelector(from, to, via string) {
 	if !f.edges[Edge{From: from, To: to, Type: "owns"}] {
 		f.link(from, to, "selects", via)
 	}
 }
 
-// selects reports whether the selector s matches an object. The parameter namespace is the namespace of the object
-// that contains s. Only pods in this namespace can match.
+// selects reports whether a selector in the given namespace matches an object. Only pods in this namespace can match.
 func (f *finder) selects(s *objectrefs.Selector, namespace string, e *entry) bool {
 	return e.list.kind == "core/pods" && e.Namespace() == namespace && s.Matches(f.labels.of(e.Labels()))
 }

@@ -23,8 +23,7 @@ func optionalCount(n *int) string {
 	return Digits(*n)
 }
 
-// Plural returns the plural of a kind for headings, such as "Pods" or "NetworkPolicies". If the resource name is not
-// a regular plural of the kind, it returns the resource name instead.
+// Plural returns the plural of a kind, such as "Pods", or the resource name if that is no regular plural of the kind.
 func Plural(kind, resource string) string {
 	for _, ending := range []struct{ cut, put string }{{"", "s"}, {"", "es"}, {"y", "ies"}, {"", ""}} {
 		if stem, found := strings.CutSuffix(kind, ending.cut); found && strings.EqualFold(stem+ending.put, resource) {
@@ -34,8 +33,8 @@ func Plural(kind, resource string) string {
 	return resource
 }
 
-// maskedNote returns a note that the page does not compare masked values, if both compared objects contain some.
-// Otherwise, it returns an empty text. static/src/model/masked.ts returns the same text.
+// maskedNote returns a note if both compared objects contain masked values. static/src/model/masked.ts returns the
+// same text.
 func maskedNote(c Compare) string {
 	mask := regexp.MustCompile(`(?m)[:-] "?\(masked(, changed|, change \d+)?\)"?$`)
 	switch {
@@ -49,8 +48,6 @@ func maskedNote(c Compare) string {
 
 func sideName(s Side) string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
 
-// suggestionsEnding returns the end of a sentence that asks the user to choose an object: a full stop or, if there
-// are suggestions, words that introduce them.
 func suggestionsEnding(others []Link) string {
 	if len(others) == 0 {
 		return "."
@@ -65,8 +62,6 @@ func otherPlaceholder(first Side) string {
 	return "Select an object to compare: name, or group/version/resource/namespace/name"
 }
 
-// showsPicker reports whether the page shows the resource picker (the list of resources). The page hides it from a
-// guest (a viewer of a share link) if the link shares only one resource or one object.
 func showsPicker(f Layout) bool {
 	kinds := 0
 	for _, g := range f.Groups {
@@ -75,8 +70,7 @@ func showsPicker(f Layout) bool {
 	return f.Guest == nil || !f.Guest.SingleObject && kinds > 1
 }
 
-// expiryText returns the end time of a share link in UTC. The script replaces this text by the viewer's local time,
-// because the server does not know the viewer's time zone.
+// expiryText returns the end time of a share link in UTC. The script replaces it by local time.
 func expiryText(until string) string {
 	at, err := time.Parse(time.RFC3339, until)
 	if err != nil {
@@ -92,8 +86,6 @@ func versionText(f Layout) string {
 	return ". Glasshouse " + f.Version
 }
 
-// tokenCommand returns a kubectl command that creates a token for the login. Users must replace ACCOUNT and
-// NAMESPACE.
 func tokenCommand(audience string) string {
 	command := "kubectl create token ACCOUNT --namespace NAMESPACE --duration 8h"
 	if audience != "" {
@@ -102,9 +94,7 @@ func tokenCommand(audience string) string {
 	return command
 }
 
-// readText returns the result of stateText. However, if the state is unknown and the page shows a problem, it returns
-// an empty text, because the problem contains the reason. The parameter at is the time when the data was read, as
-// text.
+// readText returns stateText, or "" if the page's problem already explains the unknown state.
 func readText(s State, at string, p *Problem) string {
 	if p != nil && s.State == "" {
 		return ""
@@ -112,8 +102,8 @@ func readText(s State, at string, p *Problem) string {
 	return stateText(s, at)
 }
 
-// stateText describes the state of the data on a page without a running script. Such a page does not update, so the
-// text for live data contains the parameter at, which is the time when the data was read.
+// stateText describes the data on a page without a script, which does not update. The parameter at is the time of the
+// read.
 func stateText(s State, at string) string {
 	switch s.State {
 	case "syncing":
@@ -144,7 +134,6 @@ func stateText(s State, at string) string {
 	return "Not loaded yet"
 }
 
-// sentence returns a statement with a full stop. If there is a reason, it is added after a colon.
 func sentence(statement, reason string) string {
 	if reason != "" {
 		statement += ": " + reason
@@ -152,9 +141,6 @@ func sentence(statement, reason string) string {
 	return strings.TrimSuffix(statement, ".") + "."
 }
 
-// pickerTitle returns the tooltip of a resource in the resource picker (the list of resources): its name and the
-// number of watched namespaces. If its state is not live or syncing, the tooltip also contains the state and the
-// reason.
 func pickerTitle(k Kind) string {
 	title := Plural(k.Kind, k.Resource) + " (" + k.Ref + ")"
 	if k.Namespaces > 0 {

@@ -6,20 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarked is the maximum number of places that are marked as invisible in one text. It is also the maximum number
-// of code points that are listed for one place.
+// maxMarked is the maximum number of marked places in one text, and of listed code points for one place.
 const maxMarked = 32
 
-// piece is a part of a text. Its characters are all visible or all invisible. For an invisible piece, the field
-// codePoints lists the code points. If a text has too many invisible places, the last piece contains the rest of the
-// text, and its field codePoints is empty.
+// piece is a completely visible or completely invisible part of a text. The field codePoints is empty in a visible
+// piece, and in a last piece with the rest of the text.
 type piece struct {
 	text, codePoints string
 	isInvisible      bool
 }
 
-// splitInvisible splits a text into visible and invisible pieces, in order. After 2*maxMarked pieces, the last piece
-// is the rest of the text, so that a hostile text cannot produce unlimited markup.
+// splitInvisible splits a text into visible and invisible pieces. Their number is limited, so that a hostile text
+// cannot produce unlimited markup.
 func splitInvisible(s string) (out []piece) {
 	for s != "" {
 		if len(out) == 2*maxMarked {
@@ -35,8 +33,7 @@ func splitInvisible(s string) (out []piece) {
 	return out
 }
 
-// spellInvisible replaces each group of invisible characters by its code points. It is for text without markup, such
-// as the title of a page.
+// spellInvisible replaces invisible characters by their code points, for text without markup, such as a page title.
 func spellInvisible(s string) string {
 	var out strings.Builder
 	for s != "" {
@@ -51,8 +48,6 @@ func spellInvisible(s string) string {
 	return out.String()
 }
 
-// prefixLen returns the length in bytes of the longest prefix of the text s that is completely invisible or, if the
-// parameter invisible is false, completely visible.
 func prefixLen(s string, invisible bool) int {
 	for i, r := range s {
 		if isInvisible(r) != invisible {
@@ -62,9 +57,8 @@ func prefixLen(s string, invisible bool) int {
 	return len(s)
 }
 
-// isInvisible reports whether a character is invisible, or changes the direction of the text after it. With such
-// characters, two different names can appear equal on a page. static/src/text/invisible-chars.ts must match the same
-// characters.
+// isInvisible reports whether a character is invisible, or changes the text direction, so that different names can
+// appear equal. static/src/text/invisible-chars.ts must match the same characters.
 func isInvisible(r rune) bool {
 	switch {
 	case r < 0x20:

@@ -8,9 +8,8 @@ import (
 
 func isWide(q Query) bool { return len(q.Columns) == 1 && q.Columns[0] == "wide" }
 
-// isShown reports whether the page shows a column. If the query contains column names, the page shows these columns
-// and the column "Name". If the query contains only "wide", the page shows all columns. Otherwise, it shows the
-// columns with priority 0.
+// isShown reports whether the page shows a column: one that the query names, all for "wide", or those with priority
+// 0.
 func isShown(c Column, q Query) bool {
 	if len(q.Columns) == 0 || isWide(q) {
 		return isWide(q) || c.Priority <= 0
@@ -22,9 +21,8 @@ func isChosen(column string, q Query) bool {
 	return slices.ContainsFunc(q.Columns, func(name string) bool { return strings.EqualFold(name, column) })
 }
 
-// linkColumn returns the index of the column whose cells are links to the objects. This is the column "Name" if the
-// page shows it. Otherwise, it is the first shown column that contains no times, or else the first shown column. If
-// the page shows no column, the result is -1.
+// linkColumn returns the index of the column with links: "Name", otherwise the first without times, otherwise the
+// first. It returns -1 if no column is shown.
 func linkColumn(columns []Column, q Query) int {
 	first := -1
 	for i, c := range columns {
@@ -41,9 +39,8 @@ func linkColumn(columns []Column, q Query) int {
 	return first
 }
 
-// showNamespace reports whether the page shows the namespace column. The page hides this column for cluster-scoped
-// resources, and if the query requests exactly one namespace. It also hides it if the query contains column names,
-// but not "namespace".
+// showNamespace hides the namespace column for cluster-scoped resources, for a single namespace, and if the query
+// names only other columns.
 func showNamespace(namespaced bool, q Query) bool {
 	return namespaced && len(q.Namespaces) != 1 && (len(q.Columns) == 0 || isWide(q) || isChosen("namespace", q))
 }
@@ -59,8 +56,7 @@ func sortState(column string, q Query) string {
 	return "ascending"
 }
 
-// coverageNote returns a note if the rows cover only some of the requested namespaces. The note lists the covered
-// namespaces, and describes why others are missing. If no note is needed, the result is empty.
+// coverageNote returns a note if the rows cover only some of the requested namespaces, or "".
 // static/src/model/status.ts returns the same text.
 func coverageNote(s State) string {
 	if len(s.Namespaces) == 0 {
@@ -73,8 +69,7 @@ func coverageNote(s State) string {
 	return "Showing " + namespaceWords(s.Namespaces, ", ") + " only" + reason
 }
 
-// unknownColumnsNote returns a note about columns in the URL that do not exist. The note lists the existing columns.
-// If all columns exist, or the columns are not known yet, the result is empty. static/src/model/column-set.ts returns
+// unknownColumnsNote returns a note about unknown columns in the URL, or "". static/src/model/column-set.ts returns
 // the same text.
 func unknownColumnsNote(l List) string {
 	var existing []string
@@ -107,9 +102,8 @@ func unknownColumnsNote(l List) string {
 	return "No column " + strings.Join(parts, ", and no column ") + ". Available: " + strings.Join(existing, ", ") + "."
 }
 
-// missingNamespacesNote returns a note about requested namespaces that do not exist, according to the last read of
-// the namespaces. If fewer than two namespaces are requested, or the namespaces of the cluster are unknown, the
-// result is empty. static/src/model/namespaces.ts returns the same text.
+// missingNamespacesNote returns a note if some of several requested namespaces do not exist, or "".
+// static/src/model/namespaces.ts returns the same text.
 func missingNamespacesNote(l List) string {
 	names := slices.DeleteFunc(slices.Clone(l.Query.Namespaces), func(ns string) bool {
 		return slices.Contains(l.Namespaces, ns)
@@ -130,8 +124,6 @@ func missingNamespacesNote(l List) string {
 	return list + " did not exist at " + l.NamespacesState.Since + "."
 }
 
-// namespaceWords returns a list of namespaces as text, such as "namespace shop" or "namespaces data, shop". The
-// parameter separator is the text between the names.
 func namespaceWords(names []string, separator string) string {
 	words := "namespaces "
 	if len(names) == 1 {
@@ -140,9 +132,7 @@ func namespaceWords(names []string, separator string) string {
 	return words + strings.Join(names, separator)
 }
 
-// listNote returns all notes above the rows: about columns and namespaces in the URL that do not exist, and about
-// namespaces that the rows do not cover. If there are no rows, the result is empty, because the page then shows
-// emptyNote. It is also empty if the page shows a problem.
+// listNote returns all notes above the rows. Without rows, it returns "", because the page then shows emptyNote.
 func listNote(l List) string {
 	if len(l.Rows) == 0 || l.Problem != nil {
 		return ""
@@ -156,9 +146,7 @@ func listNote(l List) string {
 	return strings.Join(notes, " ")
 }
 
-// rowCountText returns the number of rows as text for the heading. If the state of the list is forbidden, absent (not
-// available in the cluster) or failed, the text is empty. If the number is unknown and there are no rows, the text is
-// empty instead of zero.
+// rowCountText returns the number of rows for the heading, or "" if it is unknown.
 func rowCountText(l List) string {
 	switch l.State.State {
 	case "forbidden", "absent", "failed":
@@ -203,7 +191,7 @@ func emptyNote(l List) Problem {
 				{Text: "Show " + resource + " in all namespaces that you can list", Href: l.Href},
 			}
 		}
-		if l.Guest != nil { // A guest (a viewer of a share link) cannot request permissions.
+		if l.Guest != nil {
 			next = next[1:]
 		}
 		return Problem{Title: "Forbidden: you can't list " + resource, Detail: l.State.Reason, Next: next}

@@ -9,8 +9,8 @@ import (
 
 type baseKey struct{}
 
-// WithBasePath returns a context for rendering pages below a base path, such as "/glasshouse". With this context, the
-// function routeURL adds the base path to each route. Routes in the view models do not include it.
+// WithBasePath returns a context for pages below a base path, such as "/glasshouse". routeURL adds this path to each
+// route.
 func WithBasePath(ctx context.Context, base string) context.Context {
 	return context.WithValue(ctx, baseKey{}, base)
 }
@@ -22,8 +22,7 @@ func basePath(ctx context.Context) string {
 
 type kioskKey struct{}
 
-// WithKiosk returns a context for rendering a page in kiosk mode, which is for wall displays. Such a page shows no
-// controls around its content, and its links open other pages in kiosk mode.
+// WithKiosk returns a context for a page in kiosk mode (for wall displays), without controls around its content.
 func WithKiosk(ctx context.Context) context.Context {
 	return context.WithValue(ctx, kioskKey{}, true)
 }
@@ -33,9 +32,8 @@ func isKiosk(ctx context.Context) bool {
 	return enabled
 }
 
-// routeURL returns the URL of a route, with the base path. In kiosk mode (for a wall display), it adds the kiosk
-// parameter, except for static files and the API. If route does not start with "/", it is already a URL. In this
-// case, routeURL only sanitizes it.
+// routeURL returns the URL of a route, with the base path and, on a page in kiosk mode, the kiosk parameter. A route
+// without a leading "/" is already a URL, and is only sanitized.
 func routeURL(ctx context.Context, route string) templ.SafeURL {
 	if !strings.HasPrefix(route, "/") {
 		return templ.URL(route)
@@ -46,7 +44,7 @@ func routeURL(ctx context.Context, route string) templ.SafeURL {
 	return templ.URL(basePath(ctx) + route)
 }
 
-// KioskRoute adds the query parameter for kiosk mode (for a wall display) to the route of a page.
+// KioskRoute adds the query parameter for kiosk mode (for wall displays) to the route of a page.
 func KioskRoute(route string) string {
 	if strings.Contains(route, "?") {
 		return route + "&kiosk=1"

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// sections returns the sections of the resource picker (the list of resources) in order. Each section lists its
-// built-in resources in order, as "resource.group". No other code defines this order: pages contain the sections as
-// HTML, and the response of /api/v1/resources lists the resources in this order, with a field "section".
+// sections returns the sections of the list of resources, with built-in resources as "resource.group". Only this
+// order counts, also for /api/v1/resources.
 func sections() []struct{ name, resources string } {
 	return []struct{ name, resources string }{
 		{"Workloads", "pods.core deployments.apps statefulsets.apps daemonsets.apps replicasets.apps jobs.batch " +
@@ -42,10 +41,9 @@ func sections() []struct{ name, resources string } {
 	}
 }
 
-// Sections assigns resources to sections of the resource picker (the list of resources), and sorts them. Use
-// NewSections to create it.
+// Sections sorts resources into sections of the list of resources.
 type Sections struct {
-	positions map[string]position // By "resource.group".
+	positions map[string]position // by "resource.group"
 }
 
 type position struct {
@@ -66,9 +64,8 @@ func NewSections() Sections {
 	return s
 }
 
-// Section returns the name of the section that contains a resource. This is a built-in section or, for other
-// resources, the API group. The parameter group is "core" for the legacy API group, whose name is empty in
-// Kubernetes.
+// Section returns the section of a built-in resource, and otherwise the API group. group is "core" for the legacy API
+// group.
 func (s Sections) Section(group, resource string) string {
 	if p, ok := s.positions[resource+"."+group]; ok {
 		return p.section
@@ -76,9 +73,8 @@ func (s Sections) Section(group, resource string) string {
 	return group
 }
 
-// Compare compares two resources by their order in the resource picker. Its results are those of cmp.Compare.
-// Built-in resources are first, in the order of the sections. Other resources follow, by API group and name. Two
-// different resources are never equal.
+// Compare compares two resources by their order on the page: built-in ones first, then others by API group and name.
+// The results are those of cmp.Compare.
 func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	a, okA := s.positions[resourceA+"."+groupA]
 	b, okB := s.positions[resourceB+"."+groupB]
@@ -93,9 +89,8 @@ func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	return cmp.Or(strings.Compare(groupA, groupB), strings.Compare(resourceA, resourceB))
 }
 
-// Groups sorts resources into the groups of the resource picker (the list of resources). The map problems contains
-// the API groups that discovery could not read, each with the reason. If no resource of such an API group is known,
-// the result contains the group with its problem, but without resources.
+// Groups sorts resources into groups. The map problems contains a reason for each API group for which discovery
+// failed; it gets a group without resources.
 func (s Sections) Groups(kinds []Kind, problems map[string]string) []Group {
 	kinds = slices.Clone(kinds)
 	slices.SortFunc(kinds, func(a, b Kind) int { return s.Compare(a.Group, a.Resource, b.Group, b.Resource) })

@@ -1,59 +1,58 @@
-// Package templates contains the HTML pages. Each page renders one view model. This file defines most of the view
-// models. They are plain values, which package internal/web fills with texts that are ready to be shown. All values
-// are untrusted: templ escapes every field, and templ.URL sanitizes every URL of a link or form.
+// Package templates contains the HTML pages. Each page renders one view model, which package internal/web fills with
+// texts. All values are untrusted: templ escapes every field, and templ.URL sanitizes every URL of a link or form.
 //
-// On the server, only row.templ contains the markup of a table row. In the browser, static/src/list/row.ts builds the
-// same elements. Tests compare both with testdata/rows.html.
+// Only row.templ contains the markup of a table row. static/src/list/row.ts builds the same elements, and tests
+// compare both with testdata/rows.html.
 package templates
 
 // Layout contains everything that a page shows around its content.
 type Layout struct {
-	Title   string // title of the document, without the product name
+	Title   string
 	Assets  Assets
-	Version string // version of this program, such as "v0.1.0"; empty: not shown
-	Cluster string // name of the context or cluster; empty: not shown
+	Version string // empty: not shown
+	Cluster string // context or cluster; empty: not shown
 	ID      string
 	// Contexts is the route of the page that switches the cluster. It is empty if the viewer cannot switch.
 	Contexts    string
 	Groups      []Group
 	Preferences Preferences
-	User        string // name of the viewer; empty if the viewer is not identified
-	Logout      string // URL of the logout form; empty if users do not log in
-	Banner      string // notice for all viewers; empty: none
-	Open        bool   // whether there is no login, so that every client sees everything that the server shows
-	Guest       *Guest // share link that the viewer uses; nil without a share link
+	User        string
+	Logout      string // empty if users do not log in
+	Banner      string
+	Open        bool // whether there is no login
+	Guest       *Guest
 }
 
-// Preferences contains a viewer's display preferences. The script stores them in a cookie.
+// Preferences contains a viewer's display preferences, from a cookie.
 type Preferences struct {
 	Theme   string // "light" or "dark"; empty: the theme of the system
 	Density string // "compact" or "roomy"; empty: medium
 }
 
-// Export is a link that downloads the complete result of the list's query, in one format.
+// Export is a link that downloads the complete result of the list's query.
 type Export struct {
-	View   string // content of the file: "rows" (of the table) or "objects"
+	View   string // "rows" (of the table) or "objects"
 	Format string // "csv", "json", "ndjson" or "yaml"
-	Text   string // label of the link, such as "Rows as CSV"
+	Text   string
 	Href   string
 }
 
-// Assets contains the URLs of the embedded files. Each URL includes a hash of the content.
+// Assets contains the URLs of the embedded files, each with a hash of the content.
 type Assets struct {
 	Script string
 	Style  string
 	Icon   string
-	Chunks []string // URLs of the chunks (parts of the script) that Script imports; the page preloads them
+	Chunks []string
 }
 
-// Group is one section of the resource picker (the list of resources). Sections.Groups creates it.
+// Group is one section of the list of resources.
 type Group struct {
-	Name    string // name of the section, such as "Workloads"; the API group for custom resources
-	Kinds   []Kind // can be empty if Problem is set
-	Problem string // why discovery could not read this API group; otherwise empty
+	Name    string // such as "Workloads"; the API group for custom resources
+	Kinds   []Kind
+	Problem string
 }
 
-// Kind is one resource in the resource picker.
+// Kind is one resource in the list of resources.
 type Kind struct {
 	Ref        string // identifies the resource in URLs, such as "core/v1/pods": group, version and plural
 	Href       string
@@ -63,51 +62,51 @@ type Kind struct {
 	Namespaced bool
 	ShortNames []string
 	Categories []string
-	Count      *int   // number of objects in memory; nil (unknown) if the resource is not watched
-	State      string // one of the values of the field State in the type State; empty if the resource is not watched
-	Reason     string // reason why the state is forbidden, stale or failed
-	Namespaces int    // number of watched namespaces; 0: all
-	Selected   bool   // whether the page shows this resource
+	Count      *int   // nil if the resource is not watched
+	State      string // as in the type State; empty if the resource is not watched
+	Reason     string
+	Namespaces int // 0: all
+	Selected   bool
 }
 
 // State describes how current the data of a resource is.
 type State struct {
 	State  string // "syncing", "live", "stale", "forbidden", "absent" or "failed"; empty before the first read
-	Since  string // time when State began, in RFC 3339; empty if unknown
+	Since  string // RFC 3339
 	Reason string
-	Count  *int // number of objects received so far, while syncing
-	Total  *int // estimated total number of objects, while syncing; nil: unknown
-	// Namespaces lists the namespaces that the data covers. If the data covers all requested namespaces, it is empty.
+	Count  *int // received objects, while syncing
+	Total  *int // estimate, while syncing
+	// Namespaces lists the namespaces that the data covers. It is empty if these are all requested ones.
 	Namespaces []string
 }
 
-// Query contains the query parameters of a list's URL. The filter form shows them.
+// Query contains the query parameters of a list's URL.
 type Query struct {
-	Namespaces []string // the requested namespaces; empty: all
-	Q          string   // text that the rows must contain
+	Namespaces []string
+	Q          string
 	Labels     string
-	Sort       string   // a column name in lower case; a leading "-" reverses the order
-	Columns    []string // names of the columns to show, in lower case; empty: the default columns; "wide": all
+	Sort       string   // column name in lower case; a leading "-" reverses the order
+	Columns    []string // in lower case; empty: default columns; "wide": all
 }
 
-// Column is one column of the API server's Table. The field Columns of the type List has the same order as the Table.
+// Column is one column of the API server's Table. The field Columns of List has the same order as the Table.
 type Column struct {
 	Name     string
-	Priority int    // priority of the column; if above 0, the column is hidden by default
-	Relative bool   // whether the cells contain times, which the page shows as elapsed time
-	Sort     string // route that sorts by this column: ascending, then descending, then unsorted
+	Priority int
+	Relative bool // the cells contain times, which the page shows as elapsed time
+	Sort     string
 }
 
 // Cell is one cell of a row.
 type Cell struct {
-	Text     string // text on the page, such as "4m", "3 (5m ago)" or "Running"
-	Wire     string // Text with RFC 3339 times, which the script updates; only in relative columns
-	Severity string // severity of the value: "bad", "warn" or empty
+	Text     string // such as "4m", "3 (5m ago)" or "Running"
+	Wire     string // Text with RFC 3339 times for the script; only in relative columns
+	Severity string // "bad", "warn" or empty
 }
 
 // Row is one object in a table. len(Cells) equals len(List.Columns).
 type Row struct {
-	Namespace string // empty for a cluster-scoped object
+	Namespace string
 	Name      string
 	Href      string
 	Cells     []Cell
@@ -116,30 +115,29 @@ type Row struct {
 // List is the page that lists the objects of one resource. It works without JavaScript.
 type List struct {
 	Layout
-	Ref        string
-	Kind       string
-	Resource   string
-	Href       string // route of the list, such as "/r/core/v1/pods"; the filter form opens it
-	Namespaced bool
-	Columns    []Column
-	// SortNamespace is the route of the page that is sorted by namespace, like the field Sort of the type Column.
+	Ref             string
+	Kind            string
+	Resource        string
+	Href            string // such as "/r/core/v1/pods"
+	Namespaced      bool
+	Columns         []Column
 	SortNamespace   string
-	Rows            []Row    // one page of rows from the result of the query
-	From            int      // number of rows in the result before this page of rows
-	Previous        string   // route of the previous page of rows; empty: none
-	Next            string   // route of the next page of rows; empty: none
-	Total           *int     // number of all rows in the result of the query; nil: unknown
-	Limit           int      // maximum number of rows that the script loads
-	At              string   // time when Rows was read, in RFC 3339
-	Namespaces      []string // all namespaces of the cluster, as suggestions in the filter form; empty: unknown
-	NamespacesState State    // describes how current the field Namespaces is
+	Rows            []Row
+	From            int // number of earlier rows
+	Previous        string
+	Next            string
+	Total           *int     // all matching rows; nil: unknown
+	Limit           int      // rows that the script loads
+	At              string   // time of the read, RFC 3339
+	Namespaces      []string // suggestions in the filter form
+	NamespacesState State    // for the field Namespaces
 	State           State
 	Query           Query
 	Exports         []Export
-	KeptParams      []Parameter // query parameters of the page's URL that the filter form keeps as hidden fields
-	DefaultColumns  string      // route of the list with the default columns
-	OpenObject      Link        // page of the object that the script shows next to the rows; without Href: none
-	Problem         *Problem    // problem that the page shows instead of the rows, such as an invalid label selector
+	KeptParams      []Parameter
+	DefaultColumns  string
+	OpenObject      Link
+	Problem         *Problem
 }
 
 // Parameter is one query parameter of a URL.
@@ -157,57 +155,56 @@ type Object struct {
 	Ref       string
 	Kind      string
 	Resource  string
-	Namespace string // empty for a cluster-scoped object
+	Namespace string
 	Name      string
 	Crumbs    []Crumb
-	Compare   string // route of the page that compares this object with another; empty: none
-	YAML      string // YAML of the object; empty if it cannot be read; Problem then contains the reason
+	Compare   string // route; empty: none
+	YAML      string // empty if the object cannot be read
 	Problem   *Problem
 	State     State
-	At        string // time when the object was read, in RFC 3339
+	At        string
 }
 
 // Compare is the page that compares two objects.
 type Compare struct {
 	Layout
 	A, B   Side
-	Others []Link   // suggestions for the second object, if none is chosen
-	Hide   []string // kinds of differences that the script ignores
+	Others []Link // suggestions for the second object
+	Hide   []string
 }
 
 // Side is one of the two compared objects. If the field Ref is empty, only Text and Problem can be set.
 type Side struct {
-	Text      string // the object as the URL identifies it, such as "core/v1/pods/big/web-1"; can be empty
+	Text      string // the object as in the URL, such as "core/v1/pods/big/web-1"
 	Ref       string
 	Kind      string
 	Resource  string
-	Namespace string // empty for a cluster-scoped object
+	Namespace string
 	Name      string
 	Href      string
 	YAML      string
-	State     State    // state of the data; zero if YAML is current
-	Problem   *Problem // reason why there is no YAML
+	State     State
+	Problem   *Problem
 }
 
-// Status is the status page. It shows which resources are watched, how current the data is, and how much memory it
-// uses.
+// Status is the status page: the watched resources, how current they are, and their memory.
 type Status struct {
 	Layout
-	At     string // time when the status was read, in RFC 3339
-	Memory string // memory in use and its limit, as text
+	At     string // RFC 3339
+	Memory string
 	Scopes []Scope
 }
 
-// Scope is one row of the status page: a watched resource, or a part of a resource that is watched separately. Its
-// field Cells contains the cells after the state column.
+// Scope is one row of the status page: a resource, or a separately watched part of it. Its field Cells begins after
+// the state column.
 type Scope struct {
 	Href     string
 	Resource string
-	Group    string // group and version, such as "core/v1"
-	Scope    string // watched part of the resource: "all", a namespace, or a field selector
-	State    string // one of the values of the field State in the type State
-	Status   Cell   // state as text, such as "Live for 5m"
-	Reason   string // reason why the state is not live; empty for live
+	Group    string
+	Scope    string // "all", a namespace, or a field selector
+	State    string
+	Status   Cell
+	Reason   string
 	Cells    []Cell
 }
 
@@ -216,7 +213,7 @@ type Problem struct {
 	Status int
 	Title  string
 	Detail string
-	Next   []Link // links and hints for what the user can do next
+	Next   []Link
 }
 
 // Link is a suggestion for the user. If the field Href is empty, it is only text.
@@ -230,7 +227,7 @@ type Contexts struct {
 	Layout
 	Contexts []Context
 	Active   string
-	Error    string // why the last switch failed, or why the contexts cannot be read; otherwise empty
+	Error    string
 }
 
 // Context is one context of the kubeconfig.
@@ -238,12 +235,12 @@ type Context struct {
 	Name      string
 	Cluster   string
 	User      string
-	Namespace string // default namespace of the context; can be empty
+	Namespace string
 }
 
 // Failure is the page for a failed request that has no page of its own.
 type Failure struct {
 	Layout
 	Problem Problem
-	Ref     string // resource that the cluster does not serve yet, for which the script waits; empty: none
+	Ref     string
 }

@@ -1,10 +1,7 @@
 // Package apitest is a scripted API server for tests. It simulates behavior that is hard to produce with a real
-// server. For example, it can stop responding, end a watch in the middle of a line, send plain objects instead of
-// Tables, or discard the changes from which a watch could resume. It does not prove how a real server behaves; the
-// tests on the demo cluster do.
+// server, such as a watch that ends in the middle of a line.
 //
-// The server uses connections in memory. Therefore a test in a testing/synctest bubble can use it with fake time. All
-// methods are safe for concurrent use.
+// Its connections are in memory, so tests in a testing/synctest bubble can use it. It is safe for concurrent use.
 package apitest
 
 import (
@@ -29,13 +26,13 @@ import (
 
 // Kind is one resource that the server serves.
 type Kind struct {
-	Ref        string // Group, version and name of the resource, such as "core/v1/pods".
+	Ref        string // group, version and name, such as "core/v1/pods"
 	Kind       string
-	Cluster    bool // The resource is cluster-scoped.
+	Cluster    bool
 	ShortNames []string
-	Verbs      []string // Empty means the verbs get, list and watch.
-	// Columns is the columnDefinitions of a Table, as JSON. If it is empty, the server cannot print Tables, and sends
-	// plain objects.
+	Verbs      []string // default: get, list and watch
+	// Columns is the columnDefinitions of a Table, as JSON. If it is empty, the server sends plain objects instead of
+	// Tables.
 	Columns string
 	// Page is the maximum number of objects in one page of a list; 0 means no limit.
 	Page int
@@ -44,10 +41,10 @@ type Kind struct {
 // Item is one object of a Kind.
 type Item struct {
 	Namespace, Name string
-	UID             string // The default is Namespace/Name.
-	Cells           string // The table cells as a JSON array; the default is ["<name>"].
-	Metadata        string // Further members of the metadata, such as `"labels":{..}`.
-	Rest            string // Further members of the object, such as `"spec":{..}`.
+	UID             string // default: Namespace/Name
+	Cells           string // JSON array; default: ["<name>"]
+	Metadata        string // further members, such as `"labels":{..}`
+	Rest            string // further members, such as `"spec":{..}`
 }
 
 // Server is a scripted API server.
@@ -56,7 +53,7 @@ type Server struct {
 
 	listener       *pipeListener
 	mu             sync.Mutex
-	changed        chan struct{} // Closed and replaced at every change, to wake the goroutines of open watches.
+	changed        chan struct{} // closed and replaced at every change, to wake open watches
 	kinds          []*kind
 	version        int
 	down           bool
@@ -79,15 +76,15 @@ type status struct {
 type kind struct {
 	Kind
 
-	objects      []object // Sorted by namespace and name.
+	objects      []object
 	log          []event
-	oldest       int // Watches that start from an older resourceVersion get 410 Gone.
+	oldest       int // watches that start from an older resourceVersion get 410 Gone
 	watchEndings int
-	refused      map[string]int // HTTP status of refused requests, by namespace; "" means all namespaces.
+	refused      map[string]int // by namespace; "" for all
 	reason       string
-	noBookmarks  bool   // Watches send no bookmarks, so streaming lists never end.
-	streamError  string // Error at the end of each streaming list, and of each plain list. Empty for no error.
-	watchStatus  int    // HTTP status of refused watches; 0 means that watches are allowed.
+	noBookmarks  bool
+	streamError  string // "" for none
+	watchStatus  int
 }
 
 type object struct {
@@ -96,8 +93,7 @@ type object struct {
 	version int
 }
 
-// event is one line in the response to a watch. The method Send adds raw text as an event without a version. Such an
-// event is sent only to watches that are already open.
+// event is one line in a watch. Raw text from the method Send has no version, so only open watches get it.
 type event struct {
 	version         int
 	namespace, name string
@@ -106,7 +102,7 @@ type event struct {
 	raw             string
 }
 
-// New starts a server with the given kinds. The server stops when the test ends.
+// New starts a server with the given kinds, until the test ends.
 func New(tb testing.TB, kinds ...Kind) *Server {
 	tb.Helper()
 	s := &Server{
@@ -132,7 +128,7 @@ func New(tb testing.TB, kinds ...Kind) *Server {
 	return s
 }
 
-// Handler returns the server's HTTP handler, for tests that serve it on a network address instead of in memory.
+// Handler returns the server's HTTP handler, for tests that use a network address.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Server) dial(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -162,8 +158,7 @@ func (s *Server) kindLocked(ref string) *kind {
 	panic("apitest: no kind " + ref)
 }
 
-// Requests returns the request lines that the server has received and that contain the text in part, such as "GET
-// /api/v1/pods?limit=1".
+// Requests returns the received request lines that contain the text in part, such as "GET /api/v1/pods?limit=1".
 func (s *Server) Requests(part string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +197,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// resource responds to requests for one version of an API group, such as /apis/apps/v1/deployments.
 func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if parts[0] == "api" {

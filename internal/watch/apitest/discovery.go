@@ -11,8 +11,6 @@ const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupD
 
 type jsonObject map[string]any
 
-// versions returns the names of the served API groups, and the versions of each group, in the order in which the
-// kinds were added to the server.
 func (s *Server) versions() (groups []string, byGroup map[string][]string) {
 	byGroup = make(map[string][]string)
 	for _, k := range s.kinds {
@@ -28,7 +26,6 @@ func (s *Server) versions() (groups []string, byGroup map[string][]string) {
 	return groups, byGroup
 }
 
-// groups responds to /api, which has only the core group, and to /apis, which has the other groups.
 func (s *Server) groups(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +91,7 @@ func (s *Server) discovered(group, version string) (list []jsonObject) {
 	return list
 }
 
-// resources responds to plain (not aggregated) discovery at /api/v1 and /apis/<group>/<version>.
+// resources responds to plain (not aggregated) discovery.
 func (s *Server) resources(w http.ResponseWriter, group, version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ type pipeListener struct {
 
 	mu   sync.Mutex
 	open []net.Conn
-	cert func() *tls.Certificate // Returns the TLS certificate of a new connection; nil means no TLS.
+	cert func() *tls.Certificate // nil for no TLS
 }
 
 func newPipeListener() *pipeListener {
@@ -73,8 +73,8 @@ func (p *pipeListener) Close() error { p.close(); return nil }
 
 func (p *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pipe"} }
 
-// bufferedConn is a connection that accepts writes before the peer reads them. A peer that refuses a TLS handshake
-// writes its error before it has read the whole handshake. Without a buffer, the two writes would block each other.
+// bufferedConn accepts writes before the peer reads them. A peer that refuses a TLS handshake writes its error before
+// it has read everything, so without a buffer both writes would block.
 type bufferedConn struct {
 	net.Conn
 

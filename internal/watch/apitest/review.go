@@ -9,12 +9,10 @@ import (
 	authorization "k8s.io/api/authorization/v1"
 )
 
-// SelfReviewsPath is the URL path of SelfSubjectAccessReviews, by which the client asks for its own permissions. The
-// methods FailPath and Hang apply to RulesReviewsPath, too, if they are called with this path.
+// SelfReviewsPath is the URL path of SelfSubjectAccessReviews. FailPath and Hang with this path also apply to
+// RulesReviewsPath.
 const SelfReviewsPath = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
-// selfReview responds to a SelfSubjectAccessReview. It denies an action if Refuse, RefuseWatches or FailPath was
-// called with the status 403 for it. Otherwise it allows the action.
 func (s *Server) selfReview(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SelfSubjectAccessReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Spec.ResourceAttributes == nil {
@@ -43,16 +41,12 @@ func (s *Server) selfReview(w http.ResponseWriter, r *http.Request) {
 	write(w, "application/json", review)
 }
 
-// RulesReviewsPath is the URL path of SelfSubjectRulesReviews, which return all of the client's RBAC rules for a
-// namespace.
+// RulesReviewsPath is the URL path of SelfSubjectRulesReviews.
 const RulesReviewsPath = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 
-// ReportIncompleteRules makes SelfSubjectRulesReviews return rules that allow everything, but with the status that
-// the rules are incomplete.
+// ReportIncompleteRules makes SelfSubjectRulesReviews return incomplete rules that allow everything.
 func (s *Server) ReportIncompleteRules() { s.change(func() { s.incompleteRules = true }) }
 
-// rulesReview responds to a SelfSubjectRulesReview. The rules allow list and watch for each kind, except if Refuse or
-// RefuseWatches was called with the status 403 for it.
 func (s *Server) rulesReview(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SelfSubjectRulesReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
@@ -88,9 +82,8 @@ func (s *Server) rulesReview(w http.ResponseWriter, r *http.Request) {
 	write(w, "application/json", review)
 }
 
-// mayGetLocked reports whether an access review allows a get of one object, or of all objects if attributes contain
-// no name. The review denies it if FailPath was called with the status 403 for the path of one of these objects. The
-// caller must have locked s.mu.
+// mayGetLocked reports whether a get of one object, or of all objects without a name, is allowed. FailPath with the
+// status 403 denies it.
 func (s *Server) mayGetLocked(attributes *authorization.ResourceAttributes) bool {
 	path := "/apis/" + attributes.Group + "/" + attributes.Version + "/"
 	if attributes.Group == "" {
@@ -109,11 +102,10 @@ func (s *Server) mayGetLocked(attributes *authorization.ResourceAttributes) bool
 	return true
 }
 
-// UserReviewsPath is the URL path of SubjectAccessReviews, by which the client asks for permissions of other users.
+// UserReviewsPath is the URL path of SubjectAccessReviews, which check permissions of other users.
 const UserReviewsPath = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
-// Allow sets the function that decides SubjectAccessReviews, which are reviews of other users. Without this function,
-// the server denies each of them.
+// Allow sets the function that decides SubjectAccessReviews. Without it, the server denies all of them.
 func (s *Server) Allow(allowed func(authorization.SubjectAccessReviewSpec) bool) {
 	s.change(func() { s.allowed = allowed })
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// AddKind starts to serve a kind, as a real server does after the creation of a CRD.
+// AddKind starts to serve a kind, as after the creation of a CRD.
 func (s *Server) AddKind(k Kind) {
 	if len(k.Verbs) == 0 {
 		k.Verbs = []string{"get", "list", "watch"}
@@ -15,7 +15,7 @@ func (s *Server) AddKind(k Kind) {
 	s.change(func() { s.kinds = append(s.kinds, &kind{Kind: k, refused: make(map[string]int)}) })
 }
 
-// RemoveKind stops serving a kind and ends its watches, as a real server does after the deletion of a CRD.
+// RemoveKind stops serving a kind and ends its watches, as after the deletion of a CRD.
 func (s *Server) RemoveKind(ref string) {
 	s.change(func() {
 		s.kindLocked(ref).watchEndings++
@@ -65,8 +65,7 @@ func (s *Server) Set(ref string, items ...Item) {
 	})
 }
 
-// SetCells changes the table cells of an object, but not its resourceVersion. On a real server, a change of a CRD's
-// printer columns has this effect.
+// SetCells changes the cells of an object without a new resourceVersion, as a change of a CRD's printer columns does.
 func (s *Server) SetCells(ref, namespace, name, cells string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -94,8 +93,7 @@ func (s *Server) Delete(ref, namespace, name string) {
 	})
 }
 
-// SetRest changes the JSON text of an object, but not its resourceVersion. On a real server, this happens with a new
-// default in a CRD's schema, after a version conversion, or after an upgrade of the server.
+// SetRest changes the JSON of an object without a new resourceVersion, as a new default in a CRD's schema does.
 func (s *Server) SetRest(ref, namespace, name, rest string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -107,8 +105,8 @@ func (s *Server) SetRest(ref, namespace, name, rest string) {
 	})
 }
 
-// ChangeWhileDown simulates changes during a disconnection. It closes all connections, runs f, and discards the
-// history of the kind. Watches therefore miss the changes that f makes, and clients must list again.
+// ChangeWhileDown closes all connections, calls f, and discards the history of the kind, so that clients must list
+// again.
 func (s *Server) ChangeWhileDown(ref string, f func()) {
 	s.Down(true)
 	f()
@@ -127,7 +125,7 @@ func compare(a, b object) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// Send sends text as a line, without any change, to all open watches of a kind.
+// Send sends text as a line, unchanged, to all open watches of a kind.
 func (s *Server) Send(ref, text string) {
 	s.change(func() { k := s.kindLocked(ref); k.log = append(k.log, event{raw: text}) })
 }
@@ -145,8 +143,8 @@ func (s *Server) Expire(ref string) {
 	})
 }
 
-// Refuse makes lists and watches of a kind fail with an HTTP status, and ends its open watches. Status 0 allows them
-// again. An empty namespace means all namespaces.
+// Refuse makes lists and watches of a kind fail with an HTTP status, and ends its watches. Status 0 allows them
+// again. An empty namespace means all.
 func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -155,8 +153,8 @@ func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 	})
 }
 
-// Revoke removes the client's permission to list and watch a kind in a namespace; "" means all namespaces. Open
-// watches continue, as with a real API server.
+// Revoke removes the permission to list and watch a kind in a namespace; "" means all. As with a real API server,
+// open watches continue.
 func (s *Server) Revoke(ref, namespace string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -164,7 +162,7 @@ func (s *Server) Revoke(ref, namespace string) {
 	})
 }
 
-// RevokeWatch removes the client's permission to watch a kind. Open watches continue, as with a real API server.
+// RevokeWatch removes the permission to watch a kind. Open watches continue.
 func (s *Server) RevokeWatch(ref string) {
 	s.change(func() { s.kindLocked(ref).watchStatus = http.StatusForbidden })
 }
@@ -174,21 +172,18 @@ func (s *Server) HangStreamingLists(ref string) {
 	s.change(func() { s.kindLocked(ref).noBookmarks = true })
 }
 
-// FailStreamingLists makes streaming lists of a kind end with an error, and other lists fail with status 500. A real
-// API server does the same if its conversion webhook is down. client-go retries such a list without reporting the
-// error. An empty reason removes the error.
+// FailStreamingLists makes lists of a kind fail, as with an unavailable conversion webhook. client-go retries such a
+// streaming list without reporting the error. An empty reason removes the error.
 func (s *Server) FailStreamingLists(ref, reason string) {
 	s.change(func() { s.kindLocked(ref).streamError = reason })
 }
 
-// RefuseWatches makes all watches of a kind fail with an HTTP status, and ends open watches. Status 0 allows watches
-// again.
+// RefuseWatches makes watches of a kind fail with an HTTP status, and ends open ones. Status 0 allows them again.
 func (s *Server) RefuseWatches(ref string, status int) {
 	s.change(func() { k := s.kindLocked(ref); k.watchStatus = status; k.watchEndings++ })
 }
 
-// Down stops or restarts the server. If down is true, it closes all connections and refuses new ones. If down is
-// false, the server accepts connections again.
+// Down stops or restarts the server. A stopped server closes all connections and refuses new ones.
 func (s *Server) Down(down bool) {
 	s.change(func() { s.down = down })
 	if down {
@@ -196,8 +191,8 @@ func (s *Server) Down(down bool) {
 	}
 }
 
-// EnableTLS makes the server use TLS for new connections. It calls the function cert for the certificate of each new
-// connection. The parameter authorities is the path of a file with the CAs that clients trust.
+// EnableTLS makes the server use TLS for new connections, each with its own call of cert. authorities is a file with
+// the CAs for clients.
 func (s *Server) EnableTLS(authorities string, cert func() *tls.Certificate) {
 	s.Config.Host, s.Config.CAFile = "https://api.test", authorities
 	s.listener.mu.Lock()
@@ -205,8 +200,7 @@ func (s *Server) EnableTLS(authorities string, cert func() *tls.Certificate) {
 	s.listener.cert = cert
 }
 
-// DisableAggregatedDiscovery makes the server behave like an old API server, which does not support aggregated
-// discovery (one response with all API groups and their resources).
+// DisableAggregatedDiscovery makes the server behave like an old API server without aggregated discovery.
 func (s *Server) DisableAggregatedDiscovery() { s.change(func() { s.plainDiscovery = true }) }
 
 // MakeUnavailable makes all requests for a path fail with status 503 and a reason.
@@ -214,7 +208,7 @@ func (s *Server) MakeUnavailable(path, reason string) {
 	s.FailPath(path, http.StatusServiceUnavailable, reason)
 }
 
-// Handle makes the handler respond to all requests for a path.
+// Handle sets the handler for a path.
 func (s *Server) Handle(path string, handler http.HandlerFunc) {
 	s.change(func() { s.handlers[path] = handler })
 }

@@ -38,8 +38,6 @@ func (o *object) row(k *Kind) string {
 	return `{"cells":` + cells + `,"object":` + o.json(k) + `}`
 }
 
-// table returns the JSON text of a Table with the given rows. The parameter columns selects whether the Table
-// contains the column definitions. In a watch, only the first Table contains them.
 func table(k *Kind, columns bool, version string, rows ...string) string {
 	definitions := "null"
 	if columns {
@@ -99,10 +97,10 @@ func (k *kind) inNamespace(namespace string) []object {
 type watcher struct {
 	kind         *kind
 	namespace    string
-	logIndex     int // Index in kind.log of the next event to send.
-	rawFrom      int // Length of kind.log when the watch was opened. The watch does not send raw text of older events.
+	logIndex     int
+	rawFrom      int // older raw text is not sent
 	watchEndings int
-	version      int // The resourceVersion from which the watch starts: it sends only later events.
+	version      int
 	columnsSent  bool
 }
 
@@ -159,8 +157,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 	}
 }
 
-// initialLocked returns the lines of a streaming list, which is a watch that first sends all objects. The parameter
-// version is the present version of the server's data. The caller must have locked the server.
+// initialLocked returns the lines of a streaming list (a watch that first sends all objects).
 func (w *watcher) initialLocked(version int) string {
 	var lines strings.Builder
 	objects := w.kind.inNamespace(w.namespace)

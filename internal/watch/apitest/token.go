@@ -11,8 +11,7 @@ import (
 // TokenReviewsPath is the URL path of token reviews.
 const TokenReviewsPath = "/apis/authentication.k8s.io/v1/tokenreviews"
 
-// SetTokenReviews sets the results of token reviews. The map statuses contains them by token. A review of any other
-// token returns that the token is not authenticated.
+// SetTokenReviews sets the results of token reviews, by token. Any other token is not authenticated.
 func (s *Server) SetTokenReviews(statuses map[string]authentication.TokenReviewStatus) {
 	s.Handle(TokenReviewsPath, func(w http.ResponseWriter, r *http.Request) {
 		var review authentication.TokenReview

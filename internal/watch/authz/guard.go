@@ -1,5 +1,4 @@
-// Package authz determines what users, and this program itself, are permitted to do in the cluster. It sends access
-// reviews to the API server, which makes each decision.
+// Package authz checks permissions of users, and of this program itself, by access reviews of the API server.
 package authz
 
 import (
@@ -19,43 +18,33 @@ import (
 )
 
 const (
-	// RecheckEvery is the interval between permission checks while a viewer reads something for a long time: a
-	// subscription, a log or a long response.
+	// RecheckEvery is the interval between permission checks during a subscription, a log stream or a long response.
 	RecheckEvery = 10 * time.Second
-	// RecheckTimeout is the maximum duration of one permission recheck. It must be short, because the viewer still
-	// receives data during a recheck. A revoked permission takes effect within 15 s: RecheckEvery (10 s), plus the
-	// age of a cached decision (2 s), plus this timeout (3 s).
+	// RecheckTimeout is the maximum duration of one permission recheck. A revoked permission takes effect within 15
+	// s: RecheckEvery (10 s), the age of a cached decision (2 s) and this timeout (3 s).
 	RecheckTimeout = 3 * time.Second
-	// maxDecisions is the maximum number of cached access decisions about users.
-	maxDecisions = 20_000
-	// MaxReviewedNamespaces is the maximum number of namespaces that one query reviews one by one. A query does this
-	// only if the user has no permission for all namespaces together.
+	maxDecisions   = 20_000
+	// MaxReviewedNamespaces is the maximum number of namespaces that one query reviews one by one.
 	MaxReviewedNamespaces = 1000
 	// QueryReviews is the maximum number of concurrent access reviews of one query.
 	QueryReviews = 16
-	// userReviews is the maximum number of concurrent access reviews for all queries of one user.
-	userReviews = 32
-	// allReviews is the maximum number of concurrent access reviews for all users together.
-	allReviews = 128
+	userReviews  = 32
+	allReviews   = 128
 )
 
-// DecisionTTL is the maximum age of cached access decisions that are used again. Allowed is the maximum age of
-// decisions that allow an action, and Denied is that of decisions that deny it.
+// DecisionTTL contains the maximum ages of cached decisions that allow an action, and that deny one.
 type DecisionTTL struct{ Allowed, Denied time.Duration }
 
-// TTLRequest returns the maximum ages of cached decisions for a request with a single response.
+// TTLRequest returns the maximum ages of decisions for a request with a single response.
 func TTLRequest() DecisionTTL { return DecisionTTL{10 * time.Second, 10 * time.Second} }
 
-// TTLOpen returns the maximum ages of cached decisions for the start of a long-running read. A decision that allows
-// the read can be at most 2 s old, so that a viewer does not receive data for long after a permission was revoked.
+// TTLOpen returns the maximum ages of decisions for the start of a stream. Allowed is short, so that a revoked
+// permission takes effect soon.
 func TTLOpen() DecisionTTL { return DecisionTTL{TTLRecheck().Allowed, TTLRequest().Denied} }
 
-// TTLRecheck returns the maximum ages of cached decisions for the rechecks during a long-running read. A decision
-// that denies the read can be up to 45 s old, which saves access reviews.
+// TTLRecheck returns the maximum ages of decisions for the rechecks during a stream. Denied is long, to save reviews.
 func TTLRecheck() DecisionTTL { return DecisionTTL{2 * time.Second, 45 * time.Second} }
 
-// accepts reports whether a cached decision is recent enough to be used again. reviewedAt is the time of its access
-// review. If that review failed, the result is false.
 func (a DecisionTTL) accepts(cached decision, reviewedAt time.Time) bool {
 	maxAge := a.Denied
 	if cached.allowed {
@@ -64,7 +53,7 @@ func (a DecisionTTL) accepts(cached decision, reviewedAt time.Time) bool {
 	return cached.err == nil && time.Since(reviewedAt) < maxAge
 }
 
-// Verb is an action for which a viewer needs a permission, such as listing objects.
+// Verb is an action for which a viewer needs a permission.
 type Verb string
 
 // The actions for which viewers need a permission.
@@ -75,12 +64,11 @@ const (
 	VerbLog   Verb = "log" // needs the permission get on the subresource log
 )
 
-// Attributes returns the attributes of the access reviews that an action needs. The action is allowed only if the API
-// server allows all of them.
+// Attributes returns the attributes of the access reviews for an action. The API server must allow all of them.
 //
-// A get of a Namespace by name is reviewed in the namespace of that name, so that a Role in it can allow the get. A
-// list or watch with a metadata.name field selector is reviewed at the cluster scope, because its path contains no
-// namespace (NewRequestInfo in k8s.io/apiserver/pkg/endpoints/request).
+// A get of a Namespace is reviewed in that namespace, so that a Role in it can allow the get. A list with a field
+// selector for metadata.name is reviewed at the cluster scope (NewRequestInfo in
+// k8s.io/apiserver/pkg/endpoints/request).
 func (d Verb) Attributes(r *resource.Resource, namespace, name string) []authorization.ResourceAttributes {
 	if d == VerbGet && r.Group == "" && r.Resource == resource.Namespaces().Resource {
 		namespace = name
@@ -100,15 +88,15 @@ func (d Verb) Attributes(r *resource.Resource, namespace, name string) []authori
 	return []authorization.ResourceAttributes{attributes}
 }
 
-// Guard checks the permissions of users by SubjectAccessReviews, which the API server does not store. If the API
-// server returns no decision, the action is not allowed.
+// Guard checks the permissions of users by SubjectAccessReviews. Without a decision of the API server, an action is
+// not allowed.
 type Guard struct {
 	client    authorizationclient.SubjectAccessReviewInterface
 	limiter   *limit.Limiter
 	decisions *flight.Cache[accessKey, decision]
 }
 
-// NewGuard returns a Guard that sends its access reviews with client.
+// NewGuard returns a Guard that uses client.
 func NewGuard(client authorizationclient.SubjectAccessReviewInterface) Guard {
 	return Guard{
 		client:    client,
@@ -120,8 +108,7 @@ func NewGuard(client authorizationclient.SubjectAccessReviewInterface) Guard {
 // UserHash is the SHA-256 hash of User.Key.
 type UserHash [sha256.Size]byte
 
-// Subject is a user together with the hash of their key. The hash is computed only once, because a request can need
-// reviews for many namespaces.
+// Subject is a user with a precomputed hash, because one request can need reviews for many namespaces.
 type Subject struct {
 	*User
 
@@ -136,15 +123,14 @@ type accessKey struct {
 	authorization.ResourceAttributes
 }
 
-// decision is the result of one access review. If the review failed, err is set. Only the callers that waited for
-// this review get the error; later callers send a new review.
+// decision is the result of one access review. Decisions with an error are not cached.
 type decision struct {
 	allowed bool
 	err     error
 }
 
-// Allowed reports whether a user has all permissions that an action needs. An empty namespace means all namespaces,
-// and an empty name means all objects. ttl is the maximum age of cached decisions.
+// Allowed reports whether a user has all permissions for an action. An empty namespace means all namespaces, and an
+// empty name means all objects.
 func (g *Guard) Allowed(
 	ctx context.Context, u Subject, verb Verb, r *resource.Resource, namespace, name string, ttl DecisionTTL,
 ) (bool, error) {

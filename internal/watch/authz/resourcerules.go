@@ -13,22 +13,16 @@ import (
 )
 
 const (
-	// resourceRulesMaxAge is the maximum age of the cached RBAC rules of a namespace. The permission checks of all
-	// resources in the namespace use the same cached rules.
 	resourceRulesMaxAge = 2 * time.Second
 	maxResourceRules    = 200
-	// rulesRetryDelay is the delay before the next SelfSubjectRulesReview after one that was refused or incomplete.
+	// rulesRetryDelay is the delay after a SelfSubjectRulesReview that was refused or incomplete.
 	rulesRetryDelay = 10 * time.Minute
 )
 
 type resourceRules []authorization.ResourceRule
 
-// permissionsByRules returns what the RBAC rules permit this program to do with a resource in one namespace. One
-// SelfSubjectRulesReview returns the rules for all resources.
-//
-// If the rules do not permit the action, the caller must still send an access review, which also gives the reason for
-// a denial. The webhook authorizers of many hosted clusters can allow more than the rules list, or deny what they
-// allow. The API server then reports the rules as incomplete, and they are ignored for rulesRetryDelay.
+// permissionsByRules returns this program's permissions according to the RBAC rules. If they do not permit list, the
+// caller must send an access review, because a webhook authorizer can permit more.
 func (r *Reviewer) permissionsByRules(ctx context.Context, scope listwatch.Scope) Permissions {
 	if r.AreRulesIncomplete() {
 		return Permissions{}
@@ -40,8 +34,7 @@ func (r *Reviewer) permissionsByRules(ctx context.Context, scope listwatch.Scope
 	return Permissions{List: p.allows(scope, "list"), Watch: p.allows(scope, "watch")}
 }
 
-// AreRulesIncomplete reports whether RBAC rules are ignored now, because a recent rules review was refused or
-// incomplete.
+// AreRulesIncomplete reports whether RBAC rules are ignored, because a recent rules review was refused or incomplete.
 func (r *Reviewer) AreRulesIncomplete() bool { return time.Now().Unix() < r.incompleteUntil.Load() }
 
 func (r *Reviewer) fetchRules(ctx context.Context, namespace string) resourceRules {

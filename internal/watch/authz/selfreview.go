@@ -19,37 +19,34 @@ import (
 )
 
 const (
-	// ReviewEvery is the interval between two reviews of this program's permissions on a watched resource. A failed
-	// list is retried after the same time.
+	// ReviewEvery is the interval between two reviews of this program's permissions. A failed list is retried after
+	// it, too.
 	ReviewEvery = 10 * time.Second
 	// ReviewTimeout is the maximum duration of one access review.
-	ReviewTimeout = 5 * time.Second
-	// maxCachedResults is the maximum number of cached decisions about this program's access to single objects.
+	ReviewTimeout    = 5 * time.Second
 	maxCachedResults = 1000
 )
 
-// Permissions are this program's own permissions to list and watch a scope (a resource in one or all namespaces).
+// Permissions are this program's own permissions to list and watch a resource in one or all namespaces.
 type Permissions struct {
 	List, Watch bool
-	Reason      string // why the permission to list is denied
+	Reason      string // why list is denied
 }
 
-// Reviewer checks this program's own permissions by SelfSubjectAccessReviews and SelfSubjectRulesReviews. The API
-// server does not store these reviews.
+// Reviewer checks this program's own permissions by SelfSubjectAccessReviews and SelfSubjectRulesReviews.
 type Reviewer struct {
 	client    authorizationclient.SelfSubjectAccessReviewInterface
 	rules     authorizationclient.SelfSubjectRulesReviewInterface
 	decisions *flight.Cache[authorization.ResourceAttributes, decision]
-	// resourceRules caches the RBAC rules that allow list or watch, by namespace.
+	// by namespace
 	resourceRules *flight.Cache[string, resourceRules]
-	// incompleteUntil is the Unix time until which RBAC rules are ignored, because a rules review was refused or
-	// incomplete.
+	// Until this Unix time, RBAC rules are ignored, because a rules review was refused or incomplete.
 	incompleteUntil atomic.Int64
 
-	Allowed, Denied atomic.Int64 // number of allowed and denied namespaces, counted separately for each resource
+	Allowed, Denied atomic.Int64 // counted once for each resource and namespace
 }
 
-// NewReviewer returns a Reviewer that sends its access reviews with client.
+// NewReviewer returns a Reviewer that uses client.
 func NewReviewer(client authorizationclient.AuthorizationV1Interface) *Reviewer {
 	return &Reviewer{
 		client: client.SelfSubjectAccessReviews(), rules: client.SelfSubjectRulesReviews(),
@@ -60,12 +57,11 @@ func NewReviewer(client authorizationclient.AuthorizationV1Interface) *Reviewer 
 	}
 }
 
-// Review returns this program's permissions on a scope (a resource in one or all namespaces). The parameter known is
-// the result of the previous review. An error means that the permissions are unknown, because the API server is
-// unavailable or refuses the review.
+// Review returns this program's permissions on a scope. The parameter known is the previous result. An error means
+// that the permissions are unknown.
 //
-// In a single namespace, if known permits list and watch, the permission to watch is not reviewed again. This is
-// safe: a watch shows nothing that list does not allow, and each watch ends by itself within minutes.
+// In a single namespace, a known permission to watch is not reviewed again. This is safe, because a watch shows
+// nothing that list does not allow.
 func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, known Permissions) (Permissions, error) {
 	if known.List && scope.Namespace != "" {
 		if byRules := r.permissionsByRules(ctx, scope); byRules.List {
@@ -92,9 +88,8 @@ func (r *Reviewer) reviewVerb(
 	})
 }
 
-// Allows reports whether this program has the permission for an action on one object, or on all objects of the
-// resource. Callers use it to avoid requests that cannot succeed, for example for a Secret. If the review fails,
-// Allows returns true: the API server then decides about the request itself.
+// Allows reports whether this program can perform an action on one object. It returns true if the review fails: the
+// API server then decides about the request itself.
 func (r *Reviewer) Allows(
 	ctx context.Context, verb Verb, resource *resource.Resource, namespace, name string, ttl DecisionTTL,
 ) bool {
@@ -111,8 +106,8 @@ func (r *Reviewer) Allows(
 	return ctx.Err() != nil
 }
 
-// AwaitLogRevoked waits until this program has lost the permission to read the log of a pod, or until ctx ends. It
-// sends an access review every ReviewEvery. If a review fails, the permission counts as unchanged.
+// AwaitLogRevoked waits until this program must no longer read a pod's log, or ctx ends. A failed review changes
+// nothing.
 func (r *Reviewer) AwaitLogRevoked(ctx context.Context, namespace, pod string) {
 	for range signal.Ticks(ctx, ReviewEvery) {
 		review, err := r.sendReview(ctx, authorization.ResourceAttributes{

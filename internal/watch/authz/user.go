@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// A User is the subject of access reviews. It has all user fields of the API server, because an authorizer can use
-// any of them.
+// A User is the subject of access reviews. It has every field that an authorizer of the API server can use.
 type User struct {
 	Name   string              `json:"name"`
 	UID    string              `json:"uid,omitempty"`
@@ -15,8 +14,8 @@ type User struct {
 	Extra  map[string][]string `json:"extra,omitempty"`
 }
 
-// Key returns a text that identifies the user. Two users have the same key only if all their fields are equal. The
-// order of the groups, and of the values in Extra, does not matter.
+// Key returns a text that is equal for two users only if all their fields are equal, in any order of groups and
+// values.
 func (u *User) Key() string {
 	sorted := User{u.Name, u.UID, slices.Compact(slices.Sorted(slices.Values(u.Groups))), maps.Clone(u.Extra)}
 	for name, values := range sorted.Extra {
@@ -26,5 +25,5 @@ func (u *User) Key() string {
 	return string(text)
 }
 
-// Same reports whether two users have equal fields, so that they have the same permissions.
+// Same reports whether two users have equal fields, and therefore equal permissions.
 func (u *User) Same(other *User) bool { return u.Key() == other.Key() }

@@ -22,45 +22,34 @@ import (
 )
 
 const (
-	// discoveryMaxAge is the maximum age of the resource list. A read of an older list triggers a new discovery.
-	// Without reads, discovery is not needed.
+	// discoveryMaxAge is the maximum age of the resource list. The next caller after it triggers a new discovery.
 	discoveryMaxAge = 10 * time.Second
-	// followInterval is the interval of discoveries while at least one caller waits for changes of the resource list
-	// (see Follow). A new resource therefore appears within 10 s, even if this program is not permitted to watch
-	// CustomResourceDefinitions.
-	followInterval = 9 * time.Second
-	// refreshMinimum is the minimum time between two discoveries that callers request.
-	refreshMinimum = time.Second
-	// changeRefreshMinimum is the minimum time between two discoveries after a CustomResourceDefinition or APIService
-	// has changed.
+	// followInterval is the interval of discoveries while Follow is in use. A new resource appears within 10 s, even
+	// without the permission to watch CustomResourceDefinitions.
+	followInterval       = 9 * time.Second
+	refreshMinimum       = time.Second
 	changeRefreshMinimum = 100 * time.Millisecond
-	// refreshesAfterChange is the number of discoveries after a CustomResourceDefinition or APIService has changed.
-	// There are several, because the API server needs a moment to serve a new resource.
-	refreshesAfterChange = 4
-	// changeRefreshInterval is the time between two of these discoveries after a change (see refreshesAfterChange).
+	// refreshesAfterChange is above 1, because the API server needs a moment to serve a new resource.
+	refreshesAfterChange  = 4
 	changeRefreshInterval = 400 * time.Millisecond
-	// maxQuickChanges is the number of changes of CustomResourceDefinitions (CRDs) or APIServices that each trigger a
-	// discovery within changeRefreshMinimum. After more changes, discoveries are at least churnInterval apart. The
-	// program cannot ignore unimportant changes, because it watches only metadata. The conditions that show whether a
-	// CRD or APIService is served are not part of the metadata.
+	// maxQuickChanges is the number of rapid changes of CRDs or APIServices that each trigger a discovery at once.
+	// Later discoveries are at least churnInterval apart.
 	maxQuickChanges = 10
-	// churnQuietTime is the time without changes of CRDs or APIServices after which the count for maxQuickChanges
-	// starts again at 0.
-	churnQuietTime = 10 * time.Second
-	churnInterval  = time.Second
-	// firstRetry and lastRetry are the minimum and maximum delay of the exponential backoff while discovery fails.
+	// churnQuietTime is the time without changes after which the count of rapid changes starts at zero.
+	churnQuietTime        = 10 * time.Second
+	churnInterval         = time.Second
 	firstRetry, lastRetry = 500 * time.Millisecond, 15 * time.Second
 )
 
-// Catalog contains the resources that the cluster serves, and the parts of the API that discovery could not read
-// (group errors).
+// Catalog contains the resources that the cluster serves, and the API groups for which discovery failed (group
+// errors).
 type Catalog struct {
 	client            *discovery.DiscoveryClient
 	server            string
 	onChange          func()
 	log               *slog.Logger
 	refreshRequests   chan struct{}
-	definitionChanges chan struct{} // signals after a change of a definition (CRD or APIService)
+	definitionChanges chan struct{}
 
 	followers atomic.Int64
 
@@ -68,15 +57,15 @@ type Catalog struct {
 	resources    []resource.Resource // sorted by Resource.Ref
 	groupErrors  []resource.GroupError
 	readAt       time.Time
-	err          error     // error of the last discovery attempt; nil if it succeeded
-	failingSince time.Time // time of the first failure since the last success
-	isOutdated   bool      // discovery has failed for longer than discoveryMaxAge
+	err          error // nil if the newest discovery succeeded
+	failingSince time.Time
+	isOutdated   bool
 	nextAttempt  time.Time
-	attempted    chan struct{} // closed and replaced after each discovery attempt, successful or failed
+	attempted    chan struct{} // closed and replaced after each discovery, successful or failed
 }
 
-// New returns a Catalog without resources. server is the address of the API server, for logs. onChange is called when
-// the resources or the group errors have changed.
+// New returns a Catalog without resources. server is an address for logs. onChange is called after each change of the
+// resources or the group errors.
 func New(client *discovery.DiscoveryClient, server string, onChange func(), log *slog.Logger) *Catalog {
 	return &Catalog{
 		client: client, server: server, onChange: onChange, log: log,
@@ -85,16 +74,14 @@ func New(client *discovery.DiscoveryClient, server string, onChange func(), log 
 	}
 }
 
-// Follow registers a caller that waits for changes of the resource list. While at least one caller is registered,
-// discovery runs every followInterval, because this program might not be permitted to watch the definitions of
-// resources (CRDs). Each caller must call Unfollow later.
+// Follow makes discovery run every followInterval. This program is possibly not permitted to watch CRDs. Each call
+// needs a later call of Unfollow.
 func (c *Catalog) Follow() { c.followers.Add(1) }
 
-// Unfollow removes a caller that Follow registered.
+// Unfollow ends the effect of one call of Follow.
 func (c *Catalog) Unfollow() { c.followers.Add(-1) }
 
-// Run runs discovery until ctx ends: at the start, when requested, and with backoff while the API server is
-// unavailable.
+// Run runs discovery until ctx ends: at the start, on request, and after failures with backoff.
 func (c *Catalog) Run(ctx context.Context) {
 	retry := firstRetry
 	failing := false
@@ -142,8 +129,7 @@ func (c *Catalog) Run(ctx context.Context) {
 	}
 }
 
-// crdChurn counts changes of CustomResourceDefinitions and APIServices, as long as the time between two of them is at
-// most churnQuietTime.
+// crdChurn counts changes of CRDs and APIServices with at most churnQuietTime between them.
 type crdChurn struct {
 	changes int
 	newest  time.Time
@@ -157,8 +143,6 @@ func (s *crdChurn) record() {
 	s.newest = time.Now()
 }
 
-// throttle returns the interval to use between two discoveries: the given one, or at least churnInterval while
-// definitions change rapidly.
 func (s *crdChurn) throttle(interval time.Duration) time.Duration {
 	if s.changes > maxQuickChanges {
 		return max(interval, churnInterval)
@@ -212,9 +196,8 @@ func (c *Catalog) refresh(ctx context.Context) error {
 	return nil
 }
 
-// All returns the resources and group errors (parts of the API that could not be read) of the last successful
-// discovery. If discovery has failed for longer than discoveryMaxAge, All adds a group error with the reason. It
-// returns an error only if no discovery has succeeded yet. The caller must not change the slices.
+// All returns the resources and group errors of the newest successful discovery. If discovery has failed for longer
+// than discoveryMaxAge, a group error gives the reason. The caller must not change the slices.
 func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,8 +212,8 @@ func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	return c.resources, append(slices.Clone(c.groupErrors), resource.GroupError{Group: "*", Reason: reason}), nil
 }
 
-// RefreshIfOld requests a discovery if the resource list is older than discoveryMaxAge. wait is the maximum time to
-// wait for the result. While discovery fails, RefreshIfOld does nothing, because Run already retries.
+// RefreshIfOld requests a discovery if the resource list is older than discoveryMaxAge, and waits at most the time
+// wait. It does nothing after a failed discovery, because Run already retries.
 func (c *Catalog) RefreshIfOld(ctx context.Context, wait time.Duration) {
 	c.mu.Lock()
 	isOld := time.Since(c.readAt) > discoveryMaxAge && c.err == nil
@@ -243,16 +226,16 @@ func (c *Catalog) RefreshIfOld(ctx context.Context, wait time.Duration) {
 func (c *Catalog) requestRefresh() {
 	select {
 	case c.refreshRequests <- struct{}{}:
-	default: // a request is already pending
+	default:
 	}
 }
 
-// RefreshSoon requests several discoveries after a definition (CRD or APIService) has changed, because the API server
-// needs a moment before it serves the changed resources.
+// RefreshSoon requests several discoveries, because the API server needs a moment to serve a changed CRD or
+// APIService.
 func (c *Catalog) RefreshSoon() {
 	select {
 	case c.definitionChanges <- struct{}{}:
-	default: // a signal is already pending
+	default:
 	}
 }
 
@@ -270,14 +253,13 @@ func (c *Catalog) unavailableLocked() *status.Problem {
 	return p
 }
 
-// Knows reports whether the last discovery found the resource with this ref (group/version/plural).
+// Knows reports whether the newest discovery found the resource with this ref (group/version/plural).
 func (c *Catalog) Knows(ref string) bool {
 	resources, _, _ := c.All()
 	return resource.Index(resources, ref) >= 0
 }
 
-// Find returns the resource with a ref (group/version/plural). If the list does not contain it, Find waits for one
-// more discovery, because the resource could be new.
+// Find returns the resource with a ref (group/version/plural). If it is unknown, Find waits for one more discovery.
 func (c *Catalog) Find(ctx context.Context, ref string) (*resource.Resource, error) {
 	for attempt := 0; ; attempt++ {
 		resources, groupErrors, err := c.All()
@@ -297,8 +279,6 @@ func (c *Catalog) Find(ctx context.Context, ref string) (*resource.Resource, err
 	}
 }
 
-// awaitRefresh requests a discovery, and waits at most the time wait until one has succeeded or failed. It returns an
-// error only if ctx ends.
 func (c *Catalog) awaitRefresh(ctx context.Context, wait time.Duration) error {
 	c.mu.Lock()
 	attempted := c.attempted

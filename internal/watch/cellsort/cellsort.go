@@ -1,9 +1,8 @@
 // Package cellsort sorts table rows, and splits text filters into words, exactly as the web page does. The server
-// sends only a part of a long sorted table to the page, so both must use the same order. Numbers, quantities, times
-// and fractions are sorted by size, and text in natural order (node-2 before node-10).
+// sends only a part of a long table, so both need the same order.
 //
 // web/static/src/model/sort.ts and rows.ts implement the same rules. internal/web/testdata contains test cases for
-// both. All functions are pure.
+// both.
 package cellsort
 
 import (
@@ -17,10 +16,10 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// A Rank is the sort key of a cell: a number or a text. The zero Rank is the sort key of an unknown value.
+// A Rank is the sort key of a cell: a number or a text. The zero Rank means an unknown value.
 type Rank struct {
 	Text string
-	bits uint64 // all bits of the number inverted, so that the zero Rank has the number NaN (none)
+	bits uint64 // the number's bits inverted, so that the zero Rank has the number NaN
 }
 
 func number(n float64) Rank {
@@ -32,7 +31,7 @@ func number(n float64) Rank {
 
 func (r Rank) number() float64 { return math.Float64frombits(^r.bits) }
 
-// Compare sorts numbers before texts, and unknown values last. Unknown values are last in descending order, too.
+// Compare sorts numbers before texts, and unknown values after both, in ascending and descending order.
 func Compare(a, b Rank, descending bool) int {
 	none := Rank{}
 	switch {
@@ -60,11 +59,11 @@ func Compare(a, b Rank, descending bool) int {
 	return order
 }
 
-// RankNatural returns the Rank of a text that is sorted in natural order (node-2 before node-10).
+// RankNatural returns the Rank of a text in natural order (node-2 before node-10).
 func RankNatural(text string) Rank { return Rank{Text: padNumbers(text)} }
 
-// RankCell returns the Rank of a cell. cell is JSON. relative means that the page shows the cell's timestamp as an
-// age. Such a cell is sorted by its age, so the newest timestamp is first.
+// RankCell returns the Rank of a cell in JSON. relative means that the page shows a timestamp as an age; the newest
+// timestamp is then first.
 func RankCell(cell []byte, relative bool) Rank {
 	if len(cell) == 0 {
 		return Rank{}
@@ -88,8 +87,7 @@ func RankCell(cell []byte, relative bool) Rank {
 	return number(parseFloat(string(cell)))
 }
 
-// rankText returns the Rank of a text. It tries to parse the text as a time, a duration, a quantity, a fraction and a
-// number, in this order. Any other text is sorted in natural order.
+// rankText parses a text as a duration, a quantity, a fraction or a number, and otherwise sorts it in natural order.
 func rankText(text string, relative bool) Rank {
 	text = strings.TrimFunc(text, isSpace)
 	if isUnknown(text) {
@@ -130,8 +128,7 @@ func findTime(text string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// elapsed parses a duration such as "2d3h", in seconds. "5m" means minutes here, and not milli-units, because tables
-// print durations in this form.
+// elapsed parses a duration such as "2d3h", in seconds. "5m" means minutes, not milli-units, as in printed tables.
 func elapsed(text string) (total float64, ok bool) {
 	for text != "" {
 		n := digits(text)
@@ -148,7 +145,6 @@ func elapsed(text string) (total float64, ok bool) {
 	return total, true
 }
 
-// quantity parses a number with or without a Kubernetes unit suffix, such as "512Mi" or "100m".
 func quantity(text string) (float64, bool) {
 	sign := 0
 	if text != "" && (text[0] == '+' || text[0] == '-') {
@@ -191,7 +187,7 @@ func unit(suffix string) (float64, bool) {
 	return 0, false
 }
 
-// fraction parses a fraction such as "2/3". It returns 1 (complete) for "0/0".
+// fraction parses a fraction such as "2/3". "0/0" is 1 (complete).
 func fraction(text string) (float64, bool) {
 	n := digits(text)
 	if n == 0 || n == len(text) || text[n] != '/' || n+1 == len(text) || digits(text[n+1:]) != len(text)-n-1 {
@@ -204,7 +200,6 @@ func fraction(text string) (float64, bool) {
 	return parseFloat(text[:n]) / denominator, true
 }
 
-// leadingNumber parses the number at the start of a text such as "30%" or "3 (5m ago)".
 func leadingNumber(text string) (float64, bool) {
 	n := decimal(text)
 	if n == 0 || n == len(text) {
@@ -221,8 +216,7 @@ func digits(text string) (n int) {
 	return n
 }
 
-// decimal returns the length of the decimal number at the start of a text, such as 4 for "12.5 GB". It returns 0 if
-// the text does not start with a number.
+// decimal returns the length of the decimal number at the start of a text, such as 4 for "12.5 GB".
 func decimal(text string) int {
 	n := digits(text)
 	if n == 0 || n == len(text) || text[n] != '.' {
@@ -236,6 +230,6 @@ func decimal(text string) int {
 
 // parseFloat parses a number. A number out of range becomes infinite, as in JavaScript.
 func parseFloat(text string) float64 {
-	n, _ := strconv.ParseFloat(text, 64) // The only possible error is a number out of range.
+	n, _ := strconv.ParseFloat(text, 64)
 	return n
 }

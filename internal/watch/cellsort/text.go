@@ -8,8 +8,8 @@ import (
 
 const paddedDigits = 12
 
-// padNumbers converts a text to lower case, and pads each number in it with zeros to paddedDigits digits. Comparing
-// the results as plain text gives the natural order (node-2 before node-10).
+// padNumbers returns a text in lower case, with its numbers zero-padded, so that a plain comparison gives the natural
+// order (node-2 before node-10).
 func padNumbers(text string) string {
 	text = Lower(text)
 	var out []byte
@@ -36,8 +36,7 @@ func padNumbers(text string) string {
 	return string(append(out, text[copied:]...))
 }
 
-// CompareText compares texts by UTF-16 code units, as JavaScript does. Therefore, a character beyond U+FFFF (two code
-// units) sorts before U+E000 to U+FFFF.
+// CompareText compares texts by UTF-16 code units, as JavaScript does: characters beyond U+FFFF sort before U+E000.
 func CompareText[S string | []byte](a, b S) int {
 	for i := range min(len(a), len(b)) {
 		if x, y := a[i], b[i]; x != y {
@@ -56,8 +55,8 @@ func Words(filter string) []string { return strings.FieldsFunc(Lower(filter), is
 // isSpace reports whether JavaScript treats r as white space.
 func isSpace(r rune) bool { return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r) }
 
-// Lower returns a text in lower case as JavaScript does. Unlike strings.ToLower, it applies the two special cases of
-// Unicode that are valid for all languages: "İ", and "Σ" at the end of a word.
+// Lower returns a text in lower case as JavaScript does. Unlike strings.ToLower, it handles "İ", and "Σ" at the end
+// of a word.
 func Lower(text string) string {
 	if !strings.ContainsAny(text, "İΣ") {
 		return strings.ToLower(text)
@@ -86,8 +85,7 @@ func isCased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// isIgnorable reports whether r does not end a word, such as an apostrophe or a combining accent. It approximates the
-// Unicode property Case_Ignorable.
+// isIgnorable approximates the Unicode property Case_Ignorable: r does not end a word.
 func isIgnorable(r rune) bool {
 	return strings.ContainsRune("'.:^`¨·’‘․﹒‧", r) ||
 		unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)

@@ -1,5 +1,5 @@
-// Package cursor encodes the position of a reader in the change history of a resource as a short opaque text. A
-// client sends this cursor to resume from that position. Only this program can decode a cursor.
+// Package cursor encodes the position of a reader in the change history of a resource. A client sends this opaque
+// cursor to resume there.
 package cursor
 
 import (
@@ -11,33 +11,30 @@ import (
 	"errors"
 )
 
-// Lengths of the cursors of readers who may see all objects. Other readers have cursors of the type Restricted.
+// Lengths of unrestricted cursors, in bytes. Readers who may not see all objects get a Restricted instead.
 const (
-	// epochLength is the length, in bytes, of the epoch in a cursor. The epoch is the ID of an uninterrupted history.
-	// A cursor contains only its low bytes, because every message contains a cursor, which must therefore be short.
+	// epochLength is the length of the epoch, the ID of an uninterrupted history. Only its low bytes are sent, to
+	// keep messages short.
 	epochLength = 4
-	// positionLength is the length, in bytes, of the encrypted part of a cursor: the epoch, and the low 5 bytes of the
-	// offset in the history.
+	// positionLength is the length of the encrypted part: the epoch and the low 5 bytes of the history offset.
 	positionLength = epochLength + 5
-	// cursorLength is the length, in bytes, of a complete cursor: the encrypted part and a signature of 6 bytes.
+	// cursorLength includes a signature of 6 bytes.
 	cursorLength = positionLength + 6
 )
 
-// Key is the secret of this server. All cursor keys are derived from it; see Cipher. A cursor is valid only for this
-// server, one viewer and one filter.
+// Key is this server's secret, from which the keys of all cursors are derived.
 type Key [32]byte
 
 // NewKey returns a random Key.
 func NewKey() (key Key) {
-	_, _ = rand.Read(key[:]) // never fails (see crypto/rand)
+	_, _ = rand.Read(key[:])
 	return key
 }
 
-// Cipher signs and encrypts cursors. It is a key, derived from the server's Key and from everything to which a cursor
-// is bound, such as the viewer and the filter.
+// Cipher signs and encrypts the cursors of one viewer and one filter.
 type Cipher [sha256.Size]byte
 
-// Cipher returns the Cipher for one viewer and one filter. The parameter binding is a text that contains both.
+// Cipher derives a Cipher from the key. The parameter binding identifies the viewer and the filter.
 func (k *Key) Cipher(binding string) (s Cipher) {
 	mac := hmac.New(sha256.New, k[:])
 	_, _ = mac.Write([]byte(binding))
@@ -45,8 +42,7 @@ func (k *Key) Cipher(binding string) (s Cipher) {
 	return s
 }
 
-// Append appends a cursor, encrypted and in base64, to dst. The cursor contains the given offset in the history with
-// the given epoch.
+// Append appends an encrypted cursor in base64 to dst.
 func (s *Cipher) Append(dst []byte, epoch, offset uint64) []byte {
 	var b [cursorLength]byte
 	putNumber(b[:epochLength], epoch)
@@ -56,8 +52,8 @@ func (s *Cipher) Append(dst []byte, epoch, offset uint64) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, b[:])
 }
 
-// Decode returns the offset in a cursor that a client sent. The parameter epoch is the current epoch (the ID of an
-// uninterrupted history) of the resource. The error gives the reason why the client cannot resume from the cursor.
+// Decode returns the history offset in a cursor. An error means that the client cannot resume, because the cursor is
+// invalid or has another epoch.
 func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	var b, expected [cursorLength]byte
@@ -74,8 +70,7 @@ func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 	return number(b[epochLength:positionLength]), nil
 }
 
-// sign computes the signature of the first positionLength bytes of b, and writes it to the rest of b. The signature
-// is a hash of the key followed by these bytes. This is as secure as an HMAC, because the key is secret and the
+// sign writes the signature of the position to the rest of b. A keyed hash is as secure as an HMAC here, because the
 // hashed text has a fixed length.
 func (s *Cipher) sign(b *[cursorLength]byte) {
 	var text [len(s) + positionLength]byte
@@ -84,9 +79,8 @@ func (s *Cipher) sign(b *[cursorLength]byte) {
 	copy(b[positionLength:], sum[:])
 }
 
-// crypt encrypts or decrypts the first positionLength bytes of b. It XORs them with a hash of the key and the
-// signature, which is the rest of b. This is the construction of RFC 5297, with a hash instead of AES. The hashed
-// text is shorter than in the method sign, so the two methods never hash the same text.
+// crypt encrypts or decrypts the position by XOR with a hash of the key and the signature (RFC 5297, with a hash
+// instead of AES). Its input is shorter than that of the method sign, so their hashes never coincide.
 func (s *Cipher) crypt(b *[cursorLength]byte) {
 	var text [len(s) + cursorLength - positionLength]byte
 	copy(text[copy(text[:], s[:]):], b[positionLength:])

@@ -7,10 +7,8 @@ import (
 	"time"
 )
 
-// A Restricted is an encrypted cursor for a restricted reader, who may not see all objects of the resource. It
-// contains the time of issue, the low 4 bytes of the epoch and the low 5 bytes of the offset. AES-GCM encrypts it
-// with a random nonce. Two cursors for the same position are therefore different, and comparing cursors reveals no
-// hidden changes.
+// A Restricted is an encrypted cursor for a reader who may not see all objects. A random nonce makes two cursors for
+// the same position different, so that comparing them reveals no hidden changes.
 type Restricted [nonceLength + payloadLength + tagLength]byte
 
 const (
@@ -20,8 +18,7 @@ const (
 	tagLength     = 16
 )
 
-// EncryptRestricted returns a new encrypted cursor for an offset in the history with the given epoch. issued is the
-// time of issue.
+// EncryptRestricted returns a cursor for an offset in the history. issued is the time of issue.
 func (s *Cipher) EncryptRestricted(epoch, offset uint64, issued time.Time) (c Restricted) {
 	var text [payloadLength]byte
 	putNumber(text[:issuedLength], uint64(issued.Unix())) //nolint:gosec // The time is not before 1970.
@@ -31,8 +28,7 @@ func (s *Cipher) EncryptRestricted(epoch, offset uint64, issued time.Time) (c Re
 	return c
 }
 
-// DecryptRestricted decrypts a cursor. issued is the time of issue in whole seconds. ok is false if the cursor was
-// encrypted with another key, or is for another epoch (the ID of an uninterrupted history).
+// DecryptRestricted decrypts a cursor. The result ok is false if the cursor has another key or epoch.
 func (s *Cipher) DecryptRestricted(c *Restricted, epoch uint64) (offset uint64, issued time.Time, ok bool) {
 	text, err := s.aead().Open(nil, nil, c[:], nil)
 	if err != nil ||
@@ -44,7 +40,6 @@ func (s *Cipher) DecryptRestricted(c *Restricted, epoch uint64) (offset uint64, 
 	return number(text[issuedLength+epochLength:]), issued, true
 }
 
-// aead returns AES-GCM with the key s. Seal prepends a random nonce to its output.
 func (s *Cipher) aead() cipher.AEAD {
 	block, _ := aes.NewCipher(s[:]) // never fails with a 32-byte key
 	aead, _ := cipher.NewGCMWithRandomNonce(block)
@@ -56,7 +51,7 @@ func (c *Restricted) Append(dst []byte) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, c[:])
 }
 
-// DecodeRestricted decodes a cursor from the base64 text that Append wrote, without decrypting it.
+// DecodeRestricted decodes the base64 text of a cursor, without decrypting it.
 func DecodeRestricted(cursor string) (c Restricted, ok bool) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(text) != len(c) {

@@ -6,10 +6,8 @@ import (
 	"slices"
 )
 
-// listKeys returns the sets of members by which elements of Kubernetes lists are identified. They are the keys of
-// associative lists in the schema of client-go v0.37.2 (applyconfigurations/internal). More specific keys are first:
-// a volume mount also has a name, but only its mountPath is always unique. The optional shareID of claimed devices is
-// left out. Endpoints of an EndpointSlice have no key in the schema, so their addresses are used.
+// listKeys returns the keys of associative lists in the schema of client-go v0.37.2 (applyconfigurations/internal),
+// the most specific first. Endpoints of an EndpointSlice have no key there, so their addresses are used.
 func listKeys() [][]string {
 	return [][]string{
 		{"mountPath"},
@@ -32,9 +30,8 @@ func listKeys() [][]string {
 
 type pair struct{ a, b int }
 
-// align finds elements that the arrays as and bs have in common. It returns pairs of their indices, which ascend in
-// both arrays. It compares hashes instead of texts: if two different elements have the same hash, the patch is only
-// longer, not incorrect.
+// align returns pairs of indices of matching elements, ascending in both arrays. Elements are compared by hash: a
+// collision makes the patch longer, but not incorrect.
 func align(as, bs []node) []pair {
 	if len(as)*len(bs) <= 1 {
 		return nil
@@ -59,15 +56,13 @@ func align(as, bs []node) []pair {
 	return longestIncreasing(m.toA)
 }
 
-// A matching pairs the elements of two arrays. toB and toA contain the index of each element's partner, or -1 if it
-// has none.
+// A matching pairs the elements of two arrays. toB and toA contain the index of each element's partner, or -1.
 type matching struct {
 	as, bs   []node
 	toB, toA []int
 }
 
-// match pairs those unpaired elements of the two arrays for which identity returns the same hash. If several elements
-// of an array have the same hash, they are paired in their order.
+// match pairs unpaired elements with the same hash, in their order.
 func (m *matching) match(identity func(*node) uint64) {
 	first := make(map[uint64]int, len(m.as))
 	next := make([]int, len(m.as))
@@ -94,8 +89,6 @@ func (m *matching) match(identity func(*node) uint64) {
 	}
 }
 
-// key returns the members that identify each unpaired element: the first entry of listKeys whose members exist in all
-// of these elements. It returns nil if there is none.
 func (m *matching) key() []string {
 	for _, names := range listKeys() {
 		if hasKey(m.as, m.toB, names) && hasKey(m.bs, m.toA, names) {
@@ -119,14 +112,11 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 	return true
 }
 
-// longestIncreasing returns the longest sequence of pairs whose indices ascend in both arrays. For each element of
-// array b, toA contains the index of its partner in array a, or -1 if it has none. The function takes O(n log n)
-// time.
+// longestIncreasing returns the longest sequence of pairs that ascends in both arrays, in O(n log n) time.
 func longestIncreasing(toA []int) []pair {
-	// before[j] is the index in b of the preceding pair in the longest sequence that ends at j.
+	// before[j] is the index in b of the pair before j in the longest sequence that ends at j.
 	before := make([]int, len(toA))
-	// ends[n] is the index in b of the last pair of the best sequence with n+1 pairs: the one whose last index in a
-	// is smallest.
+	// ends[n] is the index in b at the end of that sequence of n+1 pairs whose final index in a is smallest.
 	var ends []int
 	for j, i := range toA {
 		if i < 0 {

@@ -1,23 +1,13 @@
-// Package diff compares two JSON documents, before and after, and returns the changes as an RFC 6902 patch. Applying
-// the patch to before gives after.
+// Package diff compares two JSON documents and returns the changes as an RFC 6902 patch. It compares equal parts as
+// bytes, and parses only different parts.
 //
-// The package works on the JSON text from the API server and does not decode it into values. Parts that are equal in
-// both documents are compared as bytes. Only parts that differ are parsed further, two levels at a time.
-//
-//   - Equal documents give the patch []. White space and the order of members are ignored. Numbers and strings are
-//     compared as they are written, so that 9007199254740993 stays exact, and 1 differs from 1.0.
-//   - Values in the patch are copied from after, with their white space.
-//   - Operations are add, remove and replace, in the order of keys and indices. The same two documents always give
-//     the same patch.
-//   - If the operations inside an object or array would be longer than its new value, one replace is used instead.
-//     Therefore, a patch is never longer than [{"op":"replace","path":"","value":AFTER}].
-//   - Array elements are paired by their text, then by the keys of Kubernetes lists (see [listKeys]), and then by
-//     position.
-//   - If several members have the same name, the last one is used, as in encoding/json. Invalid UTF-8 in a name is
-//     decoded as U+FFFD, also as in encoding/json.
-//   - Values that are more than 100 levels deep are replaced if their texts differ.
-//
-// All functions are pure, accept any input, and are safe for concurrent use.
+//   - White space and the order of members are ignored. Numbers and strings are compared as written.
+//   - Operations are add, remove and replace, in the order of keys and indices.
+//   - One replace is used instead of operations that would be longer. A patch is never longer than
+//     [{"op":"replace","path":"","value":AFTER}].
+//   - Array elements are paired by their text, then by the keys of Kubernetes lists ([listKeys]), then by position.
+//   - Of several members with the same name, the final one counts, as in encoding/json.
+//   - Values that are more than 100 levels deep are replaced as a whole.
 package diff
 
 import (
@@ -29,26 +19,23 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// An Op is one operation of a patch. json.Unmarshal decodes a patch into []Op. Value is empty if Op is "remove".
+// An Op is one operation of a decoded patch. Value is empty if Op is "remove".
 type Op struct {
 	Op    string          `json:"op"`
 	Path  string          `json:"path"`
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// Patch returns the patch that changes before into after. If a document is not valid JSON, the error names the
-// document and the position.
+// Patch returns the patch that changes before into after. An error names the invalid document and the position in it.
 func Patch(before, after []byte) ([]byte, error) {
 	patch, _, err := compare(before, after, false)
 	return patch, err
 }
 
-// maxFormer is the maximum length, in bytes, of each former value (the value before the change) that Compare returns.
 const maxFormer = 256
 
-// Compare returns the patch, and the former values for readers that do not have the old document. former is a JSON
-// object of the values that the operations replace or remove. Its keys are the indices of the operations, such as
-// {"0":"Pending"}. Values of more than 256 bytes are left out. former is nil if it would be empty.
+// Compare also returns the values that the patch replaces or removes, up to 256 bytes each. former is a JSON object
+// with the indices of operations as keys, such as {"0":"Pending"}, or nil.
 func Compare(before, after []byte) (patch, former []byte, err error) {
 	return compare(before, after, true)
 }
@@ -73,18 +60,17 @@ func compare(before, after []byte, withFormer bool) (patch, former []byte, err e
 	return append(d.out, ']'), former, nil
 }
 
-// A differ writes the operations of a patch, each with a comma at the end. It can drop written operations again, to
-// replace them by a single shorter one.
+// A differ writes the operations of a patch. It can replace written operations by a single shorter one.
 type differ struct {
 	written
-	withFormer bool   // Former values (before the change) are also written. Only Compare sets this.
+	withFormer bool
 	path       []byte // JSON Pointer to the current value, escaped for a JSON string
 }
 
 type written struct {
 	out    []byte
 	ops    int
-	former []byte // former values as the start of a JSON object, which ends with a comma instead of a brace
+	former []byte // start of a JSON object that ends with a comma instead of a brace
 }
 
 func (d *differ) value(a, b *node) {
@@ -108,9 +94,8 @@ func (d *differ) value(a, b *node) {
 	}
 }
 
-// members writes the operations that change the members as of an object into the members bs. It stops when the patch
-// is longer than limit, because the caller then replaces these operations by a single one. Without this limit, the
-// operations for a hostile document could use much memory.
+// members compares the members of two objects. It stops when the patch is longer than limit, because operations for a
+// hostile document could use much memory.
 func (d *differ) members(as, bs []node, limit int) {
 	for len(as)+len(bs) > 0 && len(d.out) <= limit {
 		switch {
@@ -127,9 +112,8 @@ func (d *differ) members(as, bs []node, limit int) {
 	}
 }
 
-// elements writes the operations that change the array as into the array bs. It skips equal elements at the start and
-// at the end. It changes the other elements from left to right. After each operation, the patched array therefore
-// starts with new elements, followed by the remaining old elements.
+// elements compares two arrays. It writes operations from left to right, so each index counts the elements of the
+// array after the previous operations.
 func (d *differ) elements(as, bs []node, limit int) {
 	at := 0
 	for len(as) > 0 && len(bs) > 0 && equal(&as[0], &bs[0]) {
@@ -161,8 +145,6 @@ func (d *differ) elements(as, bs []node, limit int) {
 	}
 }
 
-// step writes the operations for one object member or array element. The parameter key is its name or index. a is its
-// old value, or nil if it is added. b is its new value, or nil if it is removed.
 func (d *differ) step(key []byte, a, b *node) {
 	if a != nil && b != nil && bytes.Equal(a.text, b.text) {
 		return
@@ -199,8 +181,7 @@ func (d *differ) op(name string, before, value []byte) {
 	d.out = append(d.out, '}', ',')
 }
 
-// appendToken appends a slash and a key to a JSON Pointer. It escapes the key for the pointer and for the JSON string
-// that contains it, so the path needs no further escaping.
+// appendToken appends a key to a JSON Pointer, and escapes it for the pointer and for a JSON string.
 func appendToken(path, key []byte) []byte {
 	if bytes.ContainsAny(key, "~/") {
 		key = bytes.ReplaceAll(key, []byte("~"), []byte("~0"))
@@ -208,6 +189,6 @@ func appendToken(path, key []byte) []byte {
 	}
 	slash := len(path)
 	path = jsonscan.AppendString(path, string(key))
-	path[slash] = '/' // replaces the opening quote
+	path[slash] = '/'
 	return path[:len(path)-1]
 }

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A node is one value in a JSON document. Its text is valid JSON without surrounding white space, and is never empty.
+// A node is one value in a JSON document. Its text is valid JSON without surrounding white space, and never empty.
 type node struct {
-	key   []byte // decoded name, if the value is a member of an object
+	key   []byte
 	text  []byte
-	items []node // members or elements of the value, after a call of parse
+	items []node
 	depth int
 }
 
@@ -18,9 +18,8 @@ const (
 	maxDepth       = 100
 )
 
-// parse sets n.items, the members or elements of n. It returns false if n is a scalar, or nested too deep. The
-// parameter similar is a value that probably has equal parts, such as the old version of n. Equal parts are not
-// parsed again.
+// parse sets n.items. It returns false if n is a scalar or nested too deep. It does not parse parts again that are
+// equal in the node similar.
 func (n *node) parse(similar *node) bool {
 	if n.items != nil {
 		return true
@@ -34,8 +33,8 @@ func (n *node) parse(similar *node) bool {
 	return ok
 }
 
-// members returns the members of an object, sorted by key. If a key occurs several times, only the last member with
-// that key is returned.
+// members returns the members of an object, sorted by key. Of several members with the same key, the final one
+// counts.
 func (n *node) members() []node {
 	for i := 1; i < len(n.items); i++ {
 		if bytes.Compare(n.items[i-1].key, n.items[i].key) < 0 {

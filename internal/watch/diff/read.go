@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// document validates a JSON document and splits its first levels into nodes. The parameter similar is a document that
-// probably has equal parts, such as the old version. Equal parts are not parsed again.
+// document validates a JSON document and splits its first levels into nodes. It does not parse parts again that are
+// equal in the document similar.
 func document(text []byte, similar *node) (node, error) {
 	r := reader{data: text}
 	n, ok := r.value(0, levelsPerParse, similar)
@@ -27,15 +27,13 @@ func document(text []byte, similar *node) (node, error) {
 	return n, errors.New("not a JSON document")
 }
 
-// A reader splits a JSON text into nodes. It parses the outer levels itself, because jsonscan does not return the
-// position of each value. For the deeper levels and for error messages, it uses jsonscan.
+// A reader splits the outer levels of a JSON text into nodes, because jsonscan does not return positions of values.
 type reader struct {
 	data []byte
 	pos  int
 }
 
-// value reads the value at pos, and splits it into nodes, down to the given number of levels. The parameter depth is
-// the nesting depth of the value, and similar is a value that probably has equal parts.
+// value reads the value at pos, down to the given number of levels. depth is the nesting depth of the value.
 func (r *reader) value(depth, levels int, similar *node) (node, bool) {
 	n := node{depth: depth}
 	first := r.peek()
@@ -52,7 +50,6 @@ func (r *reader) value(depth, levels int, similar *node) (node, bool) {
 	return n, err == nil
 }
 
-// items reads the members of an object or the elements of an array. opening is its first byte, '{' or '['.
 func (r *reader) items(opening byte, depth, levels int, similar *node) ([]node, bool) {
 	var prediction predictor
 	if similar != nil {
@@ -117,7 +114,6 @@ func (r *reader) key() ([]byte, bool) {
 	return []byte(s), err == nil
 }
 
-// peek skips white space and returns the next byte without reading it, or 0 at the end of the text.
 func (r *reader) peek() byte {
 	for ; r.pos < len(r.data); r.pos++ {
 		switch b := r.data[r.pos]; b {
@@ -129,23 +125,20 @@ func (r *reader) peek() byte {
 	return 0
 }
 
-// A predictor guesses the next member or element of a JSON text: one at or next to the same position in a similar
-// text. A correct guess saves parsing.
+// A predictor guesses the next member or element from a similar text, to save parsing.
 type predictor struct {
 	items []node
 	index int
 }
 
-// next compares the start of text with the next few items (members or elements) of the similar text. If one of them
-// is equal, next returns its length. Otherwise, it returns 0 and the item of the similar text at the present
-// position.
+// next returns the length of the next value if a nearby item of the similar text is equal to it. Otherwise, it
+// returns 0 and the similar item at the same position.
 func (g *predictor) next(text []byte) (int, *node) {
 	for _, at := range [...]int{g.index, g.index - 1, g.index + 1} {
 		if at < 0 || at >= len(g.items) {
 			continue
 		}
-		// Only strings, objects and arrays have an unambiguous end. The next byte after a number could be another
-		// digit of it.
+		// A number has no unambiguous end: the next byte could be another digit.
 		known := g.items[at].text
 		if b := known[0]; (b == '"' || b == '{' || b == '[') && bytes.HasPrefix(text, known) {
 			g.index = at + 1

@@ -1,5 +1,4 @@
-// Package event encodes changes of objects as JSON events for clients. Readers that need the same text share it, so
-// that it is encoded only once.
+// Package event encodes changes of objects as JSON events for clients. Readers share the encoded texts.
 package event
 
 import (
@@ -14,23 +13,20 @@ import (
 // Change is one add, update or delete of an object.
 type Change = journal.Change[string, *listwatch.Object, Memo]
 
-// Memo is data that belongs to a Change: the managedFields of the object, and texts that are encoded once and shared
-// by all readers.
-//
-// rowText and tableText stay in memory as long as the Change, and count towards the memory limit of the history.
-// delta and health are freed when no reader uses them any more, because they can be long, and few readers need them.
+// Memo is data that belongs to a Change. rowText and tableText count towards the memory limit of the history. delta
+// and health can be long, so they are freed when no reader uses them.
 type Memo struct {
-	Managed      *listwatch.Managed // nil if the change was found by a list and not by a watch
-	CoverageOnly bool               // the object did not change; only the set of watched namespaces did
-	Folded       *Folding           // the changes that were merged into this update; nil if it is a single change
+	Managed      *listwatch.Managed // nil if the change was found by a list request and not by a watch
+	CoverageOnly bool               // only the set of watched namespaces changed
+	Folded       *Folding           // nil for a single change
 	rowText      Lazy[[]byte]
 	tableText    Lazy[[]byte]
 	delta        WeakLazy[Delta]
 	health       WeakLazy[healthText]
-	Masked       WeakLazy[Change] // the Change with sensitive values masked for guests (viewers of share links)
+	Masked       WeakLazy[Change] // with sensitive values masked for viewers of share links (guests)
 }
 
-// Lazy is a value that the first call of Get computes. All callers share it.
+// Lazy is a shared value that the first call of Get computes.
 type Lazy[T any] struct {
 	sync.Once
 
@@ -41,7 +37,7 @@ type Lazy[T any] struct {
 // Get returns the value or error that the first call computed.
 func (o *Lazy[T]) Get(compute func() (T, error)) (T, error) {
 	o.Do(func() {
-		// If compute panics, this error remains, so that later callers do not use the zero value.
+		// This error remains if compute panics, so that later callers do not use the zero value.
 		o.err = errPanicked
 		o.value, o.err = compute()
 	})
@@ -50,8 +46,8 @@ func (o *Lazy[T]) Get(compute func() (T, error)) (T, error) {
 
 var errPanicked = errors.New("the change could not be encoded; an earlier attempt panicked")
 
-// WeakLazy is a value that Get computes when it is needed. All callers share the value while at least one of them
-// references it. After that, the garbage collector frees the value, and the next call computes it again.
+// WeakLazy is a shared value that Get computes when it is needed. The garbage collector can free it when no caller
+// uses it.
 type WeakLazy[T any] struct {
 	mu   sync.Mutex
 	last weak.Pointer[T]

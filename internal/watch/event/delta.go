@@ -16,24 +16,22 @@ import (
 
 // Delta is the difference between the two versions of an updated object, with the authors of the change.
 type Delta struct {
-	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. The member by is left out if the author is unknown.
-	// The member authors is left out if the author in by made all operations of the patch.
+	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. The member by is omitted if the author is unknown,
+	// and authors if the author in by made all operations.
 	Text      []byte
-	OldValues []byte // former values (see [diff.Compare]), for readers that do not have the object
+	OldValues []byte
 	IsEmpty   bool
-	by        *fieldmanager.Author // newest author of the operations; nil if unknown
+	by        *fieldmanager.Author // nil if unknown
 }
 
 const (
-	// encodedCacheBytes is the approximate maximum size in bytes of all values in a Cache. All resources share one
-	// Cache. These bytes are in addition to every other memory limit.
+	// encodedCacheBytes is the approximate maximum size of the Cache that all resources share.
 	encodedCacheBytes    = 4 << 20
 	encodedCacheOverhead = 128
 )
 
-// Cache keeps the newest encoded values of changes, such as deltas, in memory, so that all readers share them. A
-// Change has only weak references to these values. Without the Cache, the garbage collector could free a value before
-// the next reader needs it.
+// Cache keeps the newest encoded values of changes in memory. Without it, the garbage collector could free a value
+// before the next reader needs it, because a Change has only weak references.
 type Cache struct {
 	mu      sync.Mutex
 	entries []encodedEntry
@@ -59,9 +57,7 @@ func (r *Cache) Add(value any, bytes int) {
 	}
 }
 
-// Values returns the cached values from the oldest to the newest. The result accounted is the size of the cache in
-// bytes, which is limited to encodedCacheBytes. It is the sum of the sizes that were passed to Add, plus
-// encodedCacheOverhead for each value.
+// Values returns the cached values from the oldest to the newest, and the sum of their sizes in bytes.
 func (r *Cache) Values() (all []any, accounted int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,8 +67,7 @@ func (r *Cache) Values() (all []any, accounted int) {
 	return all, r.bytes
 }
 
-// DeltaOf returns the difference between the two versions of an update. It is computed once for all concurrent
-// readers.
+// DeltaOf returns the difference between the two versions of an update. Concurrent readers share it.
 func DeltaOf(c *Change, cache *Cache) (*Delta, error) {
 	d, computed, err := c.Memo.delta.Get(func() (*Delta, error) { return newDelta(c) })
 	if computed {
@@ -106,8 +101,6 @@ func newDelta(c *Change) (*Delta, error) {
 	return d, nil
 }
 
-// attribute adds the authors of a patch to d. The parameter shares contains each author with its operations of the
-// patch, and operationCount is the number of all operations of the patch.
 func (d *Delta) attribute(shares []fieldmanager.Share, operationCount int) {
 	if len(shares) == 0 {
 		return
@@ -124,14 +117,13 @@ func operations(patch []byte) (n int) {
 	return n
 }
 
-// authorAge is a limit for changes that did not update the times in managedFields. The author of the newest entry
-// counts as the author of such a change if the entry is at most this much older than the change. The reason is that
-// the times are in whole seconds: a second write within one second does not change them.
+// authorAge limits how much older than a change the newest managedFields entry can be to count as its author. The
+// times are in whole seconds, so a second write within one second does not change them.
 const authorAge = 2 * time.Second
 
-// NewestAuthor returns the newest managedFields entry as the author of a change. It returns nil if there is no entry,
-// or if this entry is too old to explain the change. The result guess is true if several entries have the newest
-// time, or if the change did not update that time. For example, a deletion and the binding of a pod do not update it.
+// NewestAuthor returns the author in the newest managedFields entry, or nil if that entry is too old. The result
+// guess is true if several entries have the newest time, or if the change did not update that time, as in the binding
+// of a pod.
 func NewestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	if c.Memo.Managed == nil {
 		return nil, false
@@ -146,15 +138,15 @@ func NewestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	return &newest, true
 }
 
-// Folding contains the changes that were merged into one update, oldest first. It contains at most MaxFolded + 1 of
-// them, which is enough to show that there are too many to determine an author.
+// Folding contains the changes that were merged into one update, oldest first. It has at most MaxFolded + 1 of them,
+// which is enough to detect too many.
 type Folding []*Change
 
 // MaxFolded is the maximum number of merged changes for which an author is determined.
 const MaxFolded = 16
 
-// author returns the author of the merged changes, without those that changed no table cell. It returns nil if they
-// have several authors, or if the author of one of them is unknown.
+// author returns the common author of those changes that changed a table cell. It returns nil if there are several,
+// or if one is unknown.
 func (r Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 	var by, noAuthor *fieldmanager.Author
 	for _, c := range slices.Backward(r) {
@@ -179,9 +171,8 @@ func sameManager(a, b *fieldmanager.Author) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
 
-// rowAuthor returns the author of an update. It returns nil if the author is unknown, or if the update merges changes
-// of several authors. It computes the Delta only if NewestAuthor returns a guess, because comparing two versions is
-// expensive.
+// rowAuthor returns the author of an update, or nil. It computes the Delta only if NewestAuthor returns a guess,
+// because comparing two versions is expensive.
 func rowAuthor(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	if c.Memo.Folded != nil {
 		return c.Memo.Folded.author(cache)
@@ -197,8 +188,7 @@ func rowAuthor(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	return d.by, nil
 }
 
-// AppendRowAuthor appends the author of an update to a row event in JSON, as the member "by". It appends nothing if
-// the author is unknown.
+// AppendRowAuthor appends the author of an update, if it is known, to an event as the member "by".
 func AppendRowAuthor(dst []byte, c *Change, cache *Cache) ([]byte, error) {
 	by, err := rowAuthor(c, cache)
 	if by == nil {
@@ -207,8 +197,8 @@ func AppendRowAuthor(dst []byte, c *Change, cache *Cache) ([]byte, error) {
 	return AppendMember(dst, "by", by), err
 }
 
-// AppendMember appends a member to dst, which is a JSON object without its closing brace. It appends nothing if the
-// value cannot be encoded, such as a time with an invalid zone.
+// AppendMember appends a member to a JSON object without its closing brace. A value that cannot be encoded is left
+// out.
 func AppendMember(dst []byte, name string, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -11,17 +11,15 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// Row encodes a change as a JSON event in the format of the view "rows" (a view is a form in which clients can
-// subscribe to changes). The text is encoded once and shared by all readers.
+// Row returns a change as a JSON event for subscriptions to the view "rows". All readers share the text.
 func Row(c *Change, cache *Cache) ([]byte, error) {
 	return c.Memo.rowText.Get(func() ([]byte, error) {
 		return newRowEvent(c, cache, (*listwatch.Object).AppendVersion, appendNamedAuthor)
 	})
 }
 
-// Table encodes a change as a JSON event in the format of the view "table" (a view is a form in which clients can
-// subscribe to changes). The text is encoded once and shared by all readers. An update is shorter than with Row: it
-// omits data that the client already has, and its author is an array without member names.
+// Table returns a change as a JSON event for subscriptions to the view "table". All readers share the text. Updates
+// are shorter than with Row, because the client already has the omitted data.
 func Table(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op != journal.Update {
 		return Row(c, cache)
@@ -31,8 +29,6 @@ func Table(c *Change, cache *Cache) ([]byte, error) {
 	})
 }
 
-// newRowEvent encodes a change as a JSON event. The function version appends the version of an updated object, and
-// the function appendBy appends the author of the update. Both depend on the format of the event.
 func newRowEvent(
 	c *Change, cache *Cache, version func(*listwatch.Object, []byte) []byte,
 	appendBy func([]byte, *fieldmanager.Author) []byte,
@@ -45,7 +41,7 @@ func newRowEvent(
 		dst = jsonscan.AppendString([]byte(`{"op":"delete","ns":`), c.Old.Namespace())
 		dst = jsonscan.AppendString(append(dst, `,"name":`...), c.Old.Name())
 		dst = jsonscan.AppendString(append(dst, `,"uid":`...), c.Old.UID())
-	default: // Update
+	default:
 		dst = jsonscan.AppendString([]byte(`{"op":"update","ns":`), c.New.Namespace())
 		dst = jsonscan.AppendString(append(dst, `,"name":`...), c.New.Name())
 		dst = version(c.New, dst)
@@ -61,7 +57,7 @@ func newRowEvent(
 			dst = appendBy(dst, by)
 		}
 	}
-	return bytes.Clone(append(dst, '}')), nil // Clone removes spare capacity, because the memory limit does not count it
+	return bytes.Clone(append(dst, '}')), nil // removes spare capacity, because the memory limit does not count it
 }
 
 func appendNamedAuthor(dst []byte, by *fieldmanager.Author) []byte {
@@ -87,9 +83,8 @@ func appendResourceVersion(o *listwatch.Object, dst []byte) []byte {
 	return jsonscan.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
 }
 
-// Object encodes a change as a JSON event in the format of the view "object", for clients that subscribe to single
-// objects. Each reader gets its own copy of the text, because few readers watch the same object. The expensive parts,
-// the delta and the health, are computed once for all readers.
+// Object returns a change as a JSON event for subscriptions to single objects. The text is not shared, because few
+// readers watch the same object.
 func Object(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op == journal.Delete {
 		return append(jsonscan.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil
@@ -115,8 +110,8 @@ func Object(c *Change, cache *Cache) ([]byte, error) {
 	return append(append(event, health.text...), '}'), nil
 }
 
-// AppendChangedCells appends a JSON object with the changed table cells to dst. before and after are JSON arrays of
-// all cells. The keys of the JSON object are the indices of the changed columns.
+// AppendChangedCells appends the changed table cells to dst, as a JSON object by column index. before and after are
+// JSON arrays of cells.
 func AppendChangedCells(dst, before, after []byte) ([]byte, error) {
 	old := make([]string, 0, 16)
 	c := jsonscan.NewCursor(before)

@@ -8,9 +8,8 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// Fold merges the changes of each object into one change. The list changes can have gaps between the offsets. A
-// merged change has the managedFields of the newest change. A merged update also contains the list of the changes in
-// it.
+// Fold merges the changes of each object into one change, with the managedFields of the newest one. A merged update
+// also contains the original changes.
 func Fold(changes []*Change) []*Change {
 	folded := journal.Fold(changes, (*listwatch.Object).SameUID)
 	var merged map[string]*Folding

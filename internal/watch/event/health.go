@@ -8,12 +8,9 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// healthText contains the health of an object after a change, as the JSON member `,"health":{..}` of an event. It is
-// empty if the change is an update that did not change the health.
+// healthText is the JSON member `,"health":{..}` of an event. It is empty if an update did not change the health.
 type healthText struct{ text []byte }
 
-// healthOf returns the health of an object after a change. It is computed when the first reader needs it, and shared
-// by all readers at that time.
 func healthOf(c *Change, cache *Cache) (*healthText, error) {
 	h, computed, err := c.Memo.health.Get(func() (*healthText, error) { return newHealth(c) })
 	if computed {
@@ -42,5 +39,5 @@ func objectHealth(o *listwatch.Object) ([]byte, error) {
 	return AppendHealth(nil, text), nil
 }
 
-// AppendHealth computes the health of an object and appends it to dst as a JSON member. object is its JSON text.
+// AppendHealth appends the health of an object, given as JSON text, to dst as a JSON member.
 func AppendHealth(dst, object []byte) []byte { return AppendMember(dst, "health", health.Of(object)) }

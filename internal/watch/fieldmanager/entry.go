@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// maxShapes is the maximum number of key shapes that are tried for the elements of one list. A key shape is a set of
-// member names, such as containerPort and protocol. A list has only one key shape, except in hostile data.
+// maxShapes is the maximum number of key shapes of one list. A key shape is a set of identifying members, such as
+// containerPort and protocol. Only hostile data has several.
 const maxShapes = 8
 
 type entry struct {
@@ -20,9 +20,8 @@ type entry struct {
 	shapes map[*fieldpath.Set][][]string // for each list in set: the member names by which its elements are identified
 }
 
-// ownedDepth returns the number of steps of the longest part of the path that this managedFields entry owns. That is
-// the complete path if the entry owns the value at its end, or a value inside it. It is a shorter part if the entry
-// owns a parent object or list as a whole. The result ok is false if the entry owns none of these.
+// ownedDepth returns how many steps of the path lead to the value that this entry owns. That is the complete path if
+// the entry owns its end, or a value inside it. ok is false if the entry owns nothing there.
 func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	set := e.parse()
 	for i := range path {
@@ -38,7 +37,6 @@ func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	return 0, !set.Empty()
 }
 
-// parse parses the owned fields. An entry with malformed fields owns nothing.
 func (e *entry) parse() *fieldpath.Set {
 	if e.set == nil {
 		e.set = &fieldpath.Set{}
@@ -50,8 +48,8 @@ func (e *entry) parse() *fieldpath.Set {
 	return e.set
 }
 
-// find follows one step of a path. The parameter set contains the owned fields before this step. The result member
-// reports whether the field after the step is owned itself, and children contains the owned fields inside it.
+// find follows one step of a path. member reports whether the field itself is owned. children contains the owned
+// fields inside it.
 func (e *entry) find(set *fieldpath.Set, s *step) (member bool, children *fieldpath.Set) {
 	if s.item == nil {
 		return getElement(set, fieldpath.FieldNameElement(s.name))
@@ -81,8 +79,6 @@ func getElement(set *fieldpath.Set, element fieldpath.PathElement) (member bool,
 	return set.Members.Has(element), children
 }
 
-// shapesOf returns the key shapes of a list: the different sets of member names by which its elements are identified.
-// set contains the owned elements.
 func (e *entry) shapesOf(set *fieldpath.Set) [][]string {
 	shapes, ok := e.shapes[set]
 	if ok {

@@ -1,8 +1,7 @@
-// Package fieldmanager finds the field managers (users and programs) that made a change. The API server records the
-// last writer of each field in an object's managedFields. The package compares these records with the operations of a
-// patch.
+// Package fieldmanager finds the field managers (users and programs) that made a change. It compares the operations
+// of a patch with managedFields, in which the API server records who wrote each field.
 //
-// All functions are pure, accept any input, and are safe for concurrent use. Malformed managedFields have no authors.
+// Malformed managedFields have no authors.
 package fieldmanager
 
 import (
@@ -13,8 +12,7 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// Author is one entry of managedFields without its fields. Time is the time of the manager's last write, in whole
-// seconds.
+// Author is one entry of managedFields without its fields. Time is in whole seconds.
 type Author struct {
 	Manager     string    `json:"manager"`
 	Operation   string    `json:"operation"` // "Apply" or "Update"
@@ -26,11 +24,11 @@ type Author struct {
 type Share struct {
 	Author
 
-	Ops []int `json:"ops"` // indices of operations in the patch, ascending
+	Ops []int `json:"ops"` // indices in the patch, ascending
 }
 
-// Newest returns the managedFields entry with the newest time, or nil if there is none. If several entries have this
-// time, it returns the last of them, and the result unambiguous is false.
+// Newest returns the managedFields entry with the newest time, or nil. If several entries have this time, unambiguous
+// is false.
 func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	entries := read(managed)
 	for i := range entries {
@@ -45,12 +43,12 @@ func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	if newest == nil {
 		return nil, false
 	}
-	clone := *newest // a copy, because a pointer into entries would keep all of them in memory
+	clone := *newest // A pointer into entries would keep all of them in memory.
 	return &clone, unambiguous
 }
 
-// Latest returns the newest time in managedFields, or the zero Time if there is none. For thousands of objects, it is
-// cheaper than Newest, because it allocates no strings. It reads malformed managedFields up to the first error.
+// Latest returns the newest time in managedFields, or the zero Time. It is cheaper than Newest, because it allocates
+// no strings.
 func Latest(managed []byte) (latest time.Time) {
 	c := jsonscan.NewCursor(managed)
 	_ = c.Array(func(int) error { // After an error, the times before the error are still valid.
@@ -68,28 +66,20 @@ func Latest(managed []byte) (latest time.Time) {
 	return latest
 }
 
-// Attribute returns the authors of a patch with their operations, from the newest author to the oldest. The patch
-// must be from package diff. after is the document after the patch, and managed is its managedFields. since is the
-// newest time in the managedFields before the change.
+// Attribute returns the authors of a patch from package diff with their operations, newest author first. after is the
+// document after the patch, and managed is its managedFields. since is the newest time in the earlier managedFields.
 //
-//   - An operation belongs to every manager that owns its path, or a value inside that path. If there is none, it
-//     belongs to the managers that own the nearest parent as a whole, such as an atomic list. If some of these
-//     managers wrote after since, it belongs only to them: a replaced object can contain older values of other
-//     managers.
-//   - An operation has no owner if it removes a value, or sets a field that the API server sets with every write. It
-//     then belongs to the entry with the newest time. If several entries have this time, it belongs to one of them
-//     that owns another operation of the patch.
-//   - If no entry is newer than since, the change possibly updated no time. Examples are an Update that only removes
-//     fields, a deletion, and the binding of a pod. An operation that removes a value, or sets a field that the API
-//     server sets with every write, then belongs to the newest entry only if this entry owns another operation of the
-//     patch. Any other operation without an owner has no author. Owning a part of a replaced document or of replaced
-//     metadata does not count, because both contain the resourceVersion.
+//   - An operation belongs to every manager that owns its path, or a value inside it. If there is none, it belongs to
+//     the owners of the nearest parent, such as an atomic list. Owners that wrote after since take precedence.
+//   - An operation without an owner removes a value, or sets a field that the API server sets with every write. It
+//     belongs to the newest entry. Of several entries with this time, one that owns another operation is preferred.
+//   - If no entry is newer than since, the newest entry gets such operations only if it owns another one. An
+//     example is the binding of a pod, which updates no time.
 //
-// Paths are compared literally. An entry for another API version can have another name for a field, and then does not
-// own that field.
+// Paths are compared literally, so an entry for another API version with other field names owns nothing.
 func Attribute(managed, patch, after []byte, since time.Time) []Share {
 	entries := read(managed)
-	slices.Reverse(entries) // makes the sort put the last of several entries with the same time first
+	slices.Reverse(entries) // makes the stable sort put later entries with the same time first
 	slices.SortStableFunc(entries, func(a, b entry) int { return b.Time.Compare(a.Time) })
 	shares := make([]Share, len(entries))
 	for i := range entries {
@@ -118,8 +108,6 @@ func Attribute(managed, patch, after []byte, since time.Time) []Share {
 	return slices.DeleteFunc(shares, func(s Share) bool { return len(s.Ops) == 0 })
 }
 
-// fallbackIndex returns the index of the share whose author also gets the operations without an owner. It returns -1
-// if these operations have no author.
 func fallbackIndex(shares []Share, since time.Time) int {
 	for i := range shares {
 		if len(shares[i].Ops) > 0 && shares[i].Time.Equal(shares[0].Time) {
@@ -132,9 +120,8 @@ func fallbackIndex(shares []Share, since time.Time) int {
 	return -1
 }
 
-// ownersOf returns the indices of the entries that own a path. If there are none, it returns those that own the
-// nearest parent of the path. If some of these entries are newer than the time since, it returns only the newer ones.
-// The parameter entries must be sorted by time, newest first; the result has the same order.
+// ownersOf returns the entries that own a path, or otherwise the owners of its nearest parent. Owners newer than the
+// time since take precedence. entries must be sorted by time, newest first.
 func ownersOf(entries []entry, path []step, since time.Time) (owners []int) {
 	nearest := 0
 	for i := range entries {
@@ -154,8 +141,7 @@ func ownersOf(entries []entry, path []step, since time.Time) (owners []int) {
 	return owners
 }
 
-// isUntracked reports whether a path is a field that the API server sets with every write without recording it in
-// managedFields.
+// isUntracked reports whether the API server sets a field with every write without recording it in managedFields.
 func isUntracked(path string) bool {
 	return path == "/metadata/resourceVersion" || path == "/metadata/generation"
 }

@@ -9,12 +9,10 @@ import (
 
 type step struct {
 	name  string
-	item  *node // the array element; nil if the step leads to an object member
+	item  *node
 	index int
 }
 
-// node is a value in the JSON document after the change. Its members or elements are parsed when they are first
-// needed.
 type node struct {
 	text    []byte
 	parsed  bool
@@ -22,8 +20,7 @@ type node struct {
 	items   []*node
 }
 
-// steps splits a JSON Pointer into steps of a path. From a segment at which the document has no value, each segment
-// counts as a member name.
+// steps splits a JSON Pointer. A segment for which the document has no value counts as a member name.
 func (n *node) steps(path string) []step {
 	if path == "" {
 		return nil

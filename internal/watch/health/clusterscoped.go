@@ -2,7 +2,6 @@ package health
 
 import "slices"
 
-// nodeHealth returns the health of a Node. The Node is not healthy if a condition such as MemoryPressure is True.
 func nodeHealth(o node, _ Status) Health {
 	h := Health{Status: Current, Summary: "Ready"}
 	ready := o.condition("Ready")
@@ -29,7 +28,6 @@ func nodeHealth(o node, _ Status) Health {
 	return h
 }
 
-// namespace returns the health of a Namespace. During its deletion, the details list the content that remains.
 func namespace(o node, status Status) Health {
 	h := Health{Status: status, Summary: o.text("status", "phase")}
 	if h.Summary == "" {

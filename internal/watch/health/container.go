@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// role is the purpose of a container, such as "init container". Sentences about the container begin with this text.
 type role string
 
 const (
@@ -16,14 +15,12 @@ const (
 	ephemeralRole role = "ephemeral container"
 )
 
-// container is one container of a pod. status is its entry in the pod's container statuses, or nil if it has none.
 type container struct {
 	role   role
 	name   string
 	status node
 }
 
-// containersOf returns the containers of a pod in the order of their start: init, main, then ephemeral containers.
 func containersOf(o node) (containers []container) {
 	for _, kind := range []struct {
 		role         role
@@ -57,8 +54,8 @@ func (c *container) hasSucceeded() bool {
 	return ended && end.count("exitCode") == 0
 }
 
-// hasFailed reports whether the container exited with an error, or waits for a reason that is not part of a normal
-// start. It is always false for ephemeral containers.
+// hasFailed reports whether the container exited with an error, or waits for an unusual reason. Ephemeral containers
+// never count as failed.
 func (c *container) hasFailed() bool {
 	if c.role == ephemeralRole {
 		return false

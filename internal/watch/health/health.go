@@ -1,13 +1,9 @@
 // Package health determines whether an object is healthy, and gives the reasons as sentences for people.
 //
-// The status is from kstatus (github.com/fluxcd/cli-utils), which kubectl apply --prune and Flux use. kstatus has
-// generic rules for every kind, and special rules for some built-in kinds. For the most common kinds, this package
-// has its own rules, which add reasons. Some of these rules are stricter than kstatus: kstatus checks whether an
-// object is reconciled, but people want to know whether it works. For example, a failed Pod is reconciled, so kstatus
-// reports Current.
+// The status is from kstatus (github.com/fluxcd/cli-utils), which kubectl apply --prune and Flux use. For common
+// kinds, this package has stricter rules: kstatus reports Current for a failed Pod, because that Pod is reconciled.
 //
-// All functions are pure: the same JSON text always gives the same Health. The function Of also returns a Health for
-// invalid text. It makes at most a few passes over the text, and the size of a Health is limited.
+// The same JSON text always gives the same Health. The size of a Health is limited.
 package health
 
 import (
@@ -20,16 +16,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Status is the state of an object, in the terms of kstatus.
+// Status is the condition of an object, in the terms of kstatus.
 type Status string
 
-// Statuses of an object, from kstatus.
+// The statuses of kstatus.
 const (
-	Current     Status = "Current"     // in the desired state, as far as the object's status field shows
-	InProgress  Status = "InProgress"  // changing towards the desired state
-	Failed      Status = "Failed"      // not in the desired state; a person must act
-	Terminating Status = "Terminating" // being deleted
-	Unknown     Status = "Unknown"     // cannot be determined from the object's status field
+	Current     Status = "Current"    // as desired, according to the field status
+	InProgress  Status = "InProgress" // changing towards the desired state
+	Failed      Status = "Failed"     // not in the desired state; a person must act
+	Terminating Status = "Terminating"
+	Unknown     Status = "Unknown" // cannot be determined from the field status
 )
 
 const (
@@ -37,8 +33,8 @@ const (
 	maxText    = 1000
 )
 
-// Health describes whether an object is healthy, and why. Sentences start with a capital letter and have no final
-// period. A sentence can contain text from the cluster, or consist only of such text.
+// Health describes whether an object is healthy, and why. Its sentences have no final period, and can contain text
+// from the cluster.
 type Health struct {
 	Status  Status   `json:"status"`
 	Summary string   `json:"summary"` // one or two sentences; can be empty if Status is Current
@@ -66,8 +62,7 @@ type kstatusResult struct {
 	reason, message string
 }
 
-// computeStatus determines the status of an object with kstatus. The status is Unknown if kstatus panics, which
-// happens if a field has an unexpected type.
+// computeStatus uses kstatus, which panics if a field has an unexpected type. The status is then Unknown.
 func computeStatus(o node) (v kstatusResult) {
 	defer func() {
 		if recover() != nil {
@@ -107,8 +102,8 @@ func (v kstatusResult) toHealth(o node) Health {
 	return h
 }
 
-// generalSummary returns a sentence for states that objects of any kind can have: the object is being deleted, or its
-// controller has not observed it yet. It returns "" if neither is true.
+// generalSummary returns a sentence about a deletion, or about a controller that has not observed the object.
+// Otherwise, it returns "".
 func (v kstatusResult) generalSummary(o node) string {
 	finalizers := o.texts("metadata", "finalizers")
 	switch {
@@ -126,8 +121,6 @@ func (v kstatusResult) generalSummary(o node) string {
 	return ""
 }
 
-// override replaces the summary of h by the result of generalSummary, if that is not empty. The old summary becomes
-// the first detail.
 func (v kstatusResult) override(o node, h *Health) {
 	general := v.generalSummary(o)
 	if general == "" {
@@ -160,7 +153,7 @@ func capital(sentence string) string {
 
 func oneLine(text string) string {
 	if len(text) > 4*maxText {
-		text = text[:4*maxText] // The cut saves time. It leaves more than maxText, because Fields removes white space.
+		text = text[:4*maxText] // The cut saves time. More than maxText remains, because Fields removes white space.
 	}
 	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "")
 	if len(text) <= maxText {

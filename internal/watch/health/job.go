@@ -2,7 +2,7 @@ package health
 
 import "fmt"
 
-// job returns the health of a Job. Unlike kstatus, it returns InProgress while the Job is running, not Current.
+// job returns InProgress while the Job is running, unlike kstatus, which returns Current.
 func job(o node, _ Status) Health {
 	succeeded, failed, active :=
 		o.count("status", "succeeded"), o.count("status", "failed"), o.count("status", "active")
@@ -33,8 +33,8 @@ func job(o node, _ Status) Health {
 	return h
 }
 
-// cronJob returns the health of a CronJob. It is Failed if the last run ended without success. It is not Failed for a
-// moment after a successful run, because the controller writes the end and the success in one update.
+// cronJob returns Failed if the newest run ended without success. The controller writes the end and the success in
+// one update, so a successful run is never shown as failed.
 func cronJob(o node, _ Status) Health {
 	last, succeeded := o.text("status", "lastScheduleTime"), o.text("status", "lastSuccessfulTime")
 	active := len(o.nodes("status", "active"))

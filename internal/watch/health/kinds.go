@@ -2,8 +2,7 @@ package health
 
 import "fmt"
 
-// rulesFor returns the function that computes the health of objects of the kind of o, or nil if this package has no
-// rules for the kind. The parameter status of the returned function is the status from kstatus.
+// rulesFor returns nil if this package has no rules for the kind of o.
 func rulesFor(o node) func(o node, status Status) Health {
 	switch o.group() + "/" + o.text("kind") {
 	case "/Pod":

@@ -11,9 +11,8 @@ func addresses(o node) (found []string) {
 	return found
 }
 
-// service returns the health of a Service. A Service of type LoadBalancer is InProgress until it has an external
-// address; kstatus requires only a cluster IP. The health does not depend on pods, because a Service does not contain
-// their state.
+// service returns InProgress for a LoadBalancer without an external address; kstatus requires only a cluster IP. Pods
+// do not matter, because a Service does not contain their health.
 func service(o node, status Status) Health {
 	h := Health{Status: status, Summary: "Cluster IP " + o.text("spec", "clusterIP")}
 	hasLoadBalancer := o.text("spec", "type") == "LoadBalancer"
@@ -38,8 +37,7 @@ func service(o node, status Status) Health {
 	return h
 }
 
-// ingress returns the health of an Ingress. An Ingress without an address is healthy, because some controllers never
-// assign one.
+// ingress reports an Ingress without an address as healthy, because some controllers never assign one.
 func ingress(o node, status Status) Health {
 	assigned := addresses(o)
 	if len(assigned) == 0 {

@@ -9,12 +9,11 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// node is a decoded JSON object. Integers have the type int64. Its methods return the zero value if a member is
-// missing or has another type.
+// node is a decoded JSON object. Integers have the type int64. Its methods return the zero value for a missing member
+// or an unexpected type.
 type node map[string]any
 
-// read decodes only those members of an object on which the health depends. It skips other members, such as the data
-// of ConfigMaps, which can be 1 MiB long.
+// read decodes only members on which the health depends. Others, such as the data of a ConfigMap, can be 1 MiB long.
 func read(text []byte) (node, error) {
 	o := node{}
 	c := jsonscan.NewCursor(text)
@@ -102,7 +101,6 @@ func (n node) group() string {
 	return group
 }
 
-// condition is one entry of status.conditions. The zero condition means that the object has no such entry.
 type condition struct{ kind, status, reason, message string }
 
 func (n node) conditions() (conditions []condition) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// pod returns the health of a Pod. It ignores the status from kstatus, which depends on the current time for an
-// unschedulable pod, and is Current for a failed pod.
+// pod ignores the status from kstatus, which is Current for a failed pod. For an unschedulable pod, it depends on the
+// current time.
 func pod(o node, _ Status) Health {
 	containers := containersOf(o)
 	h := Health{Status: InProgress}
@@ -58,8 +58,6 @@ func gates(o node) (names []string) {
 	return names
 }
 
-// runningStatus returns the status and the summary of a pod on a node, if none of its containers has failed. ready is
-// the pod's condition Ready.
 func runningStatus(all []container, ready condition) (Status, string) {
 	var initCount, finished, total, readyCount int64
 	for i := range all {

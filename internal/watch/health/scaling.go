@@ -2,8 +2,8 @@ package health
 
 import "fmt"
 
-// horizontalPodAutoscaler returns the health of a HorizontalPodAutoscaler. The health is Failed if the autoscaler
-// cannot scale, or cannot read its metrics. kstatus has no rules for this kind.
+// horizontalPodAutoscaler returns Failed if the autoscaler cannot scale or read its metrics. kstatus has no rules for
+// this kind.
 func horizontalPodAutoscaler(o node, _ Status) Health {
 	current, desired := o.count("status", "currentReplicas"), o.count("status", "desiredReplicas")
 	h := Health{
@@ -39,8 +39,6 @@ func horizontalPodAutoscaler(o node, _ Status) Health {
 	return h
 }
 
-// podDisruptionBudget returns the health of a PodDisruptionBudget. The health is Failed if fewer pods are healthy
-// than required.
 func podDisruptionBudget(o node, status Status) Health {
 	allowed, healthy, required :=
 		o.count("status", "disruptionsAllowed"), o.count("status", "currentHealthy"),

@@ -2,9 +2,8 @@ package health
 
 import "fmt"
 
-// readiness returns the health of a workload from the numbers of ready and desired replicas. The word noun names the
-// replicas in the summary. The sentences in reasons describe problems, and become the details. If the numbers do not
-// explain the status, the first of these sentences becomes a part of the summary instead.
+// readiness returns the health of a workload. The first of the reasons becomes a part of the summary if the numbers
+// do not explain the status.
 func readiness(status Status, ready, desired int64, noun string, reasons []string) Health {
 	h := Health{Status: status, Summary: ratioText(ready, desired, noun, "ready"), Details: reasons}
 	if desired == 0 && ready == 0 {
@@ -40,8 +39,6 @@ func deployment(o node, status Status) Health {
 	return readiness(status, ready, desired, "replicas", reasons)
 }
 
-// checkReplicaFailure returns Failed and adds a reason if pods of the workload cannot be created. Otherwise, it
-// returns status and reasons unchanged.
 func checkReplicaFailure(o node, status Status, reasons []string) (Status, []string) {
 	if c := o.condition("ReplicaFailure"); c.is("True") {
 		return Failed, append(reasons, "Cannot create pods: "+c.explanation())
@@ -49,8 +46,7 @@ func checkReplicaFailure(o node, status Status, reasons []string) (Status, []str
 	return status, reasons
 }
 
-// replicaSet returns the health of a ReplicaSet or a ReplicationController. kstatus has no rules for
-// ReplicationControllers.
+// replicaSet returns the health of a ReplicaSet or ReplicationController. kstatus has no rules for the latter.
 func replicaSet(o node, status Status) Health {
 	desired, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
 	if status == Current && ready < desired {
@@ -66,8 +62,8 @@ func replicaSet(o node, status Status) Health {
 	return readiness(status, ready, desired, "replicas", reasons)
 }
 
-// statefulSet returns the health of a StatefulSet. The health is InProgress while replicas are not ready. Unlike
-// this, kstatus always reports Current for the update strategy OnDelete.
+// statefulSet returns InProgress while replicas are not ready. kstatus always reports Current for the update strategy
+// OnDelete.
 func statefulSet(o node, status Status) Health {
 	desired, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
 	if status == Current && ready < desired {
@@ -99,8 +95,7 @@ func statefulSet(o node, status Status) Health {
 	return readiness(status, ready, desired, "replicas", reasons)
 }
 
-// daemonSet returns the health of a DaemonSet. With the update strategy OnDelete, the health is Current as soon as
-// all pods are ready and available. Unlike this, kstatus also waits until outdated pods are updated, which happens
+// daemonSet ignores outdated pods for the update strategy OnDelete. kstatus waits for their update, which happens
 // only when someone deletes them.
 func daemonSet(o node, status Status) Health {
 	desired, ready := o.count("status", "desiredNumberScheduled"), o.count("status", "numberReady")

@@ -1,12 +1,7 @@
-// Package jsonscan parses JSON text in one pass without building a value from it.
+// Package jsonscan parses JSON text in one pass without building a value from it. Decoding one Pod into maps takes
+// about 125 µs and 1,300 allocations. Reading only the needed members takes a few µs and no allocation.
 //
-// A cluster sends far more JSON than the dashboard displays. Decoding one Pod into maps takes about 125 µs and 1,300
-// allocations. Reading only the needed members from its text takes a few µs and no allocation.
-//
-// A Cursor accepts exactly the texts that [encoding/json.Valid] accepts. Its method Value returns the checked bytes
-// of a value unchanged. They can therefore be pasted into another JSON document.
-//
-// A Cursor is not safe for concurrent use.
+// A Cursor accepts exactly the texts that [encoding/json.Valid] accepts. It is not safe for concurrent use.
 package jsonscan
 
 import (
@@ -16,11 +11,10 @@ import (
 	"fmt"
 )
 
-// MaxDepth is the maximum nesting depth of a document. encoding/json has the same limit.
+// MaxDepth is the maximum nesting depth of a document, as in encoding/json.
 const MaxDepth = 10000
 
-// ErrStop ends a call of Object or Array early. If the function visit returns ErrStop, Object or Array returns it
-// unchanged and does not read the rest of the document.
+// ErrStop ends a call of Object or Array early. If the function visit returns ErrStop, they return it unchanged.
 var ErrStop = errors.New("stop walking")
 
 // Cursor is a position in a JSON text, from which its methods read.
@@ -28,27 +22,24 @@ type Cursor struct {
 	data  []byte
 	pos   int
 	depth int
-	match func(name []byte) bool // Argument of the call of ValueWithout in progress; nil if there is none.
+	match func(name []byte) bool // only set in ValueWithout
 }
 
 // NewCursor returns a Cursor at the start of data. The Cursor refers to data and never changes it.
 func NewCursor(data []byte) *Cursor { return &Cursor{data: data} }
 
-// Object calls visit for each member of the JSON object at the cursor. The function visit can read the member's value
-// from the Cursor. If it does not, Object skips the value. The argument key is valid until visit returns.
+// Object calls visit for each member of the JSON object at the cursor. If visit does not read the value, Object skips
+// it. key is valid until visit returns.
 func (c *Cursor) Object(visit func(key []byte) error) error {
 	return c.each('{', '}', func(key []byte, _ int) error { return visit(key) })
 }
 
-// Array calls visit for each element of the JSON array at the cursor. The function visit can read the element from
-// the Cursor. If it does not, Array skips the element.
+// Array calls visit for each element of the JSON array at the cursor. If visit does not read the element, Array skips
+// it.
 func (c *Cursor) Array(visit func(index int) error) error {
 	return c.each('[', ']', func(_ []byte, index int) error { return visit(index) })
 }
 
-// each calls visit for each member of an object or each element of an array. The parameters opening and closing are
-// its first and last character, such as '{' and '}'. The function visit gets the key of a member, or the index of an
-// element.
 func (c *Cursor) each(opening, closing byte, visit func(key []byte, index int) error) error {
 	if c.Peek() != opening {
 		return c.unexpected(fmt.Sprintf("%q", opening))
@@ -98,8 +89,8 @@ func (c *Cursor) item(member bool, index int, visit func(key []byte, index int) 
 	return nil
 }
 
-// Value returns the text of the JSON value at the cursor, without surrounding white space. The result is a slice of
-// the Cursor's data, not a copy.
+// Value returns the JSON value at the cursor, without surrounding white space. The result is a slice of the Cursor's
+// data, not a copy.
 func (c *Cursor) Value() ([]byte, error) {
 	c.Peek()
 	start := c.pos
@@ -109,9 +100,8 @@ func (c *Cursor) Value() ([]byte, error) {
 	return c.data[start:c.pos:c.pos], nil
 }
 
-// ValueWithout returns the JSON value at the cursor, like Value. If the function match returns true for the name of a
-// member at any depth in the value, ValueWithout instead returns false and does not move the cursor. A name with
-// escapes always counts as a match.
+// ValueWithout returns the JSON value at the cursor, unless match returns true for a member name in it. It then
+// returns false and does not move the cursor. A name with escapes always matches.
 func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bool, err error) {
 	trial := *c
 	trial.match = match
@@ -123,11 +113,9 @@ func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bo
 	return value, true, err
 }
 
-// errMatch means that skipObject has found a member name for which the function match returns true.
 var errMatch = errors.New("a name matches")
 
-// Text decodes the JSON string at the cursor. For null it returns the empty string, as encoding/json does when it
-// decodes into a string.
+// Text decodes the JSON string at the cursor. For null it returns the empty string, as encoding/json does.
 func (c *Cursor) Text() (string, error) {
 	raw, err := c.Value()
 	if err != nil {
@@ -136,7 +124,7 @@ func (c *Cursor) Text() (string, error) {
 	return Unquote(raw)
 }
 
-// Unquote decodes the text of a JSON string that a Cursor returned. For null it returns the empty string.
+// Unquote decodes the text of a JSON string. For null it returns the empty string.
 func Unquote(raw []byte) (string, error) {
 	if string(raw) == "null" {
 		return "", nil
@@ -152,8 +140,7 @@ func Unquote(raw []byte) (string, error) {
 	return s, err
 }
 
-// AppendString appends s to dst as a JSON string. It does not escape <, > and &, because only JSON.parse reads the
-// result.
+// AppendString appends s to dst as a JSON string. It does not escape <, > and &, because only JSON.parse reads it.
 func AppendString[S string | []byte](dst []byte, s S) []byte {
 	for i := range len(s) {
 		if b := s[i]; b < 0x20 || b >= 0x7f || b == '"' || b == '\\' {
@@ -179,8 +166,7 @@ func (c *Cursor) End() error {
 	return nil
 }
 
-// Peek skips white space and returns the byte at the cursor, or 0 at the end of the text. At the start of a valid
-// value, the byte is '{', '[', '"', 't', 'f', 'n', '-' or a digit.
+// Peek skips white space and returns the byte at the cursor, or 0 at the end of the text.
 func (c *Cursor) Peek() byte {
 	for c.pos < len(c.data) {
 		switch b := c.data[c.pos]; b {

@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// Skip moves the cursor past the JSON value at the cursor. It returns an error if the value is not valid JSON.
+// Skip moves the cursor past a JSON value. It returns an error if the value is not valid JSON.
 func (c *Cursor) Skip() error {
 	switch b := c.Peek(); {
 	case b == '"':
@@ -24,8 +24,7 @@ func (c *Cursor) Skip() error {
 	}
 }
 
-// skipObject skips a JSON object. It parses like the method each, but without a function call for each member,
-// because most of a document is skipped by skipObject and skipArray.
+// skipObject parses like the method each, but without a function call for each member, because most text is skipped.
 func (c *Cursor) skipObject() error {
 	if c.depth++; c.depth > MaxDepth {
 		return fmt.Errorf("byte %d: nested deeper than %d levels", c.pos, MaxDepth)
@@ -128,11 +127,11 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 	return false, c.unexpected("the end of a string")
 }
 
-// countPlain returns the number of plain characters at the start of eight bytes of a string. The parameter b contains
-// these bytes; the first of them is the lowest byte. Quotes, backslashes and control characters are not plain.
+// countPlain counts the bytes before the first quote, backslash or control character. The lowest byte of b is the
+// first.
 //
 // The expression tests all eight bytes at once. Subtracting n from a byte sets its high bit if the byte is less than
-// n. A borrow can set a wrong bit only in a byte above the first match, where it does not matter.
+// n. A borrow can set a wrong bit only above the first match, where it does not matter.
 func countPlain(b uint64) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	found := ((b - ones*0x20) | (b ^ ones*'"' - ones) | (b ^ ones*'\\' - ones)) & ^b & high
@@ -160,7 +159,6 @@ func escapeLength(rest []byte) (int, bool) {
 	return 0, false
 }
 
-// skipNumber moves the cursor past a number, according to the grammar in RFC 8259 section 6.
 func (c *Cursor) skipNumber() error {
 	if c.data[c.pos] == '-' {
 		c.pos++

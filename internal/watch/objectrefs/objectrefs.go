@@ -1,8 +1,5 @@
-// Package objectrefs finds references to other objects in an object's JSON text. It finds the object's owners, the
-// objects that its spec uses, and its selector for pods.
-//
-// The package only reads JSON text. It does not know which objects exist, or which resource belongs to a kind.
-// Malformed text has no references. A member of an unexpected type is skipped.
+// Package objectrefs finds references to other objects in an object's JSON text: its owners, the objects that its
+// spec uses, and its pod selector. Malformed text has no references.
 package objectrefs
 
 import (
@@ -11,22 +8,22 @@ import (
 
 // Ref is a reference from one Kubernetes object to another.
 type Ref struct {
-	Group     string // Empty means the core group.
-	Version   string // Often empty, which means any version.
+	Group     string // empty for the core group
+	Version   string // empty for any version
 	Kind      string
-	Namespace string // Empty means the referring object's own namespace, or a cluster-scoped kind.
+	Namespace string // empty for the referring object's own namespace, or a cluster-scoped kind
 	Name      string
-	UID       string // Set only in references to owners.
-	Via       string // Path of the referring member, without indices: "spec.volumes.configMap".
+	UID       string
+	Via       string // path of the referring member without indices, such as "spec.volumes.configMap"
 }
 
-// Object contains the references that were found in the JSON text of an object.
+// Object contains the references in the JSON text of an object.
 type Object struct {
-	Ref // Identifies the object itself; Via is empty.
+	Ref
 
 	Labels  map[string]string
-	Owners  []Ref // The managing controller is first.
-	Uses    []Ref // The objects that the spec uses, each once, in the order of the text.
+	Owners  []Ref // managing controller first
+	Uses    []Ref // each object once, in the order of the text
 	Selects *Selector
 }
 
@@ -55,7 +52,7 @@ func Of(text []byte) Object {
 	return o
 }
 
-// Owners returns the owner references in an object's JSON text. It stops reading after the metadata.
+// Owners returns the owner references in an object's JSON text. It stops after the metadata.
 func Owners(text []byte) (owners []Ref) {
 	c := jsonscan.NewCursor(text)
 	_ = c.Object(func(key []byte) error {

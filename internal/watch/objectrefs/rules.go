@@ -2,8 +2,7 @@ package objectrefs
 
 import "strings"
 
-// kindOfNameMember returns the kind of object to which a member with this key refers by a mere name. An example is
-// serviceAccountName. Such a member can be anywhere in an object.
+// kindOfNameMember returns the kind to which a member, such as serviceAccountName, refers by a mere name.
 func kindOfNameMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "serviceAccountName":
@@ -28,9 +27,8 @@ func kindOfNameMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// kindOfObjectMember returns the kind of object to which a member with this key refers. The value of such a member is
-// an object with the name, and often the namespace, of the referenced object, or a list of such values. Examples are
-// configMapRef, secretKeyRef, and service in an ingress.
+// kindOfObjectMember returns the kind to which a member refers by an object with a name, or by a list of them. An
+// example is configMapRef.
 func kindOfObjectMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "configMap", "configMapRef", "configMapKeyRef":
@@ -47,8 +45,7 @@ func kindOfObjectMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// hasKind reports whether a member with this key contains a reference that includes the kind of the referenced
-// object. Examples are scaleTargetRef, roleRef, subjects, and resource in an ingress.
+// hasKind reports whether a member, such as scaleTargetRef, contains a reference that includes the kind.
 func hasKind(key string) bool {
 	switch key {
 	case "subjects", "resource", "dataSource", "involvedObject", "regarding", "related":
@@ -57,9 +54,8 @@ func hasKind(key string) bool {
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
 }
 
-// isOpaque reports whether a member with this key is skipped, because names in it are not references. Such members
-// are maps with arbitrary keys, such as labels and data, and the status, which only repeats names. The parameter
-// depth is the nesting depth of the member; 0 is the top level.
+// isOpaque reports whether names in a member are not references. Such a member is a map with arbitrary keys, or the
+// status, which only repeats names.
 func isOpaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":
@@ -70,7 +66,6 @@ func isOpaque(key string, depth int) bool {
 	return false
 }
 
-// addSpecialRefs adds the references in members that refer to another object only in objects of certain kinds.
 func (w *walker) addSpecialRefs(spec []byte) {
 	o := w.object
 	addMember := func(kind, group, member, target string) {

@@ -17,14 +17,12 @@ type Selector struct {
 // Matches reports whether the Selector selects a pod with the labels in set.
 func (s *Selector) Matches(set map[string]string) bool { return s.selector.Matches(labels.Set(set)) }
 
-// String returns the selector in the syntax of kubectl's -l option. It returns an empty string if the Selector
-// selects all pods.
+// String returns the selector in the syntax of kubectl's -l option. It is empty if the Selector selects all pods.
 func (s *Selector) String() string { return s.selector.String() }
 
-// selectorOf returns the pod selector of an object, or nil if the object selects no pods.
 func selectorOf(o *Ref, spec []byte) *Selector {
 	member := "selector"
-	isLabelMap := false // True for a plain map of labels, which selects nothing if it is empty.
+	isLabelMap := false // a plain map of labels, which selects nothing if it is empty
 	switch o.Group + "/" + o.Kind {
 	case "/Service", "/ReplicationController":
 		isLabelMap = true

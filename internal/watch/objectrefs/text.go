@@ -6,8 +6,7 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// members calls visit for each member of the JSON object in text, which must be valid JSON. For any other JSON value,
-// it does nothing.
+// members does nothing if the JSON text is not an object.
 func members(text []byte, visit func(key string, value []byte)) {
 	c := jsonscan.NewCursor(text)
 	if c.Peek() != '{' {
@@ -22,8 +21,7 @@ func members(text []byte, visit func(key string, value []byte)) {
 	})
 }
 
-// elements calls visit for each element of the JSON array in text, which must be valid JSON. For any other JSON
-// value, it does nothing.
+// elements does nothing if the JSON text is not an array.
 func elements(text []byte, visit func(value []byte)) {
 	c := jsonscan.NewCursor(text)
 	if c.Peek() != '[' {
@@ -38,7 +36,6 @@ func elements(text []byte, visit func(value []byte)) {
 	})
 }
 
-// textOf decodes a JSON string. For any other JSON value, it returns an empty string.
 func textOf(value []byte) string {
 	text, err := jsonscan.Unquote(value)
 	if err != nil {

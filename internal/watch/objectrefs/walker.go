@@ -9,14 +9,13 @@ import (
 type walker struct {
 	object *Object
 	path   [][]byte
-	seen   map[Ref]bool // The references found so far. Their field Via is empty.
+	seen   map[Ref]bool // without Via
 }
 
 type refMembers struct {
 	name, namespace, kind, apiVersion, group string
 }
 
-// field returns the field of s for a member with this key. It returns nil if there is none.
 func (s *refMembers) field(key []byte) *string {
 	switch string(key) {
 	case "name":
@@ -57,7 +56,7 @@ func (w *walker) value(c *jsonscan.Cursor) error {
 	return c.Skip()
 }
 
-// members reads a JSON object. The object can itself be a reference to a Kubernetes object, such as a secretKeyRef.
+// members reads a JSON object, which can itself be a reference, such as a secretKeyRef.
 func (w *walker) members(c *jsonscan.Cursor) error {
 	var s refMembers
 	err := c.Object(func(key []byte) error {
@@ -80,8 +79,6 @@ func (w *walker) members(c *jsonscan.Cursor) error {
 	return err
 }
 
-// addRef adds the reference that the members in s describe, if they describe one. The parameter key is the name of
-// the member whose value contains them.
 func (w *walker) addRef(key string, s *refMembers) {
 	target, ok := kindOfObjectMember(key)
 	if s.kind != "" && hasKind(key) {

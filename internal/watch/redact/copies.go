@@ -12,9 +12,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// isCopy reports whether an annotation with this key contains a complete copy of an applied object. The tools that
-// store such copies are kubectl (LastApplied), kapp, Rancher, KubeVela, users of k8s-objectmatcher, and OpenShift's
-// DeploymentConfig.
+// isCopy reports whether an annotation contains a copy of an applied object. Such copies are from kubectl
+// (LastApplied), kapp, Rancher, KubeVela, k8s-objectmatcher and OpenShift's DeploymentConfig.
 func isCopy(key []byte) bool {
 	switch string(key) {
 	case LastApplied, "kapp.k14s.io/original", "objectset.rio.cattle.io/applied",
@@ -24,11 +23,11 @@ func isCopy(key []byte) bool {
 	return bytes.HasSuffix(key, []byte("/last-applied")) || bytes.HasSuffix(key, []byte("/last-applied-configuration"))
 }
 
-// cannotBeCopy reports whether an annotation's value cannot contain a copy of an object. The parameter value is JSON.
-// If it is a list or an object, the result is false: the annotation is then invalid and can contain anything.
+// cannotBeCopy reports whether an annotation's value, in JSON, cannot contain a copy of an object. An invalid
+// annotation can contain anything.
 //
-// The result is also false for a mask such as "(masked, change 3)". For guests (viewers of a share link), the mask is
-// therefore masked again, without the number, so that all guests receive the same text.
+// A mask such as "(masked, change 3)" is masked again for viewers of share links, so that all of them get the same
+// text.
 func cannotBeCopy(_, value []byte) bool {
 	switch value[0] {
 	case '{', '[':
@@ -41,19 +40,17 @@ func cannotBeCopy(_, value []byte) bool {
 }
 
 const (
-	// maxEncodings is the maximum number of nested encodings that mayBeCopy removes. A text with more counts as a
-	// copy.
+	// maxEncodings is the maximum number of nested encodings that are decoded. A text with more counts as a copy.
 	maxEncodings = 4
-	// maxDigest is the maximum length of binary data that counts as a hash, in bytes; SHA-512 has 64 bytes. Longer
-	// data can be compressed text, because some compression formats have no magic bytes.
+	// maxDigest is the maximum length of a hash, in bytes; SHA-512 has 64. Longer binary data can be compressed text.
 	maxDigest = 96
-	// minCompressed is the minimum length of data that counts as compressed, in bytes. For zlib, only two magic bytes
-	// (bytes that identify a format) are checked, so the base64 decoding of a short word often begins with them.
+	// minCompressed is the minimum length of compressed data, in bytes. A decoded short word often begins with the
+	// two identifying bytes of zlib.
 	minCompressed = 10
 )
 
-// mayBeCopy reports whether the text of an annotation can contain an object or a part of one. It recognizes JSON,
-// YAML and compressed data, also in quotes, percent-encoding, base64 or hexadecimal digits.
+// mayBeCopy reports whether a text can contain a part of an object: JSON, YAML or compressed data, also in quotes,
+// percent-encoding, base64 or hexadecimal digits.
 func mayBeCopy(text string) bool {
 	for range maxEncodings {
 		text = strings.TrimFunc(text, func(r rune) bool {
@@ -76,9 +73,8 @@ func mayBeCopy(text string) bool {
 	return true
 }
 
-// startsLikeObject reports whether the text starts like JSON, percent-encoded JSON, base64 of JSON, or base64 of
-// gzip, zip or zstd. It tests only the start, because the rest can be invalid base64. An example is a JWT (a token
-// that consists of base64 texts with dots between them).
+// startsLikeObject reports whether a text starts like JSON, like its percent-encoding or base64, or like base64 of
+// gzip, zip or zstd. The rest can be invalid base64, as in a JWT.
 func startsLikeObject(text string) bool {
 	for _, prefix := range []string{"{", "[", "%7B", "%7b", "%5B", "%5b", "%22", "H4sI", "UEsDB", "KLUv"} {
 		if strings.HasPrefix(text, prefix) {
@@ -98,10 +94,10 @@ func isCompressed(data string) bool {
 		return false
 	}
 	for _, magic := range []string{
-		"\x1f\x8b", "\x78\x01", "\x78\x5e", "\x78\x9c", "\x78\xda", // gzip, and zlib at each compression level.
-		"BZh", "\xfd7zXZ\x00", "\x5d\x00\x00", "\x28\xb5\x2f\xfd", "\x04\x22\x4d\x18", // bzip2, xz, lzma, zstd, lz4.
-		"\xff\x06\x00\x00", "PK\x03\x04", "7z\xbc\xaf", // snappy, zip, 7z.
-		"k8s\x00", "\xd9\xd9\xf7", // Kubernetes' protobuf encoding, CBOR.
+		"\x1f\x8b", "\x78\x01", "\x78\x5e", "\x78\x9c", "\x78\xda", // gzip, zlib
+		"BZh", "\xfd7zXZ\x00", "\x5d\x00\x00", "\x28\xb5\x2f\xfd", "\x04\x22\x4d\x18", // bzip2, xz, lzma, zstd, lz4
+		"\xff\x06\x00\x00", "PK\x03\x04", "7z\xbc\xaf", // snappy, zip, 7z
+		"k8s\x00", "\xd9\xd9\xf7", // Kubernetes' protobuf encoding, CBOR
 	} {
 		if strings.HasPrefix(data, magic) {
 			return true
@@ -110,16 +106,15 @@ func isCompressed(data string) bool {
 	return false
 }
 
-// isText reports whether the text contains only printable characters, tabs and line breaks. Text that was made from
-// binary data usually contains others: control characters, or U+FFFD, by which the API server replaces invalid UTF-8.
+// isText reports whether the text has only printable characters, tabs and line breaks. U+FFFD is not allowed: the API
+// server puts it in place of invalid UTF-8.
 func isText(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return r == utf8.RuneError || r != '\n' && r != '\r' && r != '\t' && unicode.IsControl(r)
 	})
 }
 
-// isYAML reports whether the text starts a YAML document, or has a line with the form of a member of a YAML mapping
-// ("name: value").
+// isYAML reports whether the text starts a YAML document, or has a line such as "name: value".
 func isYAML(text string) bool {
 	if strings.HasPrefix(text, "---") || strings.HasPrefix(text, "%YAML") {
 		return true
@@ -154,15 +149,15 @@ func decodeOnce(text string) (inner string, ok bool) {
 		return inner, err == nil
 	}
 	var joined strings.Builder
-	for line := range strings.Lines(text) { // Join the lines of base64 that was wrapped.
+	for line := range strings.Lines(text) {
 		joined.WriteString(strings.Trim(line, " \t\r\n="))
 	}
-	digits := strings.NewReplacer("-", "+", "_", "/").Replace(joined.String()) // Also accept URL-safe base64.
+	digits := strings.NewReplacer("-", "+", "_", "/").Replace(joined.String())
 	if data, err := hex.DecodeString(digits); err == nil && len(data) > 0 {
 		return string(data), true
 	}
 	if len(digits)%4 == 1 {
-		digits = digits[:len(digits)-1] // A single digit at the end means that the end of the base64 text was cut off.
+		digits = digits[:len(digits)-1] // A single digit at the end means that the base64 text was cut off.
 	}
 	data, err := base64.RawStdEncoding.DecodeString(digits)
 	return string(data), err == nil && len(data) > 0

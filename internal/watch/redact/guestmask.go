@@ -2,10 +2,8 @@ package redact
 
 import "glasshouse/internal/watch/jsonscan"
 
-// GuestMask masks objects before they are sent to guests (viewers of a share link). It masks the values of Secrets,
-// ConfigMaps and containers' environment variables, and annotations that can contain a copy of these values. Stored
-// objects do not change, because logged-in users receive them, too. A mask reveals nothing about its value, and is
-// the same for all guests.
+// GuestMask masks objects for guests (viewers of a share link): the values of Secrets, ConfigMaps and environment
+// variables, and annotations that can contain copies of them. A mask is the same for all guests.
 type GuestMask struct{ rules []Rule }
 
 // NewGuestMask returns the GuestMask of a resource. group is "" for the core group.
@@ -22,13 +20,12 @@ func GuestRules() Rules {
 	return rules
 }
 
-// Object masks the JSON text of an object for guests (viewers of a share link), and appends the result to dst.
+// Object masks the JSON text of an object, and appends the result to dst.
 func (v *GuestMask) Object(dst, text []byte) ([]byte, error) {
 	return v.walk(dst, text, func(out []byte, _ string, _ []byte) []byte { return append(out, `"(masked)"`...) })
 }
 
-// After is like Object, but replaces a value by "(masked, changed)" if it differs from the value in the parameter
-// before, which is the previous version of the object.
+// After is like Object, but masks a value as "(masked, changed)" if it differs from the version in before.
 func (v *GuestMask) After(dst, before, text []byte) ([]byte, error) {
 	oldValues := make(map[string]string)
 	_, err := v.walk(nil, before, func(out []byte, path string, value []byte) []byte {

@@ -2,9 +2,8 @@ package redact
 
 import "glasshouse/internal/watch/jsonscan"
 
-// builtInRules returns the rules that always apply. They mask the values of Secrets, and the annotations of Secrets
-// that can contain these values. They also mask Helm releases, which contain the values that a chart was installed
-// with.
+// builtInRules returns the rules that always apply. They mask the values and annotations of Secrets, and Helm
+// releases, which contain the values of a chart.
 func builtInRules() Rules {
 	data := func(name string) []step { return []step{{kind: member, name: name}, {kind: members}} }
 	release := func(name string) []step { return []step{{kind: member, name: name}, {kind: member, name: "release"}} }
@@ -17,19 +16,16 @@ func builtInRules() Rules {
 	}
 }
 
-// definitions is the resource of CustomResourceDefinitions. Their schemas contain members named env and annotations,
-// which describe types and contain no values.
+// definitions is excluded: its schemas contain members named env and annotations, which contain no values.
 const definitions = "customresourcedefinitions"
 
-// objectAnnotations returns the path metadata.annotations.*, which leads only to the annotations of the object
-// itself. It does not lead to annotations inside the object, such as those of a pod template.
+// objectAnnotations is the path of the object's own annotations, not of those in a pod template.
 func objectAnnotations() []step {
 	return []step{{kind: member, name: "metadata"}, {kind: member, name: "annotations"}, {kind: members}}
 }
 
-// copyRules returns the rules that mask annotations that can contain a copy of an object. They apply to all kinds,
-// and to objects and templates inside an object. They apply to each member with the name annotations, because custom
-// resources can contain annotations anywhere.
+// copyRules returns the rules for annotations that can contain a copy of an object. They apply at any depth, because
+// custom resources can contain annotations anywhere.
 func copyRules() Rules {
 	inner := []step{{kind: anywhere, name: "annotations"}, {kind: members}}
 	return Rules{
@@ -38,8 +34,8 @@ func copyRules() Rules {
 	}
 }
 
-// envRules returns the rules for which Env is the short form. They mask the environment variables of containers. They
-// apply to each list or map with the name env, because custom resources can contain containers anywhere.
+// envRules returns the rules for environment variables of containers. They apply at any depth, because custom
+// resources can contain containers anywhere.
 func envRules() Rules {
 	value := []step{{kind: elements}, {kind: member, name: "value"}}
 	rules := Rules{{
@@ -58,10 +54,10 @@ func envRules() Rules {
 }
 
 type subject struct {
-	id        string // UID, or namespace/name without a UID.
+	id        string // UID, or namespace/name without a UID
 	namespace string
-	helm      bool            // The object can be a Helm release.
-	paths     map[string]bool // JSON Pointers to the values masked so far.
+	helm      bool
+	paths     map[string]bool
 }
 
 func identity(uid, namespace, name string) string {
@@ -71,13 +67,12 @@ func identity(uid, namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// subjectOf reads the metadata of the object at the cursor, before the object is redacted. The parameter c is a copy
-// of the cursor, so the original does not move.
+// subjectOf reads the metadata of the object. Its parameter c is a copy, so that the caller's cursor does not move.
 func subjectOf(c jsonscan.Cursor) (*subject, error) {
 	found := &subject{paths: make(map[string]bool)}
 	var uid, name string
 	if c.Peek() != '{' {
-		return found, nil // Redaction replaces a value that is not an object by null.
+		return found, nil
 	}
 	err := c.Object(func(key []byte) error {
 		if string(key) != "metadata" || c.Peek() != '{' {
@@ -106,8 +101,8 @@ func subjectOf(c jsonscan.Cursor) (*subject, error) {
 
 const releaseName = "sh.helm.release."
 
-// isHelmRelease reports whether these labels, which are JSON, are those of a Helm release: owner=helm, or
-// OWNER=TILLER for Helm 2. It also returns true for labels that cannot be parsed.
+// isHelmRelease reports whether labels, in JSON, are owner=helm, or OWNER=TILLER for Helm 2. Malformed labels count,
+// too.
 func isHelmRelease(labels []byte) (helm bool) {
 	c := jsonscan.NewCursor(labels)
 	if kind := c.Peek(); kind != '{' {

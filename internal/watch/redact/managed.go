@@ -7,8 +7,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// revealsMasked reports whether the object's managedFields contain a value that was masked in the object. This is
-// possible, because managedFields identify some list elements by value (v:"a") or by members (k:{"name":"a"}).
+// revealsMasked reports whether managedFields contain a masked value. They identify some list elements by value
+// (v:"a") or by members (k:{"name":"a"}).
 func (w *walker) revealsMasked() bool {
 	if len(w.masked) == 0 || !bytes.Contains(w.managed, []byte(`"v:`)) && !bytes.Contains(w.managed, []byte(`"k:`)) {
 		return false
@@ -21,8 +21,7 @@ func (w *walker) revealsMasked() bool {
 	return containsScalar(jsonscan.NewCursor(w.managed), scalars)
 }
 
-// addScalars adds each scalar in the value at the cursor to the set scalars, in two forms: alone ("text a"), and
-// after the name of its member ("/name=text a"). The parameter member is this name, as a JSON Pointer segment.
+// addScalars adds each scalar in a value to a set: alone ("text a"), and with its member name ("/name=text a").
 func addScalars(scalars map[string]bool, member string, c *jsonscan.Cursor) {
 	switch c.Peek() {
 	case '{':
@@ -35,7 +34,7 @@ func addScalars(scalars map[string]bool, member string, c *jsonscan.Cursor) {
 	}
 }
 
-// scalar returns the scalar at the cursor as text, with the prefix "text " for strings and "value " for other values.
+// scalar returns a string with the prefix "text ", and any other value with the prefix "value ".
 func scalar(c *jsonscan.Cursor) string {
 	value, err := c.Value()
 	if err != nil {
@@ -48,8 +47,6 @@ func scalar(c *jsonscan.Cursor) string {
 	return "value " + string(value)
 }
 
-// containsScalar reports whether the managedFields at the cursor contain one of the values in the set scalars. It
-// also returns true if they cannot be parsed.
 func containsScalar(c *jsonscan.Cursor, scalars map[string]bool) (found bool) {
 	var err error
 	switch c.Peek() {
@@ -66,8 +63,6 @@ func containsScalar(c *jsonscan.Cursor, scalars map[string]bool) (found bool) {
 	return found || err != nil
 }
 
-// keyContainsScalar reports whether a key in managedFields identifies a list element by one of the values in the set
-// scalars. Such a key has the form v:"a" or k:{"name":"a"}.
 func keyContainsScalar(key []byte, scalars map[string]bool) (found bool) {
 	kind, text, _ := bytes.Cut(bytes.Clone(key), []byte{':'})
 	c := jsonscan.NewCursor(text)

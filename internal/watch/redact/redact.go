@@ -1,10 +1,8 @@
-// Package redact removes sensitive values from an object's JSON text before the text is stored or sent. Values that
-// were never stored cannot leak. Other packages receive only the redacted text.
+// Package redact removes sensitive values from an object's JSON text before the text is stored or sent.
 //
-// It drops managedFields. It also drops annotations in which tools store a complete copy of an object, because the
-// copy can contain a Secret (CVE-2023-40029). It does both in the object and in all objects and templates inside it.
-// It masks the values of Secrets and Helm releases, and the values that Rules select. A GuestMask masks more values
-// of stored objects when they are sent to guests (viewers of a share link).
+// It drops managedFields, and annotations with a complete copy of an object, because the copy can contain a Secret
+// (CVE-2023-40029). It masks the values of Secrets and Helm releases, and the values that Rules select. A GuestMask
+// masks more for viewers of share links.
 //
 // The package fails closed: if a value does not have the type that a rule expects, it is masked completely.
 package redact
@@ -21,26 +19,20 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// LastApplied is the key of the annotation in which kubectl's client-side apply stores a copy of the applied object.
+// LastApplied is the annotation in which kubectl's client-side apply stores a copy of the object.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// Memory stores a keyed hash of each masked value of one resource, to detect that a value has changed. All Redactors
-// of the resource share it. Therefore, each of them also detects changes of values that another one has read. The
-// text that replaces a value contains only the number of its changes. If the value is first A, then B, then A again,
-// the three texts are different.
-//
-// The Memory stores hashes for the objects that were listed and not deleted since. It is safe for concurrent use.
+// Memory stores a keyed hash of each masked value of one resource, to detect changes. All Redactors of the resource
+// share it. A mask reveals only the number of changes, so equal values get different masks after a change.
 type Memory struct {
-	key [32]byte // Random key of the hashes, so that they are useless without this Memory.
+	key [32]byte // random, so that the hashes are useless without this Memory
 
 	mu      sync.Mutex
-	objects map[string]object // By UID, or by namespace/name without a UID.
-	weight  int64             // Approximate size of all hashes, in bytes.
+	objects map[string]object // by UID, or by namespace/name without a UID
+	weight  int64             // approximate, in bytes
 }
 
-// objectWeight and maskWeight are the approximate sizes, in bytes, of one value of the type object and of one value
-// of the type mask in the maps of the type Memory. The length of the map key (the object's ID or the path of the
-// masked value) is added to them.
+// Approximate sizes of one object and one mask in a Memory, in bytes, without the lengths of ID and path.
 const (
 	objectWeight = 400
 	maskWeight   = 60
@@ -87,7 +79,7 @@ type mask struct {
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory {
 	m := &Memory{objects: make(map[string]object)}
-	_, _ = rand.Read(m.key[:]) // crypto/rand.Read never returns an error.
+	_, _ = rand.Read(m.key[:])
 	return m
 }
 
@@ -98,19 +90,17 @@ func (m *Memory) Forget(match func(namespace string) bool) {
 	m.dropLocked(func(_ string, o object) bool { return match(o.namespace) })
 }
 
-// Redactor redacts the objects of one resource. Its methods are safe for concurrent use, but it supports only one
-// list at a time (see BeginList).
+// Redactor redacts the objects of one resource. It is safe for concurrent use, but supports only one list at a time.
 type Redactor struct {
 	*Memory
 
 	rules      []Rule
-	namespace  string          // Namespace that the lists of the Redactor cover; "" means all namespaces.
-	listed     map[string]bool // Objects with masked values in the current list; nil outside a list.
-	listWeight int64           // Bytes that the current or last list has added to the Memory.
+	namespace  string          // "" for all namespaces
+	listed     map[string]bool // objects with masked values in the current list; nil outside a list
+	listWeight int64
 }
 
-// DigestBytes returns the approximate number of bytes that the newest list has added to the Memory. Failed attempts
-// at this list are included.
+// DigestBytes returns the approximate number of bytes that the newest list has added, including failed attempts.
 func (r *Redactor) DigestBytes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,18 +112,17 @@ func New(rules Rules, group, resource string) *Redactor {
 	return NewMemory().Redactor(rules, group, resource, "")
 }
 
-// Redactor returns a Redactor for a resource that uses this Memory. All its lists cover the given namespace; "" means
-// all namespaces. The rules of builtInRules apply in addition to the given rules.
+// Redactor returns a Redactor that uses this Memory and lists the given namespace; "" means all. builtInRules also
+// apply.
 func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redactor {
 	return &Redactor{Memory: m, namespace: namespace, rules: append(builtInRules(), rules...).forResource(group, resource)}
 }
 
 // Redacted is an object after redaction.
 type Redacted struct {
-	// Text is the redacted object as JSON.
 	Text []byte
-	// Managed is the JSON of metadata.managedFields, as a slice of the input and not a copy. It is nil if there are
-	// none, or if they contain a value that was masked in the object.
+	// Managed is the JSON of metadata.managedFields, as a slice of the input. It is nil if there are none, or if they
+	// contain a masked value.
 	Managed []byte
 	// Masked contains the path of each masked value, as a JSON Pointer (RFC 6901).
 	Masked []string
@@ -151,7 +140,7 @@ func (r *Redactor) Object(dst, raw []byte) (Redacted, error) {
 	return redacted, err
 }
 
-// Next redacts the JSON object at the cursor, and moves the cursor past it. It appends the redacted text to dst.
+// Next redacts the JSON object at the cursor, and moves the cursor past it.
 func (r *Redactor) Next(dst []byte, c *jsonscan.Cursor) (Redacted, error) {
 	var target *subject
 	if len(r.rules) > 0 {
@@ -168,7 +157,7 @@ func (r *Redactor) Next(dst []byte, c *jsonscan.Cursor) (Redacted, error) {
 		r.dropStale(target)
 	}
 	if w.revealsMasked() {
-		w.managed = nil // Without managedFields, the author of a change is unknown.
+		w.managed = nil // the author of a change is then unknown
 	}
 	return Redacted{Text: text, Managed: w.managed, Masked: w.masked, Dropped: w.dropped}, err
 }
@@ -211,11 +200,10 @@ func (r *Redactor) addWeightLocked(bytes int64) {
 	}
 }
 
-// maxStaleDigests is the maximum number of hashes that are kept for deleted values of an object. If such a value is
-// added again with other contents, its hash shows that it has changed.
+// maxStaleDigests is the maximum number of hashes for deleted values of an object. They detect a change if the value
+// is added again.
 const maxStaleDigests = 32
 
-// dropStale drops the hashes of all deleted values of the object, if there are more than maxStaleDigests of them.
 func (r *Redactor) dropStale(target *subject) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -224,7 +212,7 @@ func (r *Redactor) dropStale(target *subject) {
 	}
 }
 
-// BeginList starts to record which objects a list of all objects of the Redactor contains.
+// BeginList starts to record the objects in a list.
 func (r *Redactor) BeginList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -234,7 +222,7 @@ func (r *Redactor) BeginList() {
 	r.listed = make(map[string]bool)
 }
 
-// EndList ends the list that BeginList started. Objects that were not in the list are removed from the Memory.
+// EndList ends the list that BeginList started, and removes unlisted objects from the Memory.
 func (r *Redactor) EndList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,53 +11,47 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// Rule selects values to mask, by a resource and by a path in the objects of the resource.
+// Rule selects values to mask, by a resource and by a path in its objects.
 type Rule struct {
-	group, resource string // Resource to which the rule applies; "*" for all.
-	except          string // Resource to which the rule does not apply; "" for none.
-	helm            bool   // The rule applies only to Helm releases.
-	isDerived       bool   // The rule was made from a rule of the user, for a resource that the user did not name.
+	group, resource string // "*" for all resources
+	except          string
+	helm            bool
+	isDerived       bool
 	steps           []step
-	exempt          exemption // Selects values that are not masked, although the steps lead to them; nil for none.
+	exempt          exemption // selects values that stay unmasked; nil for none
 }
 
-// exemption reports whether the value of a member stays unmasked. The parameter key is the name of the member, and
-// value is its value as JSON.
+// exemption reports whether the value of the member key, as JSON, stays unmasked.
 type exemption func(key, value []byte) bool
 
-// Rules is a set of rules. A value is masked if at least one of the rules selects it.
+// Rules is a set of rules. A value is masked if at least one rule selects it.
 type Rules []Rule
 
-// step is one part of a rule's path. It leads from a value to members of an object or elements of an array in this
-// value.
+// step leads from a value to members of an object, or to elements of an array.
 type step struct {
 	kind           stepKind
 	name           string
-	containersOnly bool // For the kind anywhere: the step matches only values that are arrays or objects.
+	containersOnly bool // for the kind anywhere: only values that are arrays or objects
 }
 
 type stepKind int
 
 const (
-	member   stepKind = iota // The member with the step's name.
-	members                  // Each member of an object.
-	elements                 // Each element of an array.
-	anywhere                 // Each member with the step's name, at any depth.
+	member stepKind = iota
+	members
+	elements
+	anywhere // each member with the step's name, at any depth
 )
 
 const (
-	// maxRule is the maximum length of a rule's text, in bytes. maxSteps is the maximum number of steps in its path.
+	// maxRule is in bytes.
 	maxRule, maxSteps = 1000, 32
-	// Env is the text that a user can write instead of the rules that mask the environment variables of containers,
-	// in all kinds of objects.
+	// Env is the short form of the rules that mask the environment variables of containers.
 	Env = "env"
 )
 
-// Parse parses a rule, for example core/v1/configmaps:data.*. A rule is a resource, a colon, and a path in the
-// objects of the resource. The resource is group/version/resource, with core for the core group, or * for all
-// resources. The text Env means the rules that mask environment variables.
-//
-// A rule applies to all versions of its resource, because the API server serves the same object in each version.
+// Parse parses a rule, for example core/v1/configmaps:data.*, or Env. The resource is group/version/resource, with
+// core for the core group, or * for all. A rule applies to all versions of its resource.
 func Parse(text string) (Rules, error) {
 	if text == Env {
 		return envRules(), nil
@@ -114,9 +108,8 @@ func Parse(text string) (Rules, error) {
 	return append(Rules{rule}, rule.derived()...), nil
 }
 
-// derived returns an additional rule if this rule is for events, and none otherwise. The API server serves each event
-// both in the core group and in events.k8s.io, with different names of some members. The additional rule is for the
-// other group.
+// derived returns an additional rule for events. The API server serves each event in the core group and in
+// events.k8s.io, with different member names.
 func (r *Rule) derived() Rules {
 	const newGroup = "events.k8s.io"
 	if r.resource != "events" || r.group != "" && r.group != newGroup {
@@ -177,8 +170,6 @@ func parsePath(text string) ([]step, error) {
 	return steps, nil
 }
 
-// parseStep parses the first step of a path. The result length is the length of the step's text, or 0 if the text
-// does not start with a valid step.
 func parseStep(text string) (parsed step, length int) {
 	switch {
 	case strings.HasPrefix(text, "[*]"):
@@ -209,8 +200,6 @@ func parseStep(text string) (parsed step, length int) {
 	return step{}, 0
 }
 
-// stepLength returns the length of a step's text. The parameter before is the length of the prefix, and name is the
-// length of the name. It returns 0 if the name is empty, because such a step is invalid.
 func stepLength(before, name int) int {
 	if name == 0 {
 		return 0
@@ -218,7 +207,6 @@ func stepLength(before, name int) int {
 	return before + name
 }
 
-// nameAt returns the member name at the start of a path, without quotes.
 func nameAt(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`.[]*"'{}()?@$,:;\`, r)
@@ -244,8 +232,8 @@ func (rules Rules) AppliesTo(group, resource string) bool {
 	return len(rules.forResource(group, resource)) > 0
 }
 
-// MayMask reports whether a rule can mask the value at the path in objects of the resource, or a value inside it. A
-// rule that applies to a member name at any depth counts only if the path contains this name.
+// MayMask reports whether a rule can mask the value at the path, or a value inside it. A rule for a name at any depth
+// counts only if the path contains the name.
 func (rules Rules) MayMask(group, resource string, path []string) bool {
 	return slices.ContainsFunc(rules.forResource(group, resource), func(r Rule) bool { return r.mayMask(path) })
 }
@@ -267,9 +255,8 @@ func groupOrCore(group string) string {
 	return group
 }
 
-// follow applies the rule's steps along a path of member names from the root of an object. The result steps contains
-// the indices of the steps that can match the next name after the path. The result isMasked means that the rule masks
-// a value on the path as a whole.
+// follow applies the rule's steps along a path of member names. steps contains the indices of the steps that can
+// match the next name. isMasked means that the rule masks a value on the path.
 func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	steps = map[int]bool{0: true}
 	for _, name := range path {
@@ -291,8 +278,6 @@ func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	return steps, false
 }
 
-// masksAt reports whether the rule masks the value at the path. The parameter kind is the value's first character,
-// which shows its JSON type.
 func (r *Rule) masksAt(path []string, kind byte) bool {
 	steps, isMasked := r.follow(path)
 	for n := range steps {
@@ -301,8 +286,7 @@ func (r *Rule) masksAt(path []string, kind byte) bool {
 	return isMasked
 }
 
-// mayMask reports whether the rule can mask the value at the path, or a value inside it. A rule does not count if its
-// next step matches a name at any depth, because such a rule could match inside any value.
+// mayMask ignores a rule whose next step matches a name at any depth, because it could match inside any value.
 func (r *Rule) mayMask(path []string) bool {
 	steps, isMasked := r.follow(path)
 	for n := range steps {
@@ -311,8 +295,7 @@ func (r *Rule) mayMask(path []string) bool {
 	return isMasked
 }
 
-// match compares the step with the name of a member. The result matches means that the step leads to the member. The
-// result repeats means that the step also applies inside the member's value.
+// match compares the step with a member name. repeats means that the step also applies inside the member's value.
 func (s *step) match(name string) (matches, repeats bool) {
 	switch s.kind {
 	case member:

@@ -7,41 +7,38 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// walker redacts one object in one pass over its JSON text. For each value on the way from the root, it records how
-// many steps of each rule have matched. It copies a value unchanged if no rule can match inside the value, and the
-// value contains no annotations or managedFields.
+// walker redacts one object in one pass over its JSON text. For each value on the path, it records how many steps of
+// each rule have matched.
 type walker struct {
 	rules []Rule
 	mask  func(out []byte, path string, value []byte) []byte
 
-	positions []position // The progress of the rules at each value on the current path, the innermost last.
+	positions []position // innermost at the end
 	path      []byte
-	key       []byte // Name of the current member; nil for a list element.
+	key       []byte // nil for a list element
 	depth     int
 	masked    []string
-	values    [][]byte // The masked values, in the same order as their paths in the field masked.
+	values    [][]byte // in the order of the field masked
 	dropped   []string
 	managed   []byte
 }
 
-// position is the progress of one rule on the current path: the index of the rule and the index of its next step to
-// match.
+// position is the progress of one rule: its index, and the index of its next step to match.
 type position struct{ rule, step int }
 
-// role is the special meaning that a value has in every object, such as the metadata.
+// role is the meaning that a value has in every object, such as the metadata.
 type role int
 
 const (
 	otherRole role = iota
 	root
-	metadata         // The object's own metadata.
-	annotations      // The annotations in the object's own metadata.
-	innerMetadata    // Another value with the name metadata, which belongs to an inner object or template.
-	innerAnnotations // Another value with the name annotations.
+	metadata
+	annotations
+	innerMetadata    // of an inner object or template
+	innerAnnotations // of an inner object or template
 )
 
-// walk redacts the object at the cursor, and appends the result to dst. If the value at the cursor is not a JSON
-// object, it is replaced by null.
+// walk redacts the object at the cursor, and appends it to dst. Any other value is replaced by null.
 func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, error) {
 	if c.Peek() != '{' {
 		return append(dst, "null"...), c.Skip()
@@ -54,17 +51,16 @@ func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, 
 	return w.value(dst, c, 0, root)
 }
 
-// maxSearchDepth is the maximum depth of values that are first searched for annotations and managedFields. A value
-// that contains neither is copied in one piece. Deeper values are not searched, because each level would search the
-// same text again.
+// maxSearchDepth limits the search for annotations and managedFields in a value, because each level would search the
+// same text again. A value without them is copied in one piece.
 const maxSearchDepth = 8
 
-// value redacts the value at the cursor, and appends the result to out. The slice w.positions[from:] contains the
-// progress of the rules at this value. The parameter at is the role of the value.
+// value redacts the value at the cursor, and appends it to out. w.positions[from:] contains the progress of the rules
+// at this value. The parameter at is its role.
 func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, at role) ([]byte, error) {
 	kind := c.Peek()
 	if (at == metadata || at == annotations) && kind != '{' {
-		return append(out, "null"...), c.Skip() // Metadata or annotations of another type than object are invalid.
+		return append(out, "null"...), c.Skip()
 	}
 	for _, p := range w.positions[from:] {
 		if r := &w.rules[p.rule]; r.masksCompletely(p.step, kind) && !w.isExempt(r, c) {
@@ -91,7 +87,6 @@ func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, at role) ([]byt
 	return out, err
 }
 
-// isExempt reports whether the rule has an exemption for the value at the cursor, so that the value is not masked.
 func (w *walker) isExempt(r *Rule, c *jsonscan.Cursor) bool {
 	if r.exempt == nil {
 		return false
@@ -115,9 +110,8 @@ func (w *walker) maskAt(out []byte, c *jsonscan.Cursor) ([]byte, error) {
 	return w.mask(out, path, value), nil
 }
 
-// masksCompletely reports whether the rule masks a value as a whole. The parameter next is the index of the rule's
-// next step, and kind is the first character of the value, which shows its type. The rule masks the value if it has
-// no next step, or if its next step requires another type of value. null is never masked.
+// masksCompletely reports whether the rule masks a value as a whole. The rule does so if it has no next step, or if
+// that step requires another type. The parameter kind is the value's first character.
 func (r *Rule) masksCompletely(next int, kind byte) bool {
 	if kind == 'n' {
 		return false
@@ -180,7 +174,7 @@ func (w *walker) array(out []byte, c *jsonscan.Cursor, from int) ([]byte, error)
 				w.push(to, position{p.rule, p.step + 1})
 			case anywhere:
 				w.push(to, p)
-			case member, members: // For these steps, the method value has already masked the array.
+			case member, members:
 			}
 		}
 		w.path, w.key = strconv.AppendInt(append(w.path, '/'), int64(index), 10), nil
@@ -192,9 +186,8 @@ func (w *walker) array(out []byte, c *jsonscan.Cursor, from int) ([]byte, error)
 	return append(out, ']'), err
 }
 
-// enter appends the progress of the rules at the value of a member to w.positions. The parameter key is the name of
-// the member, and kind is the first character of its value. The slice w.positions[from:to] contains the progress of
-// the rules at the object that contains the member.
+// enter appends the progress of the rules at the value of a member to w.positions. The parameter kind is the value's
+// first character.
 func (w *walker) enter(from, to int, key []byte, kind byte) {
 	for _, p := range w.positions[from:to] {
 		s := &w.rules[p.rule].steps[p.step]
@@ -214,8 +207,6 @@ func (w *walker) push(from int, p position) {
 	}
 }
 
-// roleOf returns the role of a member's value, which depends on the name of the member and on the role at of the
-// object that contains it.
 func roleOf(at role, key []byte) role {
 	switch string(key) {
 	case "metadata":

@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Resource is a type of objects that the API server serves, such as pods. It contains the information from discovery.
+// Resource is a type of objects that the API server serves, such as pods, as in discovery.
 type Resource struct {
-	Group      string // Empty means the core group.
+	Group      string // empty for the core group
 	Version    string
 	Resource   string
 	Kind       string
@@ -23,11 +23,10 @@ type Resource struct {
 	ShortNames []string
 	Categories []string
 	Verbs      []string
-	Preferred  bool // True for one version of each resource, which the page shows.
+	Preferred  bool // true for one version of each resource, which the page shows
 }
 
-// Ref returns the text that identifies the resource in messages and URLs: group, version and name, as in
-// "core/v1/pods".
+// Ref returns the ID of the resource in messages and URLs, such as "core/v1/pods".
 func (r *Resource) Ref() string {
 	return cmp.Or(r.Group, "core") + "/" + r.Version + "/" + r.Resource
 }
@@ -40,16 +39,15 @@ func (r *Resource) GVR() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// GroupError describes a version of an API group that discovery could not read. If the Group is "*", discovery failed
-// completely, and the result of the last successful discovery is still in use.
+// GroupError describes an API group version for which discovery failed. The Group "*" means that discovery failed
+// completely.
 type GroupError struct {
 	Group, Version string
 	Reason         string
 }
 
-// FromDiscovery returns all resources in the results of discovery, without subresources. Resource.Preferred is true
-// in the preferred version of the API group. For a resource that this version does not serve, it is true in the first
-// other version that serves the resource.
+// FromDiscovery returns all resources in the results of discovery, without subresources. Preferred is true in the
+// preferred version of the API group, or in the first version that serves the resource.
 func FromDiscovery(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
 	byVersion := make(map[string]*metav1.APIResourceList, len(lists))
 	for _, list := range lists {
@@ -76,12 +74,10 @@ func FromDiscovery(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) [
 	return resources
 }
 
-// resourcesOf returns the resources that one version of an API group serves. The set seen contains the names of
-// resources that earlier versions serve, and resourcesOf adds the names of this version.
 func resourcesOf(list *metav1.APIResourceList, seen map[string]bool) (resources []Resource) {
 	gv, err := schema.ParseGroupVersion(list.GroupVersion)
 	if err != nil {
-		return nil // Requests to an invalid group version are impossible.
+		return nil
 	}
 	for i := range list.APIResources {
 		r := &list.APIResources[i]
@@ -97,8 +93,7 @@ func resourcesOf(list *metav1.APIResourceList, seen map[string]bool) (resources 
 	return resources
 }
 
-// Index returns the index of the resource with the ref (see Resource.Ref), or -1 if there is none. The slice
-// resources must be sorted by ref.
+// Index returns the index of the resource with the ref, or -1. The slice resources must be sorted by ref.
 func Index(resources []Resource, ref string) int {
 	i, found := slices.BinarySearchFunc(resources, ref, func(r Resource, ref string) int {
 		return cmp.Compare(r.Ref(), ref)
@@ -109,8 +104,8 @@ func Index(resources []Resource, ref string) int {
 	return i
 }
 
-// NotServed returns the error text for a ref that the cluster does not serve. It suggests resources with a similar
-// name, or explains why the API group cannot be read.
+// NotServed returns the error for an unknown ref. It suggests similar resources, or explains why discovery of the API
+// group failed.
 func NotServed(ref string, resources []Resource, groupErrors []GroupError) *status.Problem {
 	if strings.Count(ref, "/") != 2 {
 		return status.Unknownf("Unknown resource", "%.100q is not a resource: "+
@@ -141,7 +136,7 @@ func NotServed(ref string, resources []Resource, groupErrors []GroupError) *stat
 	return p
 }
 
-// Namespaces returns the resource of Kubernetes namespaces. It does not need discovery.
+// Namespaces returns the resource of Kubernetes namespaces, without discovery.
 func Namespaces() *Resource {
 	return &Resource{Version: "v1", Resource: "namespaces", Verbs: []string{"list", "watch"}}
 }

@@ -1,4 +1,4 @@
-// Package severity determines how much attention a table row needs, only from the texts of its cells.
+// Package severity determines how much attention a table row needs, from the texts of its cells.
 package severity
 
 import (
@@ -15,17 +15,16 @@ type Severity string
 // The values of Severity, in increasing order.
 const (
 	None    Severity = ""
-	Warning Severity = "warn" // The object is not, or not yet, in the desired state.
+	Warning Severity = "warn"
 	Error   Severity = "bad"
 )
 
 const maxCached = 1000
 
-// Classifier computes the severities of one resource's rows. It caches the severity of each status text, because
-// there are few different texts. Only one goroutine at a time can use it.
+// Classifier computes the severities of one resource's rows. Only one goroutine at a time can use it.
 type Classifier struct {
-	stateColumns, readyColumns []int // Indices of the columns with a status, and of the columns named Ready.
-	desired                    int   // Index of the column named Desired; -1 if there is none.
+	stateColumns, readyColumns []int
+	desired                    int // -1 if there is no such column
 	cached                     map[string]Severity
 }
 
@@ -47,8 +46,8 @@ func NewClassifier(columns []listwatch.Column) *Classifier {
 	return t
 }
 
-// Classify reports whether the row has a cell with the severity Error, and whether it has one with the severity
-// Warning. The function OfRow implements the same rules.
+// Classify reports whether a cell of the row has the severity Error, and whether one has Warning, by the rules of
+// OfRow.
 func (t *Classifier) Classify(o *listwatch.Object) (hasError, hasWarning bool) {
 	done := false
 	for _, at := range t.stateColumns {
@@ -74,7 +73,6 @@ func (t *Classifier) Classify(o *listwatch.Object) (hasError, hasWarning bool) {
 	return hasError, hasWarning
 }
 
-// cellText returns the text of a cell as the page shows it.
 func cellText(cell []byte) string {
 	if len(cell) > 0 && (cell[0] == '"' || cell[0] == 'n') {
 		text, _ := jsonscan.Unquote(cell)
@@ -83,8 +81,8 @@ func cellText(cell []byte) string {
 	return string(cell)
 }
 
-// OfRow returns the severity of each cell of a row. web/static/src/model/severity.ts implements the same rules.
-// testdata/severities.json contains the test cases for both.
+// OfRow returns the severity of each cell of a row. web/static/src/model/severity.ts implements the same rules, with
+// the same test cases in testdata/severities.json.
 func OfRow(columns []listwatch.Column, cells []string) []Severity {
 	t := NewClassifier(columns[:min(len(columns), len(cells))])
 	all := make([]Severity, len(cells))
@@ -99,7 +97,6 @@ func OfRow(columns []listwatch.Column, cells []string) []Severity {
 	}
 	for _, at := range t.readyColumns {
 		if all[at] = readySeverity(cells[at], desired); all[at] == Warning && done {
-			// A completed object does not need to be ready.
 			all[at] = None
 		}
 	}
@@ -131,9 +128,8 @@ func stateSeverity(text string) Severity {
 	return None
 }
 
-// readySeverity returns the severity of a cell in a column named Ready. The text of the cell can be "1/2" (ready of
-// total), the status of a condition ("True"), or only the number of ready objects. This number is compared with the
-// parameter desired, which is the text of the cell in the column Desired.
+// readySeverity returns the severity of a cell such as "1/2" or "True". A mere number is compared with the text of
+// the column Desired.
 func readySeverity(text, desired string) Severity {
 	switch text {
 	case "False":
@@ -155,7 +151,6 @@ func isNumber(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// less reports whether a is less than b. Both are decimal numbers with any number of digits.
 func less(a, b string) bool {
 	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
 	return len(a) < len(b) || len(a) == len(b) && a < b

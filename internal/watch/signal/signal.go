@@ -13,18 +13,17 @@ type Signal struct {
 	ch chan struct{}
 }
 
-// New returns a Signal for which no goroutine waits.
+// New returns a Signal without waiting goroutines.
 func New() *Signal { return &Signal{ch: make(chan struct{})} }
 
-// Next returns a channel that the next Broadcast closes. Call Next before you read the data, so that no change after
-// the read is missed.
+// Next returns a channel that the next Broadcast closes. Call Next before reading the data, to miss no change.
 func (s *Signal) Next() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ch
 }
 
-// Broadcast wakes all waiting goroutines. It closes the channel that Next has returned to them.
+// Broadcast wakes all waiting goroutines.
 func (s *Signal) Broadcast() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,8 +31,8 @@ func (s *Signal) Broadcast() {
 	s.ch = make(chan struct{})
 }
 
-// Sleep waits for the given time, or until ctx ends. It creates no timer if the time is zero or negative, because two
-// timers that expire at the same time in a synctest bubble crash Go 1.26 with the race detector.
+// Sleep waits for the given time, or until ctx ends. Without a positive time, it creates no timer: two timers that
+// expire together in a synctest bubble crash Go 1.26 with the race detector.
 func Sleep(ctx context.Context, duration time.Duration) {
 	if duration <= 0 {
 		return

@@ -1,22 +1,19 @@
-// Package sortedlist keeps a list sorted while members are added and removed. It also finds the smallest members of
-// an unsorted slice.
+// Package sortedlist keeps a list sorted while members are added and removed.
 //
-// A List is a plain slice. A test with 100,000 members compared it with a B-tree that counts its members. In the
-// B-tree, moving one member took half the time, but reading a range of members took ten times as long, and the memory
-// was 1.5 times as large. Ranges are read far more often than members move. The slice also applies many changes in a
-// single pass.
+// A List is a plain slice. With 100,000 members, moving one member took twice as long as in a B-tree that counts its
+// members. Reading a range, which is far more frequent, took a tenth of the time.
 package sortedlist
 
 import "slices"
 
-// List contains members in the order of a comparison function. No two members can be equal in this order. Only one
-// goroutine at a time can use a List.
+// List contains members in the order of a comparison function, without duplicates. Only one goroutine at a time can
+// use it.
 type List[T any] struct {
 	compare func(a, b T) int
 	members []T
 }
 
-// New returns a List of the members. It sorts the slice and keeps it, so the caller must not use it any more.
+// New returns a List of the members. It sorts and keeps the slice, so the caller must not use it any more.
 func New[T any](members []T, compare func(a, b T) int) *List[T] {
 	slices.SortFunc(members, compare)
 	return &List[T]{compare: compare, members: members}
@@ -25,21 +22,19 @@ func New[T any](members []T, compare func(a, b T) int) *List[T] {
 // Len returns the number of members.
 func (l *List[T]) Len() int { return len(l.members) }
 
-// Part returns a copy of the part of the list that starts at the index in from and has at most count members.
+// Part returns a copy of at most count members from the index in the parameter from.
 func (l *List[T]) Part(from, count int) []T {
 	from = min(from, len(l.members))
 	return slices.Clone(l.members[from : from+min(count, len(l.members)-from)])
 }
 
-// Find returns the index of a member and true. If the member does not exist, Find returns the index at which it would
-// be inserted, and false.
+// Find returns the index of a member and true, or the index at which it would be inserted and false.
 func (l *List[T]) Find(member T) (index int, ok bool) { return l.find(0, member) }
 
-// Change removes the members in the slice removed and inserts those in the slice added. If an added member compares
-// as equal to a removed one, it replaces that member. Change sorts both slices.
+// Change removes and inserts members, and sorts both slices. An added member replaces a removed one that compares as
+// equal.
 //
-// Change returns false if a member to remove does not exist, or if a member to add already exists. The List is then
-// invalid and must not be used any more.
+// Change returns false if a member to remove is missing, or a member to add exists. The List is then invalid.
 func (l *List[T]) Change(removed, added []T) bool {
 	slices.SortFunc(removed, l.compare)
 	slices.SortFunc(added, l.compare)
@@ -64,7 +59,6 @@ func (l *List[T]) Change(removed, added []T) bool {
 	return l.insert(append(inserts, added...))
 }
 
-// find is like Find, but ignores the members before the index in the parameter from.
 func (l *List[T]) find(from int, member T) (index int, ok bool) {
 	index, ok = slices.BinarySearchFunc(l.members[from:], member, l.compare)
 	return from + index, ok
@@ -86,8 +80,7 @@ func (l *List[T]) remove(indexes []int) {
 	l.members = l.members[:end]
 }
 
-// insert inserts the members in the slice added, which must be sorted. It returns false and inserts nothing if one of
-// them already exists or occurs twice.
+// insert requires a sorted slice. It returns false and inserts nothing if a member exists or occurs twice.
 func (l *List[T]) insert(added []T) bool {
 	indexes := make([]int, len(added))
 	from := 0
@@ -108,8 +101,7 @@ func (l *List[T]) insert(added []T) bool {
 	return true
 }
 
-// First returns the n smallest members in ascending order, or all members if there are fewer. It overwrites the slice
-// members, and the result is a part of this slice.
+// First returns the n smallest members in ascending order, in the memory of the slice members.
 func First[T any](members []T, n int, compare func(a, b T) int) []T {
 	n = min(n, len(members))
 	first, isLimited := members[:0], false
@@ -118,7 +110,7 @@ func First[T any](members []T, n int, compare func(a, b T) int) []T {
 			continue
 		}
 		first = append(first, m)
-		if len(first) == 2*n { // Sort only after every n members, which keeps the cost per member low.
+		if len(first) == 2*n { // Sorting only after every n members keeps the cost per member low.
 			slices.SortFunc(first, compare)
 			first, isLimited = first[:n], true
 		}

@@ -7,13 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxPublicDetail is the maximum length of an error text that viewers can read, in bytes.
+// maxPublicDetail is the maximum length of an error text for viewers, in bytes.
 const maxPublicDetail = 500
 
-// publicDetail returns the part of an API server's error message that viewers can read. A message that only repeats
-// the request is returned unchanged. Any other message can contain stored data, such as the error of a failed version
-// conversion. It is cut before the first place at which data can start. If the part after the cut contains a known
-// cause, such as "connection refused", the cause is appended.
+// publicDetail returns the part of an error message that viewers can read. The message can contain stored data, so it
+// is cut before the first place at which data can start. A known cause, such as "connection refused", is then
+// appended.
 func publicDetail(status *metav1.Status) string {
 	if repeatsRequest(status) {
 		return truncate(status.Message)
@@ -44,8 +43,8 @@ func publicDetail(status *metav1.Status) string {
 	return head + "; the rest may contain object data, and is only in the API server's log"
 }
 
-// webhookHost returns the host in a webhook's URL, if the text starts with the error of a request to a webhook.
-// Otherwise it returns an empty string. The host is not secret, because it is a part of the webhook's configuration.
+// webhookHost returns the host in a webhook's URL, or "". The host is not secret: the webhook's configuration
+// contains it.
 func webhookHost(text string) string {
 	rest, ok := strings.CutPrefix(text, `: Post "https://`)
 	end := strings.IndexFunc(rest, func(r rune) bool {
@@ -57,8 +56,8 @@ func webhookHost(text string) string {
 	return ": " + rest[:end]
 }
 
-// repeatsRequest reports whether the API server's error message only repeats the request. This depends on the reason
-// of the error.
+// repeatsRequest reports whether an error message of the API server only repeats the request, and so contains no
+// data.
 func repeatsRequest(status *metav1.Status) bool {
 	switch status.Reason {
 	case metav1.StatusReasonForbidden, metav1.StatusReasonUnauthorized, metav1.StatusReasonNotFound,

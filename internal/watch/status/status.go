@@ -17,16 +17,15 @@ type State string
 
 // The values of State. The data is up to date only in the state Live.
 const (
-	Syncing   State = "syncing"   // The first list is in progress.
-	Live      State = "live"      // The list is complete, and the watch is open.
-	Stale     State = "stale"     // The list is complete, but the watch is not open.
-	Forbidden State = "forbidden" // The API server forbids the list.
-	Absent    State = "absent"    // The API server does not serve the resource.
-	Failed    State = "failed"    // The list has failed, or does not fit into memory.
+	Syncing   State = "syncing" // first list in progress
+	Live      State = "live"    // list complete, watch open
+	Stale     State = "stale"   // list complete, watch not open
+	Forbidden State = "forbidden"
+	Absent    State = "absent"
+	Failed    State = "failed" // list failed, or too large for the memory
 )
 
-// IsRefused reports whether the API server has rejected the list of the resource, because the state is Forbidden or
-// Absent. All rows of the resource are then removed.
+// IsRefused reports whether the API server has rejected the list, so that all rows must be removed.
 func (s State) IsRefused() bool { return s == Forbidden || s == Absent }
 
 // Status is a State and its reason.
@@ -34,16 +33,16 @@ type Status struct {
 	State  State     `json:"state"`
 	Since  time.Time `json:"since,omitzero"`
 	Reason string    `json:"reason,omitempty"`
-	Count  *int      `json:"count,omitempty"` // Number of objects received so far, while Syncing.
-	Total  *int      `json:"total,omitempty"` // Approximate number of all objects, while Syncing; nil if unknown.
-	// Namespaces contains the namespaces to which the status applies, in ascending order. It is nil if this program
-	// has the permission to list in all requested namespaces. Callers must not change it.
+	Count  *int      `json:"count,omitempty"` // objects received, while Syncing
+	Total  *int      `json:"total,omitempty"` // approximate number of all objects, while Syncing; nil if unknown
+	// Namespaces contains the namespaces to which the status applies, ascending. It is nil if list is permitted in
+	// all requested namespaces. Callers must not change it.
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	IsInvalidRequest bool `json:"-"` // The API server rejected the request as invalid.
+	IsInvalidRequest bool `json:"-"`
 }
 
-// Same reports whether two statuses are equal for readers, which do not see the fields Since and IsInvalidRequest.
+// Same ignores Since and IsInvalidRequest, which readers do not see.
 func (s Status) Same(other Status) bool {
 	return s.State == other.State && s.Reason == other.Reason &&
 		equalCounts(s.Count, other.Count) && equalCounts(s.Total, other.Total) && slices.Equal(s.Namespaces, other.Namespaces)
@@ -53,8 +52,7 @@ func equalCounts(a, b *int) bool { return a == b || a != nil && b != nil && *a =
 
 const maxReasons = 3
 
-// Merged is the common status of several namespaces. It has the worst of their states, the latest time at which one
-// of them entered this state, and their reasons for this state.
+// Merged is the common status of several namespaces: the worst of their states, its latest time and its reasons.
 type Merged struct {
 	Status
 
@@ -95,8 +93,8 @@ func (s *Merged) Result() Status {
 	return s.Status
 }
 
-// StateOf returns the state of a resource after its list or watch failed with the error err. The parameter synced
-// means that an earlier list was successful.
+// StateOf returns the state of a resource after its list or watch failed. synced means that an earlier list was
+// successful.
 func StateOf(err error, synced bool) State {
 	switch {
 	case apierrors.IsForbidden(err):
@@ -109,8 +107,7 @@ func StateOf(err error, synced bool) State {
 	return Failed
 }
 
-// ReasonOf explains an error to the person who can correct its cause. It uses the API server's message if there is
-// one, except for parts that can contain stored data.
+// ReasonOf explains an error to the person who can correct its cause. It omits parts that can contain stored data.
 func ReasonOf(err error) string {
 	if urlErr, ok := errors.AsType[*url.Error](err); ok {
 		err = urlErr.Err // The URL does not help, and differs between requests.

@@ -1,5 +1,5 @@
 // Package churn changes pods by writing to etcd, because an API server on two cores cannot process so many writes.
-// The API server receives these changes from its etcd watch, and sends them to its own watchers as usual.
+// The API server receives them from its etcd watch.
 package churn
 
 import (
@@ -27,9 +27,8 @@ type pod struct {
 	revision int64
 }
 
-// Pods increments the restart counts of the first maxPods pods of a namespace for the given duration. It returns the
-// number of changes. perSecond is the intended number of changes per second for all pods together, but etcd can be
-// slower.
+// Pods increments the restart counts of the first maxPods pods of a namespace, and returns the number of changes.
+// etcd can be slower than perSecond.
 func Pods(
 	ctx context.Context, etcd *clientv3.Client, namespace string, maxPods int64, perSecond int, duration time.Duration,
 ) (int64, error) {
@@ -90,8 +89,8 @@ func read(ctx context.Context, etcd *clientv3.Client, namespace string, maxPods 
 
 func podSerializer() runtime.Serializer { return protobuf.NewSerializer(scheme.Scheme, scheme.Scheme) }
 
-// write increments the restart count of the pod's first container by one. If another writer has changed the pod, it
-// writes nothing and returns false.
+// write increments the restart count of the pod's first container. If another writer has changed the pod, it returns
+// false.
 func (p *pod) write(ctx context.Context, etcd *clientv3.Client) (bool, error) {
 	p.object.Status.ContainerStatuses[0].RestartCount++
 	for i, f := range p.object.ManagedFields {

@@ -7,7 +7,6 @@ import (
 	"glasshouse/deploy/demo/internal/identity"
 )
 
-// plan contains the values that the command lines of the cluster's processes depend on.
 type plan struct {
 	dir   dir
 	ports ports
@@ -47,8 +46,8 @@ func (p plan) apiServerArgs() []string {
 		"--secure-port=" + strconv.Itoa(p.ports.APIServer),
 		"--tls-cert-file=" + p.pki.Cert("server"),
 		"--tls-private-key-file=" + p.pki.Key("server"),
-		// This address becomes the endpoint of the Service "kubernetes", which cannot be a loopback address. Pods do
-		// not need to reach it, because no container runs.
+		// The endpoint of the Service "kubernetes" cannot be a loopback address. No container runs, so none needs to
+		// reach it.
 		"--advertise-address=10.10.0.10",
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--client-ca-file=" + p.pki.Cert("ca"),
@@ -65,8 +64,7 @@ func (p plan) apiServerArgs() []string {
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--proxy-client-cert-file=" + p.pki.Cert("front-proxy-client"),
 		"--proxy-client-key-file=" + p.pki.Key("front-proxy-client"),
-		// The API server connects to kubelets by the ExternalDNS name of their nodes, which is localhost. The internal
-		// addresses of nodes are fictional.
+		// The ExternalDNS name of each node is localhost; the internal addresses are fictional.
 		"--kubelet-preferred-address-types=ExternalDNS",
 		"--kubelet-certificate-authority=" + p.pki.Cert("ca"),
 		"--kubelet-client-certificate=" + p.pki.Cert("kubelet-client"),
@@ -101,8 +99,6 @@ func (p plan) schedulerArgs() []string {
 	return p.clientArgs(identity.Scheduler, p.ports.Scheduler)
 }
 
-// clientArgs returns the flags that kube-controller-manager and kube-scheduler have in common. user is the name of
-// the component's API user, and port is the component's HTTPS port.
 func (p plan) clientArgs(user string, port int) []string {
 	config := p.dir.config(user)
 	return []string{

@@ -16,9 +16,8 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// Churn changes the given number of pods in namespace big, and returns the number of changes. The cluster must be
-// running, with its data in the given directory. rate is the intended number of changes per second for all pods
-// together.
+// Churn changes pods in namespace big of the running cluster with this data directory. rate is changes per second in
+// total. It returns the number of changes.
 func Churn(ctx context.Context, directory string, pods int64, rate int, duration time.Duration) (int64, error) {
 	dataDir := dir(directory)
 	p := plan{dir: dataDir}

@@ -13,16 +13,15 @@ import (
 	"golang.org/x/term"
 )
 
-// SignalError is the cancellation cause of a context if a signal canceled the context.
+// SignalError is the cause of a context that a signal canceled.
 type SignalError struct {
 	Signal os.Signal
 }
 
 func (e SignalError) Error() string { return "stopped by " + e.Signal.String() }
 
-// runCommand runs the user's command and blocks until it has ended. If its exit code is not 0, runCommand returns it
-// as an ExitError. When ctx ends, runCommand sends a signal to the command: the one that canceled ctx, or otherwise
-// SIGTERM. If the command is still running ten seconds later, runCommand kills it.
+// runCommand runs the user's command until it ends. When ctx ends, it forwards the signal that canceled ctx, or
+// SIGTERM, and kills the command ten seconds later.
 func (p plan) runCommand(ctx context.Context) error {
 	args := p.opts.Command
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // the user gave this command to run
@@ -30,8 +29,8 @@ func (p plan) runCommand(ctx context.Context) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.opts.Stdin, p.opts.Stdout, p.opts.Stderr
 	cmd.Cancel = func() error { return p.forward(ctx, cmd.Process) }
 	cmd.WaitDelay = 10 * time.Second
-	// Because of dieWithParent, the kernel signals the command when the thread that started it ends. LockOSThread
-	// keeps this thread alive until the command has ended.
+	// Because of dieWithParent, the kernel signals the command when its parent thread ends. This keeps the thread
+	// alive.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = dieWithParent()
@@ -61,8 +60,7 @@ func isTerminal(file *os.File) bool {
 	return file != nil && term.IsTerminal(int(file.Fd()))
 }
 
-// exitCode returns the exit code of a command as a shell does: if a signal ended the command, the code is 128 plus
-// the number of the signal.
+// exitCode returns the exit code as a shell does: 128 plus the signal number for a killed command.
 func exitCode(err *exec.ExitError) int {
 	const killed = 128
 	if status, ok := err.Sys().(syscall.WaitStatus); ok && status.Signaled() {

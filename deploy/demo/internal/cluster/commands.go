@@ -8,9 +8,8 @@ import (
 	"glasshouse/deploy/demo/internal/parts"
 )
 
-// commands is the content of commands.json: the path of the executable, and the arguments of each part (a program of
-// the cluster, such as etcd). Tests use it to start a part again, for example an API server that they have killed.
-// argv[0] of the new process must be the name of the part.
+// commands is the content of commands.json: the executable, and the arguments of each part, such as etcd. Tests use
+// it to start a killed part again.
 type commands struct {
 	Path string              `json:"path"`
 	Args map[string][]string `json:"args"`

@@ -2,8 +2,7 @@ package cluster
 
 import "syscall"
 
-// dieWithParent returns attributes for a child process. With them, the kernel sends SIGTERM to the child process when
-// the thread that started it ends.
+// dieWithParent makes the kernel send SIGTERM to a child process when the thread that started it ends.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 }

@@ -12,7 +12,6 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// limitedNamespace is the only namespace that the user "limited" can read.
 const limitedNamespace = "shop"
 
 func (p plan) populate(ctx context.Context, config *rest.Config, client kubernetes.Interface, progress progress) error {
@@ -48,8 +47,7 @@ func (p plan) populate(ctx context.Context, config *rest.Config, client kubernet
 	return p.waitForPods(ctx, client, progress)
 }
 
-// waitForPods waits until all requested pods exist and none is starting. Its time limit depends on the number of
-// pods. At this limit, waitForPods returns without an error.
+// waitForPods waits until no pod is starting. At its time limit, it returns without an error.
 func (p plan) waitForPods(ctx context.Context, client kubernetes.Interface, progress progress) error {
 	// 10,000 pods take two minutes on two cores. The limit allows for a machine that is five times slower.
 	limit := time.Minute + time.Duration(p.opts.Pods)*60*time.Millisecond

@@ -9,8 +9,6 @@ import (
 	"syscall"
 )
 
-// lock locks the data directory dir for this process. The lock ends when the returned Closer is closed or the process
-// ends.
 func lock(path, dir string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

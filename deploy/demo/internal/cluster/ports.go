@@ -17,7 +17,7 @@ type ports struct {
 	ControllerManager int `json:"controllerManager"`
 	Scheduler         int `json:"scheduler"`
 	Kubelet           int `json:"kubelet"`
-	Forward           int `json:"forward"` // target of kubectl port-forward; the demo itself does not listen here
+	Forward           int `json:"forward"` // target of kubectl port-forward; the demo does not listen here
 }
 
 func (p *ports) all() []*int {
@@ -36,10 +36,8 @@ func defaultPorts() ports {
 	}
 }
 
-// choosePorts returns the ports of the last run, which it reads from the file at path. If the file does not exist, it
-// returns the default ports. It replaces each port that is in use by a free port. If apiserver is not 0, it is the
-// preferred port of the API server. choosePorts stores the ports in the file, so that existing kubeconfigs remain
-// valid if possible.
+// choosePorts returns the ports of the last run in the file at path, or defaults, with free ports for those in use.
+// apiserver is the preferred port of the API server; 0 means none.
 func choosePorts(path string, apiserver int) (ports, error) {
 	preferred := defaultPorts()
 	if data, err := os.ReadFile(path); err == nil {
@@ -61,8 +59,7 @@ func choosePorts(path string, apiserver int) (ports, error) {
 	return chosen, identity.WriteFile(path, data)
 }
 
-// freePorts returns the preferred ports, but replaces each port that is in use by a free port. It keeps listening on
-// each chosen port until all ports are chosen, so that no port is chosen twice.
+// freePorts replaces ports in use. It listens on each chosen port until the end, so that none is chosen twice.
 func freePorts(preferred ports) (_ ports, err error) {
 	var listeners []net.Listener
 	defer func() {

@@ -33,7 +33,6 @@ func prepare(dataDir dir, opts Options) (plan, identity.Tokens, error) {
 	return p, tokens, identity.WriteFile(dataDir.join("audit-policy.yaml"), []byte(policy))
 }
 
-// interactiveUsers returns the users, other than the admin, for whom the demo writes a kubeconfig for kubectl.
 func interactiveUsers() []string {
 	return []string{identity.Viewer, identity.Limited, identity.Unprivileged}
 }

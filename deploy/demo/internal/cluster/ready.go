@@ -25,8 +25,6 @@ func newProber(p plan, token string) (prober, error) {
 	}}, nil
 }
 
-// wait repeats a request to url until the response is 200. If ctx ends or the timeout expires before that, it returns
-// an error.
 func (p prober) wait(ctx context.Context, name, url string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%s is not ready after %v", name, timeout))
 	defer cancel()

@@ -19,17 +19,12 @@ import (
 )
 
 const (
-	// gracePeriod is the maximum time between SIGTERM and SIGKILL for each process. The five processes stop one after
-	// the other, so this takes at most ten seconds in total.
-	gracePeriod = 2 * time.Second
-	// readyTimeout is the maximum time until a started process must be ready. It is long enough for a slow, busy
-	// machine.
+	gracePeriod  = 2 * time.Second
 	readyTimeout = 2 * time.Minute
 )
 
-// Up starts the cluster. It then runs the command in opts, or waits until ctx ends. Finally, it stops the cluster,
-// and returns when all processes of the cluster have ended. Callers usually stop the cluster by canceling ctx, which
-// is not an error.
+// Up starts the cluster, runs the command in opts or waits until ctx ends, and stops the cluster. A canceled ctx is
+// not an error.
 func Up(ctx context.Context, opts Options) (err error) {
 	progress := progress{out: opts.Stdout, start: time.Now()}
 	if len(opts.Command) > 0 {
@@ -59,7 +54,7 @@ func Up(ctx context.Context, opts Options) (err error) {
 	}()
 	err = plan.run(groupCtx, group, tokens, progress)
 	if ended, ok := errors.AsType[*proc.EndedError](context.Cause(groupCtx)); ok {
-		return ended // if one process has ended unexpectedly, all other errors follow from this
+		return ended
 	}
 	if ctx.Err() != nil && !isExit(err) {
 		return nil
@@ -142,8 +137,7 @@ func (p plan) start(
 	return nil
 }
 
-// client returns the client configuration of the admin. Its rate limits are higher than the defaults of client-go,
-// because those defaults are meant for a cluster with many clients.
+// client returns a configuration with high rate limits, because client-go's defaults assume many clients.
 func (p plan) client() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", p.dir.kubeconfig())
 	if err != nil {
@@ -155,8 +149,7 @@ func (p plan) client() (*rest.Config, error) {
 	return config, nil
 }
 
-// protobuf returns a copy of config that selects protobuf. This is the cheapest encoding for client and server, but
-// custom resources do not support it.
+// protobuf selects the cheapest encoding, which custom resources do not support.
 func protobuf(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.ContentType, config.AcceptContentTypes = "application/vnd.kubernetes.protobuf",

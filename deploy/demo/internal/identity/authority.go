@@ -1,5 +1,5 @@
-// Package identity creates the certificates of the demo cluster's processes, the tokens of its users, and their
-// kubeconfigs. It keeps existing certificates and tokens, so that clients can still connect after a restart.
+// Package identity creates the certificates, tokens and kubeconfigs of the demo cluster. It keeps existing ones, so
+// that clients can still connect after a restart.
 package identity
 
 import (
@@ -45,8 +45,7 @@ func newAuthority(name string) (*authority, pair, error) {
 	return created, files, nil
 }
 
-// loopback returns a new certificate for servers and clients. For a server, it is valid for the loopback addresses
-// and for the Service of the API server. For a client, it identifies the client by the given name.
+// loopback returns a certificate for servers on loopback addresses, and for a client with the given name.
 func (a *authority) loopback(name string) (pair, error) {
 	template, err := template(name)
 	if err != nil {

@@ -6,10 +6,9 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes data to path atomically: a reader gets either the complete old file or the complete new one. Only
-// the owner of the file can read it.
+// WriteFile writes data to path atomically. Only the owner of the file can read it.
 func WriteFile(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // CreateTemp uses mode 0600
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

@@ -11,13 +11,13 @@ import (
 type Kubeconfig struct {
 	Context   string
 	Server    string
-	CA        []byte // PEM certificate of the CA that has signed the server's certificate
+	CA        []byte
 	User      string
 	Token     string
-	Namespace string // default namespace of kubectl; can be empty
+	Namespace string
 }
 
-// Write writes the kubeconfig to path. The file embeds the CA certificate and the token, and needs no other file.
+// Write writes the kubeconfig to path. It embeds the CA certificate and the token.
 func (k Kubeconfig) Write(path string) error {
 	config := clientcmdapi.NewConfig()
 	config.Clusters["demo"] = &clientcmdapi.Cluster{Server: k.Server, CertificateAuthorityData: k.CA}

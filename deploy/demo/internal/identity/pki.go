@@ -16,18 +16,18 @@ type PKI struct {
 	dir string
 }
 
-// Cert returns the path of a certificate. Its name is ca, server, etcd-client, kubelet-client, front-proxy-ca or
+// Cert returns the path of a certificate: ca, server, etcd-client, kubelet-client, front-proxy-ca or
 // front-proxy-client.
 func (p PKI) Cert(name string) string { return filepath.Join(p.dir, name+".crt") }
 
-// Key returns the path of the private key that belongs to the certificate Cert(name).
+// Key returns the path of the private key for the certificate Cert(name).
 func (p PKI) Key(name string) string { return filepath.Join(p.dir, name+".key") }
 
 // ServiceAccountKey returns the path of the key that signs and verifies service account tokens.
 func (p PKI) ServiceAccountKey() string { return p.Key("service-account") }
 
-// EnsurePKI returns the PKI in the directory dir. If the directory is incomplete, EnsurePKI first creates all
-// certificates and keys. The file "complete", which is written last, marks a complete directory.
+// EnsurePKI returns the PKI in the directory dir, and creates it if it is incomplete. The file "complete" is written
+// last.
 func EnsurePKI(dir string) (PKI, error) {
 	pki := PKI{dir: dir}
 	const complete = "complete"

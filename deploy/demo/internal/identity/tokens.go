@@ -17,8 +17,8 @@ type User struct {
 	Groups []string
 }
 
-// The names of the users in every demo cluster. Admin and Kubelets have all permissions, because they are in the
-// group system:masters. The other users, except Unprivileged, get permissions from RBAC objects.
+// The users in every demo cluster. Admin and Kubelets have all permissions, and Unprivileged has none. The others get
+// permissions from RBAC objects.
 const (
 	Admin             = "admin"
 	Viewer            = "viewer"
@@ -45,8 +45,8 @@ func Users() []User {
 // Tokens maps the names of users to their tokens.
 type Tokens map[string]string
 
-// EnsureTokens returns a token for each user. It keeps the tokens in the file at path, and creates random tokens for
-// the other users. It then writes all tokens to that file, in the format of kube-apiserver's --token-auth-file.
+// EnsureTokens returns a token for each user, and keeps those in the file at path. The file has the format of
+// kube-apiserver's --token-auth-file.
 func EnsureTokens(path string, users []User) (Tokens, error) {
 	tokens, err := readTokens(path)
 	if err != nil {

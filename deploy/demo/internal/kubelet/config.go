@@ -1,6 +1,5 @@
-// Package kubelet writes the configuration for kwok, which simulates the kubelets of the demo cluster. The
-// configuration contains stages, which define the states of a pod and how long each one lasts. The unmodified kwok
-// writes these states to the API server. No container runs.
+// Package kubelet writes the configuration for kwok, which simulates the kubelets. Its stages define the states of a
+// pod and their durations. No container runs.
 package kubelet
 
 import (
@@ -15,10 +14,10 @@ var files embed.FS
 
 // Options describes the simulated kubelets.
 type Options struct {
-	Restarts bool   // increase the restart count of pods in CrashLoopBackOff from time to time
-	Logs     string // log file that kubectl logs shows for every container, in the format of a container runtime
-	Previous string // log file that kubectl logs --previous shows for every container
-	Forward  int    // loopback port to which kubectl port-forward connects, for pods in namespace glasshouse
+	Restarts bool   // sometimes increase the restart count of pods in CrashLoopBackOff
+	Logs     string // for kubectl logs, in the format of a container runtime
+	Previous string
+	Forward  int // loopback port for kubectl port-forward to pods in namespace glasshouse
 }
 
 // Config returns a configuration file for kwok's flag --config.
@@ -43,8 +42,7 @@ func Config(opts Options) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// header is the start of the configuration file. kwok changes up to 16 pods at a time. Its "debugging handlers" serve
-// kubectl logs and kubectl port-forward. The file contains no ClusterExec, because kwok would then run commands of
+// header is the start of the configuration file. It contains no ClusterExec, because kwok would then run commands of
 // kubectl exec on this machine.
 const header = `apiVersion: config.kwok.x-k8s.io/v1alpha1
 kind: KwokConfiguration
@@ -68,8 +66,8 @@ spec:
   forwards: [{ports: [8080], target: {address: 127.0.0.1, port: %d}}]
 `
 
-// expand replaces each line that contains only @name by the YAML text in the file fragments/name.yaml, with the same
-// indentation. Several stages share these texts, because kwok itself cannot share text between stages.
+// expand replaces each line @name by the YAML text in fragments/name.yaml, because kwok cannot share text between
+// stages.
 func expand(text string) (string, error) {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

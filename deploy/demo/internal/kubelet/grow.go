@@ -9,13 +9,12 @@ import (
 
 const (
 	lineInterval = time.Second
-	// maxLogSize is the size in bytes at which the log file is rotated. It takes some hours until the file reaches
-	// this size.
+	// maxLogSize is in bytes.
 	maxLogSize = 1 << 20
 )
 
-// Grow appends one line per second to the log file at path until ctx ends. When the file exceeds maxLogSize, Grow
-// replaces it by a new file, as a kubelet does. A client that follows the log continues in the new file.
+// Grow appends one line per second to the log file at path until ctx ends. It rotates the file at maxLogSize, as a
+// kubelet does.
 func Grow(ctx context.Context, path string) error {
 	tick := time.NewTicker(lineInterval)
 	defer tick.Stop()
@@ -61,8 +60,8 @@ func rotate(path, line string) error {
 	return nil
 }
 
-// requestLine returns the n-th line of the log of a fictional server. Some lines contain ANSI color codes, because
-// many programs write them even if the output is not a terminal.
+// requestLine returns the n-th log line of a fictional server. Some lines have ANSI color codes, as many programs
+// write them to files.
 func requestLine(n int) string {
 	path := []string{"/api/items", "/api/orders", "/api/cart", "/healthz", "/api/search?q=größe"}[n%5]
 	duration := 3 + n*37%180

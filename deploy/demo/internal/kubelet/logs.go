@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Logs returns the log that kubectl logs shows. All containers have the same log, because no container runs.
+// Logs returns the log that kubectl logs shows for every container.
 func Logs() []byte {
 	return lines(
 		`level=info msg="starting" version=1.42.0`,
@@ -19,7 +19,7 @@ func Logs() []byte {
 	)
 }
 
-// PreviousLogs returns the log that kubectl logs --previous shows. It ends with the error of a failed container.
+// PreviousLogs returns the log that kubectl logs --previous shows.
 func PreviousLogs() []byte {
 	return lines(
 		`level=info msg="starting" version=1.42.0`,
@@ -29,8 +29,7 @@ func PreviousLogs() []byte {
 	)
 }
 
-// lines returns text in the log format of a container runtime. The timestamps are one second apart. The last one is
-// about one minute ago.
+// lines returns text in the log format of a container runtime, one second apart, up to a minute ago.
 func lines(text ...string) []byte {
 	var out bytes.Buffer
 	start := time.Now().UTC().Add(-time.Minute - time.Duration(len(text))*time.Second)

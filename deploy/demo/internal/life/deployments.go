@@ -33,7 +33,6 @@ func targets() []target {
 	}
 }
 
-// rollOut increments the patch version in the image of a random Deployment.
 func rollOut(ctx context.Context, w clients) (string, error) {
 	t := choose(targets()...)
 	api := w.typed.AppsV1().Deployments(t.namespace)
@@ -55,7 +54,7 @@ func rollOut(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("%s/%s rolls out %s", t.namespace, t.name, image), nil
 }
 
-// nextVersion increments the last digit of an image's tag. The digit after 9 is 0, so that versions repeat.
+// nextVersion increments the last digit of an image's tag, from 9 to 0, so that versions repeat.
 func nextVersion(image string) string {
 	const modulus = 10
 	return regexp.MustCompile(`\d$`).ReplaceAllStringFunc(image, func(digit string) string {
@@ -64,7 +63,6 @@ func nextVersion(image string) string {
 	})
 }
 
-// scale adds or removes one or two replicas of a random Deployment, within the limits of the target.
 func scale(ctx context.Context, w clients) (string, error) {
 	t := choose(targets()...)
 	api := w.typed.AppsV1().Deployments(t.namespace)

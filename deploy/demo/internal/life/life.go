@@ -1,6 +1,5 @@
-// Package life makes small changes to the company's workload from time to time, as people and controllers do in a
-// real cluster. The cluster does not grow: replicas stay within limits, Jobs and Events expire, and image versions
-// repeat.
+// Package life makes small changes to the company's workload, as people and controllers do. The cluster does not
+// grow: replicas stay within limits, and Jobs and Events expire.
 package life
 
 import (
@@ -21,8 +20,6 @@ type clients struct {
 	dynamic dynamic.Interface
 }
 
-// action is one kind of change. The function run makes the change and returns a description of it. Actions with a
-// higher weight are more frequent.
 type action struct {
 	weight int
 	run    func(context.Context, clients) (string, error)
@@ -44,8 +41,8 @@ func actions() []action {
 	}
 }
 
-// Run makes about perMinute changes per minute until ctx ends. The pauses between them are random. It logs each
-// change to the file at path, including those that fail, for example because a user has deleted the object.
+// Run makes about perMinute changes per minute, with random pauses, until ctx ends. It logs each to the file at path,
+// including failures.
 func Run(ctx context.Context, config *rest.Config, perMinute int, path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

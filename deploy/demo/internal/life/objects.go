@@ -57,8 +57,6 @@ func rotateSecret(ctx context.Context, w clients) (string, error) {
 	return "secret payments/acquirer-api is rotated", nil
 }
 
-// changeFeatureFlag changes the rollout percentage of a random feature flag. It then updates the flag's status, as a
-// controller would.
 func changeFeatureFlag(ctx context.Context, w clients) (string, error) {
 	api := w.dynamic.Resource(schema.GroupVersionResource{
 		Group: "shop.example.com", Version: "v1", Resource: "featureflags",

@@ -12,8 +12,6 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// etcd runs etcd with one member, and returns the exit code. It accepts only clients that have a certificate of the
-// demo's certificate authority.
 func etcd() int {
 	if err := runEtcd(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "etcd:", err)
@@ -71,12 +69,11 @@ func etcdConfig(args []string) (*embed.Config, error) {
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
 	cfg.ClientTLSInfo.ClientCertAuth = true
 	cfg.LogLevel = "warn"
-	// Do not flush writes to the disk. The data must survive a crash of the process, but not of the machine, so the
-	// page cache of the kernel is sufficient.
+	// The data must survive a crash of the process, but not of the machine, so the kernel's page cache is sufficient.
 	cfg.UnsafeNoFsync = true
 	cfg.TickMs, cfg.ElectionMs = 20, 200
-	// While 10,000 pods are created on a busy laptop, some requests take longer than the default limit of 100 ms. Do
-	// not log warnings about them.
+	// Log no warnings while 10,000 pods are created on a busy laptop, where requests exceed the default limit of 100
+	// ms.
 	cfg.WarningApplyDuration = 2 * time.Second
 	cfg.WarningUnaryRequestDuration = 2 * time.Second // NewConfig sets 0, which makes etcd log every request
 	const eightGiB = 8 << 30

@@ -13,9 +13,8 @@ import (
 	"sigs.k8s.io/kwok/pkg/log"
 )
 
-// kubelets runs kwok in the same way as kwok's own main function, but without a version for the command. With a
-// version, cobra would panic, because component-base, which is also in this executable, registers a flag --version
-// that is not a bool.
+// kubelets runs kwok like kwok's own main function, but without a version. With one, cobra would panic, because
+// component-base registers a flag --version that is not a bool.
 func kubelets() int {
 	ctx, stop := signal.NotifyContext(
 		context.Background(), //nolint:forbidigo // This is the main function of a process.

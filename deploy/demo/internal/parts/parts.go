@@ -1,9 +1,8 @@
 // Package parts contains the unmodified programs of a cluster, called parts: etcd, kube-apiserver,
-// kube-controller-manager, kube-scheduler, and kwok instead of the kubelets.
+// kube-controller-manager, kube-scheduler and kwok.
 //
-// One executable contains all parts. As with busybox, the name in argv[0] selects the part to run. client-go writes
-// this name into managedFields, so changes have the same field managers as in any other cluster. Each part runs in
-// its own process: it reads the command line, handles signals, and returns an exit code.
+// One executable contains all parts. As with busybox, argv[0] selects one. client-go writes this name into
+// managedFields, so the field managers are the same as in other clusters.
 package parts
 
 import (
@@ -12,7 +11,7 @@ import (
 	"time"
 )
 
-// The names of the parts (the programs of the cluster). argv[0] of each process must be one of these names.
+// The names of the parts, as in argv[0] of each process.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -21,8 +20,7 @@ const (
 	Kubelet           = "kubelet"
 )
 
-// Lookup returns the main function of the program with this name, or nil if the name is unknown. The main function
-// returns the exit code.
+// Lookup returns the main function of a part, or nil if the name is unknown. The function returns the exit code.
 func Lookup(name string) func() int {
 	switch name {
 	case Etcd:
@@ -40,12 +38,11 @@ func Lookup(name string) func() int {
 	}
 }
 
-// ParentFD is the file descriptor of the reading end of a pipe. The parent process has the only writing end.
+// ParentFD is the file descriptor of a pipe to which only the parent process can write.
 const ParentFD = 3
 
-// DieWithParent makes this process exit one second after the pipe at ParentFD closes. The kernel closes the pipe when
-// the parent process ends, even if the parent was killed. If ParentFD is not a pipe, for example in a process that
-// was started by hand, DieWithParent does nothing.
+// DieWithParent makes this process exit one second after the parent process ends, even if it was killed. It does
+// nothing if ParentFD is not a pipe.
 func DieWithParent() {
 	pipe := os.NewFile(ParentFD, "parent")
 	info, err := pipe.Stat()
@@ -54,8 +51,7 @@ func DieWithParent() {
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, pipe)
-		// When the parent stops normally, it sends SIGTERM before it closes the pipe. The delay gives this process
-		// time to handle the signal.
+		// The parent sends SIGTERM before it closes the pipe. The delay gives this process time to handle it.
 		time.AfterFunc(time.Second, func() { os.Exit(1) })
 	}()
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Group is a group of processes that need each other: when one of them ends unexpectedly, the whole group has failed.
-// Its methods are not safe for concurrent use.
+// Group is a group of processes that has failed when one of them ends unexpectedly. It is not safe for concurrent
+// use.
 type Group struct {
 	gracePeriod time.Duration
 	fail        context.CancelCauseFunc
@@ -19,15 +19,14 @@ type member struct {
 	done <-chan struct{}
 }
 
-// NewGroup returns a group without processes, and a context derived from ctx. When a process of the group ends
-// unexpectedly, the group cancels this context with an EndedError as the cause. Canceling ctx stops no process; only
-// the method Stop does. Stop waits at most gracePeriod for each process, and then kills it.
+// NewGroup returns an empty group, and a context that is canceled when a process ends unexpectedly. Only Stop stops
+// processes, and kills each after gracePeriod.
 func NewGroup(ctx context.Context, gracePeriod time.Duration) (*Group, context.Context) {
 	ctx, fail := context.WithCancelCause(ctx)
 	return &Group{gracePeriod: gracePeriod, fail: fail}, ctx
 }
 
-// Start starts another process in the group. If ctx is canceled, the process continues to run.
+// Start starts another process in the group. It continues to run after ctx is canceled.
 func (f *Group) Start(ctx context.Context, spec Spec) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
@@ -40,7 +39,7 @@ func (f *Group) Start(ctx context.Context, spec Spec) {
 	}()
 }
 
-// Stop stops the processes one after the other, in reverse order of their start. It returns when all have ended.
+// Stop stops the processes in reverse order of their start, and waits for each.
 func (f *Group) Stop() {
 	for _, member := range slices.Backward(f.members) {
 		member.stop()

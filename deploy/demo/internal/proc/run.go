@@ -10,21 +10,20 @@ import (
 	"time"
 )
 
-// Spec describes a process to run. Name becomes the name of the process (argv[0]).
+// Spec describes a process to run. Name becomes argv[0].
 type Spec struct {
 	Name string
 	Path string
 	Args []string
-	Env  []string // variables in addition to the environment of the current process
-	Log  string   // file for standard output and standard error; truncated at each start
+	Env  []string
+	Log  string // file for standard output and standard error; truncated at each start
 }
 
-// Run starts the process and blocks until it has ended. When ctx ends, Run sends SIGTERM to the process, kills it
-// after gracePeriod, and returns nil. If the process ends before ctx, Run returns an EndedError, even if the exit
-// code is 0. This error names the process and contains the end of its log.
+// Run runs the process until it ends. When ctx ends, Run sends SIGTERM, kills it after gracePeriod, and returns nil.
+// An earlier end is an EndedError, even with the exit code 0.
 //
-// File descriptor 3 of the process is the reading end of a pipe. Run keeps the writing end open. The kernel closes
-// the writing end when the parent process ends, even if the parent was killed, so that the process can detect this.
+// File descriptor 3 of the process is a pipe from this process. The kernel closes it when this process ends, so that
+// the child process can detect this.
 func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -42,8 +41,7 @@ func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	cmd.Env = append(os.Environ(), spec.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{read}
-	// The process gets a process group of its own. Otherwise, Ctrl-C in a terminal would stop all processes of the
-	// cluster at the same time, instead of in the order of their dependencies.
+	// Without its own process group, Ctrl-C in a terminal would stop all processes of the cluster at the same time.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = gracePeriod
@@ -52,7 +50,7 @@ func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", spec.Name, err)
 	}
-	_ = cmd.Wait() // cmd.ProcessState contains the result
+	_ = cmd.Wait()
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -13,8 +13,8 @@ import (
 	"glasshouse/deploy/demo/internal/identity"
 )
 
-// Access grants permissions to the demo's users. The user "viewer" gets the ClusterRole "view". The user "limited"
-// can read everything in the given namespace, which Access creates if needed. Access grants nothing to other users.
+// Access grants permissions: the ClusterRole "view" to the user "viewer", and to the user "limited" all reads in the
+// given namespace.
 func Access(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	opts := metav1.ApplyOptions{FieldManager: "demo", Force: true}
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(namespace), opts); err != nil {

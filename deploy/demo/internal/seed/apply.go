@@ -13,14 +13,14 @@ import (
 
 // Options controls how Apply creates the workload.
 type Options struct {
-	SuspendCronJobs bool // create CronJobs suspended, so that they start no Jobs
+	SuspendCronJobs bool // so that they start no Jobs
 }
 
 // Applied is the result of Apply.
 type Applied struct {
 	Objects        int
 	Namespaces     int
-	AlreadyPresent bool // the same workload existed before, and Apply did nothing
+	AlreadyPresent bool
 }
 
 func (a Applied) String() string {
@@ -30,8 +30,8 @@ func (a Applied) String() string {
 	return fmt.Sprintf("the workload of the company was applied: %d objects in %d namespaces", a.Objects, a.Namespaces)
 }
 
-// Apply creates the workload in the cluster. If exactly this workload was applied before, Apply does nothing, so that
-// later changes of the objects are kept.
+// Apply creates the workload in the cluster. If exactly this workload was applied before, Apply keeps later changes
+// and does nothing.
 func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, error) {
 	items, err := Workload(time.Now())
 	if err != nil {
@@ -76,8 +76,7 @@ func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, err
 	return applied, recordApplied(ctx, typed, hash)
 }
 
-// remove deletes the pods that have the directive "then: delete" in the YAML files of the workload. They remain with
-// the status Terminating, because their finalizers prevent the actual removal.
+// remove deletes the pods with the directive "then: delete". Their finalizers keep them in the status Terminating.
 func remove(ctx context.Context, client kubernetes.Interface, items []Item) error {
 	for _, item := range items {
 		if !item.Delete {
@@ -92,8 +91,8 @@ func remove(ctx context.Context, client kubernetes.Interface, items []Item) erro
 
 const phases = 3
 
-// phaseOf returns the phase in which an item is applied. Phase 0 contains namespaces and cluster-scoped definitions,
-// phase 1 contains the objects that workloads refer to, and phase 2 contains all other objects.
+// phaseOf returns 0 for namespaces and cluster-scoped definitions, 1 for objects that workloads refer to, and 2 for
+// others.
 func phaseOf(item Item) int {
 	switch item.Object.GetKind() {
 	case "Namespace", "CustomResourceDefinition", "PriorityClass", "StorageClass", "PersistentVolume":

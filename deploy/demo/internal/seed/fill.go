@@ -16,16 +16,15 @@ import (
 )
 
 const (
-	// Big is the namespace of the additional pods of --pods. They only put load on the cluster.
+	// Big is the namespace of the additional pods of --pods, which only put load on the cluster.
 	Big = "big"
 
 	perDeployment = 250
-	parallel      = 16 // maximum number of concurrent requests
+	parallel      = 16
 )
 
-// Fill creates Deployments in namespace Big until all namespaces together request at least the given total number of
-// pods. Each Deployment requests up to 250 pods. Fill scales Deployments in Big that are not needed to zero. It
-// returns the number of pods that the Deployments in Big request.
+// Fill creates Deployments in namespace Big until the cluster requests at least total pods, and scales unneeded ones
+// to zero. It returns the number of pods that Big requests.
 func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, error) {
 	existing, err := client.AppsV1().Deployments(Big).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -45,8 +44,8 @@ func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, err
 	return missing, applyDeployments(ctx, client, missing, len(existing.Items))
 }
 
-// applyDeployments creates or updates Deployments in namespace Big. missing is the number of pods that they must
-// request together. existing is the number of Deployments in Big. Those that are not needed are scaled to zero.
+// applyDeployments applies Deployments for missing pods. existing is the number of Deployments in Big; unneeded ones
+// are scaled to zero.
 func applyDeployments(ctx context.Context, client kubernetes.Interface, missing, existing int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)

@@ -17,12 +17,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// apply creates or updates the object, and then its status. The directives of the item define the field managers.
 func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options) error {
 	object := i.Object.DeepCopy()
 	unstructured.RemoveNestedField(object.Object, "status")
 	if opts.SuspendCronJobs && object.GetKind() == "CronJob" {
-		_ = unstructured.SetNestedField(object.Object, true, "spec", "suspend") // every CronJob has a spec
+		_ = unstructured.SetNestedField(object.Object, true, "spec", "suspend")
 	}
 	resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
 	var api dynamic.ResourceInterface = client.Resource(resource)
@@ -45,8 +44,8 @@ func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options)
 	return nil
 }
 
-// delete waits up to 20 seconds until the pod runs, and then deletes it. If it deleted the pod earlier, the pod would
-// get the status Failed instead of Terminating.
+// delete first waits up to 20 seconds until the pod runs. An earlier deletion would give it the status Failed instead
+// of Terminating.
 func (i Item) delete(ctx context.Context, client kubernetes.Interface) error {
 	pods := client.CoreV1().Pods(i.Object.GetNamespace())
 	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, 20*time.Second, true,
@@ -54,7 +53,6 @@ func (i Item) delete(ctx context.Context, client kubernetes.Interface) error {
 			pod, err := pods.Get(ctx, i.Object.GetName(), metav1.GetOptions{})
 			return err == nil && pod.Status.Phase == corev1.PodRunning, nil
 		})
-	// On a slow machine, the pod may not run after 20 seconds. It is deleted anyway, and gets the status Failed.
 	if err == nil || ctx.Err() == nil {
 		err = pods.Delete(ctx, i.Object.GetName(), metav1.DeleteOptions{})
 	}
@@ -64,7 +62,6 @@ func (i Item) delete(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// status returns a copy of the object that contains only its identity and its status.
 func (i Item) status() *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{"status": i.Object.Object["status"]}}
 	object.SetGroupVersionKind(i.Object.GroupVersionKind())
@@ -73,7 +70,7 @@ func (i Item) status() *unstructured.Unstructured {
 	return object
 }
 
-// createAsKubectl creates an object in the same way as kubectl apply without --server-side: with the annotation
+// createAsKubectl creates an object like kubectl apply without --server-side, with the annotation
 // last-applied-configuration. It does not change an existing object.
 func createAsKubectl(ctx context.Context, api dynamic.ResourceInterface, object *unstructured.Unstructured) error {
 	last, err := json.Marshal(object)
@@ -94,8 +91,7 @@ func createAsKubectl(ctx context.Context, api dynamic.ResourceInterface, object 
 	return err //nolint:wrapcheck // the caller names the object
 }
 
-// retryUntilReady retries operation for up to 20 seconds while the cluster is not ready for it. For example, a custom
-// resource is not served yet, a namespace has no service account yet, or its quota has no status yet.
+// retryUntilReady retries for up to 20 seconds while the cluster is not ready, for example without a service account.
 func retryUntilReady(ctx context.Context, operation func() error) error {
 	deadline := time.Now().Add(20 * time.Second)
 	for {

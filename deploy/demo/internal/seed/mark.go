@@ -32,8 +32,6 @@ func fingerprintOf(opts Options) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// wasApplied reports whether the function Apply has completed for the workload with this hash. At its end, Apply
-// stores the hash in a ConfigMap.
 func wasApplied(ctx context.Context, client kubernetes.Interface, hash string) (bool, error) {
 	found, err := client.CoreV1().ConfigMaps(recordNamespace).Get(ctx, recordName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

@@ -15,11 +15,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// NodeLabel is the label whose value is the purpose of a node: general, data, gpu, cordoned or not-ready.
+// NodeLabel contains the purpose of a node: general, data, gpu, cordoned or not-ready.
 const NodeLabel = "demo.glasshouse/node"
 
-// Nodes creates nodes until at least n exist. port is the loopback port at which the simulated kubelets of all nodes
-// serve requests. Nodes keeps existing nodes, but updates their port.
+// Nodes creates nodes until at least n exist. port is the loopback port of the simulated kubelets; existing nodes get
+// it, too.
 func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -41,8 +41,8 @@ func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error 
 	return group.Wait()
 }
 
-// ReleaseNodes deletes the node leases of the previous run. The new kwok process has another identity. Without
-// ReleaseNodes, it would ignore the pods of a node for up to 40 seconds, until the old lease expires.
+// ReleaseNodes deletes the node leases of the previous run. Otherwise, the new kwok process would ignore pods for up
+// to 40 seconds, until the leases expire.
 func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 	err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).DeleteCollection(
 		ctx, metav1.DeleteOptions{}, metav1.ListOptions{},
@@ -53,8 +53,7 @@ func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// nodeRole returns the purpose of node i, such as general or gpu. The first four nodes are general, so a cluster of
-// up to four nodes has only general nodes.
+// nodeRole returns the purpose of node i. The first four are general, so that a small cluster has no others.
 func nodeRole(i int) string {
 	switch i {
 	case 4:
@@ -149,9 +148,9 @@ func machineFor(kind string) machine {
 	}
 }
 
-// podCIDR returns the range of pod addresses of node i. It is a /22 (1,024 addresses) in 10.64.0.0/10.
+// podCIDR returns the /22 of node i (1,024 addresses) in 10.64.0.0/10.
 func podCIDR(i int) string {
-	const perByte = 64 // each value of the second byte has this number of /22 ranges
+	const perByte = 64
 	return fmt.Sprintf("10.%d.%d.0/22", 64+i/perByte, i%perByte*4)
 }
 

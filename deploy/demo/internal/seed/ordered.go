@@ -7,8 +7,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// podCounts contains two numbers of pods of Deployments, StatefulSets and DaemonSets: of those that they request, and
-// of those that are ready.
 type podCounts struct {
 	requested, ready int
 }
@@ -18,8 +16,6 @@ func (o *podCounts) add(requested, ready int32) {
 	o.ready += int(ready)
 }
 
-// countRequested returns the result company for all namespaces except Big, and the result big for the Deployments in
-// Big.
 func countRequested(ctx context.Context, client kubernetes.Interface) (company, big podCounts, err error) {
 	opts, apps := metav1.ListOptions{ResourceVersion: "0"}, client.AppsV1()
 	deployments, err := apps.Deployments("").List(ctx, opts)

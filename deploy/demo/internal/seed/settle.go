@@ -10,19 +10,19 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Count contains the numbers of pods that WaitForPods reports as progress.
+// Count contains numbers of pods.
 type Count struct {
-	Total   int // existing pods, plus pods that a Deployment, StatefulSet or DaemonSet has not yet created
-	Stable  int // pods in their final state, healthy or not
-	Running int // pods in their final state with phase Running
+	Total   int
+	Stable  int // final state, healthy or not
+	Running int
 }
 
 func (c Count) String() string {
 	return fmt.Sprintf("%d of %d pods settled, %d running", c.Stable, c.Total, c.Running)
 }
 
-// WaitForPods blocks until all requested pods have reached their final state, healthy or not. It calls report with
-// each changed count, at most once every two seconds, and with the final count.
+// WaitForPods waits until all pods have reached their final state, healthy or not. It calls report at most once every
+// two seconds, and at the end.
 func WaitForPods(ctx context.Context, client kubernetes.Interface, report func(Count)) error {
 	var last Count
 	for tick := 1; ; tick++ {
@@ -47,14 +47,14 @@ func WaitForPods(ctx context.Context, client kubernetes.Interface, report func(C
 	}
 }
 
-// countPods checks each pod outside namespace Big. For namespace Big, it only reads the status of the Deployments:
-// listing 10,000 pods twice a second would put more load on the API server than creating them.
+// countPods reads only the Deployments in namespace Big: listing 10,000 pods twice a second would put more load on
+// the API server than creating them.
 func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) {
 	company, big, err := countRequested(ctx, client)
 	if err != nil {
 		return Count{}, err
 	}
-	// With ResourceVersion 0, the API server reads from its cache, so frequent lists do not put load on etcd.
+	// With ResourceVersion 0, the API server reads from its cache instead of etcd.
 	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{
 		ResourceVersion: "0", FieldSelector: "metadata.namespace!=" + Big,
 	})
@@ -80,14 +80,12 @@ func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) 
 	return count, nil
 }
 
-// isChanging reports whether the pod has not yet reached its final state: it waits for the scheduler, is starting, or
-// will complete soon.
 func isChanging(pod *corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil {
 		return false
 	}
 	if pod.Status.Phase == corev1.PodRunning {
-		// A pod of a Job counts as changing if it runs for less than 15 seconds. Only pods of Jobs have RestartPolicy
+		// A pod of a Job counts as changing if it runs for less than 15 seconds. Only such pods have RestartPolicy
 		// Never.
 		duration, err := time.ParseDuration(pod.Annotations["demo.glasshouse/runs-for"])
 		return err == nil && duration < 15*time.Second && pod.Spec.RestartPolicy == corev1.RestartPolicyNever
@@ -96,7 +94,7 @@ func isChanging(pod *corev1.Pod) bool {
 		return false
 	}
 	if pod.Spec.NodeName == "" {
-		return len(pod.Status.Conditions) == 0 // without conditions, the scheduler has not processed the pod yet
+		return len(pod.Status.Conditions) == 0 // the scheduler has not processed the pod yet
 	}
 	return pod.Status.PodIP == "" || isStarting(pod)
 }
@@ -104,7 +102,7 @@ func isChanging(pod *corev1.Pod) bool {
 func isStarting(pod *corev1.Pod) bool {
 	for i := range pod.Status.InitContainerStatuses {
 		if pod.Status.InitContainerStatuses[i].State.Running != nil {
-			return false // an init container that runs never ends here, so the pod has reached its final state
+			return false // an init container that runs never ends here
 		}
 	}
 	for i := range pod.Status.ContainerStatuses {

@@ -15,12 +15,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// WriteRunningPods creates pods in namespace Big that have the status Running from the start. It is for a cluster
-// without controllers, scheduler and kubelets (--still). Each pod belongs to a ReplicaSet and is assigned to a node.
-// A pod needs two API requests: one for the object and one for its status.
-//
-// The pods are similar to those of Fill. WriteRunningPods keeps existing pods. It calls report with the number of
-// pods so far.
+// WriteRunningPods creates pods that are Running from the start, for a cluster without controllers, scheduler and
+// kubelets (--still). It keeps existing pods, and reports the number of pods so far.
 func WriteRunningPods(
 	ctx context.Context, client kubernetes.Interface, nodes, total int, report func(written int),
 ) error {
@@ -28,8 +24,7 @@ func WriteRunningPods(
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(Big), opts); err != nil {
 		return fmt.Errorf("make namespace %s: %w", Big, err)
 	}
-	// The API server rejects pods in a namespace without a service account, and this cluster has no controller that
-	// creates one.
+	// The API server rejects pods without a service account, and no controller creates one here.
 	if _, err := client.CoreV1().ServiceAccounts(Big).Apply(
 		ctx, corev1ac.ServiceAccount("default", Big), opts,
 	); err != nil {
@@ -86,8 +81,8 @@ func ensureReplicaSet(ctx context.Context, client kubernetes.Interface, i, repli
 	return set, nil
 }
 
-// writePods creates the pods of the given ReplicaSet, and then updates the status of the ReplicaSet. All pods in the
-// namespace are numbered; first is the number of the ReplicaSet's first pod. nodes is the number of nodes.
+// writePods creates the pods of a ReplicaSet, and updates its status. first is the number of its first pod in the
+// namespace.
 func writePods(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, first, nodes int) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -111,7 +106,7 @@ func writePods(ctx context.Context, client kubernetes.Interface, set *appsv1.Rep
 func writePod(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, i, number, nodes int) error {
 	pods := client.CoreV1().Pods(Big)
 	want := &corev1.Pod{ObjectMeta: *set.Spec.Template.ObjectMeta.DeepCopy(), Spec: *set.Spec.Template.Spec.DeepCopy()}
-	// The last two hexadecimal digits of the name are the number i, which is less than 250.
+	// The last two hexadecimal digits are the number i, which is less than 250.
 	want.GenerateName, want.Name = set.Name+"-", fmt.Sprintf("%s-%s%02x", set.Name, digest(set.Name)[:3], i)
 	want.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
 		set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
@@ -132,8 +127,6 @@ func writePod(ctx context.Context, client kubernetes.Interface, set *appsv1.Repl
 	return err //nolint:wrapcheck // the caller wraps it
 }
 
-// generalNode returns the index of a general node (one that accepts any pod) for the pod with the given number. nodes
-// is the number of nodes.
 func generalNode(number, nodes int) int {
 	for i := number % nodes; ; i = (i + 1) % nodes {
 		if nodeRole(i) == "general" {
@@ -142,8 +135,7 @@ func generalNode(number, nodes int) int {
 	}
 }
 
-// runningStatus returns the status of a running pod. It has the same fields as the status that kwok writes in the
-// stage "pod-at-once".
+// runningStatus returns the same fields as kwok's stage "pod-at-once".
 func runningStatus(pod *corev1.Pod, hostIP, podIP string) corev1.PodStatus {
 	now := metav1.Now()
 	status := corev1.PodStatus{

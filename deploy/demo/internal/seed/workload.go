@@ -1,5 +1,5 @@
-// Package seed creates the objects of the demo cluster: nodes, the workload of a fictional shop (called the company),
-// and any number of additional pods. Its functions can run again in a cluster that already has these objects.
+// Package seed creates the objects of the demo cluster: nodes, the workload of a fictional shop (the company), and
+// additional pods. Its functions can run again in the same cluster.
 package seed
 
 import (
@@ -24,11 +24,10 @@ import (
 //go:embed workload/*.yaml
 var workload embed.FS
 
-// clientSide is the field manager of kubectl apply on the client side. Its objects get the annotation
-// kubectl.kubernetes.io/last-applied-configuration.
+// clientSide is the field manager of kubectl apply without --server-side.
 const clientSide = "kubectl-client-side-apply"
 
-// Item is one object of the workload, with its directives (instructions in comments of the YAML file).
+// Item is one object of the workload, with its directives (instructions in YAML comments).
 type Item struct {
 	Object        *unstructured.Unstructured
 	Manager       string
@@ -36,8 +35,7 @@ type Item struct {
 	Delete        bool
 }
 
-// Workload returns all objects of the workload. It replaces relative times, such as "ago 36h", by absolute times
-// before the time now.
+// Workload returns all objects of the workload, with absolute times instead of "ago 36h".
 func Workload(now time.Time) ([]Item, error) {
 	entries, err := workload.ReadDir("workload")
 	if err != nil {
@@ -101,8 +99,7 @@ func firstNonEmpty(names ...string) string {
 	return names[max(0, slices.IndexFunc(names, func(name string) bool { return name != "" }))]
 }
 
-// resolveTimes replaces each relative time, such as "ago 36h", by an absolute time. The files do not contain absolute
-// times, because they would soon be too old.
+// resolveTimes replaces relative times, such as "ago 36h". Absolute times in the files would soon be too old.
 func resolveTimes(fields map[string]any, now time.Time) error {
 	for key, value := range fields {
 		text, _ := value.(string)
