@@ -27,9 +27,8 @@ func writeSecretFile(t *testing.T, text string) string {
 	return file
 }
 
-// Invalid login flags prevent the start. Without a login, the program listens only on loopback addresses. It also
-// refuses a configuration that would accept every client as a logged-in user.
-//
+// Without a login, the program listens only on loopback addresses. No configuration accepts every client as a
+// logged-in user.
 // Invariant: I29.
 func TestAuthFlagsAreValidated(t *testing.T) {
 	clearEnvironment(t)
@@ -162,8 +161,7 @@ func TestAuthFlagsAreValidated(t *testing.T) {
 	}
 }
 
-// The output contains no credentials at any log level: not the program's token, and no tokens or cookies of users.
-//
+// The log contains no credentials at any level: neither the program's token nor tokens or cookies of users.
 // Invariant: I29.
 func TestCredentialsAreNotLogged(t *testing.T) {
 	clearEnvironment(t)
@@ -270,7 +268,6 @@ func TestCredentialsAreNotLogged(t *testing.T) {
 	}
 }
 
-// --proxy-peers can contain loopback addresses if the proxy also sends a secret.
 func TestLoopbackProxyIsTrustedBySecret(t *testing.T) {
 	s := authSettings{
 		mode: auth.Proxy, proxyPeers: []string{"127.0.0.1/32", "::1/128"},

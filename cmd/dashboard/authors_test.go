@@ -27,8 +27,8 @@ type authoredEvent struct {
 	}
 }
 
-// pathAuthors returns the field managers of the change. The key "by" contains the field manager of the whole change.
-// Each other key is a patch operation with its path, such as "add /data/a".
+// pathAuthors returns the field managers by patch operation, such as "add /data/a". The key "by" is for the whole
+// change.
 func (e *authoredEvent) pathAuthors() map[string]string {
 	authors := map[string]string{"by": strings.TrimSpace(e.By.Manager + " " + e.By.Operation + " " + e.By.Subresource)}
 	for i, op := range e.Patch {
@@ -58,9 +58,6 @@ func (s *socket) authoredEvents(n int) (events []authoredEvent) {
 	return events
 }
 
-// Several field managers change one Service. The program reports the field manager of each changed path. The changes
-// view contains all changes in order.
-//
 // Invariant: I3.
 func TestAuthorsOfChanges(t *testing.T) {
 	d := startReady(t, adminConfig(t))
@@ -180,7 +177,6 @@ func TestAuthorsOfChanges(t *testing.T) {
 		}
 	}
 
-	// A client that subscribes only after the changes also receives them with their field managers.
 	lateSocket := dial(ctx, t, d)
 	lateSocket.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
 	var snapshot struct {

@@ -25,8 +25,8 @@ type subscribeMessage struct {
 	Cursor     string   `json:"cursor,omitempty"`
 }
 
-// client is a test client for one subscription. It applies the messages to its data like a browser, and records a
-// fault for each message that contradicts its data.
+// client applies the messages of one subscription like a browser. It records each message that contradicts its
+// data.
 type client struct {
 	t            *testing.T
 	d            *dashboard
@@ -38,7 +38,7 @@ type client struct {
 	by             string
 	patches        int
 	resumed        int
-	awaitingResume bool // The client has connected with a cursor, and has received no events and no reset since.
+	awaitingResume bool // Set from a reconnect with a cursor until the first event or reset.
 	faults         []string
 	received       strings.Builder
 }
@@ -55,7 +55,7 @@ func (c *client) connect(ctx context.Context, duration time.Duration) {
 	conn, _, err := websocket.Dial(ctx, strings.Replace(c.d.url, "http://", "ws://", 1)+"/api/v1/live",
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
 	if err != nil {
-		return // The duration ended before the socket was open.
+		return
 	}
 	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(64 << 20)
@@ -124,7 +124,7 @@ func (c *client) apply(text []byte) {
 		if c.awaitingResume {
 			c.addFault("a snapshot without a reset, after a cursor")
 		}
-		c.rows, c.object = map[string]string{}, m.Object // In these tests, one message contains a whole snapshot.
+		c.rows, c.object = map[string]string{}, m.Object // One message has the whole snapshot.
 		for _, r := range m.Rows {
 			c.rows[r.Name] = r.UID + " " + r.RV
 		}

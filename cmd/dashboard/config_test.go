@@ -15,8 +15,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// parseSettings sets the flags of the program from the command line (args), the environment (env) and a configuration
-// file (file). It returns the value of each flag.
 func parseSettings(t *testing.T, args []string, env map[string]string, file string) (map[string]string, error) {
 	t.Helper()
 	command := newCommand(&console{})
@@ -36,9 +34,7 @@ func parseSettings(t *testing.T, args []string, env map[string]string, file stri
 	return got, err
 }
 
-// Each flag takes its value from the first of these sources that sets it: command line, environment, configuration
-// file, default. kubectl's flags can be set only on the command line.
-//
+// kubectl's flags can be set only on the command line.
 // Invariant: I26.
 func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 	flags := ownFlags(newCommand(&console{}).Flags())
@@ -89,8 +85,7 @@ func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 	}
 }
 
-// The configuration file can contain lists and comments. Large numbers keep all their digits.
-//
+// Large numbers keep all their digits.
 // Invariant: I26.
 func TestConfigFileSupportsListsAndNumbers(t *testing.T) {
 	got, err := parseSettings(t, nil,
@@ -114,8 +109,7 @@ linger: 10m
 	}
 }
 
-// An invalid setting is refused. The error names the file, variable or flag that contains it.
-//
+// The error names the file, variable or flag that contains the invalid value.
 // Invariant: I26.
 func TestInvalidSettingsAreRefused(t *testing.T) {
 	clearEnvironment(t)

@@ -63,9 +63,8 @@ func silentAddress(t *testing.T) string {
 	return "http://" + listener.Addr().String()
 }
 
-// writeKubeconfig creates a kubeconfig with one context for each entry of servers, and returns its path. The key is
-// the name of the context. The value is the URL of the API server, optionally followed by a space and the user as
-// JSON. The context "one" is the current context.
+// writeKubeconfig creates a kubeconfig with the current context "one". The map contains the server URL by context
+// name, optionally followed by a space and the user as JSON.
 func writeKubeconfig(t *testing.T, servers map[string]string) string {
 	t.Helper()
 	var clusters, contexts, users []string
@@ -189,7 +188,6 @@ func (p *runningProgram) clusterID() string {
 	return match[1]
 }
 
-// openSocket opens a WebSocket like a page that shows the cluster with the given ID.
 func (p *runningProgram) openSocket(clusterID string) *websocket.Conn {
 	p.t.Helper()
 	conn, _, err := websocket.Dial( //nolint:bodyclose // The body belongs to the connection.
@@ -203,8 +201,8 @@ func (p *runningProgram) openSocket(clusterID string) *websocket.Conn {
 	return conn
 }
 
-// readSnapshot subscribes to pods with a cursor, and reads messages up to the first snapshot that contains rows. The
-// result before lists the types of the messages before that snapshot. The result last is the cursor of that snapshot.
+// readSnapshot subscribes to pods and reads up to the first snapshot with rows. The result before contains the
+// types of earlier messages; the result last is the cursor.
 func (p *runningProgram) readSnapshot(conn *websocket.Conn, cursor string) (before, last string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
@@ -229,7 +227,7 @@ func (p *runningProgram) readSnapshot(conn *websocket.Conn, cursor string) (befo
 	}
 }
 
-// wantSwitchedClose checks that the server closes the connection with the status 4409: another cluster is active.
+// wantSwitchedClose checks for the close code 4409: another cluster is active.
 func wantSwitchedClose(t *testing.T, conn *websocket.Conn) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -244,9 +242,7 @@ func wantSwitchedClose(t *testing.T, conn *websocket.Conn) {
 	}
 }
 
-// After a switch, all watches and sockets of the previous cluster end, because only one cluster is active at a time.
-// No page mixes data of two clusters.
-//
+// After a switch, all watches and sockets of the previous cluster end.
 // Invariant: I24.
 func TestSwitchContext(t *testing.T) {
 	clearEnvironment(t)
@@ -295,8 +291,6 @@ func TestSwitchContext(t *testing.T) {
 	}
 }
 
-// If the API server of a context does not respond, the page reports it. Users can still switch to other contexts.
-//
 // Invariant: I24.
 func TestUnreachableContextDoesNotBlockOthers(t *testing.T) {
 	clearEnvironment(t)
@@ -325,8 +319,7 @@ func TestUnreachableContextDoesNotBlockOthers(t *testing.T) {
 	p.waitForPod("pod-of-one")
 }
 
-// If a switch to a context fails, the error describes why. The previous cluster stays active without an interruption.
-//
+// The error describes why the switch failed. The previous cluster stays active.
 // Invariant: I24.
 func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 	clearEnvironment(t)
@@ -424,9 +417,7 @@ func containsAll(text string, parts []string) bool {
 	return true
 }
 
-// A browser without JavaScript can switch the context with a form. The program reads the kubeconfig again for each
-// request, so changes to the file take effect at once.
-//
+// A form switches the context. The kubeconfig is read for each request, so changes to it take effect at once.
 // Invariant: I24.
 func TestSwitchContextWithoutScript(t *testing.T) {
 	clearEnvironment(t)
@@ -453,8 +444,6 @@ func TestSwitchContextWithoutScript(t *testing.T) {
 	p.waitForPod("pod-of-two")
 }
 
-// Many switches between clusters do not increase the number of goroutines or of open requests.
-//
 // Invariant: I24.
 func TestSwitchesLeakNoGoroutines(t *testing.T) {
 	clearEnvironment(t)
@@ -468,8 +457,8 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 		p.readSnapshot(conn, "")
 		t.Cleanup(func() { _ = conn.CloseNow() })
 	}
-	// stableGoroutines returns the lowest number of goroutines within 6 s. A goroutine of a closed WebSocket can wait up
-	// to 4 s for its client to close the connection.
+	// stableGoroutines returns the lowest number within 6 s, because a closed WebSocket can wait 4 s for its
+	// client.
 	stableGoroutines := func() int {
 		p.waitUntil("the end of what the other was asked", func() bool { return two.inFlight.Load() == 0 })
 		least := runtime.NumGoroutine()
@@ -479,22 +468,20 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 		return least
 	}
 	switchAndRead(1)
-	// Connect to both clusters before the first count, so that it includes the goroutines that start only once.
+	// Connect to both clusters first, so that the count includes goroutines that start only once.
 	switchAndRead(0)
 	before := stableGoroutines()
 	for n := 1; n <= 20; n++ {
 		switchAndRead(n)
 	}
-	if after := stableGoroutines(); after > before+10 { // Idle connections can have up to 10 additional goroutines.
+	if after := stableGoroutines(); after > before+10 { // Idle connections can have up to 10 more goroutines.
 		var all strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&all, 1)
 		t.Errorf("%d goroutines after 20 switches, %d before:\n%s", after, before, all.String())
 	}
 }
 
-// Users can switch contexts only if the dashboard runs without a login on their own machine. In addition, the command
-// line must not specify a server, credentials or an impersonated user.
-//
+// Users can switch contexts only without a login, and if no flag sets the server, the credentials or impersonation.
 // Invariant: I24.
 func TestContextsAreOfferedOnlyLocally(t *testing.T) {
 	clearEnvironment(t)

@@ -25,12 +25,9 @@ var (
 	widgetsResource = schema.GroupVersionResource{Group: "test.example.com", Version: "v1", Resource: "widgets"}
 )
 
-// definitionTimeout is the maximum time until a page shows a new resource, or no longer shows a deleted one.
 const definitionTimeout = 2 * time.Second
 
-// A custom resource that is created while a page is open appears at once. When it is deleted, its rows disappear. If
-// it is created again, cursors from before the deletion are invalid.
-//
+// A new custom resource appears in open pages at once. After a deletion, old cursors are invalid.
 // Invariant: I19.
 func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	admin := adminConfig(t)
@@ -96,8 +93,6 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	table.readContaining(`"state":"absent"`)
 }
 
-// Other resources stay available if an aggregated API has no server, or if a conversion webhook does not respond.
-//
 // Invariant: I19.
 func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 	admin := adminConfig(t)
@@ -168,11 +163,8 @@ func decode(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// define creates a CustomResourceDefinition. When the test ends, define deletes it, and waits until discovery no
-// longer contains its group.
 func (o *apiClient) define(t *testing.T, text string) {
 	t.Helper()
-	// Wait until an earlier definition of the same name is deleted completely.
 	eventually(t, "the definition can be made", func() error {
 		_, err := o.dynamic.Resource(definitionsResource).Create(t.Context(), decode(t, text), metav1.CreateOptions{})
 		return err
@@ -186,8 +178,7 @@ func (o *apiClient) define(t *testing.T, text string) {
 	})
 }
 
-// waitUntilUndiscovered returns when discovery no longer contains the API group. Discovery can still contain it
-// shortly after its definition is deleted, and the next test would then find it.
+// waitUntilUndiscovered waits because discovery can still contain the API group shortly after its deletion.
 func (o *apiClient) waitUntilUndiscovered(t *testing.T, group string) {
 	t.Helper()
 	eventually(t, "discovery forgets "+group, func() error {
@@ -245,7 +236,6 @@ func (o *apiClient) createWidget(t *testing.T, ns, name string) {
 	})
 }
 
-// waitUntilGone reads messages that list the resources, until one does not contain the given text.
 func (s *socket) waitUntilGone(part string) {
 	s.t.Helper()
 	for containsEach(s.readContaining(`"type":"resources"`), part) {

@@ -28,27 +28,23 @@ import (
 	"glasshouse/internal/web"
 )
 
-// prober sends requests to all routes, as users with few permissions.
 type prober struct {
 	*dashboard
 
 	api                          *apiClient
 	ownNamespace, otherNamespace string // The user of userToken can read only the first one.
-	noneToken                    string // Token of a user without permissions.
-	allToken                     string // Token of a user who can read all ConfigMaps and pods; not set in all tests.
-	userToken                    string // Token of a user who can read the ConfigMaps of ownNamespace.
+	noneToken                    string
+	allToken                     string // Token of a user who can read all ConfigMaps and pods; empty in some tests.
+	userToken                    string
 }
 
-// target is the object that requests ask for. The cluster need not contain it.
 type target struct{ ref, ns, name string }
 
-// expand replaces the placeholders REF, NS and NAME in a request by the values of the target.
 func (a target) expand(template string) string {
 	return strings.NewReplacer("REF", a.ref, "NS", a.ns, "NAME", a.name).Replace(template)
 }
 
-// mask returns a response in which the names of the target are replaced by placeholders. It also replaces values that
-// differ between requests: times, resourceVersions and cursors.
+// mask replaces the names of the target, and values that differ between requests: times, resourceVersions, cursors.
 func (a target) mask(text string) string {
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`).ReplaceAllString(text,
 		"TIME")
@@ -56,15 +52,14 @@ func (a target) mask(text string) string {
 	text = regexp.MustCompile(`("(?:rv|resourceVersion|cursor)":|(?:rv|resourceVersion): `+
 		`|data-cursor=)(?:"|&#34;)?[^",&\n> ]*(?:"|&#34;)?`).ReplaceAllString(text, "${1}X")
 	text = regexp.MustCompile(`("path":"/metadata/resourceVersion","value":)"\d+"`).ReplaceAllString(text, "${1}X")
-	// Mask previous resourceVersions in the field "was" of a change, such as {"0":"811"}.
+	// The member "was" of a change contains the previous resourceVersion, such as {"0":"811"}.
 	text = regexp.MustCompile(`("\d+":)"\d+"`).ReplaceAllString(text, "${1}X")
 	text = regexp.MustCompile(`>(\d+[smhd])+<`).ReplaceAllString(text, ">AGE<")
 	return strings.NewReplacer(a.ns, "NS", a.name, "NAME").Replace(text)
 }
 
-// routeRequests returns the requests that tests send to each route. The key is the method and pattern of the route.
-// Each route must have an entry. A request without a placeholder (REF, NS or NAME) must reveal nothing about the
-// cluster, or must have the same response for all users with a valid token.
+// routeRequests must have an entry for each route. A request without REF, NS or NAME must have the same response
+// for all users with a token, or reveal nothing.
 func routeRequests() map[string][]string {
 	list := []string{
 		"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME",
@@ -136,8 +131,8 @@ func routeRequests() map[string][]string {
 	}
 }
 
-// subscriptions returns JSON members for subscribe messages. Together, they use all filters and views. Each key
-// describes a subscription in error messages.
+// subscriptions returns members of subscribe messages that use all filters and views. The keys are for error
+// messages.
 func subscriptions() map[string]string {
 	filters := map[string]string{
 		"all": ``, "one namespace": `,"ns":["NS"]`, "several": `,"ns":["NS","default"]`,
@@ -186,7 +181,6 @@ func newProber(t *testing.T) *prober {
 	return w
 }
 
-// plantedName is the name of the objects that the tests request, in each namespace.
 const plantedName = "planted-here"
 
 func firstDifference(got, want string) string {
@@ -198,11 +192,9 @@ func firstDifference(got, want string) string {
 	return fmt.Sprintf("at %d: %q and %q", at, around(got), around(want))
 }
 
-// plantedValue is a value in each object that the method plant creates. A response with this value reveals such an
-// object.
+// plantedValue is in each object that the method plant creates. A response with this value reveals such an object.
 const plantedValue = "value-that-only-its-owner-can-read"
 
-// plant creates or updates a ConfigMap with the given value. It also contains plantedValue, which tests search for.
 func (w *prober) plant(t *testing.T, ns, name, value string) {
 	t.Helper()
 	configMap := &corev1.ConfigMap{
@@ -218,8 +210,6 @@ func (w *prober) plant(t *testing.T, ns, name, value string) {
 	}
 }
 
-// token creates a service account with the given permissions in its own namespace, and returns its token. The
-// RoleBinding has the same name as the service account.
 func (w *prober) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
@@ -252,7 +242,7 @@ func (w *prober) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule
 	return request.Status.Token
 }
 
-// getAs sends a GET request with a bearer token. It sends the path unchanged, without normalization.
+// getAs sends the path without normalization.
 func (w *prober) getAs(token, path string) (body string, status int) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
@@ -300,7 +290,6 @@ func (w *prober) routes(t *testing.T) (patterns []string) {
 	return patterns
 }
 
-// backgroundSocket is a WebSocket whose messages a goroutine reads into a channel.
 type backgroundSocket struct {
 	t        *testing.T
 	conn     *websocket.Conn
@@ -340,9 +329,8 @@ func (e *backgroundSocket) send(frame string) {
 	}
 }
 
-// collect appends the received messages to the lists in all, by subscription ID. It returns when isComplete returns
-// true and no message has arrived for 1.5 s. It skips heartbeats and digests (hashes of a list), because their number
-// depends on time.
+// collect appends messages until isComplete returns true and none arrives for 1.5 s. It skips heartbeats and
+// digests (hashes of a list), because their number depends on time.
 func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool) {
 	e.t.Helper()
 	const quietTime = 1500 * time.Millisecond
@@ -372,9 +360,7 @@ func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool)
 	}
 }
 
-// A user without permissions receives no data from any route or subscription. The response is the same whether or not
-// the requested object exists.
-//
+// The response is the same whether or not the requested object exists.
 // Invariant: I18.
 func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	w := newProber(t)
@@ -451,15 +437,13 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	}
 	t.Logf("%d questions", count)
 
-	// Permitted requests succeed. If all requests failed, the test above would pass too.
+	// Also check permitted requests, because the test would otherwise pass if all requests failed.
 	if body, status := w.getAs(w.userToken, "/api/v1/snapshot/"+ref+"?view=objects"); status != http.StatusOK ||
 		!strings.Contains(body, plantedValue) || strings.Contains(body, w.otherNamespace) {
 		t.Errorf("a user who may read one namespace received %d %s", status, body)
 	}
 }
 
-// Changes to objects that a user is not permitted to read affect no response and no message to that user.
-//
 // Invariant: I18.
 func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	w := newProber(t)
@@ -508,13 +492,13 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 			for _, id := range updating {
 				before[id] = len(messages[id])
 			}
-			// In the last of the 4 rounds, the value is "0" again.
+			// After the 4 rounds, the value is "0" again.
 			w.plant(t, w.ownNamespace, plantedName, strconv.Itoa((round+1)%4))
 			e.collect(messages, func() bool {
 				return !slices.ContainsFunc(updating, func(id int) bool { return len(messages[id]) == before[id] })
 			})
 		}
-		// Do not compare snapshots of the views with changes: they also contain the changes of earlier runs.
+		// Snapshots of the views with changes also contain the changes of earlier runs.
 		for _, id := range changeViews {
 			messages[id] = slices.DeleteFunc(messages[id], func(message string) bool {
 				return strings.Contains(message, `"type":"snapshot"`)
@@ -537,7 +521,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	first, received := w.openSocket(t, w.userToken), make(map[int][]string)
 	first.send(`{"op":"subscribe","id":1,` + own.expand(`"resource":"REF","ns":["NS"],"view":"rows"`) + `}`)
 	first.collect(received, func() bool { return strings.Contains(strings.Join(received[1], ""), `"type":"snapshot"`) })
-	// The first run starts all watches, so that both compared runs have the same watches. Its result is not used.
+	// The first run starts all watches, so that both compared runs have the same watches.
 	_, _ = record(false)
 	quiet, quietResponses := record(false)
 	busy, busyResponses := record(true)
@@ -554,9 +538,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	t.Logf("%d subscriptions and %d questions", len(quiet), len(quietResponses))
 }
 
-// The server decodes a path only once. No escape sequence in a path gives access to an object in a namespace that the
-// user is not permitted to read.
-//
+// The server decodes a path only once, so escape sequences give no access to other namespaces.
 // Invariant: I18.
 func TestEscapedPathsGiveNoOtherAccess(t *testing.T) {
 	w := newProber(t)

@@ -25,10 +25,7 @@ import (
 
 var update = flag.Bool("update", false, "write the generated parts of docs/reference.md")
 
-// The generated parts of docs/reference.md are current: flags, limits, metrics and problems (error documents). With
-// the flag -update, this test writes these parts. "make generate" runs it with -update; see reference.go in the root
-// of the repository.
-//
+// With the flag -update ("make generate"), this test writes the generated parts of docs/reference.md.
 // Invariant: I47. The documents match the program.
 func TestReferenceIsCurrent(t *testing.T) {
 	const name = "docs/reference.md"
@@ -61,8 +58,6 @@ func TestReferenceIsCurrent(t *testing.T) {
 	}
 }
 
-// replacePart replaces the content of one generated part of a document, and returns the document. The parameter part
-// is the name in the marker at the start of this part.
 func replacePart(t *testing.T, text, part, content string) string {
 	t.Helper()
 	begin, end := "<!-- generated: "+part+" -->\n", "<!-- end -->\n"
@@ -94,8 +89,7 @@ func kubectlFlags(t *testing.T) string {
 	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectlAnnotation] != nil })
 }
 
-// dashboardFlags returns all flags of the program. It sets environment variables, so that the default values of the
-// flags are the same on every machine.
+// dashboardFlags sets environment variables, so that default values are the same on every machine.
 func dashboardFlags(t *testing.T) *pflag.FlagSet {
 	t.Helper()
 	t.Setenv("HOME", "$HOME")
@@ -134,14 +128,13 @@ func listFlags(flags *pflag.FlagSet, include func(*pflag.Flag) bool) (list strin
 	return list
 }
 
-// sentence makes a sentence of text: it capitalizes the first letter, adds a full stop, and escapes Markdown.
 func sentence(text string) string {
 	text = strings.NewReplacer("*", `\*`, "<", `\<`, "|", `\|`).Replace(strings.TrimSuffix(text, "."))
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:] + "."
 }
 
-// marker matches words that start a Markdown list item or heading at the beginning of a line.
+// marker matches words that would start a Markdown list item or heading.
 var marker = regexp.MustCompile(`^([-+*>]|#+|\d+[.)])$`)
 
 func item(text string) string {
@@ -158,7 +151,7 @@ func item(text string) string {
 
 func metricTables(t *testing.T) string {
 	t.Helper()
-	// Set every value, because a metric without a value would be missing from the tables.
+	// Set every value, because the tables omit metrics without a value.
 	status := watch.WatchStatus{Limit: 1, UsedBytes: 1, Entries: []watch.WatchStatusEntry{{
 		Resource: "core/v1/pods", Status: status.Status{State: status.Live}, LastEvent: time.Unix(1, 0),
 	}}}

@@ -24,23 +24,22 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// observer is a test client with restricted permissions. It searches its responses for signs of changes to objects
-// that it is not permitted to read.
+// observer is a client with restricted permissions. It searches its responses for signs of hidden changes.
 type observer struct {
 	prober *prober
 	name   string
 	header http.Header
 	target target
-	byName bool // The observer can read only one object, by its name, and cannot list objects.
+	byName bool // The observer can get one object, but cannot list objects.
 
 	requests  []string
-	responses map[string]string // First masked response, by request and by the value of the visible objects.
-	messages  map[string]string // First masked messages, by view and by the value of the visible objects.
+	responses map[string]string // The first masked response, by request and value of the visible objects.
+	messages  map[string]string // The first masked messages, by view and value of the visible objects.
 	cursors   map[string]bool
 	lengths   map[int]bool
 	socket    *backgroundSocket
-	last      map[int]string // Newest cursor, by subscription ID.
-	views     []string       // View of each subscription. The subscription ID is the index plus one.
+	last      map[int]string // The newest cursor, by subscription ID.
+	views     []string       // The view of each subscription; the index is the subscription ID minus one.
 	nextID    int
 }
 
@@ -58,7 +57,7 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 			t.Errorf("%s is a new route: add its requests to routeRequests", route)
 		}
 		for _, request := range routeRequests {
-			// A response with follow=true does not end. The observer subscribes to the log view instead.
+			// A response with follow=true does not end; the observer uses the log view instead.
 			if !strings.Contains(request, "follow=true") {
 				s.requests = append(s.requests, object.expand(request))
 			}
@@ -87,8 +86,7 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 	return s
 }
 
-// get sends a GET request. The result masked contains the status code, the headers and the body, with placeholders
-// for values that always differ. The result cursor is the cursor in the body, or empty.
+// get returns the status, headers and body with placeholders for values that always differ, and the cursor.
 func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.prober.url, nil)
@@ -131,8 +129,7 @@ func (s *observer) mask(text string) string {
 	return s.target.mask(text)
 }
 
-// recordCursor returns the cursor in a text. The test fails if an earlier text contained the same cursor. The
-// parameter source describes the origin of the text, for error messages.
+// recordCursor returns the cursor in a text, and fails if an earlier text had the same one.
 func (s *observer) recordCursor(t *testing.T, source, text string) string {
 	t.Helper()
 	match := regexp.MustCompile(`"cursor":"([^"]+)"`).FindStringSubmatch(text)
@@ -146,8 +143,6 @@ func (s *observer) recordCursor(t *testing.T, source, text string) string {
 	return match[1]
 }
 
-// wantSame checks that all calls with the same key get the same text. It stores the text of the first call in the
-// map.
 func (s *observer) wantSame(t *testing.T, first map[string]string, key, text string) {
 	t.Helper()
 	want, known := first[key]
@@ -180,9 +175,8 @@ func (s *observer) subscribe(view, members string) (id int) {
 	return s.nextID
 }
 
-// readUntil reads messages until the function enough returns true. It returns the messages that contain changes, by
-// subscription ID. It checks that heartbeats and digests (hashes of a list) contain the newest cursor of their
-// subscription.
+// readUntil returns the messages with changes, by subscription ID. It checks that heartbeats and digests (hashes of
+// a list) contain the newest cursor.
 func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string) bool) map[int][]string {
 	t.Helper()
 	received := make(map[int][]string)
@@ -218,8 +212,8 @@ func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string
 	return received
 }
 
-// wantSameMessages checks that all subscriptions of the same view get the same messages for the same state. The
-// parameter state is the value of the visible objects.
+// wantSameMessages checks that subscriptions of one view get the same messages for the same value of the visible
+// objects (the parameter state).
 func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages []string) {
 	t.Helper()
 	view := s.views[id-1]
@@ -228,7 +222,7 @@ func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages
 	case "log":
 		text = regexp.MustCompile(`"text":"(?:[^"\\]|\\.)*"`).ReplaceAllString(messages[0], "TEXT")
 	case "changes":
-		// The snapshot contains the changes of the last minute, which depend on time.
+		// The events depend on time: they are the changes of the last minute.
 		if strings.Contains(text, `"type":"snapshot"`) {
 			text = regexp.MustCompile(`"events":\[.*\]`).ReplaceAllString(text, "EVENTS")
 			text = regexp.MustCompile(`,"object":\{.*\}`).ReplaceAllString(text, "")
@@ -245,8 +239,8 @@ func (s *observer) subscribedViews() []string {
 	return []string{"rows", "table", "window", "object", "changes"}
 }
 
-// newObservers returns an observer (a client with restricted permissions) for each kind of restriction. Some
-// observers can read all of ownNamespace. The others can read only some objects in partNamespace.
+// newObservers returns an observer (a restricted client) for each kind of restriction. Some can read all of
+// ownNamespace, the others some objects of partNamespace.
 func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) []*observer {
 	t.Helper()
 	const ref = "core/v1/configmaps"
@@ -259,7 +253,7 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 	namespaceToken := w.token(t, ownNamespace, "spy", rule)
 	nameToken := w.clusterToken(t, ownNamespace, "spy-named", nameRule)
 	ownerToken := w.clusterToken(t, ownNamespace, "spy-owner", rule)
-	w.allToken = ownerToken // The owner can read all objects, including those that are hidden from observers.
+	w.allToken = ownerToken // The owner can read all objects, also those that are hidden from observers.
 	guest := func(parts string) http.Header {
 		return http.Header{"Cookie": {w.openLink(w.share(t, ownerToken, parts))}, "Origin": {w.url}}
 	}
@@ -288,8 +282,6 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 	}
 }
 
-// share creates a share link with the given token, and returns its URL. The parameter parts contains the shared parts
-// of the cluster, as JSON objects separated by commas.
 func (w *prober) share(t *testing.T, token, parts string) (link string) {
 	t.Helper()
 	var shareURL string
@@ -317,7 +309,6 @@ func (w *prober) share(t *testing.T, token, parts string) (link string) {
 	return shareURL
 }
 
-// clusterToken creates a service account with permissions in all namespaces, and returns its token.
 func (w *prober) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyRule) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
@@ -364,9 +355,8 @@ func (w *prober) waitForValue(t *testing.T, ns, name, value string) {
 	})
 }
 
-// changeHidden changes objects that no observer is permitted to read. Some of them are in the namespace part, where
-// observers can read other objects. The new values contain the number n. The method returns when the program has
-// received the changes.
+// changeHidden changes objects that no observer can read, some of them in the namespace part. It waits until the
+// program has received the changes.
 func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	t.Helper()
 	value := fmt.Sprint("stir-", n)
@@ -386,13 +376,9 @@ func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	w.waitForValue(t, w.otherNamespace, plantedName, value)
 }
 
+// Hidden objects change in half of the rounds. Guesses from the responses must be right in exactly half of the
+// rounds, as by chance. The environment variable ROUNDS sets their number (default 200).
 // Invariant: S24. Nothing that a restricted reader receives depends on objects that it is not permitted to read.
-//
-// In half of the rounds, objects that the reader is not permitted to read change. In each round, the test guesses
-// from the responses whether they have changed. It must be right in exactly half of the rounds, as by chance.
-// Responses, headers and messages can differ only in times and resourceVersions. The environment variable ROUNDS sets
-// the number of rounds (default 200).
-//
 // Invariant: I18.
 func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	rounds := 200
@@ -422,8 +408,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	}
 	allSocket.collect(make(map[int][]string), func() bool { return true })
 	followed := make(map[*observer][]int)
-	// The first round starts all watches. The next two rounds record the responses with which later responses are
-	// compared.
+	// Round 0 starts all watches. Rounds 1 and 2 record the responses for later comparisons.
 	for round := range 3 {
 		state := strconv.Itoa(round % 2)
 		w.changeHidden(t, partNamespace, 1000+round)
@@ -467,7 +452,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 			}
 			return "/api/v1/snapshot/" + s.target.ref
 		}
-		oldCursors := make(map[*observer]map[int]string) // Cursors from before the change of visible objects.
+		oldCursors := make(map[*observer]map[int]string)
 		for _, s := range observers {
 			oldCursors[s] = maps.Clone(s.last)
 		}
@@ -510,7 +495,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 				(strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
 				t.Errorf("%s does not resume the view %s: %s", s.name, view, text)
 			}
-			if round > 1 { // In the first two rounds, the old cursor is older than several changes.
+			if round > 1 { // In rounds 0 and 1, the old cursor is several changes old.
 				s.wantSameMessages(t, id, state+", resubscribed", received[id])
 			}
 			s.socket.send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
@@ -525,7 +510,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 		}
 		t.Logf("%s: of %d guesses %d are right by all but the cursor; %d cursors, %d questions",
 			s.name, rounds, byContent[s.name], len(s.cursors), len(s.requests))
-		if !s.byName { // The response for a single object contains no cursor.
+		if !s.byName {
 			t.Logf("%s: of %d guesses %d are right by the cursor", s.name, rounds, byCursor[s.name])
 		}
 	}

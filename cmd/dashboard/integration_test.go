@@ -1,7 +1,7 @@
 //go:build integration
 
-// The tests in this file start the whole program against the demo cluster in KUBECONFIG. They change that cluster
-// through the API server, and compare the program's output with the output of the API server.
+// The tests in this file start the program against the demo cluster in KUBECONFIG, and change that cluster. They
+// compare the outputs of the program and of the API server.
 package main
 
 import (
@@ -55,7 +55,7 @@ func TestEveryListableKindIsServed(t *testing.T) {
 			continue
 		}
 		listable++
-		// Other programs create and delete objects all the time, so repeat until both counts are equal.
+		// Other programs change objects all the time, so repeat until both counts are equal.
 		eventually(t, r.Ref+" as the API server lists it", func() error {
 			var snapshot struct {
 				State, Reason string
@@ -78,8 +78,6 @@ func TestEveryListableKindIsServed(t *testing.T) {
 	}
 }
 
-// Clients that connect and disconnect during changes have the same data as the API server at the end.
-//
 // Invariant: I1, I2.
 func TestClientsConvergeDuringChanges(t *testing.T) {
 	d := startReady(t, adminConfig(t))
@@ -96,7 +94,6 @@ func TestClientsConvergeDuringChanges(t *testing.T) {
 			Resource: "core/v1/configmaps", Namespaces: []string{ns}, View: "rows",
 		})
 		readers.Go(func() {
-			// Clients with an even number disconnect and reconnect often. The others keep one connection.
 			for churning.Err() == nil {
 				if i%2 == 0 {
 					clients[i].connect(churning, time.Duration(50+i*40)*time.Millisecond)
@@ -111,7 +108,7 @@ func TestClientsConvergeDuringChanges(t *testing.T) {
 		switch random.IntN(4) {
 		case 0:
 			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
-		case 1: // Replace the object by a new object with the same name.
+		case 1: // Replace the object by a new one with the same name.
 			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
 			c.apply(t, ns, name, strconv.Itoa(random.Int()))
 		default:
@@ -213,7 +210,7 @@ func TestSecretsAreMasked(t *testing.T) {
 		"/api/v1/object/core/v1/secrets/" + ns + "/it", "/r/core/v1/secrets?ns=" + ns,
 		"/o/core/v1/secrets/" + ns + "/it",
 	}
-	for range 2 { // The first time reads from the API server, the second time from the watched data.
+	for range 2 { // The first response is from the API server, the second from the watched data.
 		for _, path := range paths {
 			eventually(t, path+" shows the Secret", func() error {
 				body := d.get(path)
@@ -249,9 +246,6 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// If the program starts before its API server, it reports that it retries automatically. As soon as the API server
-// responds, the program shows its objects.
-//
 // Invariant: I24. The program starts without its API server, and connects when it becomes reachable, within 15 s.
 // Data whose watch cannot be resumed is stale until it is listed again. Of the kubeconfig's contexts one is active.
 // No page confuses contexts, and nothing of an ended one remains. A dead context blocks no other, and one that cannot
@@ -304,8 +298,6 @@ func TestUsersSeePermittedNamespaces(t *testing.T) {
 	}
 }
 
-// An invalid request gets an error document (problem) that describes the error. The program keeps working.
-//
 // Invariant: I26. Invalid or oversized input is refused with an explanation, and the program continues. Every route
 // serves only allowed host names and origins, and a refusal names the flag. A log record is one line. A renewed
 // certificate is used. All URLs are under the base path. A setting is read from its flag, the environment or a file.
@@ -381,7 +373,6 @@ func formatCount(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// forwardAddresses returns a free local address to listen on, and the address of the API server in a kubeconfig.
 func forwardAddresses(t *testing.T, kubeconfig string) (address, upstream string) {
 	t.Helper()
 	server, err := url.Parse(apiServerHost(t, kubeconfig))
@@ -398,8 +389,7 @@ func forwardAddresses(t *testing.T, kubeconfig string) (address, upstream string
 	return listener.Addr().String(), server.Host
 }
 
-// forward listens on address and forwards connections to upstream. When the test ends or stop is called, it closes
-// the listener and all connections.
+// forward forwards connections from address to upstream. The function stop closes all of them.
 func forward(t *testing.T, address, upstream string) (stop func()) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)

@@ -17,17 +17,15 @@ import (
 	"testing"
 )
 
-// invariant is one entry of docs/invariants.md.
 type invariant struct {
 	statement string
-	tests     []string // Names of Go test functions, then paths of test files of the page.
+	tests     []string // The names of Go test functions, then the paths of the page's test files.
 }
 
 // invariantComment is a comment such as "Invariant: I5, I9." or "Invariant: I5. The writer never waits for readers."
 var invariantComment = regexp.MustCompile(`(?s)\bInvariant: ([A-Z]\d+(?:, [A-Z]\d+)*)\.(.*?)(?:\n\n|\nInvariant: |\z)`)
 
-// docs/invariants.md is current. It is generated from the comments "Invariant:" of the tests. With the flag -update,
-// this test writes it.
+// With the flag -update ("make generate"), this test writes docs/invariants.md from the comments of the tests.
 func TestInvariantsAreCurrent(t *testing.T) {
 	const name = "docs/invariants.md"
 	want := invariantsDocument(t)
@@ -70,7 +68,6 @@ does not do.
 	return text.String()
 }
 
-// writeWrapped writes a line of a list item, wrapped at 150 columns.
 func writeWrapped(text *strings.Builder, line string) {
 	columns := 0
 	for n, word := range strings.Split(line, " ") {
@@ -88,7 +85,6 @@ func writeWrapped(text *strings.Builder, line string) {
 	text.WriteByte('\n')
 }
 
-// readInvariants reads the comments of all tests.
 func readInvariants(t *testing.T) map[string]*invariant {
 	t.Helper()
 	all := make(map[string]*invariant)
@@ -133,7 +129,6 @@ func readInvariants(t *testing.T) map[string]*invariant {
 	return all
 }
 
-// addInvariants adds the invariants in a comment to those of all tests. The parameter test names the test.
 func addInvariants(t *testing.T, all map[string]*invariant, comment, test string) {
 	t.Helper()
 	for {
@@ -163,7 +158,6 @@ func addInvariants(t *testing.T, all map[string]*invariant, comment, test string
 	}
 }
 
-// Comments with invariants are read as documented.
 func TestInvariantComments(t *testing.T) {
 	all := make(map[string]*invariant)
 	addInvariants(t, all, "Text.\n\nInvariant: I1. One\nstatement.\n\nInvariant: I2, I3.\n", "TestA")

@@ -5,8 +5,8 @@ type limitGroup struct {
 	limits []limit
 }
 
-// limitGroups returns the tables of limits in docs/reference.md. In a text, braces contain the name of a Go constant,
-// which is replaced by its value. Limits without a number are not in the tables, but in the text after them.
+// limitGroups returns the tables of limits for docs/reference.md. Braces contain the name of a constant, which is
+// replaced by its value.
 func limitGroups() []limitGroup {
 	return []limitGroup{
 		{"Requests and connections", []limit{

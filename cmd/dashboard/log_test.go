@@ -15,7 +15,6 @@ import (
 	"unicode"
 )
 
-// runUntilLogged runs the program until its log contains all the texts in wants, and returns the log.
 func runUntilLogged(t *testing.T, wants []string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -57,8 +56,6 @@ func writeKubeconfigFor(t *testing.T, server string) string {
 	return file
 }
 
-// Texts from the API server can add neither lines nor terminal control characters to the log.
-//
 // Invariant: I26.
 func TestLogLinesHaveNoControlCharacters(t *testing.T) {
 	clearEnvironment(t)
@@ -95,8 +92,6 @@ func TestLogLinesHaveNoControlCharacters(t *testing.T) {
 	}
 }
 
-// The program logs a warning if the certificate of the API server is not verified, and only then.
-//
 // Invariant: I24.
 func TestUnverifiedCertificatesAreWarnedAbout(t *testing.T) {
 	clearEnvironment(t)
@@ -118,7 +113,7 @@ func TestUnverifiedCertificatesAreWarnedAbout(t *testing.T) {
 	)
 }
 
-// client-go logs canceled requests as errors. The program logs them at debug level. Other errors stay errors.
+// client-go logs canceled requests as errors, but the program logs them at debug level.
 func TestCanceledRequestsAreNotErrors(t *testing.T) {
 	for _, test := range []struct {
 		name string

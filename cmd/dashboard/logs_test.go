@@ -18,9 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The dashboard returns the same pod log as the API server, and sends new lines while the log grows. It sends the log
-// only to users with the permission to get pods/log. The pods of the demo cluster write one line per second.
-//
+// Users need the permission to get pods/log. The demo pods write one line per second.
 // Invariant: I28.
 func TestPodLogsMatchTheAPIServer(t *testing.T) {
 	d := startReady(t, adminConfig(t))

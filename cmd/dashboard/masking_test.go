@@ -38,7 +38,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// canaryRules returns redaction rules. They mask all canaries (secret test values) that are visible without rules.
+// canaryRules returns redaction rules for all canaries (secret test values) that need a rule.
 func canaryRules() []string {
 	return []string{
 		"env", "core/v1/configmaps:data.*", "core/v1/configmaps:binaryData.*",
@@ -47,18 +47,15 @@ func canaryRules() []string {
 	}
 }
 
-// ruleMaskedPlaces returns the places (kinds of fields) whose canaries (secret test values) are visible if there are
-// no redaction rules.
+// ruleMaskedPlaces returns the places (kinds of fields) in which only a redaction rule masks secret test values.
 func ruleMaskedPlaces() []string {
 	return []string{"annotation", "config", "copy", "cron", "env", "init", "revision", "widget"}
 }
 
-// canaries generates test values that must be masked in all output. Each value starts with the same unique prefix,
-// followed by its place: a kind of field, such as "env".
+// canaries generates secret test values: a unique prefix, then the place (the kind of field), such as "env".
 type canaries struct {
 	prefix string
-	// The annotations of pod templates contain encoded copies of a Secret. These are masked only for guests (viewers
-	// of a share link).
+	// Only guests (viewers of a share link) get encoded copies of Secrets in pod templates masked.
 	hasEncodedCopies bool
 }
 
@@ -70,15 +67,12 @@ func newCanaries() canaries {
 	return canaries{prefix: "c4n4ry" + string(rare)}
 }
 
-// value returns the nth canary (a secret test value) of a place. A place is a kind of field, such as "env".
 func (c canaries) value(place string, n int) string {
 	return fmt.Sprintf("%s-%s-%d-end", c.prefix, place, n)
 }
 
-// encodedCopies returns annotations that contain copies of a Secret. Each annotation uses another encoding, such as
-// JSON, base64 or gzip. The Secret contains the canary (a secret test value) for the parameters place and n. A place
-// is a kind of field, such as "env". The gzip and zlib data is stored without compression, because the tests search
-// their output for the text of the canary.
+// encodedCopies returns annotations with copies of a Secret in several encodings. Archives are not compressed, so
+// that a search finds the encoded secret value.
 func (c canaries) encodedCopies(t *testing.T, place string, n int) map[string]string {
 	t.Helper()
 	value := c.value(place, n)
@@ -104,8 +98,8 @@ func (c canaries) encodedCopies(t *testing.T, place string, n int) map[string]st
 	}
 }
 
-// uncompressedArchive returns a text as a base64-encoded archive, such as a gzip file. The function newWriter must
-// create a writer that does not compress, so that a search for the encoded text finds it.
+// uncompressedArchive returns a text as a base64-encoded archive. The function newWriter must not compress, so that
+// a search finds the text.
 func uncompressedArchive(t *testing.T, text string, newWriter func(io.Writer) (io.WriteCloser, error)) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -120,8 +114,6 @@ func uncompressedArchive(t *testing.T, text string, newWriter func(io.Writer) (i
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 
-// innerAnnotations returns annotations with canaries (secret test values). They are for objects that are inside
-// another object, such as a pod template.
 func (c canaries) innerAnnotations(t *testing.T, n int) map[string]string {
 	t.Helper()
 	annotations := map[string]string{
@@ -134,12 +126,10 @@ func (c canaries) innerAnnotations(t *testing.T, n int) map[string]string {
 	return annotations
 }
 
-// encodedForms returns the prefix of all canaries (secret test values) in several encodings. A text that contains one
-// of these forms contains a canary.
 func (c canaries) encodedForms() [][]byte {
 	forms := [][]byte{[]byte(c.prefix), []byte(hex.EncodeToString([]byte(c.prefix))), []byte(strings.ToUpper(c.prefix))}
-	// Base64 encodes groups of 3 bytes, so the encoded prefix depends on its position in a group. For each of the three
-	// positions, use only the characters that do not depend on the bytes around the prefix.
+	// Base64 encodes groups of 3 bytes. For each of the three alignments, use only the characters that depend on
+	// the prefix alone.
 	for padding := range 3 {
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", padding) + c.prefix))
 		end := (padding + len(c.prefix)) / 3 * 4
@@ -151,8 +141,7 @@ func (c canaries) encodedForms() [][]byte {
 	return forms
 }
 
-// places returns the places (kinds of fields) of the canaries (secret test values) in a text. For an encoded canary,
-// the place is unknown: "?".
+// places returns the places (kinds of fields) whose secret test values are in a text; "?" for an encoded value.
 func (c canaries) places(text []byte) (found []string) {
 	for n, form := range c.encodedForms() {
 		for rest := text; ; {
@@ -174,8 +163,6 @@ func (c canaries) places(text []byte) (found []string) {
 	return slices.Compact(found)
 }
 
-// plantedResources returns the resources, such as "core/v1/secrets", of the objects that the function plant creates
-// in the cluster. In each of these resources, one object with the name "it" contains canaries (secret test values).
 func plantedResources() []string {
 	return []string{
 		"core/v1/secrets", "core/v1/configmaps", "apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets",
@@ -186,8 +173,6 @@ func plantedResources() []string {
 	}
 }
 
-// plant creates or updates all objects that contain canaries (secret test values). The number n is part of each
-// canary.
 func (c canaries) plant(t *testing.T, o *apiClient, ns string, n int) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Name: "it", Namespace: ns, Annotations: map[string]string{
@@ -201,7 +186,7 @@ func (c canaries) plant(t *testing.T, o *apiClient, ns string, n int) {
 	}
 	helm := metaNamed("sh.helm.release.v1.it.v1")
 	helm.Labels = map[string]string{"owner": "helm", "name": "it", "version": "1"}
-	unnamed := metaNamed("bare") // Only the labels of this object mark it as a Helm release.
+	unnamed := metaNamed("bare") // Only its labels mark this object as a Helm release.
 	unnamed.Labels = helm.Labels
 	labels := map[string]string{"app": "it"}
 	template := func(place string) corev1.PodTemplateSpec {
@@ -349,7 +334,7 @@ func (c canaries) put(t *testing.T, o *apiClient, ref string, u *unstructured.Un
 			return err
 		}
 		patch, err := u.MarshalJSON()
-		// A merge patch keeps the fields that controllers have set, such as the selector of a Job.
+		// A merge patch keeps fields that controllers have set, such as the selector of a Job.
 		if err == nil {
 			_, err = client.Patch(t.Context(), u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
 		}
@@ -357,8 +342,7 @@ func (c canaries) put(t *testing.T, o *apiClient, ref string, u *unstructured.Un
 	})
 }
 
-// TestRunAsChildProcess is not a test. When another test starts this test binary as a child process, it runs the
-// program.
+// TestRunAsChildProcess is not a test. It runs the program when another test starts this binary as a child process.
 func TestRunAsChildProcess(t *testing.T) {
 	args := os.Getenv("CANARY_ARGS")
 	if args == "" {
@@ -368,7 +352,7 @@ func TestRunAsChildProcess(t *testing.T) {
 	if err := json.Unmarshal([]byte(args), &programArgs); err != nil {
 		t.Fatal(err)
 	}
-	// The child process exits when its stdin is closed, at the latest when the process of the parent test ends.
+	// Stdin is closed at the latest when the parent process ends.
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
@@ -376,8 +360,6 @@ func TestRunAsChildProcess(t *testing.T) {
 	os.Exit(run(t.Context(), programArgs, os.Stdout, os.Stderr))
 }
 
-// startProcess starts the program as a child process, with redaction rules. The parameter address is the address of
-// the API server. For the results, see startProcessWith.
 func startProcess(t *testing.T, address string, rules []string) (d *dashboard, metrics string, process int) {
 	t.Helper()
 	args := []string{"--server", "https://" + address}
@@ -387,8 +369,8 @@ func startProcess(t *testing.T, address string, rules []string) (d *dashboard, m
 	return startProcessWith(t, args...)
 }
 
-// startProcessWith starts the program as a child process with additional flags. The result metrics is the URL of the
-// metrics server. The result process is the process ID.
+// startProcessWith starts the program as a child process. It returns the URL of the metrics server and the process
+// ID.
 func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics string, process int) {
 	t.Helper()
 	d = &dashboard{t: t, out: &safeBuffer{}}
@@ -435,7 +417,6 @@ func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics strin
 	return d, metrics, command.Process.Pid
 }
 
-// recorder records everything that a program sends. The key is the source, such as a path or a view.
 type recorder struct {
 	mu       sync.Mutex
 	received map[string]*bytes.Buffer
@@ -450,13 +431,11 @@ func (e *recorder) record(source string, text []byte) {
 	e.received[source].Write(text)
 }
 
-// subscribeAll subscribes to the resources with canaries (secret test values), in every view. It records the messages
-// until ctx ends. The returned function ended waits until all recordings have ended.
 func (e *recorder) subscribeAll(ctx context.Context, t *testing.T, d *dashboard, ns string) (ended func()) {
 	t.Helper()
 	var reading sync.WaitGroup
 	headers := http.Header{}
-	if d.cookie != "" { // The login cookie of a browser.
+	if d.cookie != "" {
 		headers = http.Header{"Cookie": {d.cookie}, "Origin": {d.url}}
 	}
 	for _, view := range []string{"rows", "table", "window", "object", "changes", "one", "resources"} {
@@ -549,8 +528,8 @@ func (e *recorder) requestAll(t *testing.T, d *dashboard, ns string) {
 	}
 }
 
-// leakedPlaces returns the places (kinds of fields) whose canaries (secret test values) are in the recorded data. For
-// each place, it returns the sources of this data, such as a path or a view.
+// leakedPlaces returns the places (kinds of fields) of recorded secret test values. The sources of each place are
+// paths or views.
 func (e *recorder) leakedPlaces(c canaries) map[string][]string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -576,8 +555,6 @@ func defineCanaryResource(t *testing.T, o *apiClient) {
 			""))
 }
 
-// plantInNewNamespace creates objects with canaries (secret test values) in a new namespace. It waits until pods with
-// canaries exist.
 func plantInNewNamespace(t *testing.T, o *apiClient, c canaries) (ns string) {
 	t.Helper()
 	ns = o.namespace(t)
@@ -592,10 +569,8 @@ func plantInNewNamespace(t *testing.T, o *apiClient, c canaries) (ns string) {
 	return ns
 }
 
-// A guest (a viewer of a share link) of a whole namespace receives no masked values. Even without a redaction rule,
-// the program masks these values for guests: environment variables, ConfigMaps, and annotations with copies of
-// objects. Users who are not guests see them.
-//
+// Even without redaction rules, guests (viewers of a share link) get environment variables, ConfigMaps and copies
+// of objects in annotations masked.
 // Invariant: I15.
 func TestGuestsGetNoMaskedValues(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
@@ -613,7 +588,7 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 	guest.cookie = d.openLink(d.shareCommand(args...))
 	ownRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
 	guestRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
-	guestRecorder.requestAll(t, &guest, ns) // Send all requests before the watches start, and later again.
+	guestRecorder.requestAll(t, &guest, ns) // Request before the watches start, and later again.
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := guestRecorder.subscribeAll(ctx, t, &guest, ns)
 	for n := range 3 {
@@ -639,10 +614,8 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 	}
 }
 
-// Neither the output nor the memory of the program contains a masked value, old or new. The test then runs again
-// without redaction rules: the output must contain all values that only a rule masks. This proves that the test
-// searches all outputs.
-//
+// Neither the output nor the memory contains a masked value. Without rules, the output must contain all values that
+// only rules mask, which proves that all outputs are searched.
 // Invariant: I15.
 func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
@@ -654,7 +627,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 		stopForward := forward(t, address, upstream)
 		d, metrics, process := startProcess(t, address, rules)
 		e := &recorder{received: make(map[string]*bytes.Buffer)}
-		e.requestAll(t, d, ns) // Send all requests before the watches start, and later again.
+		e.requestAll(t, d, ns)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := e.subscribeAll(ctx, t, d, ns)
 		for n := range 3 {
@@ -687,7 +660,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 				}
 				delete(leaks, place)
 			}
-			delete(leaks, "?") // The place "?" is an encoded canary. Here it is binaryData in base64.
+			delete(leaks, "?") // The place "?" is an encoded value: here binaryData in base64.
 		} else {
 			if masks := bytes.Count(e.received["socket, view object"].Bytes(), []byte("(masked, change ")); masks < 10 {
 				t.Errorf("only %d changes of masked values were sent", masks)
@@ -718,8 +691,8 @@ func waitForLastChange(t *testing.T, d *dashboard, ns string) {
 	})
 }
 
-// overwriteBuffers makes the program read much other data through the same connections, so that it overwrites the
-// read buffers. The number try makes the names of the new objects unique.
+// overwriteBuffers makes the program read other data through the same connections, which overwrites the read
+// buffers. The number try makes object names unique.
 func overwriteBuffers(t *testing.T, o *apiClient, d *dashboard, ns string, try int) {
 	t.Helper()
 	const pod = `{"containers":[{"name":"c","image":"example.com/c"}]}`
@@ -796,9 +769,8 @@ func fetchURL(t *testing.T, url string) []byte {
 	return text
 }
 
-// readProcessMemory returns the memory of a process, or nil if it is not readable. Before that, it starts three
-// garbage collections by requests to the metrics server, whose URL is in the parameter metrics. The process must
-// overwrite freed memory (GODEBUG=clobberfree=1).
+// readProcessMemory returns the memory of a process after three garbage collections, or nil if it is not readable.
+// The process must run with GODEBUG=clobberfree=1.
 func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte) {
 	t.Helper()
 	for range 3 {
@@ -831,13 +803,12 @@ func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte)
 	return all
 }
 
-// wantNoCanariesInMemory reads the memory up to 16 times. It fails the test if each read contains a canary (a secret
-// test value). The function readMemory overwrites read buffers before it reads the memory. One read is not enough,
-// because libraries can keep some of their read buffers.
+// wantNoCanariesInMemory fails if each of 16 reads of the memory contains a secret test value. The function
+// readMemory also overwrites read buffers.
 func wantNoCanariesInMemory(t *testing.T, c canaries, readMemory func(try int) [][]byte) {
 	t.Helper()
 	var found []string
-	// Libraries reuse their buffers at random, so one try can leave some buffers unchanged.
+	// Libraries reuse their buffers at random, so one try can leave some unchanged.
 	for try := range 16 {
 		found = nil
 		size := 0

@@ -60,11 +60,8 @@ func resourceFor(ref string) schema.GroupVersionResource {
 	}
 }
 
-// With random Roles and RoleBindings, a user sees in the dashboard exactly the objects that the API server returns
-// for the user's token. The test compares each resource in each namespace, in all namespaces, and by name. The
-// environment variable PARITY sets the number of random permission sets (default 100). SEED sets the seed of the
-// random numbers.
-//
+// With random Roles, a user sees exactly the objects that the API server returns for the user's token. The
+// environment variable PARITY sets the number of users (default 100), SEED the random seed.
 // Invariant: I18.
 func TestPermissionsMatchTheAPIServer(t *testing.T) {
 	sets := 100
@@ -79,7 +76,7 @@ func TestPermissionsMatchTheAPIServer(t *testing.T) {
 	p := newParity(t)
 	users := make([]*parityUser, sets)
 	for n := range users {
-		// The random numbers need not be secret.
+		// Random numbers in tests need not be secret.
 		users[n] = p.user(t, n, rand.New(rand.NewPCG(seed, uint64(n)))) //nolint:gosec
 	}
 	p.waitForPermissions(t, users[sets-1])
@@ -170,7 +167,6 @@ type parityUser struct {
 	random *rand.Rand
 }
 
-// user creates a service account with random permissions. The returned parityUser sends requests with its token.
 func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 	t.Helper()
 	ns, name := p.namespaces[0], fmt.Sprintf("parity-%d", n)
@@ -266,8 +262,7 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	return rule
 }
 
-// waitForPermissions waits until the API server applies all permissions. It assumes this when two responses in a row
-// for the last user are equal.
+// waitForPermissions waits until two responses in a row for the last user are equal.
 func (p *parity) waitForPermissions(t *testing.T, last *parityUser) {
 	t.Helper()
 	before := ""
@@ -297,8 +292,6 @@ type parityRequest struct {
 	name       string
 }
 
-// requests returns get, list and watch requests for a resource: for all namespaces, for one or two random namespaces,
-// and for single objects.
 func (p *parity) requests(ref string, random *rand.Rand) []parityRequest {
 	if clusterScoped(ref) {
 		shapes := []parityRequest{
@@ -309,7 +302,7 @@ func (p *parity) requests(ref string, random *rand.Rand) []parityRequest {
 		if ref != "core/v1/namespaces" {
 			return shapes
 		}
-		// A Role can allow a get of the Namespace object of its own namespace, but no list or watch of namespaces.
+		// A Role can allow a get of its own Namespace object, but no list or watch of namespaces.
 		for _, name := range p.namespaces {
 			shapes = append(shapes, parityRequest{ref: ref, verb: "get", name: name},
 				parityRequest{ref: ref, verb: "watch", name: name})
@@ -330,7 +323,6 @@ func (p *parity) requests(ref string, random *rand.Rand) []parityRequest {
 	}
 }
 
-// seenHere returns the objects that the dashboard shows the user in response to a request, as text.
 func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 	t.Helper()
 	switch s.verb {
@@ -339,7 +331,7 @@ func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 			10*time.Second)
 		switch outcome := outcomeOf(err); {
 		case outcome == "not found":
-			return "" // "Not found" is reported only to users who are permitted to know whether the namespace exists.
+			return "" // "Not found" is reported only to users who can know whether the namespace exists.
 		case err != nil:
 			return outcome
 		}
@@ -369,9 +361,8 @@ func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 	return outcomeOf(err)
 }
 
-// seenAtAPIServer returns the objects that the API server returns for the user's token, as text. If the API server
-// refuses a request for all namespaces, seenAtAPIServer sends a request for each namespace, and combines the
-// responses.
+// seenAtAPIServer returns the objects that the API server returns for the user's token. If a list of all namespaces
+// is refused, it combines lists of each namespace.
 func (u *parityUser) seenAtAPIServer(t *testing.T, s parityRequest) string {
 	t.Helper()
 	client := u.client.Resource(resourceFor(s.ref))
@@ -474,7 +465,7 @@ func sortedKeys(keys []string) string {
 	return strings.Join(keys, "")
 }
 
-// outcomeOf returns a text for an error. Equivalent errors of this program and of the API server have the same text.
+// outcomeOf returns the same text for equivalent errors of this program and of the API server.
 func outcomeOf(err error) string {
 	problem := new(status.Problem)
 	switch {

@@ -15,9 +15,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// A user who can list ConfigMaps only in some namespaces sees only these namespaces. Rows appear when a permission is
-// granted, and disappear when it is revoked.
-//
 // Invariant: I20.
 func TestPermissionChangesAreDetected(t *testing.T) {
 	admin := adminConfig(t)
@@ -67,8 +64,7 @@ func TestPermissionChangesAreDetected(t *testing.T) {
 	}
 }
 
-// grant gives the demo user "nobody" the given verbs on the ConfigMaps of a namespace. The returned function revoke
-// removes this permission.
+// grant lets the demo user "nobody" use verbs on ConfigMaps, until revoke is called.
 func (o *apiClient) grant(t *testing.T, ns string, verbs ...string) (revoke func()) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", adminConfig(t))
@@ -90,8 +86,6 @@ func (o *apiClient) grant(t *testing.T, ns string, verbs ...string) (revoke func
 	return o.grantRole(t, ns)
 }
 
-// grantRole binds the demo user "nobody" to the Role "reader", which the method grant has created. The returned
-// function revoke removes this binding.
 func (o *apiClient) grantRole(t *testing.T, ns string) (revoke func()) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))

@@ -2,9 +2,7 @@ package main
 
 import "net/http"
 
-// problemMeanings returns explanations of problems (error documents) for docs/reference.md, by title. It contains
-// only problems whose detail text does not start with a short general sentence. For all others, the document contains
-// this sentence.
+// problemMeanings explains problems (error documents) whose detail does not start with a short general sentence.
 func problemMeanings() map[string]string {
 	return map[string]string{
 		"Container is waiting": "The container has not run yet. The detail has the reason and the containers of " +
@@ -48,8 +46,8 @@ func problemMeanings() map[string]string {
 	}
 }
 
-// problemStatuses returns HTTP status codes of problems (error documents), by title. It contains only problems whose
-// title and status are in different places of the source code, where the test cannot connect them.
+// problemStatuses contains problems (error documents) whose title and status are in different places of the source
+// code.
 func problemStatuses() map[string][]int {
 	return map[string][]int{
 		"API server rejected the credentials": {http.StatusServiceUnavailable},

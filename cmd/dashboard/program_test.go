@@ -26,14 +26,13 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// dashboard is a running instance of the program under test.
 type dashboard struct {
 	t   *testing.T
 	url string
 	out *safeBuffer
-	// cookie is the Cookie header of each request. If it is empty, requests have no cookie.
+	// The Cookie header of each request; empty for none.
 	cookie string
-	// stop ends the program. Two programs cannot run at the same time, because each one sets klog's global logger.
+	// Ends the program. Two programs cannot run at the same time, because each one sets klog's global logger.
 	stop func()
 }
 
@@ -145,7 +144,6 @@ func (b *safeBuffer) String() string {
 	return b.buf.String()
 }
 
-// eventually repeats check until it returns nil, for at most 30 s.
 func eventually(t *testing.T, condition string, check func() error) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
@@ -213,7 +211,6 @@ func (o *apiClient) namespace(t *testing.T) string {
 	return created.Name
 }
 
-// count returns the number of objects of a resource. The read is consistent, so the number is current.
 func (o *apiClient) count(t *testing.T, ref string) int {
 	t.Helper()
 	parts := strings.Split(ref, "/")
@@ -237,8 +234,6 @@ func (o *apiClient) apply(t *testing.T, ns, name, value string) {
 	}
 }
 
-// rows returns UID and resourceVersion of the ConfigMaps in a namespace, by name. The read is consistent, so the
-// result is current.
 func (o *apiClient) rows(t *testing.T, ns string) map[string]string {
 	t.Helper()
 	list, err := o.core.ConfigMaps(ns).List(t.Context(), metav1.ListOptions{})
@@ -253,7 +248,7 @@ func (o *apiClient) rows(t *testing.T, ns string) map[string]string {
 }
 
 func base64Part(s string) string {
-	// The first 12 characters encode the first 9 bytes of the text s. They do not depend on the bytes after s.
+	// The first 12 characters encode the first 9 bytes, so they do not depend on bytes after the text.
 	return strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")[:12]
 }
 
@@ -284,7 +279,6 @@ func (s *socket) send(frame string) {
 	}
 }
 
-// readType reads messages until one has the type in the parameter kind, and returns this message.
 func (s *socket) readType(kind string) string {
 	s.t.Helper()
 	for {
@@ -298,7 +292,6 @@ func (s *socket) readType(kind string) string {
 	}
 }
 
-// readContaining reads messages until one contains all the given texts, and returns this message.
 func (s *socket) readContaining(parts ...string) string {
 	s.t.Helper()
 	var received []string

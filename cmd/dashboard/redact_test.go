@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// An invalid redaction rule ends the program at startup. The error describes the rule.
 func TestInvalidRedactionRulesAreRefused(t *testing.T) {
 	clearEnvironment(t)
 	for text, want := range map[string]string{

@@ -23,9 +23,6 @@ func readDocument(t *testing.T, name string) string {
 	return string(text)
 }
 
-// ARCHITECTURE.md has at most 12 KiB. It names all packages and no others, with paths except for packages in
-// internal/watch. ARCHITECTURE.md and docs/invariants.md name only tests and files that exist.
-//
 // Invariant: I47.
 func TestArchitectureNamesWhatExists(t *testing.T) {
 	text := readDocument(t, "ARCHITECTURE.md")
@@ -53,9 +50,8 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 	checkNames(t, "docs/invariants.md", readDocument(t, "docs/invariants.md"), tests)
 }
 
-// checkNames checks that each test and file that a document names exists, and returns the number of these names. The
-// parameter source is the name of the document, and text is its content. The map tests contains all tests. A document
-// can name a file by its path or by its base name.
+// checkNames returns the number of names of tests and files in a document. A document can name a file by its base
+// name.
 func checkNames(t *testing.T, source, text string, tests map[string]bool) (names int) {
 	t.Helper()
 	for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(text, -1) {
@@ -120,8 +116,6 @@ func sources(t *testing.T) (packages, tests map[string]bool) {
 	return packages, tests
 }
 
-// docs/security.md has 42 items in order. Each item names tests that exist.
-//
 // Invariant: I47.
 func TestSecurityItemsNameTests(t *testing.T) {
 	text := readDocument(t, "docs/security.md")
@@ -146,7 +140,6 @@ func TestSecurityItemsNameTests(t *testing.T) {
 	}
 }
 
-// README.md, CONTRIBUTING.md and ARCHITECTURE.md name only Makefile targets that exist.
 func TestDocumentedTargetsExist(t *testing.T) {
 	targets := map[string]bool{}
 	for _, match := range regexp.MustCompile(`(?m)^([a-z]+):.*## `).FindAllStringSubmatch(readDocument(t, "Makefile"),

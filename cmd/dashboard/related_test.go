@@ -26,8 +26,6 @@ type relatedGraph struct {
 	Searched  []struct{ Ref, State, Reason string }
 }
 
-// targets returns the IDs of the nodes at the ends of edges, sorted. The edges have the type in the parameter kind,
-// and start at the node with the ID in the parameter from.
 func (n *relatedGraph) targets(from, kind string) (names []string) {
 	for _, e := range n.Edges {
 		if e.From == from && e.Type == kind {
@@ -38,8 +36,6 @@ func (n *relatedGraph) targets(from, kind string) (names []string) {
 	return names
 }
 
-// The dashboard shows the relations that follow from the references in the objects of the API server.
-//
 // Invariant: I27.
 func TestRelationsMatchTheObjects(t *testing.T) {
 	d := startReady(t, adminConfig(t))
@@ -72,7 +68,7 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 			}
 		}
 		if i%7 > 0 {
-			continue // Check only every seventh pod, because each check requests about twelve objects.
+			continue // Check every seventh pod, because each check requests about twelve objects.
 		}
 		n := related("core/v1/pods/shop/" + pod.Name)
 		want := slices.Sorted(maps.Keys(referencedIDs(pod)))
@@ -127,8 +123,7 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 	}
 }
 
-// referencedIDs returns the IDs of the objects that a pod spec refers to. It supports only the kinds of references in
-// the demo cluster.
+// referencedIDs supports only the references in the demo cluster.
 func referencedIDs(pod *corev1.Pod) map[string]bool {
 	ids := map[string]bool{"core/serviceaccounts/shop/" + pod.Spec.ServiceAccountName: true}
 	add := func(kind, name string) {

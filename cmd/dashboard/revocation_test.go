@@ -21,9 +21,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// At most 15 s after a permission is revoked, the user receives no more data that requires this permission, even
-// while the data changes. The environment variable LOST sets the number of revoked permissions (default 4).
-//
+// Updates end at most 15 s after the permission is revoked, even while data changes. The environment variable LOST
+// sets the number of revoked permissions (default 4).
 // Invariant: I18.
 func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 	const limit, concurrent = 15 * time.Second, 10
@@ -79,9 +78,8 @@ func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 		durations[len(durations)-1])
 }
 
-// measureRevocation revokes a permission while a ConfigMap changes. It returns the time from the revocation to the
-// last change that the user received. It waits at least 25 s, and until all four subscriptions are reported as
-// forbidden.
+// measureRevocation returns the time from the revocation to the last change that the user received. It waits at
+// least 25 s.
 func measureRevocation(
 	t *testing.T, client kubernetes.Interface, e *backgroundSocket, ns string,
 ) (duration time.Duration, err error) {

@@ -32,7 +32,7 @@ func (c *console) String() string {
 	return c.text.String()
 }
 
-// clearEnvironment sets an environment without a kubeconfig or a service account. It returns the home directory.
+// clearEnvironment removes the kubeconfig and the service account, and returns the home directory.
 func clearEnvironment(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
@@ -56,7 +56,6 @@ func unreachableKubeconfig(t *testing.T) string {
 	return file
 }
 
-// Each error at startup has its exit code and a one-sentence message that describes what to do.
 func TestUsageErrors(t *testing.T) {
 	home := clearEnvironment(t)
 	broken := filepath.Join(home, "broken")
@@ -235,8 +234,7 @@ func TestVersionAndHelpGoToStdout(t *testing.T) {
 	}
 }
 
-// The program starts on a free port even if its API server does not respond. When its context is canceled, it exits
-// with code 0.
+// The program starts even if its API server does not respond. It exits with code 0 when its context is canceled.
 func TestStartAndStop(t *testing.T) {
 	clearEnvironment(t)
 	for _, test := range []struct{ format, metrics, want string }{

@@ -40,9 +40,7 @@ func writeCertificate(t *testing.T) (cert, key string, trust *x509.CertPool) {
 	return cert, key, trust
 }
 
-// The serving flags take effect: TLS, the base path and the allowed host names. The program also serves probes on an
-// address that is not loopback.
-//
+// The program also serves probes on an address that is not loopback.
 // Invariant: I26.
 func TestServingFlagsReachTheServer(t *testing.T) {
 	clearEnvironment(t)
@@ -113,9 +111,7 @@ func TestServingFlagsReachTheServer(t *testing.T) {
 	}
 }
 
-// In every --auth mode, a proxy in --forwarded-by determines the client address of a request. It never determines the
-// user.
-//
+// In every --auth mode, a proxy in --forwarded-by sets the client address of a request, but never the user.
 // Invariant: I26.
 func TestForwardedBy(t *testing.T) {
 	clearEnvironment(t)
@@ -163,8 +159,6 @@ func TestForwardedBy(t *testing.T) {
 	}
 }
 
-// startAndWait starts the program with flags, and waits until it serves. The result address is its URL. The returned
-// function end stops it.
 func startAndWait(t *testing.T, args ...string) (address string, end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -194,7 +188,7 @@ func startAndWait(t *testing.T, args ...string) (address string, end func()) {
 	}
 }
 
-// The log contains a warning for each range of trusted proxies that is larger than the pod network of one node.
+// A warning is logged for each range of trusted proxies that is larger than the pod network of one node.
 func TestWideRangesAreWarnedAbout(t *testing.T) {
 	clearEnvironment(t)
 	const warning = "the range of trusted proxy addresses is wide"
@@ -204,7 +198,7 @@ func TestWideRangesAreWarnedAbout(t *testing.T) {
 	}
 	for _, test := range []struct {
 		args []string
-		want []string // Texts in the log; nil means that the log contains no warning.
+		want []string // Texts in the log; nil for no warning.
 	}{
 		{[]string{"--forwarded-by", "10.244.0.0/16"}, []string{
 			"flag=--forwarded-by", "range=10.244.0.0/16", "wider_than=/24", "claim any address",

@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// writeUserToken writes the token of the demo user "nobody" to a file. This user has no permissions.
 func writeUserToken(t *testing.T) (file, token string) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(filepath.Dir(adminConfig(t)), "kubeconfig-nobody"))
@@ -88,10 +87,8 @@ func (d *dashboard) dialAsGuest(ctx context.Context, cookie string) *socket {
 	return &socket{t: d.t, ctx: ctx, conn: conn}
 }
 
-// A user creates a share link on the command line. A guest (a viewer of the link) sees the masked data without a
-// login. When the user loses the permission, the guest loses it too within 15 s, even while the data changes. When
-// the user revokes the link, the guest loses all access.
-//
+// A guest (a viewer of a share link) loses access within 15 s after the creator loses it, and when the link is
+// revoked.
 // Invariant: I30.
 func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
@@ -195,9 +192,8 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	}
 }
 
-// The log, the files and the memory of the program contain no token of a share link and no guest cookie. Before it
-// reads the memory, the test sends other requests, which overwrite the read buffers.
-//
+// The log, the files and the memory contain no token of a share link and no guest cookie. Other requests first
+// overwrite the read buffers.
 // Invariant: I30.
 func TestMemoryContainsNoShareTokens(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")

@@ -24,9 +24,7 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// The command "dashboard share" sends the requests that the API expects. Its output contains no terminal control
-// characters. Its subcommand "create" prints only the link.
-//
+// The output contains no terminal control characters. The subcommand "create" prints only the link.
 // Invariant: I30.
 func TestShareCommandRequests(t *testing.T) {
 	clearEnvironment(t)
@@ -144,8 +142,7 @@ func TestShareCommandRequests(t *testing.T) {
 	}
 }
 
-// A usage error is reported before any request is sent.
-//
+// Usage errors are reported before any request is sent.
 // Invariant: I30.
 func TestShareUsageErrors(t *testing.T) {
 	home := clearEnvironment(t)
@@ -193,9 +190,7 @@ func TestShareUsageErrors(t *testing.T) {
 	}
 }
 
-// The command "dashboard share" sends a token only over TLS or to a loopback address. If it sends no token, it
-// accepts any address.
-//
+// A token is sent only over TLS or to a loopback address.
 // Invariant: I30.
 func TestShareSendsTheTokenOnlyOverTLS(t *testing.T) {
 	home := clearEnvironment(t)
@@ -220,8 +215,6 @@ func TestShareSendsTheTokenOnlyOverTLS(t *testing.T) {
 	}
 }
 
-// otherCertificate returns a PEM certificate of a certificate authority other than the one that signed the server's
-// certificate.
 func otherCertificate(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -238,10 +231,8 @@ func otherCertificate(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// The flag --server-ca makes the command trust a private certificate authority. Without this flag, or with another
-// authority, the command refuses the server. If the file of the flag contains no certificate, the command fails
-// before it sends a request.
-//
+// The flag --server-ca makes the command trust a private certificate authority. If its file contains no
+// certificate, the command sends no request.
 // Invariant: I30.
 func TestShareVerifiesTheServerCertificate(t *testing.T) {
 	home := clearEnvironment(t)
@@ -287,9 +278,7 @@ func TestShareVerifiesTheServerCertificate(t *testing.T) {
 	}
 }
 
-// If another dashboard uses the data directory, the program waits. Then it loads the shares that the other dashboard
-// has written.
-//
+// While another dashboard uses the data directory, the program waits. Then it loads the other's shares.
 // Invariant: I30.
 func TestProgramWaitsForItsDirectory(t *testing.T) {
 	kubeconfig, dir := writeKubeconfig(t, map[string]string{"one": newFakeAPIServer(t, "web-1").URL}), t.TempDir()
@@ -301,7 +290,7 @@ func TestProgramWaitsForItsDirectory(t *testing.T) {
 		t.Errorf("share create: %d %s", code, shareStderr.String())
 	}
 	end()
-	// Act as another dashboard that has locked the directory, but has not yet written the file.
+	// Act as another dashboard that has locked the directory, but not yet written the file.
 	file, moved := filepath.Join(dir, "shares.json"), filepath.Join(t.TempDir(), "shares.json")
 	other, err := share.LockDir(t.Context(), dir, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -18,12 +18,11 @@ import (
 	"time"
 )
 
-// source is the parsed source code of the packages that define limits and problems (error documents). The tests need
-// it because the program contains no list of them: limits are unexported constants, and problems are created where
-// they occur.
+// source is the parsed source code of packages with limits and problems (error documents). The program itself
+// contains no list of them.
 type source struct {
 	files map[string][]*ast.File
-	// Value of each constant, by a name such as "web.maxBody"; nil if a name is defined twice.
+	// The value of each constant, by a name such as "web.maxBody"; nil for a name that is defined twice.
 	constants map[string]ast.Expr
 }
 
@@ -89,8 +88,7 @@ func (s *source) addConstants(in string, node ast.Node) {
 	}
 }
 
-// value evaluates a constant expression. The parameter in is the name of the package that contains it. The result
-// isDuration reports whether its type is time.Duration.
+// value evaluates a constant expression. The parameter in is the name of its package.
 func (s *source) value(in string, e ast.Expr) (value constant.Value, isDuration bool, err error) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -133,9 +131,8 @@ func (s *source) binary(in string, e *ast.BinaryExpr) (value constant.Value, isD
 	}
 }
 
-// shown returns the value of a constant as text for docs/reference.md. The parameter name is a name such as
-// "web.maxBody". With the unit "size", the value is a number of bytes. With "rate", it is an interval, which the
-// document shows as a number per second. For all other values, unit is empty.
+// shown returns a constant such as "web.maxBody" as text for docs/reference.md. The unit "size" means bytes, "rate"
+// an interval that is shown as a number per second.
 func (s *source) shown(name, unit string) (string, error) {
 	in, _, _ := strings.Cut(name, ".")
 	value, isDuration, err := s.value(in, s.constants[name])
@@ -186,8 +183,7 @@ func thousands(n int64) string {
 	return text
 }
 
-// limit is one row of a table of limits. In the field value, braces contain the name of a constant, as in
-// {web.maxBody size}.
+// limit is one row of a table. In the field value, braces contain the name of a constant, as in {web.maxBody size}.
 type limit struct{ what, value string }
 
 func (s *source) limits(t *testing.T) string {
@@ -212,10 +208,9 @@ func (s *source) limits(t *testing.T) string {
 	return text.String()
 }
 
-// problem contains what the source code defines for all problems (error documents) with the same title.
 type problem struct {
 	statuses []int
-	texts    []string // First sentences of the detail texts.
+	texts    []string // The first sentences of the detail texts.
 }
 
 func (s *source) problems(t *testing.T) string {
@@ -256,8 +251,8 @@ func (s *source) problems(t *testing.T) string {
 	return list.String()
 }
 
-// addProblem adds a problem (error document) to the map all, if a node of the source code creates one. The key is the
-// title of the problem. The parameter in is the name of the package.
+// addProblem adds the problem (error document) that a node of the source code creates, if any. The key is its
+// title.
 func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, node ast.Node) {
 	t.Helper()
 	add := func(title ast.Expr, status int, details ...ast.Expr) {
@@ -298,7 +293,7 @@ func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, no
 			}
 			add(fields["Title"], statusOf(fields["Status"])+statusOf(fields["Cause"]), detail)
 		}
-	case *ast.AssignStmt: // As in p.Cause, p.Title, p.PublicDetail = Unknown, "Not found", object+" does not exist."
+	case *ast.AssignStmt:
 		fields := map[string]ast.Expr{}
 		for n, left := range node.Lhs {
 			if field, ok := left.(*ast.SelectorExpr); ok && len(node.Lhs) == len(node.Rhs) {
@@ -309,8 +304,6 @@ func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, no
 	}
 }
 
-// nameOf returns the name of a type, constant or function, without its package. For other expressions, it returns an
-// empty text.
 func nameOf(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -321,8 +314,7 @@ func nameOf(e ast.Expr) string {
 	return ""
 }
 
-// statusOf returns an HTTP status code. The expression is the name of a constant of net/http or of status.Cause. For
-// other names, the result is 0.
+// statusOf returns the HTTP status of a constant of net/http or status.Cause; 0 for other names.
 func statusOf(e ast.Expr) int {
 	return map[string]int{
 		"StatusBadRequest": http.StatusBadRequest, "StatusUnauthorized": http.StatusUnauthorized,
@@ -342,9 +334,8 @@ func statusOf(e ast.Expr) int {
 	}[nameOf(e)]
 }
 
-// titles returns the possible titles of a problem (error document). If the expression e ends with the variable
-// "name", there are two titles, because this variable is "view" or "format". The parameter in is the name of the
-// package.
+// titles returns the possible titles of a problem (error document). The variable "name" at the end of e is "view"
+// or "format".
 func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	t.Helper()
 	if e == nil {
@@ -360,16 +351,15 @@ func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	switch {
 	case err == nil && value.Kind() == constant.String:
 		return []string{constant.StringVal(value)}
-	case nameOf(e) == "title" || nameOf(e) == "Title": // A constructor, or a copy of another problem.
+	case nameOf(e) == "title" || nameOf(e) == "Title":
 		return nil
 	}
 	t.Errorf("package %s has a problem whose title is not a constant", in)
 	return nil
 }
 
-// firstSentence returns the beginning of a problem's detail, up to the first ".", ";" or ":" after at least four
-// words. If there is no such character, it returns an empty text. The parameter in is the name of the package. The
-// slice detail contains a string expression, or a format and its arguments.
+// firstSentence returns the detail up to the first ".", ";" or ":" after at least four words; otherwise an empty
+// text. The slice detail is a string, or a format and its arguments.
 func (s *source) firstSentence(in string, detail []ast.Expr) string {
 	text := s.text(in, detail) + " "
 	words := regexp.MustCompile(`[a-z]{2,}`)
@@ -381,8 +371,8 @@ func (s *source) firstSentence(in string, detail []ast.Expr) string {
 	return ""
 }
 
-// text returns the text that a string expression evaluates to. The slice parts contains this expression, or a format
-// and its arguments. Values that are not constant become "…". The parameter in is the name of the package.
+// text returns the value of a string expression, or of a format and its arguments. Values that are not constant
+// become "…".
 func (s *source) text(in string, parts []ast.Expr) string {
 	if len(parts) == 0 || parts[0] == nil {
 		return ""

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// If a client does not read, at most 1 MiB of its data waits in kernel buffers. The rest waits in the program, which
-// combines waiting changes of the same object.
-//
+// If a client does not read, at most 1 MiB waits in kernel buffers. The program combines later changes of the same
+// object.
 // Invariant: I7.
 func TestUnsentBytesAreLimited(t *testing.T) {
 	listener, err := listenOn(t.Context(), "--listen", "127.0.0.1:0", false)
@@ -25,13 +24,13 @@ func TestUnsentBytesAreLimited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }() // Ignore an error, because unsent data is expected.
+	defer func() { _ = conn.Close() }()
 	if err := conn.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	// The limit covers the unsent bytes of the server and the receive buffer of the client.
+	// The limit covers unsent bytes of the server and the receive buffer of the client.
 	const size, limit = 64 << 20, 1 << 20
-	if n, _ := conn.Write(make([]byte, size)); n > limit { // Write fails at the deadline, which is expected.
+	if n, _ := conn.Write(make([]byte, size)); n > limit { // Write fails at the deadline, as expected.
 		t.Errorf("%d bytes of %d were taken, want %d at most", n, size, limit)
 	}
 }

@@ -9,10 +9,9 @@ import (
 	"glasshouse/internal/watch/informer"
 )
 
-// Without the flag --memory-limit, the memory limit of the container applies. If this limit is too small, the program
-// uses the minimum and logs a warning.
+// Without the flag --memory-limit, the limit of the container applies, but never less than the minimum.
 func TestMemoryLimit(t *testing.T) {
-	t.Setenv("GOMEMLIMIT", "off") // Otherwise, the test would change the memory limit of its own process.
+	t.Setenv("GOMEMLIMIT", "off") // Otherwise, this test would limit its own process.
 	for _, c := range []struct {
 		name, flag string
 		container  uint64

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// windowMessage is a message of the view "window", which sends only the visible rows of a sorted list.
+// windowMessage is a message of the view "window", which sends the visible rows of a sorted list.
 type windowMessage struct {
 	Type                           string
 	Total, Matching, Offset, Count int
@@ -29,8 +29,6 @@ type windowMessage struct {
 	Problem json.RawMessage
 }
 
-// windowRows is a client of the view "window" (the visible rows of a sorted list). It applies the messages to its
-// rows, as the page does.
 type windowRows struct {
 	windowMessage
 
@@ -68,9 +66,8 @@ func (p *windowRows) apply(text []byte) error {
 	return nil
 }
 
-// A window is the visible part of a sorted list. The test moves windows while objects change. At the end, each window
-// contains the same rows as the API server, in sort order.
-//
+// Windows (visible parts of a sorted list) move while objects change. At the end, their rows equal the API
+// server's.
 // Invariant: I9.
 func TestWindowsConvergeDuringChanges(t *testing.T) {
 	d, c := startReady(t, adminConfig(t)), newAPIClient(t, adminConfig(t))

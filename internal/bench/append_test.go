@@ -14,9 +14,8 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// benchAppend measures the duration of one write to a journal (a bounded history of changes) while 1000 readers wait.
-// It compares this with no reader and with one. It measures at 100 writes per second (as in a busy cluster), at 1000,
-// at 10,000, and without pauses between writes.
+// benchAppend measures one write to a journal (a bounded history of changes) while 1000 readers wait, one waits, or
+// none. A busy cluster has about 100 writes per second.
 func benchAppend(t *testing.T, _ subject, report *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000, 10_000, unpaced} {
@@ -38,10 +37,9 @@ func benchAppend(t *testing.T, _ subject, report *table) {
 	}
 }
 
-// unpaced is the rate of writes without pauses between them.
 const unpaced = 0
 
-// appends contains the durations of writes in microseconds, in ascending order.
+// appends contains durations in microseconds, in ascending order.
 type appends []float64
 
 func (a appends) p50() float64 { return a[len(a)/2] }

@@ -16,19 +16,18 @@ import (
 	"github.com/coder/websocket"
 )
 
-// bareLoop is the baseline of the fan-out benchmark: a server that only sends given messages to each viewer in a
-// loop. It uses the same WebSocket library as the program. Its first message has the same length and compression as
-// the program's snapshot.
+// bareLoop is the baseline of the fan-out benchmark: it only sends messages to each viewer in a loop. Its first
+// message has the length and compression of the program's snapshot.
 type bareLoop struct {
 	snapshot []byte
 
 	mu      sync.Mutex
 	frames  [][]byte
-	changed chan struct{} // closed and replaced when a message is added
+	changed chan struct{} // Closed and replaced when a message is added.
 }
 
-// startBare starts the baseline server (see bareLoop) as a separate process. It reads messages from standard input:
-// each line contains the events of one message.
+// startBare starts the baseline server (see bareLoop) in a separate process. Each line of its stdin contains the
+// events of one message.
 func startBare(t *testing.T) *child {
 	t.Helper()
 	command := exec.CommandContext( //nolint:gosec // The command is this test binary itself.

@@ -1,8 +1,7 @@
 //go:build integration
 
-// Package bench_test compares this program with alternative implementations (baselines) in the same run. The result
-// is a table. It shows whether the program meets its limits for memory per pod, for the duration of a list, and for
-// the latency and CPU time of changes with 1000 viewers.
+// Package bench_test compares this program with alternative implementations (baselines) in the same run. Its result
+// is a table of memory, latency and CPU time.
 package bench_test
 
 import (
@@ -17,10 +16,9 @@ import (
 
 const podsRef = "core/v1/pods"
 
-// TestBench prints the table of results. It fails only if a measurement was not possible. If the program exceeds a
-// limit, the test does not fail, because people must judge the result. Each part can run alone, for example with -run
-// TestBench/fanout. The parts memory and program work with any number of pods. The other parts need a cluster in
-// which pods start.
+// TestBench does not fail if the program exceeds a limit, because people must judge the result. Each part can run
+// alone, for example with -run TestBench/fanout. All parts except memory and program need a cluster in which pods
+// start.
 func TestBench(t *testing.T) {
 	if os.Getenv("GLASSHOUSE_BENCH") == "" {
 		t.Skip("takes a quarter of an hour and a cluster of thousands of pods: make bench runs it")
@@ -75,9 +73,8 @@ func demoConfig(t *testing.T) *rest.Config {
 	return config
 }
 
-// measureAlternately calls the given measurements one after the other, and repeats this. The function runs returns
-// how often. Because they alternate, slow changes of the machine's load affect all measurements equally. The result
-// contains a list for each measurement, with the results of all its runs.
+// measureAlternately alternates between the measurements, so that a changing load of the machine affects all
+// equally. It returns the results of each measurement.
 func measureAlternately[T any](t *testing.T, methods ...func(*testing.T) T) [][]T {
 	t.Helper()
 	results := make([][]T, len(methods))

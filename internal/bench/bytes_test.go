@@ -15,8 +15,6 @@ import (
 	v1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// benchBytes measures the bytes that a viewer receives for each status change of a starting pod: scheduled, container
-// creating, and running.
 func benchBytes(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	core, namespace := newNamespace(t, subj.config)
@@ -43,8 +41,8 @@ type byteCounts struct {
 	rows, objects figures
 }
 
-// measureBytes starts a pod while two viewers watch, and measures the bytes that each viewer receives on the wire.
-// One viewer gets the table rows of the pods. The other one gets the complete object of this pod.
+// measureBytes starts a pod and returns the bytes on the wire for two viewers. One gets the table rows, the other
+// one the complete object.
 func measureBytes(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name string) (w byteCounts) {
 	t.Helper()
 	var reading sync.WaitGroup

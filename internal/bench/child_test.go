@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// child is a server in its own process, so that its memory and CPU time can be measured separately.
+// child is a server in its own process, so that its memory and CPU time can be measured.
 type child struct {
 	t       *testing.T
 	command *exec.Cmd
@@ -72,7 +72,7 @@ func (c *child) cpu() float64 {
 	_, rest, _ := strings.Cut(string(text), ") ")
 	fields := strings.Fields(rest)
 	ticks := 0.0
-	for _, field := range fields[11:13] { // utime and stime, in units of 1/100 s; see proc(5)
+	for _, field := range fields[11:13] { // The fields utime and stime of proc(5), in units of 1/100 s.
 		n, err := strconv.ParseFloat(field, 64)
 		if err != nil {
 			c.t.Fatal(err)
@@ -86,7 +86,7 @@ func (c *child) rss() float64 { return resident(c.t, strconv.Itoa(c.command.Proc
 
 func (c *child) peak() float64 { return resident(c.t, strconv.Itoa(c.command.Process.Pid), "VmHWM") }
 
-// resident reads one memory value of a process, in KiB, from /proc/PID/status; see proc(5).
+// resident returns one memory value in KiB from /proc/PID/status; see proc(5).
 func resident(t *testing.T, process, name string) float64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/" + process + "/status")
@@ -128,11 +128,9 @@ func startOnServer(t *testing.T, binary, api string) *child {
 	return startChild(t, command)
 }
 
-// startOnCluster starts the program, which then shows the cluster in KUBECONFIG.
 func startOnCluster(t *testing.T, binary string) *child {
 	t.Helper()
-	// The executable is the one that the function build has compiled.
-	return startChild(t, exec.CommandContext( //nolint:gosec
+	return startChild(t, exec.CommandContext( //nolint:gosec // The function build has compiled it.
 		context.WithoutCancel(t.Context()), binary, "--listen", "127.0.0.1:0", "--log-level", "warn",
 	))
 }

@@ -20,10 +20,9 @@ const (
 	viewers = 1000
 )
 
-// benchFanout measures the cost of sending changes to 1000 viewers. It compares the program with a simple loop that
-// uses the same WebSocket library. The loop runs twice: first with as many changes in each message as the program
-// sends, then with one change in each message. Each server runs in a separate process. The viewers and the API server
-// run in this process, and are not measured.
+// benchFanout compares the cost of sending changes to 1000 viewers with that of a simple loop. The loop first sends
+// as many changes per message as the program, then one. Each server runs in its own process; the viewers and the
+// API server are not measured.
 func benchFanout(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000} {
@@ -84,8 +83,8 @@ func (l load) rss() float64      { return (l.end - l.idle) / viewers }
 func (l load) size() float64     { return l.bytes / l.deliveries }
 func (l load) share() float64    { return l.deliveries / l.frames }
 
-// fanout connects 1000 viewers to a server. It then calls the function change n times, with the given number of calls
-// per second, and measures the cost of sending the changes to all viewers.
+// fanout connects 1000 viewers, calls the function change n times, and measures the cost. The parameter rate is in
+// calls per second.
 func fanout(t *testing.T, server *child, n, rate int, change func(i int)) (l load) {
 	t.Helper()
 	warm := join(t, server.address, 1, subscribeTo(podsRef))
@@ -119,8 +118,8 @@ func fanoutOurs(t *testing.T, binary string, rate int) load {
 	return f
 }
 
-// fanoutBare measures the baseline (see bareLoop) with the same events that the program sends. rate is the number of
-// events per second. eventsPerFrame is the average number of events in one message.
+// fanoutBare measures the baseline (see bareLoop) with the program's events. The parameter rate is in events per
+// second.
 func fanoutBare(t *testing.T, rate int, eventsPerFrame float64) load {
 	t.Helper()
 	server := startBare(t)
@@ -160,7 +159,6 @@ func podKinds() []apitest.Kind {
 
 func uid(i int) string { return fmt.Sprintf("0c7a1f7e-93a4-4b1e-a6a5-%012d", i) }
 
-// thisSecond returns the current time in seconds, in the format of the times in managedFields.
 func thisSecond() string { return time.Now().UTC().Format(time.RFC3339) }
 
 func pod(i, n int) apitest.Item {
@@ -179,7 +177,6 @@ func pod(i, n int) apitest.Item {
 	}
 }
 
-// exposeOnTCP makes an in-memory API server of package apitest available at a TCP address, for another process.
 func exposeOnTCP(t *testing.T, api *apitest.Server) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -201,7 +198,7 @@ func exposeOnTCP(t *testing.T, api *apitest.Server) string {
 			}
 			for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
 				running.Go(func() {
-					_, _ = io.Copy(pair[0], pair[1]) // ends when one side closes its connection
+					_, _ = io.Copy(pair[0], pair[1])
 					_ = pair[0].Close()
 					_ = pair[1].Close()
 				})

@@ -10,14 +10,13 @@ import (
 	"testing"
 )
 
-// message is one WebSocket message. The field size is its number of bytes on the wire, including the headers of its
-// frames.
+// message is one WebSocket message. The field size is its bytes on the wire, with the frame headers.
 type message struct {
 	text []byte
 	size int
 }
 
-// messages reads a WebSocket connection (RFC 6455, RFC 7692) until it ends, and calls onMessage for each message.
+// messages reads a WebSocket connection (RFC 6455, RFC 7692) until it ends.
 func messages(t *testing.T, in io.Reader, onMessage func(message)) {
 	t.Helper()
 	var m message
@@ -46,8 +45,8 @@ func messages(t *testing.T, in io.Reader, onMessage func(message)) {
 			continue
 		}
 		if isCompressed {
-			// The first four bytes are the end of the deflate stream, which the sender omits. The others are a final
-			// empty block.
+			// The first four bytes end the deflate stream; the sender omits them. The others are a final empty
+			// block.
 			const tail = "\x00\x00\xff\xff\x01\x00\x00\xff\xff"
 			text, err := io.ReadAll(flate.NewReader(
 				io.MultiReader(bytes.NewReader(m.text), bytes.NewReader([]byte(tail))),

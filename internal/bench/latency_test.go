@@ -25,8 +25,8 @@ const (
 	writeRate = 100
 )
 
-// benchLatency measures the delay from a write to the API server until a client receives the event. It compares a
-// WebSocket client of this program with a plain HTTP watch of the API server.
+// benchLatency measures the delay from a write to its event. It compares a WebSocket client of this program with a
+// plain watch of the API server.
 func benchLatency(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	core, namespace := newNamespace(t, subj.config)
@@ -48,8 +48,8 @@ func benchLatency(t *testing.T, subj subject, report *table) {
 	)
 }
 
-// newNamespace creates a namespace. At the end of the test, it deletes the pods in this namespace. Otherwise, pods
-// that are never scheduled would delay the next start of the demo cluster.
+// newNamespace deletes its pods at the end, because unscheduled pods would delay the next start of the demo
+// cluster.
 func newNamespace(t *testing.T, config *rest.Config) (core *v1.CoreV1Client, namespace string) {
 	t.Helper()
 	core, err := v1.NewForConfig(config)
@@ -75,13 +75,12 @@ func newNamespace(t *testing.T, config *rest.Config) (core *v1.CoreV1Client, nam
 	return core, created.Name
 }
 
-// delays contains durations in milliseconds, in ascending order.
+// delays contains milliseconds in ascending order.
 type delays []float64
 
 func (d delays) p50() float64 { return d[len(d)/2] }
 func (d delays) p99() float64 { return d[len(d)*99/100] }
 
-// arrivals contains the time when each event arrived, by the resourceVersion of the object in the event.
 type arrivals struct {
 	mu    sync.Mutex
 	times map[string]time.Time
@@ -94,9 +93,8 @@ func (h *arrivals) record(version string) {
 	h.times[version] = now
 }
 
-// delaysAfter returns the delay of each write until its event arrived. It returns nil if the event of the last write
-// has not arrived yet. One event can include several writes, so a write without its own event gets the arrival time
-// of the next event.
+// delaysAfter returns the delay of each write, or nil before the event of the last write. A write that shares an
+// event gets the arrival time of the next event.
 func (h *arrivals) delaysAfter(written []write) delays {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -184,7 +182,7 @@ func eventually(t *testing.T, h *arrivals, written []write) delays {
 	return nil
 }
 
-// quietPod creates a pod that is never scheduled, so that nothing except this test changes it.
+// quietPod creates a pod that is never scheduled, so that only this test changes it.
 func quietPod(t *testing.T, core *v1.CoreV1Client, namespace string) string {
 	t.Helper()
 	pod, err := core.Pods(namespace).Create(t.Context(), &corev1.Pod{

@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// benchMemory measures the memory for all pods, and how long it takes to read them. It compares three methods: this
-// program, the dynamic informer of client-go without managedFields, and reading the same stream without storing it.
+// benchMemory measures memory and duration of reading all pods. It compares this program, client-go's dynamic
+// informer without managedFields, and reading the stream without storing it.
 func benchMemory(t *testing.T, _ subject, report *table) {
 	t.Helper()
 	sync := func(method string) func(*testing.T) synced {
@@ -56,10 +56,10 @@ func benchMemory(t *testing.T, _ subject, report *table) {
 
 type synced struct {
 	pods    int
-	heap    float64 // heap bytes per pod after a garbage collection, without those of the idle process
-	peak    float64 // maximum resident memory in MiB while reading, without that of the idle process
+	heap    float64 // Heap bytes per pod after a garbage collection, without the idle process.
+	peak    float64 // The maximum resident memory in MiB while reading, without the idle process.
 	seconds float64
-	rss     float64 // resident memory in MiB after gcDelay
+	rss     float64 // Resident memory in MiB after gcDelay.
 }
 
 func syncInProcess(t *testing.T, method string) (s synced) {
@@ -83,8 +83,7 @@ func syncInProcess(t *testing.T, method string) (s synced) {
 	return s
 }
 
-// TestSyncInChild is not a test. It reads all pods by one method, and prints the memory and the duration. The
-// function syncInProcess runs it in a separate process.
+// TestSyncInChild is not a test. The function syncInProcess runs it in a separate process to measure one method.
 func TestSyncInChild(t *testing.T) {
 	name := os.Getenv("GLASSHOUSE_BENCH_METHOD")
 	if name == "" {
@@ -115,5 +114,5 @@ func heapNow() int64 {
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc) //nolint:gosec // a heap is never that large
+	return int64(m.HeapAlloc) //nolint:gosec // A heap is far smaller than 2^63 bytes.
 }

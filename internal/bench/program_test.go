@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// gcDelay is the time between reading the last pod and measuring memory. It lets the garbage collector finish.
+// gcDelay lets the garbage collector finish before memory is measured.
 const gcDelay = 10 * time.Second
 
-// benchProgram measures the resident memory of the complete program with one viewer of all pods. The baseline is a
-// process that runs only a dynamic informer of client-go.
+// benchProgram measures the resident memory with one viewer of all pods. The baseline is a process with only a
+// dynamic informer.
 func benchProgram(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	type memory struct {
 		pods      int
-		rss, peak float64 // resident memory in MiB: after gcDelay, and its maximum
+		rss, peak float64 // Resident memory in MiB: after gcDelay, and its maximum.
 	}
 	results := measureAlternately(t, func(t *testing.T) memory {
 		t.Helper()

@@ -20,7 +20,7 @@ func (f figures) median() float64 {
 
 func (f figures) worst() float64 { return slices.Max(f) }
 
-// String returns the median, and the maximum deviation from the median in percent.
+// String returns the median and the maximum deviation from it in percent.
 func (f figures) String() string {
 	median, off := f.median(), 0.0
 	for _, v := range f {
@@ -33,7 +33,7 @@ func (f figures) String() string {
 	return text
 }
 
-// short formats a number with three significant digits. It never rounds digits before the decimal point.
+// short formats a number with three significant digits, but never rounds digits before the decimal point.
 func short(v float64) string {
 	digits := 0
 	for size := math.Abs(v); size != 0 && size < 100 && digits < 3; size *= 10 {
@@ -50,7 +50,7 @@ type row struct {
 	bar          bar
 }
 
-// bar is the limit that a result of the program must meet, such as "at most x 1.30" of the baseline's result.
+// bar is the limit that a result must meet, such as "at most x 1.30" of the baseline's result.
 type bar struct {
 	text    string
 	compare func(baseline, ours float64) (float64, string)
@@ -75,7 +75,6 @@ func absolute(_, ours float64) (float64, string) { return ours, "" }
 func atMost(limit float64) func(float64) bool  { return func(v float64) bool { return v <= limit } }
 func atLeast(limit float64) func(float64) bool { return func(v float64) bool { return v >= limit } }
 
-// comparisonOnly returns a bar without a limit. Its row of the table only shows the result of the function compare.
 func comparisonOnly(compare func(baseline, ours float64) (float64, string)) bar {
 	return bar{compare: compare}
 }

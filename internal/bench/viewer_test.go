@@ -21,8 +21,8 @@ type viewer struct {
 	stop     context.CancelFunc
 }
 
-// newViewer connects a viewer and sends the given subscribe message. It calls onEvents with each message that
-// contains events. The wait group in the parameter reading waits for the goroutine that reads the messages.
+// newViewer calls onEvents with each message that contains events. The wait group waits for the goroutine that
+// reads the messages.
 func newViewer(
 	t *testing.T, server *child, subscribe string, reading *sync.WaitGroup, onEvents func(frame []byte),
 ) *viewer {

@@ -16,18 +16,15 @@ import (
 	"time"
 )
 
-// viewerGroup is a group of viewers that read as fast as possible. They only count messages and do not decode them,
-// so that they do not slow down the measurement.
+// viewerGroup only counts messages and does not decode them, so that the viewers do not slow down the measurement.
 type viewerGroup struct {
-	events atomic.Int64 // number of events that all viewers received
-	frames atomic.Int64 // number of messages that contain these events
+	events atomic.Int64 // The number of events that all viewers received.
+	frames atomic.Int64 // The number of messages with these events.
 	bytes  atomic.Int64
 	conns  []net.Conn
 	ended  sync.WaitGroup
 }
 
-// join connects n viewers, and sends the given subscribe message for each viewer. It waits until all viewers have
-// received their snapshots.
 func join(t *testing.T, address string, n int, subscribe string) *viewerGroup {
 	t.Helper()
 	c := &viewerGroup{conns: make([]net.Conn, n)}
@@ -66,8 +63,8 @@ func (c *viewerGroup) closeAll() {
 	c.ended.Wait()
 }
 
-// open does the WebSocket handshake with compression, like a browser, and sends the given subscribe message. The
-// returned reader provides the data that the server sends after the handshake.
+// open does the WebSocket handshake with compression, like a browser. The returned reader provides the data after
+// the handshake.
 func open(address, subscribe string) (net.Conn, io.Reader, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -90,8 +87,7 @@ func open(address, subscribe string) (net.Conn, io.Reader, error) {
 	return conn, io.MultiReader(bytes.NewReader(rest), conn), err
 }
 
-// masked returns a WebSocket text frame as a client sends it. Clients must mask the text; this mask is zero, so the
-// text remains readable.
+// masked returns a WebSocket text frame. Clients must mask the text; with a zero mask, it stays readable.
 func masked(text string) []byte {
 	frame := []byte{0x81}
 	if len(text) < 126 {
@@ -103,15 +99,13 @@ func masked(text string) []byte {
 	return append(append(frame, 0, 0, 0, 0), text...)
 }
 
-// read counts events and messages in the received data. It searches for two texts (marks): each event contains
-// eventMark once, and each message contains messageMark once. It calls the function started after each read.
+// read counts events and messages by searching for two marks. It calls the function started after each read.
 func (c *viewerGroup) read(in io.Reader, started func()) {
-	// Both marks have the same length, because the end of each read is searched again with the next read, and a
-	// shorter mark could be counted twice. The server can split a long message into two frames after 16 bytes.
-	// messageMark occurs after these bytes, so that a frame header cannot split it.
+	// Both marks have the same length, because the end of each read is searched again with the next one.
+	// messageMark is not in the first 16 bytes, after which the server can split a message.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
-	keptBytes := 0 // number of bytes at the end of the last read that can be the start of a mark
+	keptBytes := 0 // The bytes at the end of the previous read that can be the start of a mark.
 	for {
 		n, err := in.Read(buffer[keptBytes:])
 		if err != nil {
@@ -128,7 +122,7 @@ func (c *viewerGroup) read(in io.Reader, started func()) {
 	}
 }
 
-// waitForEvents waits until the number of received events is want. It fails if no new event arrives for 10 s.
+// waitForEvents fails if no new event arrives for 10 s.
 func (c *viewerGroup) waitForEvents(t *testing.T, want int64) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -151,8 +145,8 @@ func subscribeTo(ref string) string {
 	return fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"view":"rows"}`, ref)
 }
 
-// callAtRate calls the function change n times, with the given number of calls per second. When it is late, it makes
-// the calls without pauses until it is on time.
+// callAtRate calls the function change n times, rate times per second. After a delay, it calls without pauses until
+// it is on time.
 func callAtRate(n, rate int, change func(i int)) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

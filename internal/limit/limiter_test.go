@@ -66,8 +66,7 @@ func TestAcquireWaits(t *testing.T) {
 		wait("greedy", 4)
 		wait("greedy", 4)
 		wait("modest", 4)
-		// Now 8 of the 10 units are free. One request of the caller "greedy" and one of "modest" must get them, but
-		// not both requests of "greedy".
+		// Now 8 of the 10 units are free: enough for one request of each caller, but not for both of "greedy".
 		blocking.Resize(2)
 		synctest.Wait()
 		first := []string{<-order, <-order}
@@ -114,13 +113,12 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 	}
 }
 
-// When a large request has waited for a second, free units are kept for it, so that small requests no longer overtake
-// it. There are two exceptions: the caller of the large request uses more units than the other callers, or the
-// request exceeds its caller's own limit.
+// After a second, free units are kept for a waiting large request, unless its caller uses more units than the
+// others or exceeds its own limit.
 func TestLargeRequestsDoNotStarve(t *testing.T) {
 	for _, test := range []struct {
 		name      string
-		uses      int64 // Units in use by the caller of the large request.
+		uses      int64 // The units that the caller of the large request already uses.
 		ownLimit  int64
 		oneCaller bool
 		starves   bool
@@ -152,8 +150,7 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 					}
 				}
 				var running sync.WaitGroup
-				// The small requests together always use at least 3 of the 10 units, so 8 units are never free by
-				// chance.
+				// Small requests always use at least 3 of the 10 units, so 8 are never free by chance.
 				for n := range 4 {
 					running.Go(func() {
 						for ctx.Err() == nil {
@@ -175,8 +172,7 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 	}
 }
 
-// Free units are kept for an overdue request only while its caller uses no more units than other waiting callers. If
-// this caller's other lease grows, the units go to the others.
+// Free units are kept for an overdue request only while its caller uses no more units than other waiting callers.
 func TestGrowthMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
@@ -200,7 +196,6 @@ func TestGrowthMakesRoom(t *testing.T) {
 	})
 }
 
-// If the context of a waiting Acquire ends, other waiting calls get the units that were kept for it.
 func TestCanceledAcquireMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
@@ -220,7 +215,6 @@ func TestCanceledAcquireMakesRoom(t *testing.T) {
 	})
 }
 
-// After concurrent calls in random order, no units are in use. The number of units in use never exceeds a limit.
 func TestRandomUse(t *testing.T) {
 	var l limit.Limiter
 	all := limit.Limit{Key: "all", Max: 20}
@@ -248,8 +242,8 @@ func TestRandomUse(t *testing.T) {
 	}
 }
 
-// stalledResponse is a Response whose client has read nothing since the given time. If this time is zero, the
-// response is still being built.
+// stalledResponse is a Response whose client has read nothing since the given time; zero while it is still being
+// built.
 type stalledResponse struct {
 	since   time.Time
 	aborted chan struct{}
@@ -264,8 +258,8 @@ func (s *stalledResponse) Behind(int64) time.Duration {
 
 func (s *stalledResponse) Abort() { close(s.aborted) }
 
-// When a caller waits for memory, the Budget aborts a stalled response of the caller that uses the most memory. It
-// does not abort a response that is still being built, or one of a caller that uses less than its fair share.
+// When a caller waits for memory, a stalled response of the largest user is aborted, but none that is still being
+// built.
 func TestStalledResponsesMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBudget(100)
@@ -308,7 +302,6 @@ func TestStalledResponsesMakeRoom(t *testing.T) {
 	})
 }
 
-// slowResponse is a Response whose client reads a constant number of bytes per second.
 type slowResponse struct {
 	rate    int64
 	start   time.Time
@@ -322,8 +315,8 @@ func (r *slowResponse) Behind(rate int64) time.Duration {
 
 func (r *slowResponse) Abort() { close(r.aborted) }
 
-// While a caller waits for memory, other clients must read at a speed that rises to 1 MiB per second. If a client is
-// slower, its response is aborted within some seconds. A fast client is not affected.
+// While a caller waits for memory, clients must read at a speed that rises to 1 MiB per second. Slower responses
+// are aborted.
 func TestSlowResponsesMakeRoom(t *testing.T) {
 	for _, test := range []struct {
 		rate       int64
@@ -364,7 +357,7 @@ func TestSlowResponsesMakeRoom(t *testing.T) {
 	}
 }
 
-// One caller can use a quarter of a Budget, and all callers of the same group together can use half of it.
+// One caller can use a quarter of a Budget, and one group of callers half of it.
 func TestBudgetIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBudget(100)
@@ -375,7 +368,7 @@ func TestBudgetIsShared(t *testing.T) {
 		}{
 			{limit.Caller{Key: "a", Group: "link"}, 25, true},
 			{limit.Caller{Key: "a", Group: "link"}, 1, false},
-			// The request for 1000 bytes is reduced to 25 bytes, a quarter of the Budget.
+			// The request for 1000 bytes is reduced to 25, a quarter of the Budget.
 			{limit.Caller{Key: "b", Group: "link"}, 1000, true},
 			{limit.Caller{Key: "c", Group: "link"}, 1, false},
 			{limit.Caller{Key: "c"}, 25, true},

@@ -17,8 +17,6 @@ const threePackages = `{"packages": {
 	"node_modules/tool": {"version": "3.0.0", "license": "MIT", "dev": true}
 }}`
 
-// repository creates a repository with the npm packages in threePackages. The report of its bundler lists the given
-// files.
 func repository(t *testing.T, bundled ...string) string {
 	t.Helper()
 	root := t.TempDir()

@@ -39,9 +39,8 @@ func readCommitted(t *testing.T) committed {
 	return c
 }
 
-// THIRD_PARTY_NOTICES must be generated again by `make generate` after a dependency was added, removed or updated.
-// The test gets the expected components from the go command and package-lock.json, so it needs no installed npm
-// packages.
+// THIRD_PARTY_NOTICES must be generated again (`make generate`) after dependencies change. The test needs no
+// installed npm packages.
 func TestNoticesAreCurrent(t *testing.T) {
 	modules, err := notices.Modules(t.Context(), root)
 	if err != nil {
@@ -79,17 +78,16 @@ func TestNoticesAreCurrent(t *testing.T) {
 	}
 }
 
-// THIRD_PARTY_NOTICES contains licenses that tools often miss: of the Go standard library, of a module that only one
-// platform uses, of forked code in a subfolder of a module, and of code inside the published file of an npm package.
-// It also contains NOTICE files.
+// Tools often miss these licenses: of modules for one platform, of forked code in a subfolder, of the Go standard
+// library, and NOTICE files.
 func TestNoticesAreComplete(t *testing.T) {
 	file := readCommitted(t)
 	for _, part := range []string{
 		`Go standard library and runtime: LICENSE`,
-		`github.com/inconshreveable/mousetrap \S+: LICENSE`, // used only on Windows
+		`github.com/inconshreveable/mousetrap \S+: LICENSE`, // Linked only on Windows.
 		`k8s.io/client-go \S+: third_party/forked/golang/LICENSE`,
 		`github.com/prometheus/client_golang \S+: NOTICE`,
-		`@dagrejs/graphlib \S+: LICENSE`, // part of the published file of the npm package dagre
+		`@dagrejs/graphlib \S+: LICENSE`, // Contained in the published file of dagre.
 	} {
 		if !regexp.MustCompile("(?m)^" + part + "$").MatchString(file.texts) {
 			t.Errorf("THIRD_PARTY_NOTICES does not contain %q", part)

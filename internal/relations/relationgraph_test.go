@@ -21,8 +21,8 @@ import (
 
 const pods, configMaps = "core/v1/pods", "core/v1/configmaps"
 
-// newCluster returns a cluster with a pod that uses the given number of ConfigMaps. The parameter others is the
-// number of other pods. Each of them is owned by its own ReplicaSet.
+// newCluster returns a cluster with a pod that uses ConfigMaps, and other pods that each have a ReplicaSet as
+// owner.
 func newCluster(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	columns := `[{"name":"Name","type":"string"}]`
@@ -63,8 +63,8 @@ func newCluster(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster
 	return server, cluster
 }
 
-// The program acquires a processor (see WithScanLimiter) to compute a graph, and releases it before requests to the
-// API server. It reads at most two objects at the same time.
+// A graph uses a processor (see WithScanLimiter) while it is computed, but not during requests. At most two objects
+// are read at the same time.
 func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	const uses = 6
 	synctest.Test(t, func(t *testing.T) {
@@ -114,9 +114,7 @@ func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	})
 }
 
-// To find related objects, relations.Of searches the objects of several resources. Before it allocates memory for the
-// list of these objects, it reports the size to the callback that WithGrow has set. The reported size is at least the
-// real size, and at most twice as large.
+// Memory is reported before it is allocated. The reported size is between the real size and twice the real size.
 func TestRowsOfAGraphAreReported(t *testing.T) {
 	const rows = 20_000
 	synctest.Test(t, func(t *testing.T) {

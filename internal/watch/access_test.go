@@ -13,16 +13,15 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// Subscriptions call the ScanLimiter, which limits concurrent scans, before they scan all rows. A subscription
-// without a filter needs no scan at its start, because such subscriptions share one list of all rows.
-//
+// Subscriptions call the ScanLimiter before they scan all rows. Without a filter, they share one list of all rows,
+// so they start without a scan.
 // Invariant: I44.
 func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		query query.Query
 		view  stream.View
-		scans int // The expected number of scans in two minutes, including those for digests (hashes of rows).
+		scans int // The number of scans in two minutes, including those for digests (hashes of rows).
 	}{
 		{"all rows", query.Query{}, stream.Rows, 1},
 		{"some rows", query.Query{Labels: "a!=b"}, stream.Rows, 2},
@@ -74,8 +73,7 @@ func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 	}
 }
 
-// Snapshot and Search call the ScanLimiter, which limits concurrent scans. If it returns an error, they return this
-// error without a scan. They release it before they return.
+// If the ScanLimiter returns an error, Snapshot and Search return it without a scan.
 func TestReadsWaitForScanLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -11,9 +11,6 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// The creator of a share link must be permitted to read everything that the link shares. An invalid link is refused
-// with the reason.
-//
 // Invariant: I30.
 func TestAuthorizeShare(t *testing.T) {
 	part := func(p watch.Part) []watch.Part {
@@ -26,7 +23,7 @@ func TestAuthorizeShare(t *testing.T) {
 		name          string
 		parts         []watch.Part
 		cause         status.Cause
-		title, detail string // Expected title, and part of the detail, of the error; empty for no error.
+		title, detail string // The expected title and part of the detail; empty for no error.
 	}{
 		"all of hers": {"ann", part(watch.Part{}), 0, "", ""},
 		"her namespace": {
@@ -173,9 +170,8 @@ func TestAuthorizeShare(t *testing.T) {
 	}
 }
 
-// A share link can share the logs of pods that have certain labels, or certain words in their rows. Its guests get
-// the log of a pod only while the pod matches, and only if the link also shares the pod itself.
-//
+// Guests (viewers of a share link) get a pod's log only while the pod matches the shared labels or words, and only
+// if the pod itself is shared.
 // Invariant: I30.
 func TestGuestsGetLogsByLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -39,7 +39,7 @@ func bigItem(namespace, name string, bytes int) apitest.Item {
 	return apitest.Item{Namespace: namespace, Name: name, Rest: fmt.Sprintf(`"data":%q`, name+text.String())}
 }
 
-// newBudgetedCluster returns a Cluster with a memory budget of 1 MiB, and its API server.
+// newBudgetedCluster returns a Cluster with a memory budget of 1 MiB.
 func newBudgetedCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	return newBudgetedClusterWith(t, func(*http.Request) bool { return false })
@@ -63,9 +63,7 @@ func newBudgetedClusterWith(t *testing.T, fails func(*http.Request) bool) (*apit
 	})
 }
 
-// A resource that exceeds the memory budget is not watched. Its status contains the estimated size and the free size.
-// A smaller part of the resource, such as one namespace, can be watched.
-//
+// If a resource exceeds the memory budget, a part of it, such as one namespace, can still be watched.
 // Invariant: I21. What is watched fits the budget. History is dropped first, then resources without readers. A
 // resource that grew too large reports it. `--watch` resources stay.
 func TestOversizedResourceIsRefused(t *testing.T) {
@@ -101,8 +99,7 @@ func TestOversizedResourceIsRefused(t *testing.T) {
 	})
 }
 
-// The status of a resource that does not fit into memory shows the needed and the free size. Rounding never makes
-// both numbers equal, even if the sizes are nearly equal.
+// Rounding never makes the needed and the free size equal.
 func TestRefusalShowsDifferentSizes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -144,9 +141,6 @@ func TestRefusalIsLoggedOnce(t *testing.T) {
 	})
 }
 
-// An informer (list and watch) without readers is stopped when another resource needs its memory. An informer with
-// readers continues.
-//
 // Invariant: I21.
 func TestIdleInformersAreEvictedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -170,9 +164,8 @@ func TestIdleInformersAreEvictedFirst(t *testing.T) {
 	})
 }
 
-// The API server does not report the length of a list with a field selector. Such a list is canceled when it exceeds
-// the memory budget, and retried after 5 minutes.
-//
+// The API server reports no length for a list with a field selector. A list beyond the memory budget is canceled,
+// and retried after 5 minutes.
 // Invariant: I21.
 func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -202,9 +195,7 @@ func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 	})
 }
 
-// If namespaces are watched one by one, the program watches only as many as fit into the memory budget together. It
-// starts no list that it would have to cancel.
-//
+// If namespaces are watched one by one, no list is started that would be canceled for lack of memory.
 // Invariant: I21.
 func TestStartedNamespacesFitTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -241,9 +232,8 @@ func TestStartedNamespacesFitTogether(t *testing.T) {
 	})
 }
 
-// The program watches namespaces one by one, and then gets the permission to watch all of them together. Readers keep
-// their rows. The new list needs no additional memory for objects that are already in memory.
-//
+// After a switch from single namespaces to all, readers keep their rows. Objects that are already in memory need no
+// additional memory.
 // Invariant: I21.
 func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -273,9 +263,7 @@ func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 	})
 }
 
-// A new feed (list and watch) can replace an old one. Meanwhile, an object that both have listed is counted only once
-// as used memory.
-//
+// While a new feed (list and watch) replaces an old one, an object in both counts only once as used memory.
 // Invariant: I21.
 func TestRelistedObjectsAreCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -307,8 +295,6 @@ func TestRelistedObjectsAreCountedOnce(t *testing.T) {
 	})
 }
 
-// When a CustomResourceDefinition is removed, the memory estimate of its resource is dropped. A new definition of the
-// same name gets a new estimate.
 func TestNewDefinitionIsEstimatedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -334,8 +320,6 @@ func TestNewDefinitionIsEstimatedAgain(t *testing.T) {
 	})
 }
 
-// A resource is too large for the memory budget. Then the program loses the permission to list it. When the
-// permission is granted again, the resource is again reported as too large.
 func TestRefusalReturnsAfterPermissionLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -355,9 +339,6 @@ func TestRefusalReturnsAfterPermissionLoss(t *testing.T) {
 	})
 }
 
-// When a watched resource grows beyond the memory budget, its watch is stopped, and its status reports that it is too
-// large.
-//
 // Invariant: I21.
 func TestGrownResourceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -378,9 +359,7 @@ func TestGrownResourceIsStopped(t *testing.T) {
 	})
 }
 
-// The watch of a single namespace is also stopped when it grows beyond the memory budget. Readers get the reason, and
-// the namespace is not listed again at once.
-//
+// Readers get the reason. The namespace is not listed again at once.
 // Invariant: I21.
 func TestGrownNamespaceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -430,9 +409,7 @@ func statesFor(t *testing.T, cluster *watch.Cluster, q query.Query, duration tim
 	}
 }
 
-// The memory estimate of a list matches the memory that the list uses. Near the budget, a list that does not fit is
-// not started, and a list that is started is not stopped later.
-//
+// Near the memory budget, a list that does not fit is not started, and a started list is not stopped later.
 // Invariant: I21.
 func TestEstimateMatchesUsedMemory(t *testing.T) {
 	values := `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`
@@ -487,9 +464,7 @@ func TestEstimateMatchesUsedMemory(t *testing.T) {
 	}
 }
 
-// A relist (a new list after an interrupted watch) must also fit into the memory budget; otherwise it is canceled.
-// This applies to watched and to polled resources.
-//
+// A relist (a new list after an interrupted watch) beyond the memory budget is canceled, also for polled resources.
 // Invariant: I21.
 func TestRelistIsLimitedByBudget(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -545,10 +520,8 @@ func TestRelistIsLimitedByBudget(t *testing.T) {
 	}
 }
 
-// If the objects of a relist (a new list after an interrupted watch) fit into the memory budget, no watch is stopped,
-// even if little memory is free. Only objects that are not in memory yet need additional memory. The same applies to
-// Secrets, for which data about masked values is also kept.
-//
+// If a relist (a new list after an interrupted watch) fits, no watch is stopped, because only new objects need
+// memory.
 // Invariant: I21.
 func TestFittingRelistStopsNoWatch(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -597,9 +570,6 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 	}
 }
 
-// If two informers (lists and watches) check at the same time whether they exceed the memory budget, only the larger
-// one stops.
-//
 // Invariant: I21.
 func TestOnlyLargestInformerStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -615,9 +585,7 @@ func TestOnlyLargestInformerStops(t *testing.T) {
 	})
 }
 
-// The history of changes of a resource has a limited size, and is dropped first when memory is needed. Therefore it
-// never causes an informer (list and watch) to stop.
-//
+// The history of changes is limited and dropped first, so it never stops an informer.
 // Invariant: I21.
 func TestHistoryIsDroppedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -664,8 +632,7 @@ func TestHistoryIsDroppedFirst(t *testing.T) {
 	})
 }
 
-// If a resource would not fit into memory even without idle informers and histories, none of them are dropped for it.
-//
+// If a resource would not fit even without idle informers and histories, none of them are dropped.
 // Invariant: I21.
 func TestNothingIsEvictedInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -690,7 +657,6 @@ func TestNothingIsEvictedInVain(t *testing.T) {
 }
 
 // A pinned resource (watched even without readers) is watched as soon as the cluster serves it.
-//
 // Invariant: I21.
 func TestPinnedResourceIsWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// The list of resources is the same with aggregated discovery (one document for all API groups) and without it.
+// The result does not depend on aggregated discovery (one document for all API groups).
 func TestResources(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		t.Run(fmt.Sprint("plain ", plain), func(t *testing.T) {
@@ -70,8 +70,6 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// If discovery cannot read an API group, Resources returns a GroupError with the reason. It still returns the
-// resources of all other groups.
 func TestGroupErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -122,7 +120,6 @@ func TestUnknownResources(t *testing.T) {
 	})
 }
 
-// A resource that was defined a moment ago is found at once, without waiting for the next discovery.
 func TestNewResourceIsFoundAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -137,7 +134,7 @@ func TestNewResourceIsFoundAtOnce(t *testing.T) {
 		}
 		server.RemoveKind(ref)
 		<-time.After(11 * time.Second)
-		cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0) //nolint:errcheck // This call triggers discovery.
+		cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0) //nolint:errcheck // Triggers discovery.
 		advance(2 * time.Second)
 		known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 		if err != nil || len(known) != 2 {
@@ -146,8 +143,6 @@ func TestNewResourceIsFoundAtOnce(t *testing.T) {
 	})
 }
 
-// If the API server is down when the program starts, the program waits for it. Until then, reads return an error that
-// explains the problem.
 func TestServerDownAtStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -166,7 +161,7 @@ func TestServerDownAtStart(t *testing.T) {
 		advance(16 * time.Second)
 		subscribe(t, cluster, query.Query{}, "").wantSettle("state live, snapshot of 1")
 
-		// Take the API server down again. The resources that discovery found before must stay known.
+		// The resources that discovery found before stay known.
 		server.Down(true)
 		advance(time.Minute)
 		if known, _, err := access.Resources(t.Context(), 0); err != nil || len(known) != 2 {
@@ -244,7 +239,7 @@ func TestObjectFromCacheAndAPIServer(t *testing.T) {
 	})
 }
 
-// The value of a date column is read from the object, at the JSONPath that the CRD defines for the column.
+// A date column is read from the object, at the JSONPath in the CRD.
 func TestDateColumns(t *testing.T) {
 	const ref, definitions = "example.com/v1/backups", "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {
@@ -267,10 +262,8 @@ func TestDateColumns(t *testing.T) {
 	})
 }
 
-// The program does not request an object for which it has no get permission, even if it has permission for other
-// objects of the resource. If its permissions cannot be reviewed, it sends the request, and the API server refuses
-// it.
-//
+// Without the get permission for an object, the program sends no request. If permissions cannot be reviewed, it
+// sends the request, which the API server refuses.
 // Invariant: I27.
 func TestObjectForbidden(t *testing.T) {
 	const path = "/api/v1/namespaces/a/pods/p"
@@ -299,9 +292,7 @@ func TestObjectForbidden(t *testing.T) {
 	})
 }
 
-// A Follower waits for changes of the list of resources. It returns soon after a resource is defined or removed,
-// although it does not run discovery repeatedly.
-//
+// A Follower waits for changes of the list of resources, without repeated discovery.
 // Invariant: I19.
 func TestFollow(t *testing.T) {
 	const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -349,7 +340,6 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// While discovery fails, Resources returns a GroupError with the time of the first failure.
 func TestFailingDiscoveryIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -16,16 +16,15 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// sink is an example of a consumer of changes. It remembers the version of each object, and its position in each
-// resource. A real sink stores both on disk, in one transaction.
+// sink is an example of a consumer of changes. A real sink stores versions and positions on disk, in one
+// transaction.
 type sink struct {
 	versions  map[string]map[string]string // The resourceVersion of each object ("namespace/name"), by resource.
 	positions map[string]string
-	log       []string // What the sink would send.
+	log       []string
 	mu        sync.Mutex
 }
 
-// follow processes the changes of one resource from the stored position until ctx ends.
 func (s *sink) follow(ctx context.Context, cluster *watch.Cluster, ref string) error {
 	s.mu.Lock()
 	position := s.positions[ref]
@@ -48,7 +47,7 @@ func (s *sink) process(ref string, batch watch.ChangeBatch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known := s.versions[ref]
-	if batch.IsSnapshot { // Compare the complete state with the stored one.
+	if batch.IsSnapshot {
 		gone := maps.Clone(known)
 		for _, o := range batch.Objects {
 			key := o.Namespace() + "/" + o.Name()
@@ -75,8 +74,6 @@ func (s *sink) process(ref string, batch watch.ChangeBatch) {
 	s.positions[ref] = batch.Position
 }
 
-// A sink follows all changes of three resources. After a restart, it continues at its positions and misses no change.
-// If the history no longer contains the changes, it gets the complete state instead.
 func TestSinkContinuesAtItsPosition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const maps, secrets = "core/v1/configmaps", "core/v1/secrets"
@@ -86,7 +83,6 @@ func TestSinkContinuesAtItsPosition(t *testing.T) {
 		cluster := runCluster(t, server)
 		resources := []string{pods, maps, secrets}
 		s := &sink{versions: map[string]map[string]string{pods: {}, maps: {}, secrets: {}}, positions: map[string]string{}}
-		// during runs the sink while act is called, and then checks what it would have sent.
 		during := func(act func(), want ...string) {
 			t.Helper()
 			ctx, stop := context.WithCancel(t.Context())

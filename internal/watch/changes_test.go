@@ -45,8 +45,6 @@ type changeEvent struct {
 	}
 }
 
-// String returns a short form of the event, such as "update a/p by kubelet". If the event has several authors, the
-// form lists the patch operations of each author.
 func (e *changeEvent) String() string {
 	s := []string{e.Op, e.NS + "/" + e.Name}
 	if e.By != nil {
@@ -58,8 +56,7 @@ func (e *changeEvent) String() string {
 	return strings.Join(s, " ")
 }
 
-// settle reads messages up to the next heartbeat, which is sent after 15 s without changes. It returns a short text
-// about each message, with the events in it.
+// settle reads up to the next heartbeat, which is sent after 15 s without changes.
 func (f *changesReader) settle() string {
 	f.t.Helper()
 	var log []string
@@ -116,9 +113,8 @@ func (f *changesReader) wantSettle(want string) {
 	}
 }
 
-// managedBy adds managedFields to a pod. The parameter managers contains pairs: a manager, and the fields that it
-// owns. The parameter second is the time of the first entry, in seconds after the start of the fake clock. Each
-// further entry is one second later.
+// managedBy adds managedFields. The parameter managers contains pairs: a manager, and its fields. The first entry's
+// time is second, in seconds since the start of the fake clock; each further one is 1 s later.
 func managedBy(p apitest.Item, second int, managers ...string) apitest.Item {
 	entries := []string{}
 	for i := 0; i < len(managers); i += 2 {
@@ -132,8 +128,7 @@ func managedBy(p apitest.Item, second int, managers ...string) apitest.Item {
 
 const phase, labels = `{"f:status":{"f:phase":{}}}`, `{"f:metadata":{"f:labels":{"f:app":{}}}}`
 
-// The Changes view sends each change separately, in order, with its author. It sends the changes in the history
-// first, and then new ones.
+// The Changes view sends each change separately, in order, with its author.
 func TestChangesView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -165,14 +160,12 @@ func TestChangesView(t *testing.T) {
 
 		server.SetCells(pods, "b", "q", `["q","Odd"]`)
 		server.ChangeWhileDown(pods, func() {})
-		// Only the table cells changed, not the object. Therefore the message contains no event.
+		// Only the table cells changed, not the object, so the message contains no event.
 		first.wantSettle("events")
 	})
 }
 
-// A reader of the Changes view of one object first gets the object as it was before the oldest change in the message.
-// The patches of the changes then lead to the present object. The event of a new object contains the complete object.
-//
+// A reader of one object first gets it as it was before the oldest change. Patches then lead to the present object.
 // Invariant: I41. A reader of one object has it before the first change, so that the earlier values are known. A
 // restart of the server removes nothing that was sent. Missed changes are shown as missed.
 func TestChangesViewOfOneObject(t *testing.T) {
@@ -217,7 +210,6 @@ func TestChangesViewOfOneObject(t *testing.T) {
 		if got := phaseOf(m.Events[len(m.Events)-1].Object); got != " recreated" {
 			t.Errorf("the recreated object is sent as%s", got)
 		}
-		// Without a name in the query, the first message contains no object.
 		want(query.Query{}, ", update, update, delete, add")
 		for n := range 200 {
 			server.Set(pods, pod("a", "p", fmt.Sprint("n", n)))
@@ -277,8 +269,6 @@ func TestChangeEventMembers(t *testing.T) {
 	})
 }
 
-// If the history no longer contains all changes after a reader's cursor, the reader restarts from a snapshot. The
-// snapshot contains the changes that are still in the history.
 func TestChangesViewResetsAfterHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -300,7 +290,6 @@ func TestChangesViewResetsAfterHistory(t *testing.T) {
 	})
 }
 
-// A new reader of the Changes view first gets the newest 200 changes that its query selects.
 func TestChangesViewStartsWithNewest200(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -326,8 +315,7 @@ func TestChangesViewStartsWithNewest200(t *testing.T) {
 	})
 }
 
-// The Changes view sends every change, so many changes are split into several messages. A reader that resumes from
-// the cursor of one message gets the next change.
+// Many changes are split into several messages. A reader can resume from the cursor of each message.
 func TestChangesViewLimitsMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -372,8 +360,7 @@ func TestChangesViewLimitsMessages(t *testing.T) {
 	})
 }
 
-// When a permission is revoked, readers of the Changes view restart from a snapshot, and get no delete events for the
-// hidden objects. When the permission is granted again, earlier changes are not sent.
+// After a revocation, readers restart from a snapshot, without delete events for hidden objects.
 func TestChangesViewAfterPermissionLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -409,9 +396,7 @@ func TestChangesViewOfUnknownNamespace(t *testing.T) {
 	})
 }
 
-// When a permission is granted or revoked, objects become visible or hidden. The Changes view does not send this as
-// changes of the objects.
-//
+// Objects that become visible or hidden because permissions change are not sent as changes.
 // Invariant: I20.
 func TestCoverageIsNoChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -440,9 +425,7 @@ func TestCoverageIsNoChange(t *testing.T) {
 	})
 }
 
-// When the watch permission is granted or revoked, but the list permission stays, the same objects stay visible. An
-// object that changes while there is no watch is found by the next list, and sent as a change.
-//
+// Without the watch permission, the same objects stay visible. The next list finds changes and sends them.
 // Invariant: I20.
 func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -451,7 +434,7 @@ func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 		server.RevokeWatch(pods)
 		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.wantSettle("snapshot")
-		for _, status := range []string{"Failed", "Running"} { // The watch permission is first granted, then revoked.
+		for _, status := range []string{"Failed", "Running"} {
 			server.ChangeWhileDown(pods, func() {
 				server.Set(pods, pod("a", "p", status), pod("a", "n-"+status, "Pending"))
 				server.Delete(pods, "a", "q")
@@ -470,10 +453,8 @@ func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	})
 }
 
-// The program watches one namespace, and then gets the permission for all namespaces. If an object of the first
-// namespace changes during the switch, this is sent as a change. Objects of other namespaces become visible, which is
-// not sent as a change.
-//
+// If an object of a visible namespace changes during the switch to all namespaces, the change is sent. Newly
+// visible objects are not changes.
 // Invariant: I20.
 func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -484,8 +465,8 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.wantSettle("snapshot")
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
-		// Wait until the polled resource has just been listed. The next list is 30 s away, and the next permission
-		// review, which happens every 10 s, is before it.
+		// Wait for the list of the polled resource. The next one is 30 s away, so a permission review (every 10 s)
+		// happens before it.
 		for before := lists(); lists() == before; {
 			advance(time.Second)
 		}
@@ -497,8 +478,7 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	})
 }
 
-// The Changes view sends the time from which on no change is missing: that of the last list of the requested
-// namespaces. Changes before that list can be missing, or combined into one.
+// The view sends the time from which on no change is missing: the last list of the requested namespaces.
 func TestChangesAreCompleteSinceLastList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

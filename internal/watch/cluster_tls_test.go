@@ -21,7 +21,6 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// newAuthority returns a certificate authority with a self-signed certificate for name, and that certificate in PEM.
 func newAuthority(t *testing.T, name string) (*tls.Certificate, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -42,8 +41,6 @@ func newAuthority(t *testing.T, name string) (*tls.Certificate, []byte) {
 	})
 }
 
-// runTLSCluster runs a Cluster with an API server that uses TLS. setCertificate replaces the certificate of the
-// server. writeAuthorities replaces the content of the Cluster's CA file.
 func runTLSCluster(
 	t *testing.T, first *tls.Certificate, authorities []byte,
 ) (
@@ -71,9 +68,7 @@ func runTLSCluster(
 	return server, runCluster(t, server), setCertificate, writeAuthorities
 }
 
-// The program sends no request to an API server whose certificate is for another name, or is not signed by an
-// authority in the CA file.
-//
+// A certificate for another name, or of an authority that is not in the CA file, is refused.
 // Invariant: I24.
 func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
 	for name, want := range map[string]string{
@@ -100,9 +95,8 @@ func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
 	}
 }
 
-// The program reads the CA file repeatedly. After the file is replaced, the program trusts the new authority without
-// a restart. If the file contained both authorities before the change, there is no interruption.
-//
+// The program trusts the authorities in a replaced CA file without a restart. If the old file contained both
+// authorities, there is no interruption.
 // Invariant: I24.
 func TestRotatedAuthorityIsTrusted(t *testing.T) {
 	for _, both := range []bool{false, true} {

@@ -17,9 +17,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// If one object changes 10,000 times in a second, each message to a slow reader has one event for all pending
-// changes. Its patch applies to the reader's copy of the object. The final copy is equal to the object.
-//
+// After many changes, a slow reader gets one event with a patch for its copy of the object.
 // Invariant: I4. After a flood the state is exact. The patches of a slow reader apply to what it has, even if an
 // object has another text at the same version. Batches grow under load, for clients that draw slowly and for large
 // fan-outs, but not at rest. Readers of the same change share its text.
@@ -98,9 +96,7 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 	return fmt.Sprint(values[0]) == fmt.Sprint(values[1])
 }
 
-// A message that the client accepts late is followed by a pause. Changes during the pause are collected for the next
-// message. If the client accepts messages on time, each change is sent at once.
-//
+// After a message that the client accepts late, changes are collected during a pause.
 // Invariant: I4.
 func TestBatchesGrowUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -111,7 +107,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 		change := func(name string) {
 			server.Set(pods, pod("a", name, "Running"))
 		}
-		for i := range 3 { // Without load, each change is sent at once.
+		for i := range 3 {
 			change(fmt.Sprint("rest-", i))
 			start := time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
@@ -134,8 +130,8 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			if m := r.next(); len(m.Events) != 2 || time.Since(start) != test.wait {
 				t.Errorf("%d events arrived after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
 			}
-			// This change occurs during the pause, and is sent at the end of the pause. Because of the pause, its
-			// message does not count as late.
+			// This change is sent at the end of the pause. Because of the pause, its message does not count as
+			// late.
 			go change("soon after " + test.late.String())
 			start = time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
@@ -145,9 +141,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 	})
 }
 
-// With many readers, each one gets the first change at once, and later changes in batches. Different readers get
-// batches at different times. With few readers, each change is sent in its own message.
-//
+// With many readers, each one gets the first change at once, and later changes in batches at different times.
 // Invariant: I4.
 func TestFanOutIsSpread(t *testing.T) {
 	const changes, each = 200, 10 * time.Millisecond
@@ -175,7 +169,7 @@ func TestFanOutIsSpread(t *testing.T) {
 						messages := 0
 						for r.rows["a/p"].Cells[1] != "end" {
 							if r.next().Type != "events" {
-								continue // Skip a heartbeat that was sent before the changes.
+								continue // Skip a heartbeat from before the changes.
 							}
 							mu.Lock()
 							at[time.Now()]++
@@ -198,8 +192,8 @@ func TestFanOutIsSpread(t *testing.T) {
 				readers.Wait()
 				delete(at, began)
 				for when, n := range at {
-					// The readers are spread over eight time slots, so on average 8 of the 64 readers send at the same time.
-					// The probability of more than 24 is one in a million.
+					// On average, 8 of the 64 readers send at the same time. The probability of more than 24 is one
+					// in a million.
 					if size == 1000 && n > 24 {
 						t.Errorf("%d of 64 are sent at once, %s after the start", n, when.Sub(began))
 					}
@@ -209,10 +203,8 @@ func TestFanOutIsSpread(t *testing.T) {
 	}
 }
 
-// A client can request a minimum interval between messages, for example because it draws at most every 50 ms. The
-// first change after a quiet time is still sent at once. All of this also applies to the view Windowed, which sends a
-// range of the sorted rows.
-//
+// A client can request a minimum interval between messages. The first change after a quiet time is still sent at
+// once.
 // Invariant: I4.
 func TestRequestedPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -248,13 +240,12 @@ func TestRequestedPauses(t *testing.T) {
 	})
 }
 
-// Readers that start at the same time share one list of rows. Each of them then gets the changes since that list.
 func TestConcurrentSnapshotsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		longRow := pod("a", "long", "1")
-		// This row fills the first message of the snapshot. Until the reader has read the second message with the other
-		// rows, it keeps the list in memory.
+		// This row fills the first message of the snapshot. Until the reader has read the second one, it keeps the
+		// list in memory.
 		longRow.UID = strings.Repeat("x", 300<<10)
 		server.Set(pods, longRow, pod("a", "p", "1"), pod("b", "q", "1"))
 		first := subscribe(t, cluster, query.Query{}, "")

@@ -16,8 +16,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// newNamedOnlyCluster starts a Cluster in which the program cannot list the namespaces. It can watch the pods of the
-// namespaces a and b, but only if a query names them. One reader reads the namespace a.
+// newNamedOnlyCluster starts a Cluster that cannot list namespaces. It can watch the pods of a and b, if a query
+// names them.
 func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -32,10 +32,8 @@ func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// After some minutes without readers, a namespace is no longer watched. A reader that resumes from an earlier cursor
-// then restarts from a snapshot, even if the namespace was empty. Readers of other namespaces resume without a
-// snapshot.
-//
+// A namespace is not watched after some minutes without readers. A reader with an earlier cursor then restarts from
+// a snapshot, even if the namespace was empty.
 // Invariant: I20.
 func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 	for name, empty := range map[string]bool{"with rows": false, "empty": true} {
@@ -71,9 +69,7 @@ func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 	}
 }
 
-// A reader can resume at the moment when the watch of its namespace is being stopped. The reader then either restarts
-// from a snapshot or gets all changes.
-//
+// A reader that resumes while its watch is being stopped restarts from a snapshot or gets all changes.
 // Invariant: I20.
 func TestResumeWhileNamespaceExpires(t *testing.T) {
 	for wait := range 20 {
@@ -102,9 +98,6 @@ func TestResumeWhileNamespaceExpires(t *testing.T) {
 	}
 }
 
-// When one feed (a list and watch) replaces another, readers get all changes, and none of them restarts from a
-// snapshot.
-//
 // Invariant: I20.
 func TestSwappedFeedsResetNoReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -118,8 +111,8 @@ func TestSwappedFeedsResetNoReader(t *testing.T) {
 		single.wantSettle("snapshot")
 		before, after := []string{all.cursor, single.cursor}, "add a/n"
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
-		// Wait until the polled resource has just been listed. The next list is 30 s later. The next permission
-		// review is at most 10 s later, so it is before that list.
+		// Wait for the list of the polled resource. The next one is 30 s away, so a permission review (every 10 s)
+		// happens before it.
 		for before := lists(); lists() == before; {
 			advance(time.Second)
 		}
@@ -128,15 +121,14 @@ func TestSwappedFeedsResetNoReader(t *testing.T) {
 		advance(time.Minute)
 		all.wantSettle(after)
 		single.wantSettle(after)
-		server.RefuseWatches(pods, 0) // Grant the watch permission, so that polling ends.
+		server.RefuseWatches(pods, 0)
 		advance(time.Minute)
 		subscribeChanges(t, cluster, query.Query{}, before[0]).wantSettle(after)
 		subscribeChanges(t, cluster, query.Query{Namespaces: []string{"a"}}, before[1]).wantSettle(after)
 	})
 }
 
-// After the program gets the permission for another namespace, readers still resume without a new snapshot. They have
-// no old rows of that namespace, so its rows are sent as added.
+// The rows of a newly permitted namespace are sent as added.
 func TestNewPermissionResetsNoReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -151,9 +143,6 @@ func TestNewPermissionResetsNoReader(t *testing.T) {
 	})
 }
 
-// When a namespace is deleted, a reader whose query covers all namespaces can still resume. After the namespace is
-// created again, a reader with a cursor from before the deletion restarts from a snapshot.
-//
 // Invariant: I20.
 func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -175,20 +164,19 @@ func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 	})
 }
 
-// When one feed (a list and watch) replaces another, the new one never lists older versions of objects than those in
-// memory. It does not accept older versions even from another API server with an older cache.
-//
+// A new feed (list and watch) never lists older versions than those in memory, even from an API server with an
+// older cache.
 // Invariant: I20.
 func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		server.Set(namespaces, apitest.Item{Name: "a"})
 		server.Set(pods, pod("a", "p", "Pending")) // This change gets resourceVersion 102.
-		server.HangStreamingLists(pods)            // Lists of pods are plain lists, not streaming lists.
+		server.HangStreamingLists(pods)            // Pods are listed with plain lists instead.
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 				response, err := next.RoundTrip(r)
-				// Simulate an API server whose cache is behind. It returns old objects for a list of any version
+				// Simulate an API server with an older cache, which answers lists of any version
 				// (resourceVersion=0).
 				if err == nil && r.URL.Path == "/api/v1/pods" && r.URL.Query().Get("resourceVersion") == "0" &&
 					r.URL.Query().Get("watch") == "" {

@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// If a resource is watched again after an interruption, the offsets of its changes start from zero again. A cursor
-// from before the interruption is invalid, even if the new changes have reached its offset.
+// Offsets of changes restart from zero after an interruption. Cursors from before it are invalid, even if the new
+// changes have reached their offset.
 func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -34,8 +34,7 @@ func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 	})
 }
 
-// A cursor (the resume position of a reader) is encrypted. It does not reveal its offset, which counts changes of all
-// objects.
+// Cursors are encrypted, because an offset would reveal the number of changes of all objects.
 func TestCursorsHideOffsets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -49,7 +48,7 @@ func TestCursorsHideOffsets(t *testing.T) {
 			if err != nil || len(text) != 15 {
 				t.Fatalf("cursor %q: %v", r.cursor, err)
 			}
-			// If the offset were not encrypted, it would be a small 32-bit number at one of these positions.
+			// An unencrypted offset would be a small 32-bit number.
 			for at := range len(text) - 4 {
 				if number := binary.BigEndian.Uint32(text[at:]); number < 1000 {
 					t.Errorf("the cursor %x contains the number %d", text, number)

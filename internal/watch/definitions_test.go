@@ -28,8 +28,8 @@ func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 	return slices.ContainsFunc(known, func(k watch.ResourceStatus) bool { return k.Ref() == ref })
 }
 
-// If the program cannot watch CustomResourceDefinitions, a Follower (it waits for changes of the list of resources)
-// still returns within 10 s after a resource is added or removed.
+// Without a watch of CustomResourceDefinitions, a Follower still returns within 10 s after the list of resources
+// changes.
 func TestFollowWithoutDefinitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -55,7 +55,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 			<-time.After(time.Duration(n) * 700 * time.Millisecond)
 		}
 		follower.Close()
-		advance(10 * time.Minute) // Wait until the definitions are no longer watched.
+		advance(10 * time.Minute)
 		before := len(server.Requests("GET /apis"))
 		advance(time.Hour)
 		if n := len(server.Requests("GET /apis")) - before; n > 0 {
@@ -64,9 +64,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 	})
 }
 
-// A Follower (it waits for changes of the list of resources) can be created before Cluster.Run is called.
-// CustomResourceDefinitions are watched soon after the call, until the Follower is closed.
-//
+// CustomResourceDefinitions are watched from shortly after Cluster.Run until the Follower is closed.
 // Invariant: I19.
 func TestFollowBeforeClusterRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -102,9 +100,8 @@ func TestFollowBeforeClusterRuns(t *testing.T) {
 	})
 }
 
-// While the API server does not serve a pinned resource (watched even without readers), discovery runs about every
-// 30 s. When the resource is defined, it is watched within 2 s if CustomResourceDefinitions can be watched, otherwise
-// within 31 s.
+// Discovery runs every 30 s while a pinned resource (watched even without readers) is missing. The resource is
+// watched within 2 s with a watch of CustomResourceDefinitions, otherwise within 31 s.
 func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 	for name, defined := range map[string]bool{"definitions are watched": true, "they may not be": false} {
 		t.Run(name, func(t *testing.T) {
@@ -140,8 +137,7 @@ func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 	}
 }
 
-// If a CustomResourceDefinition changes continuously, discovery runs only about once per second. A new resource still
-// appears within 2 s.
+// If definitions change continuously, discovery runs only once per second. A new resource still appears within 2 s.
 func TestDiscoveryDuringCRDChurn(t *testing.T) {
 	for _, every := range []time.Duration{100 * time.Millisecond, 500 * time.Millisecond} {
 		t.Run(every.String(), func(t *testing.T) {
@@ -181,7 +177,6 @@ func TestDiscoveryDuringCRDChurn(t *testing.T) {
 	}
 }
 
-// If a resource is removed and defined again with other properties, existing readers also use the new properties.
 func TestRedefinedResourceIsRead(t *testing.T) {
 	columns := `[{"name":"Name","type":"string"}]`
 	synctest.Test(t, func(t *testing.T) {
@@ -203,8 +198,7 @@ func TestRedefinedResourceIsRead(t *testing.T) {
 		later()
 		r.wantLive(1)
 
-		// Define the resource again, as cluster-scoped. The program must then send no requests for a single
-		// namespace.
+		// The new definition is cluster-scoped, so the program must send no request for a namespace.
 		server.RemoveKind(widgets)
 		later()
 		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Cluster: true})

@@ -18,9 +18,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// An update in the Object view contains its authors, the field managers that made the change. The member "by" is the
-// newest author. If that author did not make all changes, the member "authors" lists the patch operations of each
-// one.
+// The member "by" is the newest author. If it did not make all changes, the member "authors" lists the operations
+// of each one.
 func TestObjectAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // The fake clock starts on 2000-01-01.
 		server, cluster := serveCluster(t)
@@ -38,7 +37,7 @@ func TestObjectAuthors(t *testing.T) {
 			t.Helper()
 			m := r.next()
 			for len(m.Events) == 0 {
-				m = r.next() // Skip messages without events, such as state messages.
+				m = r.next()
 			}
 			e := m.Events[0]
 			var ops []struct{ Op, Path string }
@@ -80,9 +79,8 @@ func TestObjectAuthors(t *testing.T) {
 	})
 }
 
-// In the Rows view, the author of an update is the field manager whose entry in managedFields has the latest time.
-// There are two exceptions: the latest time is the same as before the update, or several entries have the latest
-// time. The author is then the manager that owns the changed fields.
+// The author is the manager with the newest managedFields entry. If that time is not new or not unique, it is the
+// owner of the changed fields.
 func TestRowAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -103,8 +101,8 @@ func TestRowAuthors(t *testing.T) {
 		}{
 			{"Running", 2, 15, "kubelet"},
 			{"Failed", 15, 15, "kubelet"}, // Both entries have the newest time.
-			{"Running", 16, 15, "helm"},   // Helm's entry is the newest, although helm does not own the changed field.
-			{"Failed", 16, 15, "kubelet"}, // The newest time did not change, and helm does not own the changed field.
+			{"Running", 16, 15, "helm"},   // Helm's entry is the newest, but helm does not own the field.
+			{"Failed", 16, 15, "kubelet"}, // The newest time did not change, and helm does not own the field.
 			{"Running", 16, 17, "kubelet"},
 			{"Failed", 16, 17, "kubelet"}, // The kubelet wrote twice within the same second.
 		} {
@@ -125,16 +123,14 @@ func TestRowAuthors(t *testing.T) {
 	})
 }
 
-// Several changes of a row can be combined into one update. If several managers made them, the update names no
-// author. If one manager made them, the update names that manager. Managers that changed no cell of the row do not
-// count.
-//
+// If several managers made the combined changes of a row, the update has no author. Managers that changed no cell
+// do not count.
 // Invariant: I3.
 func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	const before = -60
 	type write struct {
 		status        string
-		helm, kubelet int // Times of the last writes of the two managers, in seconds from now.
+		helm, kubelet int // The times of their last writes, in seconds from now.
 		metadata      string
 	}
 	const web, deleted = `,"labels":{"app":"web"}`, `,"deletionTimestamp":"2000-01-01T00:00:20Z"`
@@ -164,7 +160,7 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 				for _, w := range tt.writes {
 					p := pod("a", "p", w.status)
 					if w.metadata == deleted {
-						p.Rest = pod("a", "p", "Running").Rest // The status stays the same; only the cells and the metadata change.
+						p.Rest = pod("a", "p", "Running").Rest // Only the cells and the metadata change.
 					}
 					p.Metadata = fmt.Sprintf(`"managedFields":[`+
 						`{"manager":"helm","operation":"Update","time":%q,"fieldsV1":%s},`+
@@ -193,8 +189,7 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	}
 }
 
-// A small change of a pod's status causes a small WebSocket frame in every view. The watch events in the folder
-// testdata are from a real API server: a pod starts, and later becomes not ready.
+// The recorded watch events are from a real API server.
 func TestEventMessagesAreSmall(t *testing.T) {
 	text, err := os.ReadFile("testdata/pod-table.jsonl")
 	if err != nil {
@@ -236,7 +231,7 @@ func TestEventMessagesAreSmall(t *testing.T) {
 		for _, sub := range []*watch.Subscription{rows, table, object, feed} {
 			next(sub, "snapshot")
 		}
-		const header = 4 // Length of the header of a WebSocket frame with up to 64 KiB, in bytes.
+		const header = 4 // The length in bytes of the header of a WebSocket frame up to 64 KiB.
 		for n, line := range lines {
 			if n == len(lines)-1 {
 				line += "\n"
@@ -277,9 +272,8 @@ func TestEventMessagesAreSmall(t *testing.T) {
 	})
 }
 
-// The API server can send an object again with the same resourceVersion but another JSON text. Readers get this as a
-// change, so that later patches apply to their copies.
-//
+// The API server can send another JSON text with the same resourceVersion. It is sent as a change, so that later
+// patches apply.
 // Invariant: I4.
 func TestChangedTextOfSameVersionIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,9 +17,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// The digests (hashes of all rows) that the program computes are equal to those in a file. The tests of the web page
-// use the same file.
-//
+// The program and the web page compute the same digests (hashes of all rows); both tests read this file.
 // Invariant: I8. The rows of a client equal those of the server, verified by digests at one cursor, for any filter
 // and any number of messages in flight.
 func TestDigestCases(t *testing.T) {
@@ -49,9 +47,7 @@ func TestDigestCases(t *testing.T) {
 	}
 }
 
-// After two rows are updated, their common digest (a hash) is different, even if the old and new versions differ only
-// in the last digit.
-//
+// The digest (a hash of all rows) changes, even if versions differ only in the last digit.
 // Invariant: I8.
 func TestDigestChangesWithEachVersion(t *testing.T) {
 	for i := range 40 {
@@ -65,9 +61,7 @@ func TestDigestChangesWithEachVersion(t *testing.T) {
 	}
 }
 
-// Every minute, each reader of rows gets a digest: a hash of the rows that it has received so far. The test compares
-// each digest with the rows of the reader, for different filters and while changes are pending.
-//
+// Every minute, each reader gets a digest (a hash) of the rows that it has received so far.
 // Invariant: I8, I43.
 func TestDigestsMatchRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -113,9 +107,8 @@ func TestDigestsMatchRows(t *testing.T) {
 	})
 }
 
-// A digest message (a hash of all rows) has the same cursor as the message before it, even if later changes do not
-// match the filter. With another cursor, the web page would assume that it lost a message.
-//
+// A digest (a hash of all rows) has the cursor of the message before it. With another one, the page would assume a
+// lost message.
 // Invariant: I8.
 func TestDigestRepeatsLastCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -129,8 +122,8 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 			for n := range 70 {
 				server.Set(pods, pod("b", "q", "Running"))
 				if n == 7 {
-					// Otherwise, a heartbeat with a new cursor would be due at the same time as the digest (a hash of
-					// all rows). After this change, the heartbeat is due later.
+					// Delay the heartbeat, which would otherwise be due at the same time as the digest and have a
+					// new cursor.
 					server.Set(pods, pod("a", "p", "Failed"))
 				}
 				<-time.After(time.Second)
@@ -145,9 +138,7 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 	})
 }
 
-// A digest (a hash of all rows) can be due at a time when a reader must restart from a snapshot. In this case, no
-// digest is sent before the new snapshot.
-//
+// If a reader must restart from a snapshot, a digest (a hash of all rows) that is due is not sent before it.
 // Invariant: I8.
 func TestResetDropsDigest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -155,7 +146,7 @@ func TestResetDropsDigest(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		<-time.After(time.Minute)
-		for n := range 1500 { // More changes than fit into one message.
+		for n := range 1500 {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
 		}
 		synctest.Wait()
@@ -188,9 +179,7 @@ func TestObjectViewGetsNoDigests(t *testing.T) {
 	})
 }
 
-// The computation of a digest (a hash of all matching rows) scans all rows. Therefore the digests of different
-// filters are due at different times of the minute. Readers with the same filter share one computation.
-//
+// A digest (a hash of all matching rows) scans all rows, so those of different filters are due at different times.
 // Invariant: I8.
 func TestDigestsAreSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -237,9 +226,8 @@ func TestDigestsAreSpread(t *testing.T) {
 	})
 }
 
-// If the computation of a digest (a hash of all rows) panics, only the reader that computes it gets the panic. Other
-// readers that wait for the result are woken. The next reader computes the digest again.
-//
+// If the computation of a digest (a hash of all rows) panics, waiting readers are woken, and the next one computes
+// it again.
 // Invariant: I6.
 func TestDigestPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

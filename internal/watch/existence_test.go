@@ -16,8 +16,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// If a query has no rows, the program asks the API server whether the namespaces in the query exist. If the API
-// server does not respond, readers wait for at most 2 s.
+// Readers wait at most 2 s for the check whether an empty namespace exists.
 func TestHangingNamespaceChecksDelayNoReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -43,8 +42,6 @@ func TestHangingNamespaceChecksDelayNoReader(t *testing.T) {
 	})
 }
 
-// Concurrent readers of an empty namespace cause a single request that checks whether the namespace exists, even if
-// the first reader leaves. A reader that starts some seconds later causes a new request.
 func TestNamespacesAreCheckedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

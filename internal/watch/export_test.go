@@ -25,36 +25,33 @@ func (c *Cluster) informerOf(ref string) *stream.SharedInformer {
 	return c.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})
 }
 
-// DeleteRows removes all rows of the resource ref, as after a permission was revoked. It calls whileLocked before the
-// removal, while the lock of the informer's journal prevents reads. See informer.Faults.DeleteRows.
+// DeleteRows removes all rows, as after a revoked permission. It calls whileLocked while no reader can read them.
 func (c *Cluster) DeleteRows(ref string, whileLocked func()) { c.faultsOf(ref).DeleteRows(whileLocked) }
 
-// SetColumns replaces the columns of the resource ref with a single one, and keeps the rows. It calls whileLocked
-// before the replacement, while the lock of the informer's journal prevents reads. See informer.Faults.SetColumns.
+// SetColumns replaces the columns by a single one, and keeps the rows. It calls whileLocked before readers are
+// woken.
 func (c *Cluster) SetColumns(ref, column string, whileLocked func()) {
 	c.faultsOf(ref).SetColumns(column, whileLocked)
 }
 
 func (c *Cluster) DropHistory(ref string) { c.informerOf(ref).Forget() }
 
-// ResetReaders makes all readers of the resource ref restart from a snapshot, as after a permission was revoked.
+// ResetReaders makes all readers restart from a snapshot, as after a revoked permission.
 func (c *Cluster) ResetReaders(ref string) { c.faultsOf(ref).ResetReaders() }
 
-// Uncover makes the pods of a namespace count as not watched, but keeps their rows, until restore is called. See
-// informer.Faults.Uncover.
+// Uncover makes a namespace of the pods count as not watched, but keeps its rows, until restore is called.
 func (c *Cluster) Uncover(namespace string) (restore func()) {
 	return c.faultsOf("core/v1/pods").Uncover(namespace)
 }
 
-// DeleteNamespaceRows removes the rows of the pods in a namespace, as after a permission was revoked. It calls
-// whileLocked before the removal, while the lock of the informer's journal prevents reads. The namespace counts as
-// not watched until restore is called.
+// DeleteNamespaceRows removes the pods of a namespace, as after a revoked permission. It calls whileLocked before
+// the removal. The namespace counts as not watched until restore is called.
 func (c *Cluster) DeleteNamespaceRows(namespace string, whileLocked func()) (restore func()) {
 	return c.faultsOf("core/v1/pods").DeleteNamespaceRows(namespace, whileLocked)
 }
 
-// DropUnusedRankings drops all rankings (sorted lists of rows) that no window uses, without waiting until they
-// expire. It also drops the list of rows that concurrent readers share.
+// DropUnusedRankings drops the rankings (sorted lists of rows) that no window uses, and the list of rows that
+// readers share.
 func (c *Cluster) DropUnusedRankings() {
 	for _, i := range c.sharedInformers() {
 		i.DropUnused()
@@ -69,13 +66,11 @@ func (c *Cluster) Put(ref string, o *Item) {
 	}
 }
 
-// DigestPanic computes a digest (a hash of all rows) of the resource ref. The computation calls first, and then
-// panics. DigestPanic returns the value of the panic.
+// DigestPanic computes a digest (a hash of all rows) that calls the function first, and then panics.
 func (c *Cluster) DigestPanic(ctx context.Context, ref string, first func()) (panicked any) {
 	return c.informerOf(ref).FaultyDigest(ctx, first)
 }
 
-// panicOnceSelector is a label selector that matches everything, and panics once after a number of matches.
 type panicOnceSelector struct {
 	labels.Selector
 
@@ -92,8 +87,7 @@ func (p *panicOnceSelector) Matches(labels.Labels) bool {
 }
 
 // ReadRankingAfterPanic calls change, and then reads a ranking (a sorted list of rows) twice. The first read panics
-// in the middle of the update; panicked is the value of the panic. The second read is that of another reader. The
-// result rows is the number of rows that it gets, and total is the number of all rows.
+// during the update. The results rows and total are those of the second read.
 func (c *Cluster) ReadRankingAfterPanic(
 	ctx context.Context, ref string, change func(),
 ) (rows, total int, panicked any, err error) {
@@ -118,33 +112,29 @@ func (c *Cluster) ReadRankingAfterPanic(
 	return len(found.Rows), found.Counts.Total, panicked, nil
 }
 
-// Forbid sets the state of the resource ref to forbidden, as after the API server has refused a list.
+// Forbid makes the state forbidden, as after the API server has refused a list.
 func (c *Cluster) Forbid(ref string) { c.faultsOf(ref).Forbid() }
 
-// OnFeedStop calls observe when a feed (list and watch) of the resource ref is stopped, with the state of the
-// resource at that moment. See informer.Faults.OnFeedStop.
+// OnFeedStop calls observe with the state of the resource when one of its feeds (list and watch) is stopped.
 func (c *Cluster) OnFeedStop(ref string, observe func(status.State)) {
 	c.faultsOf(ref).OnFeedStop(observe)
 }
 
-// HistoryAfter returns the number of changes that the reader would send if it resumed after the first n changes of
-// the history.
+// HistoryAfter returns the number of changes that the reader would send after the first n changes of the history.
 func (s *Subscription) HistoryAfter(n int) int { return s.reader.HistoryAfter(n) }
 
 func (c *Cluster) CachedNamespaces() int {
 	return c.namespaceExistence.Len()
 }
 
-// ExceedsBudgetWith reports whether the informer of the resource ref would stop for lack of memory. Meanwhile, the
-// resource other reserves the given number of bytes, and frees them after a loop of the given number of steps. See
-// informer.Faults.ExceedsBudgetWith.
+// ExceedsBudgetWith reports whether the informer of ref would stop for lack of memory. Meanwhile, other reserves
+// bytes, and frees them after the given number of loop steps.
 func (c *Cluster) ExceedsBudgetWith(ref, other string, bytes int64, steps int) bool {
 	return c.faultsOf(ref).ExceedsBudgetWith(c.informerOf(other).Informer, bytes, steps)
 }
 
-// CachedMaskedChanges measures the cache of encoded values. The result changes is the number of cached changes that
-// are masked for guests (viewers of share links). The result objectBytes is the size of their objects. The result
-// accounted is the size of the whole cache as the cache itself counts it. Sizes are in bytes.
+// CachedMaskedChanges counts cached changes that are masked for guests (viewers of share links), and the bytes of
+// their objects. The result accounted is the cache's own count of its bytes.
 func (c *Cluster) CachedMaskedChanges() (changes, accounted, objectBytes int) {
 	values, accounted := c.encodedCache.Values()
 	for _, value := range values {
@@ -160,13 +150,11 @@ func (c *Cluster) CachedMaskedChanges() (changes, accounted, objectBytes int) {
 	return changes, accounted, objectBytes
 }
 
-// LockRanking locks the ranking (the sorted list of rows) that the subscription's window reads. release unlocks it.
+// LockRanking locks the ranking (a sorted list of rows) that the subscription reads, until release is called.
 func (s *Subscription) LockRanking() (release func()) { return s.reader.LockRanking() }
 
-// BlockDigest starts the computation of the subscription's next digest (a hash of all rows), which ends when release
-// is called.
+// BlockDigest starts the subscription's next digest (a hash of all rows), which ends when release is called.
 func (s *Subscription) BlockDigest() (release func()) { return s.reader.BlockDigest() }
 
-// DigestOf returns the number of rows and their digest (hash), as in a digest message. Each row is a key and a
-// resourceVersion.
+// DigestOf returns the number of rows and their hash. Each row is a key and a resourceVersion.
 func DigestOf(rows [][2]string) (count int, text string) { return stream.DigestOf(rows) }

@@ -10,9 +10,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// Some aggregated APIs respond with 404 Not Found to a list in an unknown namespace. The other namespaces of the
-// resource stay live.
-//
+// Some aggregated APIs answer a list in an unknown namespace with 404 Not Found.
 // Invariant: I20.
 func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -50,8 +48,7 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 	})
 }
 
-// After a resource was removed from the cluster, the program does not list it again, even if no Follower (it waits
-// for changes of the list of resources) causes discoveries. When the cluster serves the resource again, it is watched
+// A removed resource is not listed again, even without discoveries by a Follower, until the cluster serves it
 // again.
 func TestRemovedResourceIsNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -77,8 +74,8 @@ func TestRemovedResourceIsNotListed(t *testing.T) {
 	})
 }
 
-// An unhealthy aggregated API can list a resource in discovery, but respond to its list request with 404 Not Found.
-// The state of the resource is then absent until a list succeeds.
+// An unhealthy aggregated API can serve a resource in discovery, but answer its list with 404 Not Found. Its state
+// is absent.
 func TestServedResourceThatIsNotFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -96,8 +93,6 @@ func TestServedResourceThatIsNotFound(t *testing.T) {
 	})
 }
 
-// If discovery does not contain a resource, but the API server still lists it, the resource stays live. When it is
-// really removed, its state is absent.
 func TestResourceMissingInDiscoveryStaysLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

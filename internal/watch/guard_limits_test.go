@@ -21,8 +21,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// reviewCounter wraps the transport to an API server, and counts the access reviews in progress. It answers only the
-// reviews for the user ann.
+// reviewCounter counts the access reviews in progress. It answers only those for the user ann.
 type reviewCounter struct {
 	mu                    sync.Mutex
 	inFlight, maxInFlight int
@@ -62,12 +61,10 @@ func (c *reviewCounter) wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// The number of access reviews in progress is limited, for each user and in total. A user who causes very many
-// reviews does not delay the requests of other users.
-//
+// A user with very many access reviews does not delay requests of other users.
 // Invariant: I18.
 func TestUserReviewsAreLimited(t *testing.T) {
-	// With one flooding user, the maximum is 32 for that user plus 1 for ann. With 20, it is 128 in total.
+	// One user can have 32 reviews in progress, plus 1 of ann. All users together can have 128.
 	for users, limit := range map[int]int{1: 33, 20: 128} {
 		synctest.Test(t, func(t *testing.T) {
 			server, counter := apitest.New(t, kinds()...), &reviewCounter{byUser: map[string]int{}}

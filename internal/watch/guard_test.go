@@ -27,12 +27,12 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// grants are the permissions of users. A key such as "ann list pods a" has a user, a verb, a resource and a namespace.
-// The namespace "*" means each single namespace, and all namespaces together.
+// grants are the permissions of users, such as "ann list pods a". The namespace "*" means each one and all
+// together.
 type grants map[string]bool
 
-// allow configures the API server to answer access reviews by lines, which are keys of grants. A test can change the
-// returned grants while no request is in progress.
+// allow makes the API server answer access reviews by lines, the keys of grants. A test can change the grants while
+// no request is in progress.
 func allow(server *apitest.Server, lines ...string) grants {
 	g := grants{}
 	for _, line := range lines {
@@ -53,7 +53,6 @@ func allow(server *apitest.Server, lines ...string) grants {
 
 func user(name string) watch.Viewer { return watch.Viewer{User: &authz.User{Name: name}} }
 
-// newGuardedCluster returns a cluster with a pod in each of two namespaces, and users with different permissions.
 func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 	t.Helper()
 	server, cluster := serveCluster(t)
@@ -69,8 +68,8 @@ func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 	return server, cluster, g
 }
 
-// queryShapes returns all types of queries for pods, by name. Each entry contains the views that accept the query,
-// and the keys of the pods that the user ann gets as its result.
+// queryShapes returns all types of queries for pods, with the views that accept them and the pods that the user ann
+// gets.
 func queryShapes(t *testing.T) map[string]struct {
 	query   query.Query
 	views   []stream.View
@@ -142,9 +141,6 @@ func collectMessages(t *testing.T, access *watch.Access, q query.Query, view str
 	return messages.String()
 }
 
-// Every type of query returns only objects that the viewer is permitted to list and watch, even if other viewers of
-// the same informer see more.
-//
 // Invariant: I18. A user sees what the API server would allow that user to list, watch and get, for each form of a
 // query, and nothing else. A revoked permission removes rows within 15 s. If a permission cannot be determined,
 // nothing is shown. Hidden changes do not show. A scope restricts every viewer that has it.
@@ -191,9 +187,6 @@ func churnPods(server *apitest.Server) {
 	synctest.Wait()
 }
 
-// Each read returns only what the viewer is permitted to see: objects, logs, counts, resources, the watch status and
-// searches.
-//
 // Invariant: I18.
 func TestReadsReturnPermittedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -272,8 +265,7 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 	})
 }
 
-// An RBAC Role in a namespace can allow a user to get that Namespace object, as in the API server itself. It cannot
-// allow a list or a watch of Namespaces, because their paths contain no namespace.
+// An RBAC Role can allow a get of its own Namespace object, but no list or watch of Namespaces.
 func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := newGuardedCluster(t)
@@ -306,7 +298,6 @@ func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	})
 }
 
-// An RBAC Role in a namespace can also allow the program itself to get that Namespace object.
 func TestProgramGetsItsOwnNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -332,8 +323,7 @@ func TestProgramGetsItsOwnNamespace(t *testing.T) {
 	})
 }
 
-// After a permission is revoked, rows disappear within 15 s. A new permission takes effect within a minute.
-//
+// Rows disappear within 15 s after a permission is revoked. A new permission takes effect within a minute.
 // Invariant: I18.
 func TestPermissionChangesTakeEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -376,9 +366,7 @@ func TestPermissionChangesTakeEffect(t *testing.T) {
 	})
 }
 
-// If a permission is revoked while a snapshot waits for the first list, the permission is checked again after the
-// list.
-//
+// A snapshot that waited for the first list checks the permission again after it.
 // Invariant: I18.
 func TestPermissionRevokedDuringFirstList(t *testing.T) {
 	for name, left := range map[string]string{"all": "", "one namespace": "ann list pods a"} {
@@ -410,9 +398,7 @@ func TestPermissionRevokedDuringFirstList(t *testing.T) {
 	}
 }
 
-// A log ends within 15 s after the viewer's permission is revoked. This applies to a followed log, and to a log that
-// is only read to its end.
-//
+// A log ends within 15 s after the permission is revoked, whether it is followed or only read to its end.
 // Invariant: I18.
 func TestLogEndsWithViewersPermission(t *testing.T) {
 	for _, follow := range []bool{true, false} {
@@ -442,7 +428,6 @@ func TestLogEndsWithViewersPermission(t *testing.T) {
 }
 
 // While access reviews fail, subscriptions receive no changes, and new reads return an error.
-//
 // Invariant: I18.
 func TestFailedReviewsRefuseReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -512,9 +497,8 @@ func TestDecisionsBelongToOneUser(t *testing.T) {
 	})
 }
 
-// A reader that is not permitted to see all objects gets a cursor from which only the same user can resume. When the
-// user gets more permissions, the cursor becomes invalid.
-//
+// If a reader is not permitted to see all objects, only the same user can resume from its cursor. New permissions
+// make the cursor invalid.
 // Invariant: I18.
 func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -533,7 +517,7 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 		r.settle()
 		r.sub.Close()
 		g["ann list pods b"], g["ann watch pods b"] = true, true
-		advance(11 * time.Second) // Results of access reviews are cached for 10 s.
+		advance(11 * time.Second) // Access reviews are cached for 10 s.
 		more := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, stream.Rows, r.cursor)
 		if got := more.settle(); !strings.Contains(got, "reset") {
 			t.Errorf("who may see more resumes: %s", got)
@@ -545,14 +529,10 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 
 var oldVersion = regexp.MustCompile(`"(\d+)":"\d+"`)
 
-// A guest (a viewer of a share link) sees only objects that the link shares and that the creator of the link is
-// permitted to see. This applies to every view and every read.
-//
 // Invariant: I30. A guest sees what the creator of the link may see now, and nothing else is revealed, not even its
 // existence. A link ends when it is revoked or expires, and open streams end with it. No token is stored or logged.
 // Guests have quotas of their own. The dialog states what is shared and what of it is not masked. A guest's page
 // offers nothing else and has no token in its URL or history. A kiosk page reconnects and stays a kiosk.
-//
 // Invariant: I18.
 func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 	scope := func(parts ...watch.Part) *watch.Scope { return &watch.Scope{Parts: parts} }
@@ -646,8 +626,8 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 					messages := collectWhileChanging(test.query, view)
 					for _, key := range []string{"a/p", "a/r", "b/q"} {
 						_, object, _ := strings.Cut(key, "/")
-						// The window view also counts changes of shared objects that do not match the query's text, and names
-						// them.
+						// The window view also names changed objects that are shared but do not match the query's
+						// text.
 						isOther := view == stream.Windowed && test.query.Text != "" &&
 							strings.Contains(sharedPods(t, cluster, viewer), key)
 						if strings.Contains(messages, `"`+object+`"`) != (isOther || strings.Contains(test.want, key)) {

@@ -25,14 +25,12 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// sharedWith returns a guest: a viewer of a share link with the given parts. The creator of the link is the program
-// itself.
+// sharedWith returns a guest (a viewer of a share link). The creator of the link is the program itself.
 func sharedWith(parts ...watch.Part) watch.Viewer {
 	return watch.Viewer{Program: true, Scope: &watch.Scope{Parts: parts}}
 }
 
-// readUntil reads messages up to the first one of the given types. It returns the text of all read messages, and the
-// last message decoded.
+// readUntil returns the text of all messages up to the first one of the given types, and that message decoded.
 func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all string, last message) {
 	t.Helper()
 	for {
@@ -51,9 +49,7 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 	}
 }
 
-// A share link can select objects by their labels, or by words of their rows. When an object no longer matches,
-// guests get a delete event, and nothing of the new version. When it matches again, guests get an add event.
-//
+// When an object no longer matches a share link, its viewers get a delete event and nothing of the new version.
 // Invariant: I18.
 func TestObjectLeavesShare(t *testing.T) {
 	for name, part := range map[string]watch.Part{
@@ -118,10 +114,8 @@ func TestObjectLeavesShare(t *testing.T) {
 	}
 }
 
-// A share link has separate parts for pods and for logs. Guests get the logs of pods that match the part for logs,
-// even if these pods are not shared. But if the part for logs selects by labels or words, the pods must be shared
-// too, because the program must read the present version of the pod.
-//
+// Guests (viewers of share links) need no access to a pod for its shared log, unless the log is selected by labels
+// or words. These are checked on the present pod.
 // Invariant: I18.
 func TestSharedLogsMatchParts(t *testing.T) {
 	all := watch.Part{Resource: pods}
@@ -182,7 +176,7 @@ func TestSharedLogsMatchParts(t *testing.T) {
 						t.Errorf("the log of %s is %q, %v", key, text, err)
 					}
 					_ = body.Close()
-					if pod != "none" { // If the logs of all pods are shared, the API server decides whether this one exists.
+					if pod != "none" { // If all logs are shared, the API server decides whether this pod exists.
 						got = append(got, key)
 					}
 				}
@@ -194,9 +188,7 @@ func TestSharedLogsMatchParts(t *testing.T) {
 	}
 }
 
-// A share link can share the events of one object. Its guests then get only events that regard this object. They get
-// no events of objects with similar names, and no events that only mention the object's name in their text.
-//
+// Viewers of a share link get events that regard the shared object, but none that only mention its name.
 // Invariant: I18.
 func TestSharedEventsRegardObject(t *testing.T) {
 	const events = "core/v1/events"
@@ -282,9 +274,7 @@ func TestSharedEventsRegardObject(t *testing.T) {
 	}
 }
 
-// A share link can name the API group of the object whose events it shares. It then shares no events of an object
-// with the same kind and name in another group. Without a group, it shares the events of both objects.
-//
+// With an API group, a share of events excludes objects of the same kind and name in other groups.
 // Invariant: I18.
 func TestSharedEventsOfAGroup(t *testing.T) {
 	const events = "core/v1/events"
@@ -358,9 +348,7 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 	}
 }
 
-// When a pod no longer matches a share link, the log of this pod that a guest (a viewer of the link) follows ends
-// within 15 s. While the pod matches, the log does not end.
-//
+// A followed log ends within 15 s after its pod no longer matches the share link.
 // Invariant: I18.
 func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -391,10 +379,8 @@ func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 	})
 }
 
-// While a guest follows a shared log, the watch of pods fails. If the link selects pods by labels, the log continues
-// as long as the API server confirms the labels. The log ends within 15 s if the link selects by words of a row, or
-// if the API server does not respond.
-//
+// Without a watch of pods, a log that is shared by labels continues while the API server confirms the labels. A log
+// that is shared by words ends within 15 s.
 // Invariant: I18.
 func TestSharedLogWithoutLivePods(t *testing.T) {
 	const duration = time.Minute
@@ -470,9 +456,7 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 	}
 }
 
-// Before the list of pods has arrived, it is unknown whether a share link includes an object. The error then reports
-// this, and does not claim that the object is not shared.
-//
+// Before the first list, it is unknown whether a share link includes an object. The error reports this.
 // Invariant: I18.
 func TestUnknownShareIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -487,11 +471,8 @@ func TestUnknownShareIsUnavailable(t *testing.T) {
 	})
 }
 
-// A resource cannot be watched at the moment, so its cached objects are old. An object then stops matching a share
-// link. If the link selects by labels, reads are refused, because the API server returns the new labels. If it
-// selects by words of a row, the program cannot check them: Object returns an error, and LastKnown returns the old
-// version.
-//
+// Without a watch, cached objects are old. Objects that are shared by labels are refused, because the API server
+// returns their new labels. Words cannot be checked, so LastKnown returns the old version.
 // Invariant: I18.
 func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	const deployments = "apps/v1/deployments"
@@ -544,9 +525,6 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	}
 }
 
-// Copies of changes that are masked for guests (viewers of share links) count towards the size limit of the cache of
-// changes.
-//
 // Invariant: I14.
 func TestMaskedChangesAreAccounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -579,10 +557,8 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 	})
 }
 
-// A guest (a viewer of a share link) and a viewer with all permissions read the same changes, in either order. Only
-// the guest gets masked values. The patches that each of them receives lead to the object that a new read returns.
-// The only difference can be in the guest's copy: marks of changed values.
-//
+// Guests (viewers of share links) and users read the same changes in either order. The patches of each lead to the
+// object that a new read returns.
 // Invariant: I15.
 func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 	const configmaps = "core/v1/configmaps"
@@ -676,9 +652,7 @@ func (h *objectReader) read(t *testing.T) {
 	}
 }
 
-// If a share link names no namespaces, its guests (viewers) do not see for which namespaces the creator has
-// permissions. If the link names namespaces, the status notes that the link shows no other namespaces.
-//
+// A guest (a viewer of a share link) does not see for which namespaces the creator has permissions.
 // Invariant: I18.
 func TestGuestsSeeNoOtherNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,15 +17,13 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// copyAnnotation returns the JSON text of metadata.annotations with one annotation, which contains the text of an
-// object with the given value.
 func copyAnnotation(value string) string {
 	text := fmt.Sprintf(`{"data":{"k":%q}}`, value)
 	return fmt.Sprintf(`"annotations":{"example.com/copy":%q}`, text)
 }
 
-// sensitiveObjects returns, for each resource, a function that returns the JSON of an object. The object contains
-// value in all places that are masked for guests (viewers of share links).
+// sensitiveObjects returns functions for the JSON of objects, by resource. They contain the value in all places
+// that are masked for guests (viewers of share links).
 func sensitiveObjects() map[string]func(value string) string {
 	pod := func(v string) string {
 		return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}`, v)
@@ -58,8 +56,7 @@ func sensitiveObjects() map[string]func(value string) string {
 	}
 }
 
-// runs is a custom resource, and runColumns are its columns. The columns Value and Copy show values that are masked
-// for guests (viewers of share links): an environment variable, and an annotation of a pod template.
+// The columns Value and Copy show values that are masked for guests (viewers of share links).
 const (
 	runs       = "example.com/v1/runs"
 	runColumns = `[{"name":"Name","type":"string","format":"name"}` +
@@ -80,9 +77,8 @@ func guest() watch.Viewer {
 	return watch.Viewer{Program: true, Scope: scope}
 }
 
-// readEverything returns everything that a viewer receives about an object, while its value changes to each of
-// values. It uses all views, single reads, snapshots, and reads while the API server is unavailable. The result
-// patches contains the patches of the Object view.
+// readEverything returns all that a viewer receives while an object changes to each of values: by views, reads,
+// snapshots, and without the API server. The result patches is from the Object view.
 func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
 	t.Helper()
 	server, cluster := serveCluster(t)
@@ -217,9 +213,6 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 	return messages.String(), patches
 }
 
-// Guests (viewers of share links) do not see values of Secrets, ConfigMaps and environment variables in any read. If
-// a value changes, it is marked as changed.
-//
 // Invariant: I15.
 func TestSharedTextsAreMasked(t *testing.T) {
 	for ref := range sensitiveObjects() {
@@ -237,9 +230,7 @@ func TestSharedTextsAreMasked(t *testing.T) {
 	}
 }
 
-// The program's own viewer sees the values that are masked for guests (viewers of share links). It does not see those
-// of Secrets, which are masked for everyone. This proves that readEverything covers all places of such values.
-//
+// The program itself sees all values except those of Secrets. This proves that readEverything covers all places.
 // Invariant: I15.
 func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	for ref := range sensitiveObjects() {
@@ -252,9 +243,7 @@ func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	}
 }
 
-// Guests (viewers of share links) cannot see from masked values whether two values are equal. They get the same patch
-// if a value changes to a new one as if it changes back to an earlier one.
-//
+// Masks do not reveal equal values: a change to a new value has the same patch as a change back.
 // Invariant: I16.
 func TestSharedMasksAreUnlinkable(t *testing.T) {
 	for ref := range sensitiveObjects() {
@@ -278,9 +267,7 @@ func TestSharedMasksAreUnlinkable(t *testing.T) {
 	}
 }
 
-// For guests (viewers of share links), cells of custom resources that show masked values are masked too. Guests
-// cannot find out the values by a sort order, a search or a selector. All other viewers see the values.
-//
+// Guests (viewers of share links) cannot find out masked cells by sort order, search or selector.
 // Invariant: I15.
 func TestSharedCellsAreMasked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -297,7 +284,6 @@ func TestSharedCellsAreMasked(t *testing.T) {
 				},
 			)
 		}
-		// Start the informer (list and watch) that all viewers except guests share.
 		own := subscribe(t, cluster, query.Query{Resource: runs}, "")
 		own.settle()
 		for viewer, want := range map[*watch.Viewer]struct{ all, found, sorted, cell string }{

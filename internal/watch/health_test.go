@@ -17,9 +17,7 @@ func scheduledPod(phase, rest string) apitest.Item {
 	return p
 }
 
-// The Object view sends the health (a status that is computed from the object) with the object, and with each change
-// that alters it. If several changes are combined, it sends the health only if it differs from the one sent before.
-//
+// Health (a status computed from the object) is sent with the object, and with each change that alters it.
 // Invariant: I12.
 func TestObjectViewSendsHealth(t *testing.T) {
 	const (
@@ -79,9 +77,7 @@ func TestObjectViewSendsHealth(t *testing.T) {
 	})
 }
 
-// Only the Object view sends the health (a status that is computed from the object). Other views do not, and the JSON
-// of the object does not contain it.
-//
+// The JSON of the object does not contain its health (a status computed from the object).
 // Invariant: I12.
 func TestOnlyObjectViewSendsHealth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,8 +16,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// A reader shares the list of rows of another reader only while the list is recent. The history of changes then still
-// contains all changes after the list, so no reader must restart from a snapshot.
+// Readers share a list of rows only while the history contains all changes after it.
 func TestSharedListsAreRecent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -58,9 +57,8 @@ func TestSharedListsAreRecent(t *testing.T) {
 	})
 }
 
-// A Snapshot with a Limit contains the first objects in the query's sort order, and the number of all matching
-// objects. The test compares the results of random queries with those of a simple implementation.
-//
+// A limited Snapshot contains the first objects in sort order, and the number of all matching ones. A simple
+// implementation computes the expected results of random queries.
 // Invariant: I9.
 func TestLimitedSnapshotHasFirstRows(t *testing.T) {
 	for seed := range uint64(10) {

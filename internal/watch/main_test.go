@@ -25,17 +25,15 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// client-go's default error handler sleeps until one millisecond after its last error. It reads that time from
-	// the real clock, which is years ahead of the fake clock in synctest bubbles. A test with an error would sleep
-	// for years.
+	// client-go's default error handler sleeps until just after its last error by the real clock. That is years
+	// ahead of the fake clock in synctest bubbles.
 	utilruntime.ErrorHandlers = nil
 	goleak.VerifyTestMain(m)
 }
 
 const pods = "core/v1/pods"
 
-// advance advances the fake clock of the synctest bubble by duration, and waits until all other goroutines are
-// blocked.
+// advance advances the fake clock, and waits until all other goroutines are blocked.
 func advance(duration time.Duration) {
 	<-time.After(duration)
 	synctest.Wait()
@@ -67,9 +65,8 @@ func labelled(p apitest.Item, app string) apitest.Item {
 	return p
 }
 
-// serveCluster starts a fake API server and a Cluster that reads from it, in a synctest bubble. Both stop when the
-// test ends. The test fails if goroutines remain after that, or if the Cluster has sent a request that can modify
-// data.
+// serveCluster starts a fake API server and a Cluster in a synctest bubble. The test fails if goroutines remain, or
+// after a request that can modify data.
 func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -146,8 +143,7 @@ type messageEvent struct {
 	Authors               json.RawMessage
 }
 
-// reader is a test client that applies the messages of a subscription to its rows, as the web page does. It fails the
-// test for a message that does not fit these rows, such as an update of an unknown row.
+// reader applies the messages of a subscription like the page. A message that does not fit its rows fails the test.
 type reader struct {
 	t       *testing.T
 	sub     *watch.Subscription
@@ -160,12 +156,12 @@ type reader struct {
 
 	namespaces []string
 
-	isComplete  bool // The client received a complete snapshot, or resumed from a cursor.
+	isComplete  bool
 	hasSnapshot bool // The client received a snapshot, so it can compare digests (hashes of all rows).
 
 	checked int
 
-	log []string // Short descriptions of the messages since the last call of settle.
+	log []string
 }
 
 func subscribe(t *testing.T, cluster *watch.Cluster, q query.Query, cursor string) *reader {
@@ -216,7 +212,7 @@ func (r *reader) try() (m message, err error) {
 	switch m.Type {
 	case "state":
 		r.state, r.reason, r.since, r.namespaces = m.State, m.Reason, m.Since, m.Namespaces
-		if m.State != "syncing" { // Skip syncing: it is repeated with each new object count.
+		if m.State != "syncing" { // Skip "syncing", which is repeated with each new object count.
 			r.note("state %s", m.State)
 		}
 	case "reset":
@@ -294,7 +290,6 @@ func (r *reader) event(e *messageEvent) {
 	r.note("%s", strings.TrimSuffix(e.Op+" "+key, " /"))
 }
 
-// check compares the digest (a hash over all rows) in the message m with a digest of the reader's rows.
 func (r *reader) check(m *message) {
 	r.t.Helper()
 	if !r.hasSnapshot {
@@ -310,8 +305,7 @@ func (r *reader) check(m *message) {
 	r.checked++
 }
 
-// settle reads messages until no more are pending, and returns short descriptions of them. A heartbeat or an empty
-// events message shows that none are pending.
+// settle reads until a heartbeat or an empty events message, and returns short descriptions.
 func (r *reader) settle() string {
 	r.t.Helper()
 	for start := time.Now(); ; {
@@ -345,8 +339,6 @@ func (r *reader) wantRows(want ...string) {
 	}
 }
 
-// wantProblem checks that err is a *status.Problem with the given cause and title, and that its detail contains
-// detail.
 func wantProblem(t *testing.T, err error, cause status.Cause, title, detail string) {
 	t.Helper()
 	p, ok := errors.AsType[*status.Problem](err)

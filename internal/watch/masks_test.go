@@ -20,9 +20,6 @@ func secret(value string) apitest.Item {
 	return apitest.Item{Namespace: "a", Name: "s", Rest: fmt.Sprintf(`"data":{"k":%q}`, value)}
 }
 
-// A masked (hidden) value can change while one watch of its resource replaces another. The value is still marked as
-// changed, and the number of changes in its mask is still correct.
-//
 // Invariant: I16.
 func TestMasksSurviveFeeds(t *testing.T) {
 	for wait := range 12 {

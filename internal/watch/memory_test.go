@@ -23,14 +23,14 @@ import (
 
 func memory() (inUse, allocated int64) {
 	runtime.GC()
-	runtime.GC() // A second run frees objects with finalizers, and what sync.Pools contain.
+	runtime.GC() // A second run frees objects with finalizers and the contents of each sync.Pool.
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc), int64(m.TotalAlloc) //nolint:gosec // The values are far below 2^63.
 }
 
-// allocatedBy returns how many bytes f allocates. The garbage collector is off while f runs. It would otherwise free
-// values that have only weak references, and f would allocate them again.
+// allocatedBy returns the bytes that f allocates. Garbage collection is off, because f would allocate freed weak
+// references again.
 func allocatedBy(f func()) int64 {
 	_, before := memory()
 	percent := debug.SetGCPercent(-1)
@@ -40,8 +40,7 @@ func allocatedBy(f func()) int64 {
 	return after - before
 }
 
-// longPod returns a pod with nearly half a megabyte of text. The text is one repeated sentence, which compresses
-// well.
+// longPod has nearly half a megabyte of text that compresses well.
 func longPod(word, phase string) apitest.Item {
 	return apitest.Item{
 		Namespace: "a", Name: "p", Cells: fmt.Sprintf(`["p",%q]`, phase),
@@ -57,7 +56,7 @@ func readToType(t *testing.T, sub *watch.Subscription, kind string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Compare without allocating memory, because some callers count allocations.
+		// Compare without allocations, because some callers count them.
 		if bytes.HasPrefix(m, []byte(`"type":"`+kind+`"`)) {
 			return
 		}
@@ -76,9 +75,7 @@ func subscribeView(t *testing.T, cluster *watch.Cluster, q query.Query, view str
 	return sub
 }
 
-// A long uncompressed patch is freed after it was sent. Therefore the history of changes uses no more memory than its
-// reported size.
-//
+// A long patch is freed after it was sent, so the history uses no more memory than reported.
 // Invariant: I14.
 func TestLongPatchesAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -98,9 +95,6 @@ func TestLongPatchesAreFreed(t *testing.T) {
 	})
 }
 
-// All readers of a change share one copy of its patch, even if there is a time between two readers in which none of
-// them references the patch.
-//
 // Invariant: I14.
 func TestPatchesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -123,8 +117,7 @@ func TestPatchesAreShared(t *testing.T) {
 	})
 }
 
-// The reported size of the history of changes includes encoded rows, because they stay in memory for later readers.
-//
+// The size includes encoded rows, because they stay in memory for later readers.
 // Invariant: I14. What readers derive from changes is counted in the budget or dropped. A selector needs little
 // memory. Readers of the picker keep no text of their own and share one.
 func TestHistorySizeIncludesRows(t *testing.T) {
@@ -144,8 +137,7 @@ func TestHistorySizeIncludesRows(t *testing.T) {
 	})
 }
 
-// The memory of a reader with a label selector does not grow with the number of objects.
-//
+// The memory of a reader with a selector does not depend on the number of objects.
 // Invariant: I14.
 func TestSelectorsAreSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -159,8 +151,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 		var perReader []int64
 		const readers = 40
 		none, some := query.Query{Namespaces: []string{"b"}}, query.Query{Labels: "app=none"}
-		// Measure the query none twice, before and after the query some: one of the two results can be too low,
-		// because memory of earlier work can be freed meanwhile.
+		// Measure the query none before and after some, because one result can be too low if earlier memory is
+		// freed.
 		for _, q := range []query.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {
@@ -175,9 +167,7 @@ func TestSelectorsAreSmall(t *testing.T) {
 	})
 }
 
-// After WithMaxMessages(2), at most two messages of all subscriptions are in memory at the same time, however slowly
-// the client reads. The limit delays messages, but no message is lost.
-//
+// At most two messages are in memory at a time, however slowly clients read. Messages are delayed, but not lost.
 // Invariant: I44.
 func TestMaxMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -230,7 +220,6 @@ func TestMaxMessages(t *testing.T) {
 	})
 }
 
-// In each view, memory for a message is reserved before the message is built, and before rows are scanned for it.
 func TestMemoryIsReservedFirst(t *testing.T) {
 	window, err := query.NewWindow("", 0, 10)
 	if err != nil {
@@ -258,7 +247,7 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idleResponse{})
 					}).
 					WithScanLimiter(func(context.Context) (release func(), err error) {
-						// The view Windowed is an exception: its scan sorts all rows once for all readers, not for one message.
+						// The view Windowed is an exception: its scan sorts all rows once for all readers.
 						if reserved == 0 && test.view != stream.Windowed {
 							early++
 						}
@@ -289,8 +278,8 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 	}
 }
 
-// Each message with events reserves the memory that it uses. Short messages reserve nothing. Only compressed messages
-// reserve memory for a compressor.
+// Each events message reserves the memory that it uses; short ones reserve nothing. Only compressed messages need a
+// compressor.
 func TestEventsReserveMemory(t *testing.T) {
 	const compressor = 1 << 20
 	window, err := query.NewWindow("", 0, 10)
@@ -342,8 +331,8 @@ func TestEventsReserveMemory(t *testing.T) {
 	}
 }
 
-// Snapshot reports the memory for its rows before it allocates that memory. The reported memory is at least the used
-// memory, and at most about twice as much.
+// Memory for rows is reported before it is allocated. The reported size is between the used one and about twice
+// that.
 func TestSnapshotReportsMemory(t *testing.T) {
 	const rows = 4000
 	guest := sharedWith(watch.Part{Resource: pods})

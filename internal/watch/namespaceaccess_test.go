@@ -15,10 +15,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// After this program loses the permission to list namespaces, the known namespaces stay watched as long as access
-// reviews permit it. A deleted namespace is dropped after its next review. A new namespace is found when the
-// permission is back.
-//
+// Without the permission to list namespaces, known ones stay watched while access reviews permit it. Deleted ones
+// are dropped after their next review.
 // Invariant: I20.
 func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusUnauthorized} {
@@ -93,9 +91,8 @@ func (l slowCloseBody) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// When permissions change from some namespaces to all, or from all to some, readers see either the old or the new
-// rows with the matching status. They never see an error, or the rows of some namespaces as if they were all rows.
-//
+// During a switch between some and all namespaces, readers see the old or the new rows with the matching status.
+// They never see an error.
 // Invariant: I20.
 func TestSwappedFeedsShowNoGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -50,8 +50,7 @@ func TestUnusedNamespacesExpire(t *testing.T) {
 	})
 }
 
-// While one watch covers all namespaces, queries can name any number of namespaces. If each namespace needs its own
-// watch, the number of named namespaces is limited.
+// Queries can name any number of namespaces, unless each namespace needs its own watch.
 func TestNamedNamespacesAreLimited(t *testing.T) {
 	for name, all := range map[string]bool{"one watch has all": true, "one by one": false} {
 		t.Run(name, func(t *testing.T) {
@@ -92,10 +91,8 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 	}
 }
 
-// A request that names too many namespaces is refused, and stops no existing watch. A permitted request can stop
-// unused watches to make room, but no more than necessary. Those without readers for the longest time are stopped
+// A refused request stops no watch. A permitted one stops only as many unused watches as necessary, longest unused
 // first.
-//
 // Invariant: I20.
 func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -131,8 +128,7 @@ func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 	})
 }
 
-// subscribeNamespaces subscribes to the pods of all namespaces in names. It opens several subscriptions, because one
-// query can name at most 200 namespaces.
+// subscribeNamespaces opens several subscriptions, because one query can name at most 200 namespaces.
 func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (readers []*reader) {
 	t.Helper()
 	for part := range slices.Chunk(names, 200) {
@@ -143,10 +139,8 @@ func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (
 	return readers
 }
 
-// After the permission for all namespaces is lost, each named namespace needs its own watch, and the number of these
-// watches is limited. Readers beyond the limit get a status with the reason. Their namespaces are watched when others
-// are no longer used.
-//
+// The number of watches of single namespaces is limited. Readers beyond the limit get a status with the reason, and
+// wait for unused watches.
 // Invariant: I20.
 func TestNamespacesBeyondLimitWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -18,10 +18,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// When the API server cannot convert, read or admit an object, its error can contain stored data. No status, problem
-// or log line of the program contains that data. They contain the rest of the error, which helps to correct the
-// cause.
-//
+// Errors of the API server can contain stored data. The program shows and logs only the rest of such errors.
 // Invariant: I15.
 func TestErrorsHideStoredData(t *testing.T) {
 	for _, test := range []struct {
@@ -126,9 +123,6 @@ func TestErrorsHideStoredData(t *testing.T) {
 	}
 }
 
-// An error that the API server sends during a watch can contain stored data. Neither messages to readers nor log
-// lines contain that data.
-//
 // Invariant: I15.
 func TestWatchErrorsHideStoredData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -171,9 +165,7 @@ func TestWatchErrorsHideStoredData(t *testing.T) {
 	})
 }
 
-// If discovery gets a response that is not from the API server, such as a proxy's error page, neither the returned
-// error nor the log contains the text of that response.
-//
+// Errors and logs contain no text of responses from others than the API server, such as a proxy's error page.
 // Invariant: I15.
 func TestDiscoveryErrorsHideResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -26,8 +26,8 @@ func serveRankings(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// viewerRankings opens rankings (sorted lists of pods) as one viewer. Each ranking has a number in the test. The map
-// subscriptions contains the subscription that uses the ranking with a number.
+// viewerRankings opens rankings (sorted lists of pods) as one viewer. The keys of subscriptions are numbers of
+// rankings.
 type viewerRankings struct {
 	t             *testing.T
 	cluster       *watch.Cluster
@@ -46,8 +46,7 @@ func rankingsOfLink(t *testing.T, cluster *watch.Cluster, n int) *viewerRankings
 	return &viewerRankings{t, cluster, viewer, make(map[int]*watch.Subscription)}
 }
 
-// tryAcquire opens a window (a range of sorted rows) that uses the ranking (the sorted list) with the number n. It
-// returns an error if the ranking is refused.
+// tryAcquire opens a window (a range of sorted rows) on the ranking (the sorted list) with the number n.
 func (o *viewerRankings) tryAcquire(n int) error {
 	o.t.Helper()
 	window, err := query.NewWindow("", 0, 10)
@@ -73,7 +72,6 @@ func (o *viewerRankings) tryAcquire(n int) error {
 	}
 }
 
-// acquire opens a window for each ranking (sorted list) whose number n satisfies from <= n < to.
 func (o *viewerRankings) acquire(from, to int) {
 	o.t.Helper()
 	for n := from; n < to; n++ {
@@ -95,9 +93,8 @@ func (o *viewerRankings) wantRefused(n int) {
 		"100 orders for you, in 500 for the viewers of all links, or in 1000 in total")
 }
 
-// A ranking (a sorted list) counts towards the quota of the viewer who opened it first, even if other viewers use it,
-// too. When the first viewer closes it, it counts towards the quota of another one.
-//
+// A ranking (a sorted list) counts towards the quota of its first viewer. When that viewer closes it, it counts for
+// another one.
 // Invariant: I10.
 func TestRankingOwnershipMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -116,9 +113,7 @@ func TestRankingOwnershipMoves(t *testing.T) {
 	})
 }
 
-// The number of rankings (sorted lists) of a resource is limited for all viewers together. When the limit is reached,
-// unused rankings are removed for new ones.
-//
+// The limit applies to all viewers together. Unused rankings (sorted lists) are removed for new ones.
 // Invariant: I10.
 func TestRankingsOfAllViewersAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -139,9 +134,7 @@ func TestRankingsOfAllViewersAreLimited(t *testing.T) {
 	})
 }
 
-// The viewers of all share links together can have at most half of all rankings (sorted lists), however many links
-// exist. The other half stays for other viewers.
-//
+// The viewers of all share links together can have half of all rankings (sorted lists).
 // Invariant: I10.
 func TestRankingsOfGuestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -161,9 +154,7 @@ func TestRankingsOfGuestsAreLimited(t *testing.T) {
 	})
 }
 
-// If an update of a ranking (a sorted list) panics, the next reader gets all present rows. It does not get a partly
-// updated list.
-//
+// After a panic during an update, the next reader gets all present rows.
 // Invariant: I6.
 func TestRankingRecoversFromPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -172,7 +163,7 @@ func TestRankingRecoversFromPanic(t *testing.T) {
 		subscribe(t, cluster, query.Query{}, "").settle()
 		rows, total, panicked, err := cluster.ReadRankingAfterPanic(t.Context(), pods, func() {
 			for _, name := range []string{"q", "r", "s"} {
-				server.Set(pods, labelled(pod("a", name, "Running"), name)) // New labels: the selector checks each pod.
+				server.Set(pods, labelled(pod("a", name, "Running"), name)) // The selector checks new labels.
 			}
 			synctest.Wait()
 		})

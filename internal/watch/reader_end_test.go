@@ -11,9 +11,6 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// After the context of Next ends, Next returns no more messages, even if some are pending. It returns neither the
-// rest of a snapshot, nor changes that arrive faster than they can be sent.
-//
 // Invariant: I5.
 func TestNextReturnsAfterContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -15,9 +15,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// While a resource gets new columns, a Snapshot contains no rows. Rows that were listed before would have cells of
-// the old columns.
-//
+// Rows that were listed before a change of columns would have cells of the old columns.
 // Invariant: I6.
 func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -43,9 +41,7 @@ func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 	})
 }
 
-// While a reader waits for further changes, to send them in one message, its data can become invalid. It must then
-// send a reset with the true reason. It must send neither the changes nor a reset because of missed changes.
-//
+// A reset, with its true reason, is sent instead of changes that wait for a common message.
 // Invariant: I6.
 func TestResetInterruptsCoalescing(t *testing.T) {
 	for name, reset := range map[string]func(*watch.Cluster){
@@ -60,7 +56,7 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 				r.settle()
 				server.Set(pods, pod("a", "p", "1"))
 				<-time.After(time.Second)
-				// The test reads this message late, so the reader waits for further changes before the next message.
+				// The test reads this message late, so the reader waits for further changes before the next one.
 				if m := r.next(); m.Type != "events" {
 					t.Fatalf("got %+v", m)
 				}
@@ -69,7 +65,6 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 				got := make(chan string, 1)
 				go func() {
 					message := `"type":"state"`
-					// New columns require a new LIST request. Skip the state messages that report its progress.
 					for strings.HasPrefix(message, `"type":"state"`) {
 						text, err := r.sub.Next(context.WithoutCancel(t.Context()))
 						if err != nil {
@@ -91,9 +86,6 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 	}
 }
 
-// A reader that resumes from a cursor gets exactly the changes in the history after that cursor, even if the cursor
-// is the start of the history.
-//
 // Invariant: I6.
 func TestHistoryAfterCursorIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -111,8 +103,6 @@ func TestHistoryAfterCursorIsExact(t *testing.T) {
 	})
 }
 
-// A client has no cursor to resume from before the first snapshot, and between a reset and the next snapshot.
-// Heartbeats then contain an empty cursor.
 func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 	for _, view := range []stream.View{stream.Rows, stream.Changes} {
 		t.Run(string(view), func(t *testing.T) {
@@ -150,9 +140,8 @@ func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 	}
 }
 
-// A long snapshot is sent in parts. If the state (such as live or forbidden) changes between two parts, the client
-// gets the new state next, however slowly it reads. After a lost permission, it gets no more rows.
-//
+// If the state changes between parts of a snapshot, the new state is sent before the next part. After a lost
+// permission, no more rows are sent.
 // Invariant: I6.
 func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 	const podCount = 4000
@@ -161,7 +150,7 @@ func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 		for cause, test := range map[string]struct {
 			interrupt func(*apitest.Server, *watch.Cluster)
 			want      string
-			rows      int // The maximum number of rows that may be sent after the new state.
+			rows      int // The maximum number of rows after the new state.
 		}{
 			"the API server goes": {
 				func(server *apitest.Server, _ *watch.Cluster) { server.Down(true) }, `"stale"`, podCount,

@@ -27,10 +27,7 @@ func allowOnly(server *apitest.Server, namespaces ...string) {
 	}
 }
 
-// If the program is not permitted to list pods in all namespaces together, it watches each permitted namespace. A
-// reader without a namespace gets the pods of all permitted namespaces in one table. Its status lists these
-// namespaces.
-//
+// Without the permission for all namespaces, each permitted one is watched. Readers get their pods in one table.
 // Invariant: I20.
 func TestPermittedNamespacesAreWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -61,9 +58,8 @@ func TestPermittedNamespacesAreWatched(t *testing.T) {
 	})
 }
 
-// A new permission or a new namespace takes effect within a minute. After a permission is revoked, its rows disappear
-// within 15 s, even if the API server continues the watch.
-//
+// New permissions take effect within a minute. Rows disappear within 15 s after a revocation, even if the watch
+// continues.
 // Invariant: I20.
 func TestNamespacePermissionsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -87,7 +83,6 @@ func TestNamespacePermissionsChange(t *testing.T) {
 			t.Errorf("it is %s in %s, want live in a", r.state, got)
 		}
 
-		// Permit lists of all namespaces together. At the end of the test, no namespace is permitted.
 		server.Refuse(pods, "", 0, "")
 		<-time.After(time.Minute)
 		r.settle()
@@ -104,8 +99,6 @@ func TestNamespacePermissionsChange(t *testing.T) {
 	})
 }
 
-// If the permission to watch is revoked, but not the permission to list, the resource is polled (listed repeatedly).
-//
 // Invariant: I20.
 func TestResourceIsPolledWithoutWatchPermission(t *testing.T) {
 	for name, restrict := range map[string]func(*apitest.Server){
@@ -150,9 +143,7 @@ func TestStoppedFeedIsNotLive(t *testing.T) {
 	})
 }
 
-// If the program is not permitted to create access reviews, it sends list requests to detect its permissions. Readers
-// receive no messages while its permissions stay the same.
-//
+// Without access reviews, list requests detect the permissions. Readers get no messages while these stay the same.
 // Invariant: I20.
 func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -193,9 +184,6 @@ func TestOneWatchForEachNamespace(t *testing.T) {
 	})
 }
 
-// When many namespaces start to be watched together, each reader gets the rows of all of them in one snapshot. No
-// reader gets the rows of some namespaces as if they were all rows.
-//
 // Invariant: I20.
 func TestNamespacesAppearTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -212,8 +200,7 @@ func TestNamespacesAppearTogether(t *testing.T) {
 	})
 }
 
-// Readers of several namespaces get one combined status, which is sent once for each change. It is short, and lists
-// exactly the namespaces whose rows are known.
+// Readers of several namespaces get one short status for each change, with the namespaces whose rows are known.
 func TestStatusOfSeveralNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -263,7 +250,6 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 	})
 }
 
-// If a list makes no progress, the status "syncing" is sent once and not repeated.
 func TestSyncingOfSeveralNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -279,8 +265,8 @@ func TestSyncingOfSeveralNamespaces(t *testing.T) {
 	})
 }
 
-// During an upgrade, API servers of two versions can send different columns for different namespaces. The program
-// then waits before it lists a namespace again. Rows are never reported as live with the columns of another version.
+// During an upgrade, API servers can send different columns for different namespaces. Rows are never live with the
+// columns of another version.
 func TestNamespacesWithDifferentColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -293,7 +279,8 @@ func TestNamespacesWithDifferentColumns(t *testing.T) {
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 				response, err := next.RoundTrip(r)
-				// Alter at most 500 responses. Otherwise, the test would never end if the program did not wait between lists.
+				// Alter at most 500 responses, so that the test ends even if the program does not wait between
+				// lists.
 				if err == nil && strings.Contains(r.URL.Path, "/b/pods") && answers.Add(1) < 500 {
 					response.Body = newerServerBody{response.Body}
 				}
@@ -316,7 +303,6 @@ func TestNamespacesWithDifferentColumns(t *testing.T) {
 	})
 }
 
-// newerServerBody is a response body of a newer API server. It renames the status column.
 type newerServerBody struct{ io.ReadCloser }
 
 func (n newerServerBody) Read(text []byte) (int, error) {
@@ -325,8 +311,7 @@ func (n newerServerBody) Read(text []byte) (int, error) {
 	return read, err
 }
 
-// After a permission is revoked, the rows disappear for all readers, even if the removal causes more changes than the
-// history can retain.
+// Revoked rows disappear even if the history cannot contain all their changes.
 func TestRevokedRowsExceedHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -350,8 +335,8 @@ func TestRevokedRowsExceedHistory(t *testing.T) {
 	})
 }
 
-// A reader of one namespace gets no message if other namespaces are created or deleted. If a permission is revoked,
-// all readers restart from a snapshot, because the history is discarded.
+// Readers of one namespace get no message about others. After a revoked permission, all readers restart from a
+// snapshot.
 func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -381,18 +366,16 @@ func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 	})
 }
 
-// However many namespaces exist, the number of access reviews per second is limited. Rows still disappear within 15 s
-// after their permission is revoked. Three informers (lists and watches) run in the test. Both guarantees also apply
-// if the API server reports the program's RBAC rules only incompletely.
-//
+// The rate of access reviews is limited, but rows disappear within 15 s after a revocation. The test runs three
+// informers.
 // Invariant: I20.
 func TestReviewRateIsLimited(t *testing.T) {
 	for name, test := range map[string]struct {
 		incomplete bool
 		perSecond  int
 	}{
-		// Each permitted namespace is reviewed every 10 s, each denied one every 30 s. 200 permitted namespaces cause
-		// 20 reviews per second. 200 denied namespaces cause 7 reviews per second for each of the three informers.
+		// 200 permitted namespaces, reviewed every 10 s, cause 20 reviews per second. 200 denied ones, reviewed
+		// every 30 s, cause 7 for each of three informers.
 		"rules":   {false, 45},
 		"reviews": {true, 85}, // Each informer reviews separately: 3 times 20 plus 3 times 7.
 	} {
@@ -451,9 +434,7 @@ func TestReviewRateIsLimited(t *testing.T) {
 	}
 }
 
-// A new permission takes effect within a minute for each watched resource, even among 500 namespaces that the program
-// is not permitted to list.
-//
+// A new permission takes effect within a minute, even among 500 forbidden namespaces.
 // Invariant: I20.
 func TestNewPermissionAmongManyNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -28,8 +28,6 @@ func database(password string) apitest.Item {
 	}
 }
 
-// serveDatabases starts a Cluster with redaction rules. Its API server serves the custom resource databases and its
-// definition.
 func serveDatabases(t *testing.T, log *slog.Logger, rules ...string) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -68,10 +66,8 @@ func define(server *apitest.Server, password, phase string) {
 	})
 }
 
-// A value that matches a redaction rule is masked in every view, also in cells and patches. When the value changes,
-// the mask shows the number of changes. When a column gets another JSONPath, the next watch masks the cells
-// accordingly.
-//
+// Values are masked in every view, also in cells and patches. When a column gets another JSONPath, the next watch
+// masks its cells.
 // Invariant: I15.
 func TestRedactionRulesMaskEveryView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -189,9 +185,7 @@ func TestMaskedFieldsCannotBeSelected(t *testing.T) {
 	})
 }
 
-// The program logs one warning for a redaction rule of a resource that the API server does not serve, because its
-// name may be misspelled.
-//
+// One warning is logged for a rule of an unserved resource, because its name may be misspelled.
 // Invariant: I15.
 func TestUnservedRuleIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

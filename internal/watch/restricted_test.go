@@ -29,7 +29,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// restrictedViewers returns viewers, by name, that may see the object a/p, but not all objects of its resource.
+// restrictedViewers may see the object a/p, but not all objects of its resource.
 func restrictedViewers() map[string]watch.Viewer {
 	const events = "core/v1/events"
 	return map[string]watch.Viewer{
@@ -44,8 +44,6 @@ func restrictedViewers() map[string]watch.Viewer {
 	}
 }
 
-// hiddenFixture is a cluster for tests in which restricted viewers may see one object of a resource, but not the
-// others.
 type hiddenFixture struct {
 	server  *apitest.Server
 	cluster *watch.Cluster
@@ -110,8 +108,7 @@ func (h *hiddenFixture) item(namespace, name, state, app string) apitest.Item {
 	return item
 }
 
-// transcript records all messages that a subscription receives, with their times. It replaces each cursor by a
-// number, in the order in which the cursors first occur.
+// transcript records the messages of a subscription with their times. It numbers cursors in order of occurrence.
 type transcript struct {
 	t       *testing.T
 	cursors []string
@@ -149,7 +146,6 @@ func (r *transcript) record(at time.Duration, message []byte) {
 // Invariant: S24. A restricted reader (which may not see all objects) receives the same messages at the same times,
 // whether or not hidden objects change. This applies to each view, with and without pauses between messages, and also
 // after a resubscription.
-//
 // Invariant: I18.
 func TestHiddenChangesAreInvisible(t *testing.T) {
 	views := []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Changes, stream.Object}
@@ -183,9 +179,8 @@ func firstDifference(text, other string) string {
 	return strings.Join(lines[max(0, at-2):min(len(lines), at+3)], "\n")
 }
 
-// transcribe subscribes to a view several times, and records the messages for longer than the maximum age of the
-// history. It resumes from several cursors: at once, after a visible change, and after only hidden changes. Two
-// further cursors cannot be resumed: one is too old, and one has an offset that is no longer in the history.
+// transcribe records a view for longer than the maximum age of the history. It resumes at once, after a visible
+// change, and after hidden changes. Two further cursors are too old to resume.
 func transcribe(
 	t *testing.T, name string, viewer watch.Viewer, view stream.View, every time.Duration, busy bool,
 ) string {
@@ -197,12 +192,12 @@ func transcribe(
 		q.Namespaces, q.Name = []string{"a"}, "p"
 	}
 	if name == "user, name" && (view == stream.Rows || view == stream.Table || view == stream.Windowed) {
-		return "" // These views accept no name.
+		return ""
 	}
 	r := &transcript{t: t}
 	began := time.Now()
 	ended := make(chan struct{})
-	go func() { // Every 20 s, make two visible changes in quick succession, with hidden changes around them.
+	go func() { // Every 20 s, make two visible changes with hidden changes around them.
 		defer close(ended)
 		for n := range 3 * 60 * 4 {
 			// In this period, a digest (a hash of the rows) is due during a pause between messages.
@@ -268,9 +263,8 @@ func transcribe(
 	return maskVersions(text)
 }
 
-// maskVersions removes resourceVersions from text, and the digests (hashes) that are computed from them. They differ
-// if hidden objects were written, because all objects share one counter of versions. Each visible change reveals its
-// resourceVersion, which cannot be avoided.
+// maskVersions removes resourceVersions and the digests (hashes) of them. They reveal hidden writes, because all
+// objects share one version counter. This cannot be avoided.
 func maskVersions(text string) string {
 	const patched = `"path":"/metadata/resourceVersion","value":"`
 	for _, part := range []string{`"resourceVersion":"`, `"rv":"`, `"digest":"`, patched} {
@@ -284,7 +278,6 @@ func maskVersions(text string) string {
 	return oldVersion.ReplaceAllString(text, `"$1":""`)
 }
 
-// notResumed is the reason in each reset message after a restricted reader's cursor could not be resumed.
 const notResumed = "you are not allowed to see all objects of this resource, so a cursor is valid for at most " +
 	"one minute"
 
@@ -343,7 +336,7 @@ func (h *hiddenFixture) wantResumes(c *client, name string) {
 	advance(time.Second)
 	c.wantConnect("after an add", "state events add")
 
-	for range 5 { // Each connection renews the cursor, even if it lasts less than a minute.
+	for range 5 { // Each connection renews the cursor, also a connection of less than a minute.
 		advance(20 * time.Second)
 		if got := c.connect(16 * time.Second); strings.Contains(got, "reset") {
 			c.t.Errorf("after nothing, again, it receives %q", got)
@@ -402,8 +395,8 @@ func TestRestrictedResetsAreEqual(t *testing.T) {
 	}
 }
 
-// While a namespace is not watched, its changes are missed. Afterwards, a restricted reader (which may not see all
-// objects) can resume the view Rows. It cannot resume the view Changes, which must send every change.
+// Changes of an unwatched namespace are missed. The view Rows can resume afterwards, but not Changes, which must
+// send every change.
 func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 	for view, want := range map[stream.View]string{
 		stream.Changes: "reset state snapshot", stream.Rows: "state events delete",
@@ -424,7 +417,6 @@ func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 	}
 }
 
-// client is a test client that connects repeatedly. Each time, it resumes from its last cursor.
 type client struct {
 	t      *testing.T
 	access *watch.Access
@@ -440,8 +432,6 @@ func (c *client) wantConnect(when, want string) {
 	}
 }
 
-// connect subscribes for the given duration. It returns the types of the received messages, and the operations of
-// their events.
 func (c *client) connect(duration time.Duration) string {
 	c.t.Helper()
 	sub, err := c.access.Subscribe(c.t.Context(), c.query, c.view, c.cursor)
@@ -481,10 +471,11 @@ func (c *client) connect(duration time.Duration) string {
 	}
 }
 
+// Hidden objects change in half of 200 rounds. A comparison of two responses guesses right only as often as by
+// chance.
 // Invariant: S24. Repeated requests of a restricted reader (which may not see all objects) do not reveal whether
 // hidden objects changed between them. In the test, they change in half of 200 rounds. A client that compares two
 // responses guesses right only as often as by chance.
-//
 // Invariant: I18.
 func TestPollingRevealsNoHiddenChange(t *testing.T) {
 	const rounds = 200

@@ -18,7 +18,6 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// reads returns all kinds of reads except subscriptions, by name.
 func reads() map[string]func(ctx context.Context, access *watch.Access) error {
 	snapshot := func(q query.Query) func(context.Context, *watch.Access) error {
 		return func(ctx context.Context, access *watch.Access) error {
@@ -77,9 +76,7 @@ func revokedWithin(t *testing.T, g *watch.Revalidation, duration time.Duration) 
 	return g.Revoked(ctx), time.Since(began)
 }
 
-// If a permission is revoked for all or for some namespaces, each response that depends on it detects this within 15
-// s. The same applies if access reviews fail, and if the permission was checked some time before the read.
-//
+// Each response detects within 15 s that a permission was revoked, or that reviews fail.
 // Invariant: I18.
 func TestRevalidationDetectsRevocation(t *testing.T) {
 	for name, read := range reads() {
@@ -109,7 +106,7 @@ func TestRevalidationDetectsRevocation(t *testing.T) {
 					revoke(server)
 					began := time.Now()
 					if strings.HasPrefix(how, "lost") {
-						advance(9 * time.Second) // Decisions are cached for 10 s.
+						advance(9 * time.Second) // Access decisions are cached for 10 s.
 					}
 					permitted := how == "lost in others" && (name == "a namespace" || strings.HasPrefix(name, "an object"))
 					revoked, _ := revokedWithin(t, revalidationOf(t, access, read), time.Minute)
@@ -122,9 +119,7 @@ func TestRevalidationDetectsRevocation(t *testing.T) {
 	}
 }
 
-// A response continues while the user has one permission that suffices for it. It is not affected by new permissions,
-// or by revoked permissions of other users. In the first second, no access reviews are requested.
-//
+// A response continues while one sufficient permission remains. There are no access reviews in its first second.
 // Invariant: I18.
 func TestRevalidationContinuesWithPermission(t *testing.T) {
 	for name, read := range reads() {
@@ -163,9 +158,6 @@ func TestRevalidationContinuesWithPermission(t *testing.T) {
 	}
 }
 
-// Viewers who read with the program's own permissions lose access when the program loses a permission. The resource
-// stays watched only until the response has been sent.
-//
 // Invariant: I18.
 func TestRevalidationOfProgramPermissions(t *testing.T) {
 	for name, watched := range map[string]bool{
@@ -205,9 +197,7 @@ func TestRevalidationOfProgramPermissions(t *testing.T) {
 	}
 }
 
-// A share link can select objects by labels, or by words of their rows. A response with such an object ends when the
-// object no longer matches. It does not end when the object is deleted, or when another object changes.
-//
+// A response ends when its object no longer matches the share link, but not when the object is deleted.
 // Invariant: I18.
 func TestRevalidationOfSharedObject(t *testing.T) {
 	for name, part := range map[string]watch.Part{"labels": {Labels: "app=web"}, "words": {Text: "running"}} {

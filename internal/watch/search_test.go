@@ -13,8 +13,6 @@ import (
 	"glasshouse/internal/watch/resource"
 )
 
-// search returns the objects that a search for text finds. It also returns the ref, state, count and namespaces of
-// each searched resource.
 func search(t *testing.T, cluster *watch.Cluster, text string) (found, searched string) {
 	t.Helper()
 	got, err := cluster.For(watch.Viewer{Program: true}).Search(t.Context(), text, 10, func(a, b *resource.Resource) int {
@@ -69,9 +67,7 @@ func TestSearchStartsNoWatch(t *testing.T) {
 	})
 }
 
-// A search finds only objects that are listed and permitted. For each searched resource, the result contains the
-// state, such as syncing or forbidden, which explains missing objects.
-//
+// The state of each searched resource, such as syncing or forbidden, explains missing objects.
 // Invariant: I22.
 func TestSearchFindsPermittedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -11,9 +11,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// Readers with the same filter share the encoded text of their changes. Readers with different filters do not: each
-// gets only the changes that its own filter matches.
-//
+// Only readers with the same filter share the encoded text of their changes.
 // Invariant: I4.
 func TestSharedBatchesRespectFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// newEstimatedCluster returns a cluster with pods in 30 namespaces, each of which needs its own watch. respond
-// handles the size probes: the requests for the first page of a namespace's list.
+// newEstimatedCluster has pods in 30 namespaces, each with its own watch. The function respond handles size probes:
+// requests for the first page of a list.
 func newEstimatedCluster(
 	t *testing.T, respond func(*http.Request, http.RoundTripper) (*http.Response, error),
 ) *watch.Cluster {
@@ -44,9 +44,8 @@ func newEstimatedCluster(
 	})
 }
 
-// At most 4 size probes (requests for the first page of a list) run at a time. The watch of each namespace starts
-// when its probe has returned. A namespace without a response does not delay the others.
-//
+// At most 4 size probes (requests for the first page of a list) run at a time. A probe without a response delays no
+// other namespace.
 // Invariant: I21.
 func TestNamespacesAreProbedConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -106,10 +105,6 @@ func TestListWithoutEstimateIsCanceled(t *testing.T) {
 	})
 }
 
-// The rows of a permitted namespace stay in memory while the permission for all namespaces is granted and revoked.
-// The program sends a size probe (a request for the first page of a list) to estimate the memory of a list before it
-// loads the list. It needs no probe for objects that are already in memory.
-//
 // Invariant: I21.
 func TestWatchedObjectsNeedNoProbe(t *testing.T) {
 	for _, name := range []string{"before it is listed", "after", "as it was from the beginning"} {

@@ -22,8 +22,6 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// When the program loses the permission for a resource, the rows are removed. The state becomes forbidden and
-// contains the reason. When the permission is granted again, the rows return.
 func TestForbiddenResourceLosesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -46,7 +44,6 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 			t.Errorf("the snapshot is %+v, %v", snapshot, err)
 		}
 
-		// No messages are sent while the resource stays forbidden.
 		<-time.After(10 * time.Minute)
 		r.wantSettle("")
 
@@ -61,9 +58,7 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 	})
 }
 
-// When the credentials of the program expire, it has not lost its permissions: the rows stay, in the state stale.
-// When the credentials are valid again, the rows are updated.
-//
+// Expired credentials are no lost permission: the rows stay, in the state stale.
 // Invariant: I24.
 func TestExpiredCredentialsMakeStale(t *testing.T) {
 	const path, reason = "/api/v1/namespaces/a/pods/p", "The API server does not accept the credentials of this program"
@@ -98,8 +93,6 @@ func TestExpiredCredentialsMakeStale(t *testing.T) {
 	})
 }
 
-// If the API server refuses to reopen a watch, the program lists the resource again. Until that list is complete, the
-// state is stale, however long the list takes.
 func TestStaleDuringReplacementList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -123,7 +116,6 @@ func TestStaleDuringReplacementList(t *testing.T) {
 	})
 }
 
-// slowLists delays the response of each list by 20 s while slow is true.
 func slowLists(slow *atomic.Bool) transport.WrapperFunc {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
@@ -143,7 +135,7 @@ type roundTripperFunc func(*http.Request) (*http.Response, error)
 
 func (f roundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A resource that the program may list but not watch is polled (listed at intervals). Its state is never live.
+// A resource that the program may list but not watch is listed at intervals. Its state is never live.
 func TestUnwatchableResourceIsPolled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -168,8 +160,7 @@ func TestUnwatchableResourceIsPolled(t *testing.T) {
 	})
 }
 
-// When a watch ends, the state becomes stale, even if the list that follows never ends. The test runs 20 times,
-// because the list starts after a random delay.
+// The test runs 20 times, because the list after the watch starts after a random delay.
 func TestRelistIsNotLive(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
@@ -240,8 +231,6 @@ func TestOneNamespaceAllowed(t *testing.T) {
 	})
 }
 
-// When the API server no longer serves a resource, the resource's objects are removed. When it is served again, a new
-// watch starts.
 func TestRemovedResourceIsAbsent(t *testing.T) {
 	const ref = "example.com/v1/widgets"
 	widgets := apitest.Kind{Ref: ref, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`}
@@ -280,8 +269,7 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 	})
 }
 
-// The state is live only while a watch is open. If the watch is interrupted for more than 1 s (gracePeriod), the
-// state is stale since the start of the interruption.
+// An interruption of more than 1 s (gracePeriod) makes the state stale since its start.
 func TestInterruptedWatchIsStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -315,9 +303,8 @@ func TestInterruptedWatchIsStale(t *testing.T) {
 	})
 }
 
-// While the API server is down for 6 hours, the state stays stale. The program reconnects within 15 s after the API
-// server is back, and resumes its watch without a new list. Clients resume from their old cursors.
-//
+// After an outage of 6 hours, the program reconnects within 15 s and resumes its watch. Clients resume from old
+// cursors.
 // Invariant: I24.
 func TestLongOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -358,9 +345,8 @@ func TestLongOutage(t *testing.T) {
 	})
 }
 
-// A watch request can get no response, for example because a backend of the API server hangs. The program cancels the
-// request and lists the missed changes. The state then becomes live.
-//
+// A watch without a response, for example because a backend hangs, is canceled. A list then finds the missed
+// changes.
 // Invariant: I25.
 func TestUnansweredWatchIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -374,7 +360,7 @@ func TestUnansweredWatchIsCanceled(t *testing.T) {
 			r.next()
 		}
 		advance(30 * time.Second)
-		server.FailPath("/api/v1/pods", 0, "") // From now on, requests get responses again.
+		server.FailPath("/api/v1/pods", 0, "")
 		server.Set(pods, pod("a", "p", "Failed"))
 		for began := time.Now(); r.state != "live"; {
 			if r.next(); time.Since(began) > 3*time.Minute {
@@ -386,9 +372,8 @@ func TestUnansweredWatchIsCanceled(t *testing.T) {
 	})
 }
 
-// An API server that no longer has the missed changes accepts the watch, and then sends an error event. The state
-// stays stale until a new list was read.
-//
+// An API server without the missed changes accepts the watch, and then sends an error event. The state stays stale
+// until the next list.
 // Invariant: I24.
 func TestStaleUntilRelisted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -420,9 +405,7 @@ func TestStaleUntilRelisted(t *testing.T) {
 	})
 }
 
-// The first watch ends. Later watches open, but none of them can continue after the last change of the first one. The
-// state is then stale since the end of the first watch.
-//
+// If later watches cannot continue after the last change, the state is stale since the end of the first watch.
 // Invariant: I24.
 func TestStaleSinceLastContinuedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -522,8 +505,6 @@ func TestStalledStreamingListIsReplaced(t *testing.T) {
 		r.settle()
 		r.wantRows("a/p=Running")
 
-		// After a streaming list (a watch that first sends all objects) has stalled, the program does not try another
-		// one. It sends a plain list request instead.
 		streams := len(server.Requests("sendInitialEvents"))
 		server.ChangeWhileDown(pods, func() { server.Set(pods, pod("a", "p", "Failed")) })
 		<-time.After(20 * time.Second)
@@ -535,8 +516,7 @@ func TestStalledStreamingListIsReplaced(t *testing.T) {
 	})
 }
 
-// A streaming list that fails before its end is reported to readers, although client-go would retry it silently. When
-// streaming lists work again, the program uses them again.
+// Readers get the failure of a streaming list, although client-go would retry it silently.
 func TestFailedStreamingListIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -591,9 +571,7 @@ func TestSyncingSendsCount(t *testing.T) {
 	})
 }
 
-// During a long list, readers get the total number of objects if the API server reports it. The program requests the
-// total once, and only if the list takes long. A total that proves too low is no longer sent.
-//
+// During a long list, readers get the total number of objects. A total that proves too low is no longer sent.
 // Invariant: I38.
 func TestSyncingSendsTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -679,7 +657,7 @@ func TestPolled(t *testing.T) {
 	})
 }
 
-// If an API server sends a list in pages although no limit was requested, all pages are read.
+// An API server can send a list in pages although no limit was requested.
 func TestPolledListInPages(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -696,8 +674,8 @@ func TestPolledListInPages(t *testing.T) {
 	})
 }
 
-// A date column without a known JSONPath shows an age in its cells, such as "33h". The date is then computed from the
-// age. If the next list results in the same dates, no change is sent.
+// A date column without a known JSONPath has an age, such as "33h", from which the date is computed. Equal dates of
+// the next list are no change.
 func TestComputedDates(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -723,7 +701,7 @@ func TestComputedDates(t *testing.T) {
 	})
 }
 
-// Objects without a resourceVersion are compared by content: an update is sent only if the content has changed.
+// Objects without a resourceVersion are compared by content.
 func TestNoResourceVersion(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -751,7 +729,7 @@ func TestNoResourceVersion(t *testing.T) {
 	})
 }
 
-// If an API server cannot print Tables, the columns are Name and Age from the beginning.
+// If an API server cannot print Tables, the columns are Name and Age.
 func TestPlainObjects(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -769,9 +747,7 @@ func TestPlainObjects(t *testing.T) {
 	})
 }
 
-// A watch without readers ends after Options.Linger. The next reader gets a new informer (list and watch), which
-// cannot resume cursors of the old one.
-//
+// A watch without readers ends after Options.Linger. The next informer cannot resume older cursors.
 // Invariant: I21.
 func TestLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -823,8 +799,7 @@ func TestLinger(t *testing.T) {
 	})
 }
 
-// If a response has status 200 but is not a list, for example because it is from a gateway, it does not count as an
-// empty list.
+// A response with status 200 that is not a list, for example from a gateway, does not count as an empty list.
 func TestResponseThatIsNoList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

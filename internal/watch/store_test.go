@@ -13,8 +13,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// awaitReader waits until another goroutine is blocked because it needs the read lock of a journal (the rows and
-// changes of an informer).
+// awaitReader waits until another goroutine is blocked by a read lock.
 func awaitReader() {
 	for stacks := make([]byte, 1<<20); ; runtime.Gosched() {
 		if n := runtime.Stack(stacks, true); bytes.Contains(stacks[:n], []byte("SemacquireRWMutexR")) {
@@ -23,9 +22,7 @@ func awaitReader() {
 	}
 }
 
-// After a lost permission, the rows are removed. A read during the removal returns the state forbidden, without rows.
-// It returns neither the old rows nor an empty list as live.
-//
+// A read during the removal of rows returns the state forbidden, without rows.
 // Invariant: I6. While rows are being removed, readers do not learn that they exist or that they were deleted. During
 // a reset only its reason is sent, even between two chunks. A message that failed midway is no base for the next. A
 // text whose encoding panics is not used, and neither is a ranking.
@@ -50,8 +47,7 @@ func TestReadWhileRowsAreDeleted(t *testing.T) {
 	}
 }
 
-// startRead starts to read in the given way, such as "snapshot". The returned function returns the message after the
-// state message. For "snapshot", it makes a message from a Snapshot.
+// startRead starts a read, such as "snapshot". The returned function returns the message after the state message.
 func startRead(t *testing.T, cluster *watch.Cluster, kind string) func() message {
 	t.Helper()
 	if kind == "snapshot" {
@@ -86,9 +82,7 @@ func startRead(t *testing.T, cluster *watch.Cluster, kind string) func() message
 	}
 }
 
-// A snapshot that is read while the rows of one namespace are removed reports that it covers only the other
-// namespaces.
-//
+// The snapshot reports that it covers only the other namespaces.
 // Invariant: I6.
 func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -116,9 +110,7 @@ func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 	})
 }
 
-// After the loss of a permission, readers can be reset before the rows are removed. They wait until the rows are
-// removed, and then get an empty snapshot.
-//
+// Readers that are reset before rows are removed wait for the removal, and then get an empty snapshot.
 // Invariant: I6.
 func TestResetBeforeRowsAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

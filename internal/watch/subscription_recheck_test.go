@@ -22,8 +22,6 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// openAs opens a subscription with the given view. If the view is a window (a range of sorted rows), it starts at the
-// first row.
 func openAs(t *testing.T, access *watch.Access, q query.Query, view stream.View) *watch.Subscription {
 	t.Helper()
 	if view == stream.Windowed {
@@ -41,7 +39,6 @@ func openAs(t *testing.T, access *watch.Access, q query.Query, view stream.View)
 	return sub
 }
 
-// awaitText reads messages until one contains text, and returns the elapsed time.
 func awaitText(t *testing.T, sub *watch.Subscription, text string) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -60,8 +57,7 @@ func awaitText(t *testing.T, sub *watch.Subscription, text string) time.Duration
 	return 0
 }
 
-// Permissions are rechecked every 10 s, even while objects change constantly that the viewer is not allowed to see.
-//
+// Permissions are rechecked every 10 s, even while hidden objects change constantly.
 // Invariant: I18.
 func TestPermissionsAreRecheckedInTime(t *testing.T) {
 	for _, busy := range []bool{false, true} {
@@ -88,9 +84,7 @@ func TestPermissionsAreRecheckedInTime(t *testing.T) {
 	}
 }
 
-// A permission is revoked, but the cached decision still allows access. A reader that starts then loses access within
-// 15 s.
-//
+// A reader that starts with a cached decision loses access within 15 s.
 // Invariant: I18.
 func TestPermissionRevokedBeforeRead(t *testing.T) {
 	for name, read := range map[string]func(*testing.T, *watch.Access){
@@ -135,9 +129,8 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 	}
 }
 
-// A message stays valid as long as its viewer has the permission, however long it takes to send the message. After
-// the permission is revoked, or the readers are reset, the message becomes invalid within 15 s.
-//
+// A message becomes invalid within 15 s after its permission is revoked or the readers are reset, however slowly it
+// is sent.
 // Invariant: I44.
 func TestMessageStaysValidWithPermission(t *testing.T) {
 	for name, revoke := range map[string]func(*apitest.Server, *watch.Cluster){
@@ -173,9 +166,7 @@ func TestMessageStaysValidWithPermission(t *testing.T) {
 	}
 }
 
-// A reader that did not receive all of a message gets a reset, because later patches would not fit its data. This is
-// true even if its permissions have not changed.
-//
+// A reader that missed a part of a message gets a reset, because later patches would not fit its data.
 // Invariant: I6.
 func TestIncompleteMessageCausesReset(t *testing.T) {
 	for _, outage := range []time.Duration{0, 12 * time.Second} {
@@ -219,9 +210,7 @@ func TestIncompleteMessageCausesReset(t *testing.T) {
 	}
 }
 
-// A window waits for the lock of its ranking (the sorted rows). Changes that occur meanwhile are sent later. They are
-// not lost if a permission recheck is due during the wait, or if the context of Next ends.
-//
+// Changes are not lost while a window (a range of sorted rows) waits for the lock of its sorted list.
 // Invariant: I10.
 func TestWindowWaitsForRankingLock(t *testing.T) {
 	for name, viewer := range map[string]watch.Viewer{"a user": user("all"), "the program": {Program: true}} {
@@ -250,8 +239,8 @@ func TestWindowWaitsForRankingLock(t *testing.T) {
 	}
 }
 
-// If the context of Next ends while a digest (a hash over the rows) is being computed, a later call of Next returns
-// the digest.
+// If the context of Next ends during the computation of a digest (a hash of all rows), a later call returns the
+// digest.
 func TestDigestSurvivesItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster, _ := newGuardedCluster(t)
@@ -272,9 +261,7 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 	})
 }
 
-// When a resource is removed from the API server and served again, a user gets the same states as the program does.
-// Neither subscription ends.
-//
+// A user gets the same states as the program, and neither subscription ends.
 // Invariant: I18.
 func TestRemovedResourceOfUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -301,9 +288,6 @@ func TestRemovedResourceOfUser(t *testing.T) {
 	})
 }
 
-// If all objects of a resource exceed the memory budget, a user still sees the small part that is permitted. The
-// query need not name the namespaces.
-//
 // Invariant: I18.
 func TestUserSeesPermittedPartOfOversizedResource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -326,8 +310,7 @@ func TestUserSeesPermittedPartOfOversizedResource(t *testing.T) {
 	})
 }
 
-// A query for all namespaces does not fail because of a deleted namespace that is still in the list of namespaces. A
-// query that names the deleted namespace fails.
+// A deleted namespace that is still listed fails only queries that name it.
 func TestUnnamedNamespaceCausesNoError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -348,8 +331,7 @@ func TestUnnamedNamespaceCausesNoError(t *testing.T) {
 	})
 }
 
-// If access reviews get no response, the state is no longer live after 20 s, even with 300 namespaces to review.
-//
+// If access reviews get no response, the state is not live after 20 s, even with 300 namespaces.
 // Invariant: I18.
 func TestStaleWhileReviewsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -375,9 +357,8 @@ func TestStaleWhileReviewsHang(t *testing.T) {
 	})
 }
 
-// While access reviews get no response, the list of resources contains no counts and states, and the watch status is
-// empty. A search reports that it could not search. Each response takes at most 3 s.
-//
+// Without responses to access reviews, there are no counts, states and watch status. Each response takes at most 3
+// s.
 // Invariant: I18.
 func TestResourcesWhileReviewsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -438,9 +419,8 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 	})
 }
 
-// If the program is not permitted to list namespaces, a user sees the permitted objects in the kubeconfig's
-// namespace. If the list of namespaces fails for another reason, the error is Unavailable, not Forbidden.
-//
+// If the program cannot list namespaces, a user sees the kubeconfig's namespace. If the list fails for another
+// reason, the error is Unavailable.
 // Invariant: I18.
 func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 	start := func(t *testing.T, defaultNamespace string) (*apitest.Server, *watch.Access) {

@@ -47,9 +47,8 @@ func TestRowsView(t *testing.T) {
 	})
 }
 
-// A change that leaves managedFields unchanged usually has no author, because any manager can have made it. The
-// exception: the newest entry owns the changed fields, and its time is that of the change, in whole seconds. Then its
-// manager is the author.
+// A change without new managedFields has no author, because any manager can have made it. Only if the newest entry
+// owns the fields and has the second of the change, its manager is the author.
 func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -72,7 +71,7 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 		if got := by(); got != "" {
 			t.Errorf("a change that no manager made has the author %q", got)
 		}
-		for _, status := range []string{"Running", "Failed"} { // Two changes within one second.
+		for _, status := range []string{"Running", "Failed"} {
 			set(status, "2000-01-01T00:00:15Z")
 			if got := by(); got != "kubelet" {
 				t.Errorf("%s has the author %q, want kubelet", status, got)
@@ -81,7 +80,6 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 	})
 }
 
-// If an object stops matching the filter, this is sent as a delete. If it starts matching, this is sent as an add.
 func TestFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -109,7 +107,6 @@ func TestFilters(t *testing.T) {
 		web.wantRows("a/q=Failed")
 		words.wantRows("a/p=Running")
 
-		// All filters share one list and watch.
 		if got := server.Requests("/pods?"); len(got) != 1 {
 			t.Errorf("upstream requests are %s, want one", got)
 		}
@@ -127,8 +124,8 @@ func TestFieldSelectorsAreSentUpstream(t *testing.T) {
 	})
 }
 
-// An informer with a field selector runs for Options.Linger after its last reader has left, like any other informer.
-// At most 20 of them exist. To make room, the one that has had no readers for the longest time ends.
+// An informer with a field selector runs for Options.Linger after its last reader. At most 20 exist; the longest
+// unused one ends first.
 func TestFieldSelectorsLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -161,9 +158,7 @@ func TestFieldSelectorsLinger(t *testing.T) {
 	})
 }
 
-// The number of field selectors for one user, for one share link, and for all share links together is limited, so
-// that other viewers can use some. A viewer can use the same field selector any number of times.
-//
+// Field selectors are limited for one user, for one share link, and for all share links together.
 // Invariant: I30.
 func TestFieldSelectorsPerViewerAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -210,7 +205,6 @@ func TestFieldSelectorsPerViewerAreLimited(t *testing.T) {
 	})
 }
 
-// An invalid field selector is reported as invalid even if namespaces are watched one by one.
 func TestInvalidFieldSelectorInNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -222,8 +216,7 @@ func TestInvalidFieldSelectorInNamespace(t *testing.T) {
 	})
 }
 
-// A field selector is reported as invalid only if the API server rejects it. If the API server is unavailable, the
-// state is failed.
+// If the API server is unavailable, the field selector is not reported as invalid.
 func TestInvalidFieldSelectors(t *testing.T) {
 	for _, code := range []int{
 		http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, 0,
@@ -247,8 +240,7 @@ func TestInvalidFieldSelectors(t *testing.T) {
 	}
 }
 
-// An object that is deleted and created again under the same name is a different object: readers get a delete and an
-// add.
+// An object that is created again under the same name is a different one: readers get a delete and an add.
 func TestUIDChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -271,7 +263,6 @@ func TestUIDChange(t *testing.T) {
 	})
 }
 
-// A reader that resumes gets exactly the changes that it missed, combined into one for each object.
 func TestResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -327,7 +318,7 @@ func TestInvalidCursorsCauseReset(t *testing.T) {
 	})
 }
 
-// A reader that was disconnected for longer than the history reaches back (5 minutes) is reset.
+// The history reaches back 5 minutes.
 func TestResumeBeyondHistoryCausesReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -348,8 +339,7 @@ func TestResumeBeyondHistoryCausesReset(t *testing.T) {
 	})
 }
 
-// A watch that cannot be resumed after an interruption is replaced by a new list. Readers get only the differences to
-// the previous list.
+// If a watch cannot be resumed, a new list replaces it. Readers get only the differences.
 func TestRelist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -382,8 +372,6 @@ func TestEmptyRelistSendsNoReset(t *testing.T) {
 	})
 }
 
-// When the columns of a resource change, connected readers and readers that resume get a reset and a new snapshot. No
-// row is sent with columns that do not fit.
 func TestChangedColumnsCauseSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -438,8 +426,8 @@ func TestSnapshotInParts(t *testing.T) {
 	})
 }
 
-// A subscription without changes sends a heartbeat every 15 s. Its cursor advances even if the filter drops all
-// changes. In this test, a digest (a hash of the rows) is due between the second and the third heartbeat.
+// A heartbeat is sent every 15 s without changes. A digest (a hash of the rows) is due between the second and the
+// third one.
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -666,7 +654,7 @@ func TestEndOfCluster(t *testing.T) {
 	_, err := r.sub.Next(t.Context())
 	if err == nil {
 		// A digest (a hash of the rows) is due before the error, because the real clock is years ahead of the fake
-		// one that was used so far.
+		// one.
 		_, err = r.sub.Next(t.Context())
 	}
 	if !errors.Is(err, stream.ErrClosed) {
@@ -674,8 +662,6 @@ func TestEndOfCluster(t *testing.T) {
 	}
 }
 
-// Readers that start shortly after each other share one list. If the history no longer contains the changes since
-// that list, a new reader gets a new list and no reset.
 func TestSharedListBeyondHistoryIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

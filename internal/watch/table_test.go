@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// The views Table and Rows send the same rows, whatever the cells contain. A long table is sent in several messages.
+// A long table is sent in several messages.
 func TestTableViewEqualsRowsView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -99,9 +99,7 @@ func snapshotOf(t *testing.T, cluster *watch.Cluster, view stream.View) (rows []
 	}
 }
 
-// If an object's creation time is ahead of the API server's clock, the API server prints the age "<invalid>". Readers
-// still get the creation time.
-//
+// The API server prints the age "<invalid>" for a creation time ahead of its clock. Readers still get the time.
 // Invariant: I25.
 func TestAgeOfFutureCreation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -121,9 +119,7 @@ func TestAgeOfFutureCreation(t *testing.T) {
 	})
 }
 
-// A column Age that a CRD defines is sent unchanged, because it can mean something other than the time since
-// creation.
-//
+// A column Age of a CRD is sent unchanged, because it can mean something other than the time since creation.
 // Invariant: I25.
 func TestCustomAgeColumn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

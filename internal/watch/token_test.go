@@ -20,8 +20,7 @@ import (
 
 const token = "a.secret.token"
 
-// A token is accepted only if the API server confirms the user and, if audiences are requested, one of the audiences.
-//
+// A token is accepted only if the API server confirms the user and one of the requested audiences.
 // Invariant: I29.
 func TestReviewToken(t *testing.T) {
 	anna := authentication.UserInfo{
@@ -102,9 +101,7 @@ func TestReviewToken(t *testing.T) {
 	}
 }
 
-// If a token review fails, the login fails. The Problem contains no internal names, and the error never contains the
-// token.
-//
+// The Problem contains no internal names, and the error never contains the token.
 // Invariant: I29.
 func TestFailedTokenReview(t *testing.T) {
 	for name, broken := range map[string]func(*apitest.Server){
@@ -157,7 +154,7 @@ func TestFailedTokenReview(t *testing.T) {
 	}
 }
 
-// Two users are equal only if all their fields are equal. The order of groups does not matter.
+// The order of groups does not matter.
 func TestSameUser(t *testing.T) {
 	anna := authz.User{Name: "anna", UID: "7", Groups: []string{"a", "b"}, Extra: map[string][]string{"x": {"1", "2"}}}
 	if !anna.Same(&authz.User{

@@ -11,9 +11,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// A subscription with Query.Watched reads only from a watch that already runs. It neither starts nor prolongs a
-// watch, and ends with it.
-//
+// A subscription with Query.Watched uses a running watch. It neither starts nor prolongs one, and ends with it.
 // Invariant: I43.
 func TestWatchedQueryStartsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -51,15 +49,13 @@ func TestWatchedQueryStartsNoWatch(t *testing.T) {
 	})
 }
 
-// If namespaces are watched one by one, a subscription with Query.Watched does not start the watch of its namespace.
-//
 // Invariant: I43.
 func TestWatchedQueryRequestsNoNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
-		// Without the permission to list namespaces, the program watches only the namespaces that queries name.
+		// Without the permission to list namespaces, only the namespaces that queries name are watched.
 		server.Revoke("core/v1/namespaces", "")
 		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}}, "")
 		r.settle()

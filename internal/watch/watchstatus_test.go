@@ -14,9 +14,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// The watch status lists everything that is watched, in order, with the number of readers. Reading the watch status
-// does not prolong a watch.
-//
+// Reading the watch status does not prolong a watch.
 // Invariant: I23. The watch status counts what happened and what is kept.
 func TestWatchStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -61,7 +59,7 @@ func TestWatchStatus(t *testing.T) {
 		}
 		server.Refuse(pods, "", http.StatusForbidden, "you may not")
 		first.settle()
-		// The program now watches namespaces, to check its permission for pods in each of them.
+		// Namespaces are now watched too, to check the permission for pods in each of them.
 		want("core/v1/namespaces : live, 2 read by 0, changes: false", pods+" : forbidden, 0 read by 1, changes: false")
 		if c := access.WatchStatus(t.Context()).Entries[1]; !strings.HasSuffix(c.Reason, "you may not") {
 			t.Errorf("the reason is %q", c.Reason)
@@ -69,9 +67,7 @@ func TestWatchStatus(t *testing.T) {
 	})
 }
 
-// The watch status counts lists, ended watches, interruptions and reset readers. The counts stay when a feed (list
-// and watch) ends.
-//
+// The counts stay when a feed (list and watch) ends.
 // Invariant: I23.
 func TestWatchStatusCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -121,7 +117,6 @@ func TestWatchStatusCounts(t *testing.T) {
 	})
 }
 
-// If the watches of several namespaces are interrupted, InterruptedSince is the start of the first interruption.
 func TestInterruptedSinceFirstInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -41,7 +41,7 @@ func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	for n := range items {
 		items[n] = benchPod(n, n%40)
 	}
-	// Create the objects before the watch starts. Otherwise, the watch would send each of them.
+	// Create the objects before the watch starts, which would otherwise send each of them.
 	server.ChangeWhileDown(pods, func() { server.Set(pods, items...) })
 	cluster, err := watch.New(server.Config,
 		watch.Options{Linger: time.Hour, Ring: informer.Ring{Bytes: 16 << 20}, Log: slog.New(slog.DiscardHandler)})
@@ -67,7 +67,6 @@ func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	}
 }
 
-// openView subscribes to all rows (sort "rows") or to a window with another sort, and reads the complete snapshot.
 func openView(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Subscription {
 	b.Helper()
 	q, view, first := query.Query{Resource: pods, Text: text}, stream.Rows, []byte(`"last":true`)
@@ -86,9 +85,8 @@ func openView(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Su
 	return sub
 }
 
-// windowOffset returns the offset of the window for BenchmarkOneChange. In the sort order by name, the window
-// contains the row that changes. In the sort order by restarts, the row moves from one side of the window to the
-// other.
+// windowOffset returns the offset for BenchmarkOneChange. By name, the window contains the changed row; by
+// restarts, the row moves across the window.
 func windowOffset(sort string) int {
 	if sort == "name" {
 		return 61_900
@@ -109,8 +107,8 @@ func readUntilPart(b *testing.B, sub *watch.Subscription, part []byte) {
 	}
 }
 
-// BenchmarkFirstView measures how long a new reader waits for its snapshot: of all rows, or of a window whose ranking
-// (sorted rows) does not exist yet. It also reports the memory of the ranking for each row.
+// BenchmarkFirstView measures the wait for a snapshot of all rows, or of a window without an existing ranking
+// (sorted rows). It also reports the memory of the ranking for each row.
 func BenchmarkFirstView(b *testing.B) {
 	_, cluster := newBenchCluster(b)
 	for _, test := range []struct{ name, sort, text string }{
@@ -143,8 +141,7 @@ func BenchmarkFirstView(b *testing.B) {
 	})
 }
 
-// BenchmarkFirstRows measures a snapshot of the first 100 of benchRows rows, which the HTML of a page contains. It
-// compares this with a snapshot of all rows.
+// BenchmarkFirstRows measures a snapshot of the 100 rows in the HTML of a page, and of all rows.
 func BenchmarkFirstRows(b *testing.B) {
 	_, cluster := newBenchCluster(b)
 	for _, test := range []struct{ name, sort, text string }{
@@ -169,8 +166,7 @@ func BenchmarkFirstRows(b *testing.B) {
 	}
 }
 
-// processorTime returns the processor time that the process has used. Elapsed time would not show the cost of a
-// change, because a reader pauses after a late message.
+// processorTime measures the cost of a change. Elapsed time would include a reader's pauses after late messages.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
@@ -180,8 +176,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkOneChange measures one change among benchRows rows, from the journal (the list of changes) to the message.
-// In the sort order by name, the changed row stays where it is. In the order by restarts, it moves to the other end.
+// BenchmarkOneChange measures one change from the journal (the list of changes) to the message. By name, the row
+// stays in place; by restarts, it moves to the other end.
 func BenchmarkOneChange(b *testing.B) {
 	server, cluster := newBenchCluster(b)
 	const n = benchRows / 3

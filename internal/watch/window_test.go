@@ -21,8 +21,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// windowClient is a test client for a window (a range of sorted rows). It applies each message to its rows, as a web
-// page does. The test fails if a message does not fit the rows.
+// windowClient applies the messages of a window (a range of sorted rows) like the page. A message that does not fit
+// its rows fails the test.
 type windowClient struct {
 	t      *testing.T
 	window *query.Window
@@ -35,11 +35,11 @@ type windowClient struct {
 	isComplete      bool
 	state           string
 	log             []string
-	by              []string // The authors of the inserted and updated rows in the last message.
+	by              []string // The authors of the rows in the newest message.
 	removals        []string
 	errors          int
 	warnings        int
-	changes         int // The sum of the counts of changes in all messages.
+	changes         int // The sum of the change counts in all messages.
 	newest          string
 	cursor          string
 	digests         int
@@ -269,9 +269,7 @@ func (p *windowClient) move(offset, count int) {
 	}
 }
 
-// A window sends its rows, and then the changes of these rows by index. Changes outside the window affect only the
-// counts.
-//
+// Changes of rows are sent by index. Changes outside the window affect only the counts.
 // Invariant: I10. A window receives its position, and a full page after large changes. Readers with the same page
 // share one encoded text. Slow readers get the present state. Rankings are bounded and part of the watch status. A
 // reader that waits for a scan misses nothing.
@@ -321,9 +319,8 @@ func TestWindowSendsChangesByIndex(t *testing.T) {
 	})
 }
 
-// An object that replaces another one of the same name counts as a new row. If most rows of a window are new, the
-// complete window is sent. If the permission is revoked, the window is empty.
-//
+// An object that replaces another one of the same name is a new row. If most rows are new, the complete window is
+// sent.
 // Invariant: I10.
 func TestWindowIsSentCompletely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -336,7 +333,6 @@ func TestWindowIsSentCompletely(t *testing.T) {
 		again := pod("a", "p03", "Running")
 		again.UID = "another"
 		server.Set(pods, again)
-		// There can be one message with both changes, or one for each change.
 		if got := p.settle(); !strings.HasPrefix(got, "remove p03 at 3, ") ||
 			!strings.HasSuffix(got, "insert p03 at 3") || p.rows[3].UID != "another" {
 			t.Errorf("got %s, and %+v at 3", got, p.rows[3])
@@ -384,9 +380,7 @@ func TestWindowAfterNamespaceDeletion(t *testing.T) {
 	})
 }
 
-// A window is the part of a sorted list that a page shows. When the columns of a resource change, its windows restart
-// from a new snapshot. A window that is sorted by a removed column ends with an error.
-//
+// A window (a range of sorted rows) whose sort column is removed ends with an error.
 // Invariant: I10.
 func TestWindowResetsForNewColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -452,9 +446,7 @@ func TestInvalidWindows(t *testing.T) {
 	})
 }
 
-// A window (a range of sorted rows) without changes sends a heartbeat every 15 s. Its cursor advances even if the
-// filter drops all changes.
-//
+// A heartbeat is sent every 15 s without changes. Its cursor advances even if the filter drops all changes.
 // Invariant: I10.
 func TestWindowHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -483,7 +475,7 @@ func TestWindowHeartbeat(t *testing.T) {
 			t.Errorf("got %+v, want a heartbeat with the last cursor", heartbeat)
 		}
 		advance(10 * time.Second)
-		p.move(1, 1) // A move gets a response even if no row has changed.
+		p.move(1, 1)
 		start = time.Now()
 		if m := p.next(); m.Type != "window" || time.Since(start) != 0 || p.names() != "q" {
 			t.Errorf("got %+v after %s", m, time.Since(start))
@@ -491,9 +483,8 @@ func TestWindowHeartbeat(t *testing.T) {
 	})
 }
 
-// A client can move a window to the row of a given object. When rows change later, the window stays at its offset,
+// A client can move a window (a range of sorted rows) to the row of an object. Later, the window keeps its offset,
 // even if that row moves.
-//
 // Invariant: I11.
 func TestWindowMovesToRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -526,9 +517,8 @@ func TestWindowMovesToRow(t *testing.T) {
 	})
 }
 
-// For each removed row, a window sends one of three reasons: gone (deleted or no longer visible), filtered (without
-// the words of the query), or moved. It sends no reason if other rows only push the row out of the window.
-//
+// A removed row is gone (deleted or hidden), filtered (without the words of the query), or moved. A row that others
+// push out has no reason.
 // Invariant: I11. A page with a window behaves like a page with all rows: removed, counted and highlighted rows,
 // messages and the next object are the same. A list that outgrows the page keeps its position.
 func TestRemovedRowsHaveReasons(t *testing.T) {
@@ -573,9 +563,8 @@ func TestRemovedRowsHaveReasons(t *testing.T) {
 	})
 }
 
-// A window sends the number of errors and warnings among all rows. It also sends the number of changes of all rows,
-// and the newest of these changes. If nothing else has changed, it sends this at most once per second.
-//
+// Counts of errors, warnings and changes among all rows are sent at most once per second, if nothing else has
+// changed.
 // Invariant: I11.
 func TestWindowSendsOffscreenChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -628,9 +617,7 @@ func TestWindowSendsOffscreenChanges(t *testing.T) {
 	})
 }
 
-// A window sorts and filters rows in the same way as the web page. web/test/views.test.ts reads the same file of
-// cases.
-//
+// web/test/views.test.ts reads the same cases.
 // Invariant: I9.
 func TestWindowsSortLikeThePage(t *testing.T) {
 	text, err := os.ReadFile("../web/testdata/views.json")
@@ -692,13 +679,12 @@ func TestWindowsSortLikeThePage(t *testing.T) {
 type podRow struct {
 	ns, status, app string
 	number          int
-	restarts        int // The number of restarts; -1 means unknown.
+	restarts        int // The number of restarts; -1 if unknown.
 	age             int
 }
 
 func (th *podRow) name() string { return fmt.Sprint("p-", th.number) }
 
-// created returns the time of creation: a time before the start of the fake clock.
 func (th *podRow) created() time.Time {
 	return time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(th.age) * time.Second)
 }
@@ -726,9 +712,8 @@ type windowQuery struct {
 	sort string
 }
 
-// expected returns the pods that the query selects from state, in the sort order. It uses simple code that differs
-// from the program's. The result total counts the pods that match the namespaces and labels of the query. The result
-// seen contains those of them that also match its words.
+// expected returns the pods that the query selects, by simple code. The result total also counts pods without the
+// query's words.
 func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*podRow) {
 	for _, th := range state {
 		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) ||
@@ -768,7 +753,6 @@ func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*pod
 	return total, seen
 }
 
-// want checks that the window p has the rows that expected returns.
 func (l *windowQuery) want(p *windowClient, state map[string]*podRow) {
 	p.t.Helper()
 	total, seen := l.expected(state)
@@ -792,7 +776,6 @@ func (l *windowQuery) want(p *windowClient, state map[string]*podRow) {
 	}
 }
 
-// churn adds, changes or deletes one random pod, both in the map state and on the API server.
 func churn(random *rand.Rand, server *apitest.Server, state map[string]*podRow) {
 	th := &podRow{
 		ns: string(rune('a' + random.IntN(3))), number: random.IntN(120),
@@ -830,9 +813,6 @@ func randomQuery(random *rand.Rand) windowQuery {
 	}
 }
 
-// Windows with random queries are opened, moved, read and closed while pods change at random. In the end, the rows of
-// each window are equal to those of a complete filter and sort of all pods.
-//
 // Invariant: I9. A window shows what a plain sort of the state gives, whatever changes and however it moves. Its
 // order and filter are those of the page. A limit keeps the first rows and the total count.
 func TestWindowsConverge(t *testing.T) {
@@ -872,8 +852,8 @@ func TestWindowsConverge(t *testing.T) {
 						server.ChangeWhileDown(pods, func() { churn(random, server, state) })
 					}
 				case 4:
-					// Wait for a random time (fake time), so that the history drops changes, and unused rankings
-					// (sorted lists of rows) are dropped.
+					// In this random (fake) time, the history drops changes, and unused rankings (sorted lists of
+					// rows) are dropped.
 					<-time.After(time.Duration(random.IntN(600)) * time.Second)
 				}
 				synctest.Wait()
@@ -891,9 +871,7 @@ func TestWindowsConverge(t *testing.T) {
 	}
 }
 
-// Windows that are read and moved concurrently have the correct rows in the end. The test is meant to run with the
-// race detector.
-//
+// This test is meant for the race detector.
 // Invariant: I9.
 func TestConcurrentWindowsConverge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -918,7 +896,7 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 			p := openWindow(t, cluster, queries[n].q, queries[n].sort, 0, 30)
 			panes[n] = p
 			running.Go(func() {
-				for heartbeats := 0; heartbeats < 2; { // Read up to the second heartbeat after the last change.
+				for heartbeats := 0; heartbeats < 2; {
 					m, err := p.try()
 					if err != nil {
 						t.Error(err)
@@ -957,9 +935,7 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 	})
 }
 
-// A window is the part of a sorted list that a page shows. If the reader of a window is slow, the history can drop
-// changes before the reader gets them. The reader then gets the differences to the present rows, without a reset.
-//
+// A window (a range of sorted rows) that misses dropped changes gets the present rows without a reset.
 // Invariant: I10.
 func TestSlowWindowSkipsHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -979,9 +955,7 @@ func TestSlowWindowSkipsHistory(t *testing.T) {
 	})
 }
 
-// One viewer can have at most 100 rankings (sorted lists of rows). An unused ranking stays for a while, but is
-// dropped to make room for a new one.
-//
+// One viewer can have 100 rankings (sorted lists of rows). Unused ones are dropped to make room.
 // Invariant: I10.
 func TestRankingsOfViewerAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -1006,9 +980,8 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 	})
 }
 
-// The API server prints ages, from which the program computes times. After a new list, the time of an unchanged
-// object can therefore differ. It is not sent as a change, and the sort order stays correct.
-//
+// Times are computed from printed ages, so a new list can give other times. They are no changes, and the sort order
+// stays correct.
 // Invariant: I9.
 func TestRecomputedTimesKeepOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -1033,8 +1006,6 @@ func TestRecomputedTimesKeepOrder(t *testing.T) {
 	})
 }
 
-// If many readers have the same window (a range of sorted rows), each message is encoded once for all of them.
-//
 // Invariant: I10.
 func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -1071,8 +1042,8 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 					readToType(t, sub, kind)
 				}
 			})
-			// The limit allows one buffer for each reader, because the race detector drops pooled buffers. Encoding
-			// each message for each reader would allocate five times as much.
+			// The limit allows one buffer for each reader, because the race detector drops pooled buffers. Separate
+			// encoding would allocate five times as much.
 			if round != "papers grow" && bytes > viewers*rows*each*3/2 {
 				t.Errorf("%s: %d KiB were allocated to send %d viewers %d KiB each",
 					round, bytes>>10, viewers, rows*each>>10)
@@ -1082,9 +1053,7 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 	})
 }
 
-// The watch status includes the memory of rankings (sorted lists of rows), until 30 s after their last window was
-// closed. A window that is opened before that reuses the ranking.
-//
+// The memory of rankings (sorted lists of rows) is included until 30 s after their last window was closed.
 // Invariant: I10.
 func TestWatchStatusIncludesRankings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

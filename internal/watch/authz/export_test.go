@@ -7,8 +7,7 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// RulesAllow reports whether the rules permit this program to list a resource, and whether they permit it to watch
-// the resource.
+// RulesAllow reports whether the rules permit a list and a watch of a resource.
 func RulesAllow(rules []authorization.ResourceRule, group, resource string) (list, watch bool) {
 	scope := listwatch.Scope{Resource: schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}}
 	p := newResourceRules(rules)

@@ -8,9 +8,7 @@ import (
 	"glasshouse/internal/watch/authz"
 )
 
-// RBAC rules have the same effect as in the API server. For example, a rule with object names or for a subresource
-// does not allow a list.
-//
+// As in the API server, a rule with object names or for a subresource does not allow a list.
 // Invariant: I20.
 func TestResourceRulesAllow(t *testing.T) {
 	rule := func(group, resource, verb string, names ...string) authorization.ResourceRule {

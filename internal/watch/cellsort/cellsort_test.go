@@ -10,8 +10,7 @@ import (
 	"glasshouse/internal/watch/cellsort"
 )
 
-// Cells are sorted in the same order as on the web page. web/test/model/sort.test.ts reads the same test cases.
-//
+// Cells have the same order as on the web page: web/test/model/sort.test.ts uses the same cases.
 // Invariant: I9.
 func TestRankCell(t *testing.T) {
 	text, err := os.ReadFile("../../web/testdata/ranks.json")
@@ -59,8 +58,8 @@ func TestRankCell(t *testing.T) {
 
 func sign(n int) int { return max(-1, min(1, n)) }
 
-// Cells with arrays or objects are sorted by their JSON text. Cells that are empty, null or invalid JSON have the
-// Rank of an unknown value.
+// Arrays and objects are sorted by their JSON text. Empty, null and invalid cells have the Rank of an unknown
+// value.
 func TestOtherCells(t *testing.T) {
 	if a, b := cellsort.RankCell([]byte(`["a",2]`), false),
 		cellsort.RankCell([]byte(`["a",10]`), false); cellsort.Compare(a, b, false) > -1 {

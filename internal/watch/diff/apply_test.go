@@ -28,8 +28,7 @@ func decode(t *testing.T, text []byte) any {
 	return v
 }
 
-// apply applies an RFC 6902 patch to a document. The tests do not use evanphx/json-patch for this: it loses members
-// with an empty name, and does not accept a document that is a single scalar.
+// apply does not use evanphx/json-patch, which loses members with an empty name and refuses scalar documents.
 func apply(t *testing.T, document any, patch []byte) any {
 	t.Helper()
 	var ops []diff.Op

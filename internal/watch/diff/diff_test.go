@@ -223,8 +223,7 @@ func TestDeepDifferenceReplacesItsParent(t *testing.T) {
 	}
 }
 
-// Operations that are later replaced by a single one do not use much memory. Without a limit, the 10,000 operations
-// of this test, with a path of 10,000 bytes each, would use 100 MB.
+// Without a limit, the 10,000 operations with paths of 10,000 bytes would use 100 MB.
 func TestReplacedOpsDoNotAccumulate(t *testing.T) {
 	var members strings.Builder
 	for i := range 10_000 {

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// A generator creates random documents and changes them. It does not modify the values that it receives, because
-// several versions of a document can share parts.
+// A generator does not modify its inputs, because several versions of a document can share parts.
 type generator struct{ *rand.Rand }
 
 func pick[T any](g generator, options ...T) T { return options[g.IntN(len(options))] }
@@ -38,7 +37,7 @@ func (g generator) value(depth int) any {
 			elements[i] = g.value(depth - 1)
 		}
 		return elements
-	case n == 6: // list elements with a key
+	case n == 6:
 		elements := make([]any, g.IntN(6))
 		key := pick(g, "name", "type", "ip", "mountPath")
 		for i := range elements {
@@ -89,8 +88,8 @@ func (g generator) mutate(v any) any {
 	return pick(g, g.scalar(), g.value(2))
 }
 
-// encode encodes v as JSON, with members in the order of their names. If shuffled is set, members have random order,
-// white space is added, and some members are written twice with different values.
+// encode sorts members by name. If shuffled, members have random order, white space is added, and some members
+// occur twice with different values.
 func (g generator) encode(v any, shuffled bool) []byte {
 	var b bytes.Buffer
 	g.write(&b, v, shuffled)

@@ -37,8 +37,7 @@ func check(t *testing.T, before, after []byte) []byte {
 	return patch
 }
 
-// checkFormerValues checks each former value. It must equal the value in the document immediately before the
-// operation that replaces or removes it is applied.
+// checkFormerValues checks that each former value is the one immediately before the operation.
 func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	t.Helper()
 	formerValues := make(map[string]json.RawMessage)
@@ -72,9 +71,8 @@ func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	}
 }
 
-// checkOracles compares the patch with the results of two other packages, jsondiff and evanphx/json-patch. It returns
-// the patch of jsondiff. Both documents must escape strings in the same style, because jsondiff ignores differences
-// in escaping.
+// checkOracles compares the patch with jsondiff and evanphx/json-patch, and returns the patch of jsondiff. Both
+// documents must escape strings alike, because jsondiff ignores such differences.
 func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	t.Helper()
 	expected, err := compareJSON(before, after, jsondiff.LCS())
@@ -84,8 +82,7 @@ func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	if (string(patch) == "[]") != (string(expected) == "[]") {
 		t.Fatalf("got %s, jsondiff returns %s\nbefore %s\nafter  %s", patch, expected, before, after)
 	}
-	// evanphx/json-patch loses members with an empty name, and cannot patch a document that is a single scalar. Skip
-	// it in these cases.
+	// evanphx/json-patch loses members with an empty name, and cannot patch a scalar document.
 	if bytes.Contains(before, []byte(`""`)) || bytes.Contains(after, []byte(`""`)) ||
 		bytes.TrimSpace(before)[0] != '{' || bytes.TrimSpace(after)[0] != '{' {
 		return expected
@@ -156,7 +153,7 @@ func TestRandomChangesOfKubernetesObjects(t *testing.T) {
 				jsondiffBytes += len(checkOracles(t, before, after, patch))
 				compared++
 			}
-			if i%20 > 0 { // Start from the original again in each 20th round, before mutations have emptied the object.
+			if i%20 > 0 { // Restart from the original in each 20th round, before mutations have emptied the object.
 				a = b
 			} else {
 				a = decode(t, []byte(object.text))

@@ -6,9 +6,7 @@ import (
 	"glasshouse/internal/watch/event"
 )
 
-// If the computation of a Lazy value panics, the first caller of Get gets the panic. Later callers get an error, and
-// the computation is not repeated.
-//
+// If the computation panics, only the first caller of Get gets the panic. Later ones get an error.
 // Invariant: I6.
 func TestLazyPanics(t *testing.T) {
 	value := new(event.Lazy[[]byte])

@@ -41,7 +41,7 @@ func TestAttribution(t *testing.T) {
 		name     string
 		managers []string
 		patch    string
-		want     string // expected authors, newest first, each as "manager: operation indices"
+		want     string // The expected authors, newest first, each as "manager: operation indices".
 	}{
 		{
 			"a member",
@@ -283,8 +283,7 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// For any input, Attribute returns valid operation indices and sorts authors from the newest to the oldest.
-//
+// Operation indices are valid, and authors are sorted from the newest, for any input.
 // Invariant: I3, I12, I27.
 func FuzzAttribute(f *testing.F) {
 	for _, file := range []string{"apply.jsonl", "deployment.jsonl", "service.jsonl", "pod.jsonl"} {

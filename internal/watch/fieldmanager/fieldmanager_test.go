@@ -54,9 +54,7 @@ func formatShares(tb testing.TB, shares []fieldmanager.Share, patch []byte) stri
 	return strings.TrimSpace(s.String())
 }
 
-// Attribute finds the expected authors in changes that were recorded from a real API server. The changes were made
-// with curl.
-//
+// The changes were made with curl and recorded from a real API server.
 // Invariant: I3.
 func TestRecordedChanges(t *testing.T) {
 	const controller, oncall = "kube-controller-manager Update status 14:43:17:", "oncall Apply  14:43:18:"

@@ -95,7 +95,7 @@ func TestTextsAreLimited(t *testing.T) {
 	for _, sentence := range append(h.Details, h.Summary) {
 		checkSentence(t, sentence)
 	}
-	for _, before := range []string{"", "x"} { // One of these prefixes moves the cut to the middle of a two-byte letter.
+	for _, before := range []string{"", "x"} { // One of these moves the cut into a two-byte letter.
 		h := health.Of([]byte(`{"status":{"conditions":[{"type":"Ready","status":"False","message":"` +
 			before + strings.Repeat("é", 2000) + `"}]}}`))
 		checkSentence(t, h.Summary)
@@ -115,9 +115,7 @@ func checkSentence(t *testing.T, sentence string) {
 	}
 }
 
-// Of limits the length of its result even for deeply nested or long texts. The time that it takes is proportional to
-// the time for parsing the text.
-//
+// The result of Of has a limited length, and its time is proportional to that of parsing.
 // Invariant: I12.
 func TestUnusualTexts(t *testing.T) {
 	deep := strings.Repeat(`{"status":`, 9990) + "1" + strings.Repeat("}", 9990)

@@ -1,7 +1,6 @@
 package journal
 
-// BeginRead loads the present state of the history, and returns a function that reads the changes after a cursor from
-// this state. Tests can write to the journal between the two calls.
+// BeginRead returns a function that reads from the present history. Tests can write between the two calls.
 func (j *Journal[K, V, M]) BeginRead(after Cursor, limit int) func() ([]*Change[K, V, M], error) {
 	tail := j.tail.Load()
 	return func() ([]*Change[K, V, M], error) {

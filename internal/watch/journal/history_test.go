@@ -13,7 +13,7 @@ import (
 
 func TestHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := newJournal(5 * 376) // the ring has room for five updates of 376 bytes
+		j := newJournal(5 * 376) // The ring has room for five updates of 376 bytes.
 		if got := j.History(j.Now(), 10); len(got) > 0 {
 			t.Errorf("before the first state the past is %v", describe(got))
 		}
@@ -62,8 +62,7 @@ func TestHistory(t *testing.T) {
 	})
 }
 
-// The memory limit of the history counts the Memo that SetWith passes. The Memo is freed together with its change.
-//
+// The memory limit of the history includes the Memo that SetWith passes.
 // Invariant: I3.
 func TestSetWith(t *testing.T) {
 	j := journal.New[string, object, *string](journal.Options[string, object]{
@@ -113,7 +112,7 @@ func TestSetWith(t *testing.T) {
 	runtime.KeepAlive(j)
 }
 
-// Mark uses one offset and changes no value. Fold merges the changes before and after a mark.
+// Mark uses one offset and changes no value.
 func TestMark(t *testing.T) {
 	j := newJournal(1 << 20)
 	j.Set("a", object{1, 1})

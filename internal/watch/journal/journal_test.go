@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// object is a value in a test journal. Values with the same id are versions of the same thing.
+// object is a value in a journal. Values with the same id are versions of one object.
 type object struct{ id, version int }
 
 type (
@@ -146,8 +146,7 @@ func TestRingIsBoundedByAge(t *testing.T) {
 	})
 }
 
-// Trim drops old changes of a journal without writes. A reader that has already read them can continue.
-//
+// Trim drops old changes of a journal without writes. Readers that have already received them continue.
 // Invariant: I13.
 func TestTrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -194,7 +193,7 @@ func TestNextWaits(t *testing.T) {
 						return
 					}
 					if len(changes) == 0 {
-						got[i] += 1000 // mark a return without changes, which a call of Wake causes
+						got[i] += 1000 // Mark a return without changes, which a call of Wake causes.
 					}
 					got[i] += len(changes)
 					cursor = next
@@ -228,8 +227,6 @@ func TestNextEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// reader is a test reader. It keeps a copy of the values, and updates it with the changes that it reads. It checks
-// that each change fits the copy.
 type reader struct {
 	values map[string]object
 	cursor journal.Cursor
@@ -317,9 +314,6 @@ func state(j *testJournal) map[string]object {
 	return values
 }
 
-// After any sequence of writes, the copy of each test reader equals the journal's values. This includes readers that
-// wait, fold changes, or restart after missed changes.
-//
 // Invariant: I1. A client's state after a snapshot and its changes equals the cluster's state, for any interleaving.
 func TestAnyReaderConverges(t *testing.T) {
 	resets := 0
@@ -332,7 +326,7 @@ func TestAnyReaderConverges(t *testing.T) {
 			applyRandomChanges(j, random, random.IntN(20))
 			limit, fold := 1+random.IntN(40), random.IntN(2) == 0
 			if random.IntN(10) == 0 {
-				r.cursor = journal.At(r.cursor.Offset) // simulates a client that resumes from its cursor
+				r.cursor = journal.At(r.cursor.Offset)
 			}
 			j.Wake()
 			if err := r.read(t.Context(), j, limit, fold); err != nil {
@@ -362,7 +356,7 @@ func TestAnyReaderConverges(t *testing.T) {
 // Invariant: I1.
 func TestConcurrentReadersConverge(t *testing.T) {
 	j := newJournal(20_000)
-	for i := range 5000 { // more keys than one Snapshot step copies
+	for i := range 5000 { // More keys than one Snapshot step copies.
 		j.Set(fmt.Sprint("old-", i), object{1, 1})
 	}
 	var wg sync.WaitGroup
@@ -422,8 +416,7 @@ func BenchmarkSet(b *testing.B) {
 	}
 }
 
-// NextWithin returns ErrNoChange when its time limit is reached. It creates no timer if changes are already
-// available.
+// NextWithin creates no timer if changes are available.
 func TestNextWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
@@ -442,9 +435,7 @@ func TestNextWithin(t *testing.T) {
 	})
 }
 
-// A write during a read does not corrupt the result of the read. The reader gets either the requested changes or
-// ErrGone.
-//
+// A read during a write returns either the requested changes or ErrGone.
 // Invariant: I5. The writer never waits for readers, and no reader misses a wake-up. A reader that stops gets nothing
 // more, however much is pending.
 func TestInterruptedReadIsConsistent(t *testing.T) {
@@ -496,7 +487,7 @@ func TestWaitingReaderMissesNoChange(t *testing.T) {
 			case offset := <-seen:
 				if awake == 0 && offset < last {
 					j.Set("a", object{1, 2*round + 1})
-					awake = -1 // negative, so that this write happens only once in each round
+					awake = -1 // Negative, so that this write happens only once in each round.
 				}
 				if offset == last {
 					awake = max(awake, 0) + 1

@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// frames is an io.Reader whose data arrives in separate HTTP/2 frames. Read waits for the first frame, and returns
-// the data of all frames that have arrived.
+// frames is an io.Reader whose data arrives in HTTP/2 frames. Read waits for the first frame and returns all that
+// have arrived.
 type frames struct {
 	arrivals  chan int
 	available int
@@ -34,7 +34,7 @@ func (f *frames) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A batchReader reads a long list in large pieces. It reads short lists, and events after a list, without delay.
+// Only long lists are read in large pieces; short lists, and events after a list, are read without delay.
 func TestLongListIsReadInBatches(t *testing.T) {
 	const frame, each = 2 << 10, 200 * time.Microsecond
 	for name, test := range map[string]struct {

@@ -10,7 +10,6 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// podSpecificText matches the parts of a pod's JSON text that are different in each pod.
 var podSpecificText = regexp.MustCompile(
 	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}|-[0-9a-z]{5}"|` +
 		`\d\d:\d\dZ|\d+\.\d+\.\d+"|"\d{4,}"`,

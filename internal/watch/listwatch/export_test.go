@@ -11,9 +11,8 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// CheckLine decodes a line as an event of a list and of a watch, for pods and for Secrets, and checks the results. A
-// test outside the package would have to send the line through a stream, which would make a fuzz test a thousand
-// times slower.
+// CheckLine decodes a line as an event of a list and of a watch, and checks the results. Sending it through a
+// stream would make fuzzing a thousand times slower.
 func CheckLine(t *testing.T, line []byte) {
 	t.Helper()
 	for _, initial := range []bool{false, true} {
@@ -48,8 +47,7 @@ func CheckLine(t *testing.T, line []byte) {
 	}
 }
 
-// Compressed returns an Object with its own codec, as if its list had only this object. The function freed is called
-// after the garbage collector has freed the codec.
+// Compressed returns an Object with its own codec. The function freed is called after the codec has been freed.
 func Compressed(text string, freed func()) *Object {
 	objectCodec := new(codec)
 	runtime.AddCleanup(objectCodec, func(freed func()) { freed() }, freed)
@@ -58,8 +56,8 @@ func Compressed(text string, freed func()) *Object {
 	return o
 }
 
-// Decode repeatedly decodes the lines of a stream of pods, for a benchmark. If initial is true, the lines belong to a
-// list whose compression dictionary exists already. Otherwise they are events after the list.
+// Decode decodes lines of a stream of pods, for a benchmark. If initial is true, they belong to a list whose
+// compression dictionary exists.
 func Decode(b *testing.B, lines [][]byte, initial bool) {
 	b.Helper()
 	d := newDecoder(schema.GroupResource{Resource: "pods"}, redact.New(nil, "", "pods"))
@@ -83,8 +81,7 @@ func Decode(b *testing.B, lines [][]byte, initial bool) {
 	}
 }
 
-// ReadInBatches returns a reader for the data of r, which reads in batches as for a list. After a call of the
-// function endList, it reads without delay.
+// ReadInBatches returns a reader that reads in batches, until the function endList is called.
 func ReadInBatches(r io.Reader) (list io.Reader, endList func()) {
 	g := &batchReader{source: r, isList: true}
 	return g, func() { g.isList = false }

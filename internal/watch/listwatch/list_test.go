@@ -37,9 +37,8 @@ func wantText(i int, item apitest.Item) string {
 	)
 }
 
-// The history keeps changed objects of previous lists in memory. Such an object can keep the decompressor of its list
-// in memory, but not the compressor, which is larger.
-//
+// Objects of previous lists stay in the history. They keep the decompressor of their list in memory, but not the
+// larger compressor.
 // Invariant: I13.
 func TestObjectsOfPreviousListsAreSmall(t *testing.T) {
 	server := podServer(t)
@@ -72,8 +71,7 @@ func TestObjectsOfPreviousListsAreSmall(t *testing.T) {
 	}
 }
 
-// Compression preserves each object's text byte by byte, with or without a dictionary, and in lists and watches. With
-// a dictionary, the memory of an object is at most 300 bytes.
+// Compression preserves each byte. With a dictionary, an object uses at most 300 bytes.
 func TestTextsRoundTrip(t *testing.T) {
 	for _, n := range []int{1, 31, 32, 255, 256, 300} {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
@@ -116,8 +114,7 @@ func TestTextsRoundTrip(t *testing.T) {
 	}
 }
 
-// The objects of a streaming list do not change after they were sent to client-go, which reads them immediately. The
-// race detector verifies this.
+// Streamed objects do not change after they were sent; the race detector verifies this.
 func TestStreamedObjectsCanBeReadImmediately(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, items(300)...)

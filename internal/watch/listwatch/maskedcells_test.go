@@ -155,11 +155,8 @@ func TestCellsOfMaskedValues(t *testing.T) {
 	}
 }
 
-// Redaction drops annotations in which tools such as kapp store copies of objects. A cell that shows such an
-// annotation is masked for every viewer. For guests (viewers of a share link), a cell is also masked if it shows
-// another annotation whose text can contain a copy of an object, such as JSON. Both rules apply to the annotations of
-// the object itself and of a template inside it.
-//
+// A cell of a dropped annotation is masked for every viewer. For guests (viewers of a share link), so is a cell of
+// an annotation that can contain a copy of an object.
 // Invariant: I15.
 func TestCellsOfDroppedAnnotations(t *testing.T) {
 	const rollouts = "argoproj.io/v1alpha1/rollouts"
@@ -168,11 +165,10 @@ func TestCellsOfDroppedAnnotations(t *testing.T) {
 	for _, annotationsPath := range []string{".metadata.annotations", ".spec.template.metadata.annotations"} {
 		for column, want := range map[string]struct{ viewer, guest bool }{
 			annotationsPath: {false, false},
-			annotationsPath + `.kapp\\.k14s\\.io/original`: {false, false},
-			annotationsPath + `.example\\.com/copy`:        {true, false},
-			annotationsPath + `.example\\.com/owner`:       {true, true},
-			// A path with brackets counts as the path of all annotations.
-			annotationsPath + `['example.com/owner']`:           {false, false},
+			annotationsPath + `.kapp\\.k14s\\.io/original`:      {false, false},
+			annotationsPath + `.example\\.com/copy`:             {true, false},
+			annotationsPath + `.example\\.com/owner`:            {true, true},
+			annotationsPath + `['example.com/owner']`:           {false, false}, // Brackets count as all annotations.
 			strings.TrimSuffix(annotationsPath, "s"):            {true, true},
 			strings.TrimSuffix(annotationsPath, ".annotations"): {false, false},
 		} {
@@ -198,9 +194,6 @@ func TestCellsOfDroppedAnnotations(t *testing.T) {
 	}
 }
 
-// In objects of every kind, from lists, streaming lists and watches, the last-applied annotation and managedFields
-// are dropped, and the values that rules select are masked.
-//
 // Invariant: I15.
 func TestEverySourceIsMasked(t *testing.T) {
 	const metadataJSON = `"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"CANARY",` +

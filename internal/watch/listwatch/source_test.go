@@ -31,8 +31,6 @@ func dateColumn(name string) string {
 	return fmt.Sprintf(`{"name":%q,"type":"date","priority":0}`, name)
 }
 
-// newSource returns a Source for a ref (group/version/name of a resource), with defaults for options that are not
-// set.
 func newSource(t *testing.T, server *apitest.Server, ref string, options listwatch.SourceOptions) *listwatch.Source {
 	t.Helper()
 	parts := strings.Split(strings.TrimPrefix(ref, "core"), "/")
@@ -317,7 +315,7 @@ func TestSimplePath(t *testing.T) {
 	}
 }
 
-// An Object contains the values of its JSON text. It contains no managedFields and no last-applied annotation.
+// An Object contains no managedFields and no last-applied annotation.
 func TestObject(t *testing.T) {
 	const managed = `"managedFields":[{"manager":"kubectl","operation":"Apply","time":"2026-11-21T10:00:05Z"},` +
 		`{"manager":"scheduler","time":"2026-11-21T10:00:01Z"}]`

@@ -75,7 +75,7 @@ func TestStreamingList(t *testing.T) {
 	}
 }
 
-// An empty streaming list provides the columns of the resource with its final bookmark.
+// An empty streaming list has its columns in the final bookmark.
 func TestEmptyStreamingList(t *testing.T) {
 	s := newSource(t, podServer(t), pods, listwatch.SourceOptions{})
 	if e := nextEvent(t, openWatch(t, s, streamingListOptions())); e.Type != apiwatch.Bookmark {
@@ -86,7 +86,7 @@ func TestEmptyStreamingList(t *testing.T) {
 	}
 }
 
-// A panic during decoding fails the list or the watch, but does not end the process.
+// A panic fails the list or the watch, but does not end the process.
 func TestPanicWhileDecoding(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"})
@@ -106,7 +106,6 @@ func TestPanicWhileDecoding(t *testing.T) {
 	}
 }
 
-// A line that is not a valid event ends the watch with an ERROR event.
 func TestMalformedLines(t *testing.T) {
 	expired := apitest.Failure(410, "Expired", "too old")
 	tests := []struct{ name, line, want string }{
@@ -266,8 +265,8 @@ func TestUnusualLines(t *testing.T) {
 	}
 }
 
-// An interrupted watch ends without an error event, so that the next watch resumes after the last event. An
-// interrupted streaming list ends with an error event.
+// An interrupted watch ends without an error event, so that the next one resumes. An interrupted streaming list
+// ends with one.
 func TestInterruptedStream(t *testing.T) {
 	for _, test := range []struct {
 		name        string
@@ -316,9 +315,7 @@ func TestInterruptedStream(t *testing.T) {
 	}
 }
 
-// A streaming list fails after 30 s of fake time without a new object. It does not fail as long as objects arrive,
-// even slowly.
-//
+// A streaming list fails after 30 s (fake time) without a new object, but not while objects arrive slowly.
 // Invariant: I25. A streaming list that stalls is aborted, and so are an estimate without a response and a silent
 // watch. Changed columns arrive with a list.
 func TestStall(t *testing.T) {
@@ -353,16 +350,14 @@ func TestStall(t *testing.T) {
 	})
 }
 
-// The response to a list can start after more than a minute of fake time, because kube-apiserver first collects the
-// list. After the start, the list fails if it makes no progress.
-//
+// The response to a list can start after more than a minute (fake time), because kube-apiserver first collects it.
 // Invariant: I24.
 func TestSlowLists(t *testing.T) {
 	const row = `{"cells":["x",""],"object":{"metadata":{"name":"x"}}}`
 	for _, test := range []struct {
 		name                    string
 		firstDelay, secondDelay time.Duration
-		objects, failsAfter     int // failsAfter: seconds until the failure; 0 if the list succeeds
+		objects, failsAfter     int // Seconds until the failure; 0 if the list succeeds.
 	}{
 		{"slow to begin", 70 * time.Second, 0, 2, 0},
 		{"never begins", time.Hour, 0, 0, 75},
@@ -382,7 +377,7 @@ func TestSlowLists(t *testing.T) {
 						case <-r.Context().Done():
 							return
 						}
-						_, _ = io.WriteString(w, part) // An error means that the client has disconnected.
+						_, _ = io.WriteString(w, part)
 						_ = http.NewResponseController(w).Flush()
 					}
 				})
@@ -403,9 +398,7 @@ func TestSlowLists(t *testing.T) {
 	}
 }
 
-// Estimate and Count fail after 10 s of fake time without a response. Their caller can continue without the result,
-// so they do not wait as long as a list.
-//
+// Estimate and Count fail after 10 s (fake time), because their caller can continue without the result.
 // Invariant: I25.
 func TestEstimateTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -424,8 +417,7 @@ func TestEstimateTimeout(t *testing.T) {
 	})
 }
 
-// If the bookmark that ends a streaming list is missing, later changes do not count as progress of the list.
-//
+// Without the bookmark that ends a streaming list, later changes do not count as its progress.
 // Invariant: I25.
 func TestChangesAreNotListProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -450,9 +442,8 @@ func TestChangesAreNotListProgress(t *testing.T) {
 	})
 }
 
-// If the objects of a list are large, they are compressed and sent before the usual number of objects for a
-// dictionary is reached. Otherwise much uncompressed text would be in memory.
-//
+// Large objects are sent before the dictionary has its usual number of objects, to limit uncompressed text in
+// memory.
 // Invariant: I44.
 func TestLargeObjectsAreSentEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -474,9 +465,7 @@ func TestLargeObjectsAreSentEarly(t *testing.T) {
 	})
 }
 
-// A watch is closed after 150 s of fake time without data, so that the next watch can resume. It stays open if data
-// arrives within 149 s.
-//
+// A watch is closed after 150 s (fake time) without data, so that the next one can resume.
 // Invariant: I25.
 func TestSilentWatchIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -509,7 +498,6 @@ func TestStopEndsWatch(t *testing.T) {
 	}
 }
 
-// FuzzLine checks that no line crashes the decoder, and that every decoded object is valid JSON.
 func FuzzLine(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1",` +

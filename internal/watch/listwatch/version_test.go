@@ -31,7 +31,7 @@ func managedPod(name, managed string) apitest.Item {
 	}
 }
 
-// Objects from watch events have their managedFields. Objects from lists and streaming lists have none.
+// Only objects from watch events have managedFields, not those from lists.
 func TestVersions(t *testing.T) {
 	const managed = `[{"manager":"kubectl","operation":"Apply","time":"2026-11-21T10:00:00Z"},` +
 		`{"manager":"kubelet","operation":"Update","subresource":"status","time":"2026-11-21T10:00:05Z",` +
@@ -99,7 +99,7 @@ func TestObjectsDoNotKeepManagedFields(t *testing.T) {
 	}
 }
 
-// managedFields of events are compressed with the dictionary of the list before them, so they are small.
+// managedFields are compressed with the dictionary of the list before them.
 func TestManagedFieldsAreSmall(t *testing.T) {
 	fixture, err := os.ReadFile("../fieldmanager/testdata/pod.jsonl")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// A label selector has the same result for the JSON text of labels as for the decoded labels.
+// The JSON text of labels gives the same result as the decoded labels.
 func TestLabels(t *testing.T) {
 	for _, text := range []string{
 		``, `{}`, `{"app":"web"}`, `{"tier":"db", "app" : "web"}`, `{"app":"api"}`, `{"app":""}`,

@@ -18,7 +18,6 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// compressed compresses the text with the writer that newWriter returns. It returns the result in base64.
 func compressed(t *testing.T, text string, newWriter func(io.Writer) io.WriteCloser) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -135,9 +134,6 @@ func plainTexts() []string {
 	}
 }
 
-// For guests (viewers of a share link), an annotation is masked if it can contain a copy of an object, in any
-// supported encoding. Other annotations are not masked.
-//
 // Invariant: I15.
 func TestCopiesAreMaskedForGuests(t *testing.T) {
 	mask := redact.NewGuestMask("apps", "deployments")
@@ -171,8 +167,7 @@ func TestCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// templates returns the JSON of objects that contain other objects or templates. The metadata of the innermost object
-// is inserted for %s.
+// templates returns objects that contain other objects or templates, with %s for the innermost metadata.
 func templates() map[string]string {
 	const template = `{"template":{"metadata":%s,"spec":{"containers":[{"name":"c"}]}}}`
 	return map[string]string{
@@ -211,8 +206,6 @@ func kindOf(name string) (group, resource string) {
 	return strings.TrimPrefix(group, "core"), resource
 }
 
-// Annotations with copies of objects, and managedFields, are dropped from an object and from all objects inside it.
-//
 // Invariant: I15.
 func TestInnerCopiesAreDropped(t *testing.T) {
 	const original = `{"name":"in","managedFields":[{"manager":"c4n4ry"}],"labels":{"b":"d"},` +
@@ -234,9 +227,7 @@ func TestInnerCopiesAreDropped(t *testing.T) {
 	}
 }
 
-// For guests, annotations that can contain a copy are masked in each inner object and template, as in the object
-// itself. A changed value gets the mask "(masked, changed)".
-//
+// Changed values in inner objects get the mask "(masked, changed)", as in the object itself.
 // Invariant: I15.
 func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 	for name, template := range templates() {
@@ -263,9 +254,8 @@ func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// For guests (viewers of a share link), a member with the name annotations is masked if it is not an object, plain
-// text or a number. In a CRD, it is not masked, because it is a part of a schema there.
-//
+// A member "annotations" of another type is masked for guests (viewers of share links), except in CRDs, where it is
+// part of a schema.
 // Invariant: I15.
 func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	for in, want := range map[string]string{
@@ -294,7 +284,7 @@ func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	}
 }
 
-// Guests (viewers of a share link) cannot select objects by annotations, because annotations are masked for them.
+// Guests (viewers of share links) cannot select by annotations, because these are masked.
 func TestGuestRulesMayMaskAnnotations(t *testing.T) {
 	for path, want := range map[string]bool{
 		"metadata.annotations.a": true, "spec.template.metadata.annotations.a": true,

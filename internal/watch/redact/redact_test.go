@@ -132,8 +132,6 @@ func TestMaskShowsOnlyThatAValueChanged(t *testing.T) {
 	}
 }
 
-// For any input, neither the redacted text nor an error contains a masked value.
-//
 // Invariant: I15.
 func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 	f.Add([]byte(`{"a":"c4n4ry"}`), []byte(`{"b":1}`))
@@ -144,8 +142,7 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 		if strings.Contains(string(other), canary) {
 			t.Skip("the canary belongs into what is masked")
 		}
-		// Keys of masked values are not masked, so they can contain the canary (the test string that must not be
-		// returned).
+		// Keys of masked values are not masked, so they can contain the canary (the secret test text).
 		var keys map[string]json.RawMessage
 		if json.Unmarshal(data, &keys) == nil {
 			for key := range keys {
@@ -176,8 +173,8 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 	})
 }
 
-// If one of two Redactors with the same Memory reads a value that has changed since the other one read it, the mask
-// shows the change. At the end of a list, only objects in the listed namespace are removed from the Memory.
+// Redactors with the same Memory see each other's changes. At the end of a list, only objects in the listed
+// namespace are removed.
 func TestMemoryIsSharedByRedactors(t *testing.T) {
 	memory := redact.NewMemory()
 	maskOf := func(r *redact.Redactor, namespace, value string) string {
@@ -234,7 +231,7 @@ func TestDigestsOfRemovedKeysAreBounded(t *testing.T) {
 	}
 }
 
-// Redacting an object with many new keys takes about the same time as redacting it again with the same keys.
+// Many new keys take about as long as the same keys again.
 func TestManyValues(t *testing.T) {
 	const values = 50_000
 	r := redact.New(nil, "", "secrets")
@@ -260,7 +257,7 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// The Weight of a Memory is close to its heap use. It is zero after all objects have been removed.
+// The Weight of a Memory is close to its heap use; zero without objects.
 func TestWeight(t *testing.T) {
 	heap := func() int64 {
 		runtime.GC()
@@ -301,9 +298,7 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// managedFields identify elements of lists by their content, so they can contain masked values. They are dropped if
-// they contain one, and kept otherwise.
-//
+// managedFields identify list elements by content. They are dropped if they contain a masked value.
 // Invariant: I15.
 func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 	rules := rulesOf(
@@ -317,14 +312,14 @@ func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 		`{"f:tokens":{".":{},"v:\"c4n4ry\"":{}}}`:          false,
 		`{"f:tokens":{"v:\"c4n\\u0034ry\"":{}}}`:           false,
 		`{"f:users":{"k:{\"name\":\"c4n4ry\"}":{".":{}}}}`: false,
-		// Only c4n4ry as the value of the member name is masked, but here it is in another member.
+		// Only the member "name" is masked; here, c4n4ry is in another member.
 		`{"f:users":{"k:{\"name\":\"b\",\"other\":\"c4n4ry\"}":{}}}`: true,
 		`{"f:whole":{"k:{\"key\":\"c4n4ry\"}":{}}}`:                  false,
 		`{"f:whole":{"k:{\"id\":7}":{}}}`:                            false,
 		`{"f:pins":{"v:4711":{}}}`:                                   false,
 		`{"f:pins":{"v:\"4711\"":{}}}`:                               true,
-		`{"f:pins":{"k:{":{}}}`:                                      false, // The key cannot be parsed.
-		// The masked value "web" is not the name of a container, so this name reveals nothing.
+		`{"f:pins":{"k:{":{}}}`:                                      false,
+		// The masked value "web" is not a container's name, so this name reveals nothing.
 		`{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}`:           true,
 		`{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}`: true,
 	} {

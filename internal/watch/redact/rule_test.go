@@ -21,8 +21,7 @@ func rulesOf(tb testing.TB, texts ...string) (rules redact.Rules) {
 	return rules
 }
 
-// A value that a rule selects is masked, whatever its type. If a value on the rule's path has an unexpected type, it
-// is masked as a whole.
+// If a value on the rule's path has an unexpected type, it is masked as a whole.
 func TestRules(t *testing.T) {
 	tests := map[string]struct{ rule, group, resource, in, want string }{
 		"each value of a map": {
@@ -186,8 +185,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Parse refuses a rule that is malformed, or that would mask a value that identifies objects. The error explains why.
-//
+// A rule must not mask a value that identifies objects.
 // Invariant: I15.
 func TestInvalidRules(t *testing.T) {
 	for text, wantErr := range map[string]string{
@@ -236,9 +234,7 @@ func TestInvalidRules(t *testing.T) {
 	}
 }
 
-// MayMask returns true for a path that leads to a masked value, or to a parent or child of one. A field selector must
-// not use such a path.
-//
+// Field selectors must not use a path to a masked value, or to a parent or child of one.
 // Invariant: I15.
 func TestMayMask(t *testing.T) {
 	rules := rulesOf(
@@ -258,9 +254,7 @@ func TestMayMask(t *testing.T) {
 	}
 }
 
-// A mask counts the changes of its value and reveals nothing else about it. This is also true for objects without a
-// UID.
-//
+// A mask counts the changes of its value and reveals nothing else, even without a UID.
 // Invariant: I16.
 func TestRuleMasksShowChanges(t *testing.T) {
 	r := redact.New(rulesOf(t, "example.com/v1/databases:spec.password"), "example.com", "databases")
@@ -296,9 +290,6 @@ func TestRuleMasksShowChanges(t *testing.T) {
 	}
 }
 
-// For any values, neither the redacted text nor an error contains a byte of a value that the rules select. Valid JSON
-// stays valid.
-//
 // Invariant: I15.
 func FuzzRules(f *testing.F) {
 	for _, seed := range []string{
@@ -334,8 +325,8 @@ func FuzzRules(f *testing.F) {
 			if err := json.Unmarshal(clean.Text, &decoded); err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
-			// In a list of environment variables, only the members with the name value are masked. Other members can
-			// contain the canary (the test string that must not be returned).
+			// In a list of environment variables, only the members named "value" are masked, so others can contain
+			// the canary (the secret test text).
 			isList := strings.HasSuffix(template, `[{"env":%s}]}}`) &&
 				strings.HasPrefix(strings.TrimSpace(string(data)), "[")
 			if strings.Contains(text, canary) && (!isList || !strings.Contains(string(data), "{")) {
@@ -345,9 +336,8 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// For guests, a mask shows only whether the value differs from the previous one. It does not reveal whether a value
-// returns to an earlier one (A, B, A), or whether two objects have equal values.
-//
+// For guests (viewers of share links), a mask shows whether the value differs from the previous one, but no return
+// to an earlier one.
 // Invariant: I15.
 func TestGuestMask(t *testing.T) {
 	config := func(value string) []byte {

@@ -80,8 +80,6 @@ func TestHarmlessAnnotationsAreDocumented(t *testing.T) {
 	}
 }
 
-// All annotations of a Secret are masked, except those that isHarmless accepts by key and value.
-//
 // Invariant: I15.
 func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 	values := maps.Clone(copiesOf(t))
@@ -118,9 +116,7 @@ func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// The mask of a Secret's annotation contains the number of changes of its value. For guests (viewers of a share
-// link), it does not.
-//
+// The mask counts the changes of the annotation, but not for guests (viewers of share links).
 // Invariant: I16.
 func TestAnnotationsOfSecretsShowChanges(t *testing.T) {
 	r := redact.New(nil, "", "secrets")

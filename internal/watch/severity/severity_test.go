@@ -10,8 +10,7 @@ import (
 	"glasshouse/internal/watch/severity"
 )
 
-// OfRow returns the severities in testdata/severities.json. web/test/model/severity.test.ts tests the page with the
-// same file.
+// web/test/model/severity.test.ts tests the page with the same file.
 func TestSeveritiesOfRow(t *testing.T) {
 	text, err := os.ReadFile("testdata/severities.json")
 	if err != nil {

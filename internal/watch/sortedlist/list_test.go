@@ -10,13 +10,12 @@ import (
 	"glasshouse/internal/watch/sortedlist"
 )
 
-// member is compared only by its rank. Its version shows which of two equal members the list contains.
+// member is compared only by rank; its version shows which of two equal members the list contains.
 type member struct{ rank, version int }
 
 func compare(a, b member) int { return cmp.Compare(a.rank, b.rank) }
 
-// After each Change with random members, the List equals a sorted slice of the same members.
-//
+// After each Change, the List equals a sorted slice of the same members.
 // Invariant: I9.
 func TestChange(t *testing.T) {
 	for seed := range uint64(2000) {
@@ -108,7 +107,6 @@ func TestChangeRejectsInvalidMembers(t *testing.T) {
 	}
 }
 
-// BenchmarkChange measures two calls of Change on a list of 100,000 members: one moves one member, the other 1,000.
 func BenchmarkChange(b *testing.B) {
 	const size = 100_000
 	for _, batch := range []int{1, 1000} {

@@ -10,10 +10,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// After a pause, a reader ends its batch at the offset at which another reader has just ended its own. Readers that
-// start from the same cursor then send identical batches. But no reader ends a batch at its own cursor, because that
-// batch would be empty.
-//
+// A reader ends its batch at another reader's offset, so that both send the same batch. It never ends at its own
+// cursor, because that batch would be empty.
 // Invariant: I4.
 func TestBatchBoundariesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -27,7 +25,7 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 			{10 * time.Millisecond, 95, a + 5, a},
 			{15 * time.Millisecond, 80, a + 9, a},
 			{time.Millisecond, 90, a + 10, a + 10}, // The first boundary has expired: it is 26 ms old.
-			{0, a + 10, a + 11, a + 11},            // This reader has reached the shared offset, so it gets a new one.
+			{0, a + 10, a + 11, a + 11},            // The reader is at the shared offset, so it gets a new one.
 			{0, 90, a + 12, a + 11},
 		} {
 			<-time.After(test.after)
@@ -39,9 +37,7 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 	})
 }
 
-// Readers that send the same batch share one encoded text. A batch that differs in view, filter, columns or offsets
-// is encoded separately.
-//
+// Batches that differ in view, filter, columns or offsets are encoded separately.
 // Invariant: I4.
 func TestBatchesAreEncodedOnce(t *testing.T) {
 	batches := new(sharedBatches)

@@ -12,7 +12,7 @@ func TestChoosePorts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close() //nolint:errcheck // the error does not matter here
+	defer listener.Close() //nolint:errcheck // An error would not affect the test.
 	addr, ok := listener.Addr().(*net.TCPAddr)
 	if !ok {
 		t.Fatalf("a TCP listener on a %T", listener.Addr())

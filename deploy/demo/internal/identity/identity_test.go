@@ -18,7 +18,7 @@ func TestTokensAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := identity.EnsureTokens(path, identity.Users()) // more users than the file contains
+	second, err := identity.EnsureTokens(path, identity.Users())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"glasshouse/deploy/demo/internal/kubelet"
 )
 
-// Grow adds one line per second in the format of a container runtime, and limits the size of the file.
 func TestGrow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "current.log")
 	if err := os.WriteFile(path, kubelet.Logs(), 0o600); err != nil {

@@ -21,7 +21,7 @@ func load(t *testing.T) []seed.Item {
 	return items
 }
 
-// The workload contains at least one object of each resource type that the README mentions.
+// The README mentions each of these resource types.
 func TestWorkloadHasEveryKind(t *testing.T) {
 	got := map[string]bool{}
 	for _, item := range load(t) {
@@ -74,8 +74,7 @@ func TestWorkloadHasManyAuthors(t *testing.T) {
 	}
 }
 
-// No object is defined twice in the workload. Otherwise, its field manager would depend on the order of concurrent
-// requests.
+// If two files defined an object, its field manager would depend on the order of concurrent requests.
 func TestWorkloadIsUnambiguous(t *testing.T) {
 	seen := map[string]bool{}
 	for _, item := range load(t) {
@@ -111,7 +110,7 @@ func TestRelativeTimesAreResolved(t *testing.T) {
 	}
 }
 
-// Each secret value in the workload contains the words "not a real", because the repository is public.
+// Each secret value contains the words "not a real", because the repository is public.
 func TestSecretsAreFake(t *testing.T) {
 	harmless := map[string]bool{"username": true, "admin-user": true, "endpoint": true}
 	for _, item := range load(t) {
