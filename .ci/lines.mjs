@@ -4,7 +4,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-const code = ["*.go", "*.ts", "*.mjs"];
+const code = ["*.go", "*.ts", "*.tsx", "*.mjs"];
 const generated = [":!*_templ.go", ":!web/static/dist", ":!*/testdata/*"];
 
 function longLines(patterns, limit) {

@@ -1,5 +1,5 @@
-// Bundles the unit tests (test/**/*.test.ts) with the same esbuild version as the build, and runs them with node
-// --test.
+// Bundles the unit tests (test/**/*.test.ts and *.test.tsx) with the same esbuild version as the build, and runs them
+// with node --test.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ const web = import.meta.dirname;
 const out = mkdtempSync(join(tmpdir(), "glasshouse-test-"));
 let status = 1;
 try {
-  const tests = readdirSync(join(web, "test"), { recursive: true }).filter((f) => f.endsWith(".test.ts"));
+  const tests = readdirSync(join(web, "test"), { recursive: true }).filter((f) => /\.test\.tsx?$/.test(f));
   const build = [
     "tool",
     "esbuild",
@@ -24,7 +24,7 @@ try {
     "--log-level=warning",
   ];
   execFileSync("go", build, { cwd: web, stdio: "inherit" });
-  const built = tests.map((f) => join(out, f.replace(/ts$/, "mjs")));
+  const built = tests.map((f) => join(out, f.replace(/tsx?$/, "mjs")));
   status =
     spawnSync(process.execPath, ["--enable-source-maps", "--test", ...built], { cwd: web, stdio: "inherit" }).status ??
     1;

@@ -60,7 +60,7 @@ func checkNames(t *testing.T, source, text string, tests map[string]bool) (names
 			t.Errorf("%s names %s, which is not a test", source, name)
 		}
 	}
-	files := regexp.MustCompile("`([\\w./-]+\\.(?:go|ts|mjs|json|templ|md))`")
+	files := regexp.MustCompile("`([\\w./-]+\\.(?:go|tsx?|mjs|json|templ|md))`")
 	for _, file := range files.FindAllStringSubmatch(text, -1) {
 		names++
 		if _, err := os.Stat(filepath.Join(root, file[1])); err != nil && !hasFile(t, file[1]) {

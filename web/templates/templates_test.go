@@ -71,7 +71,7 @@ func podList() templates.List {
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// The server and the script build the same rows. web/test/list/row.test.ts and web/test/status/watch-status.test.ts
+// The server and the script build the same rows. web/test/list/row.test.ts and web/test/status/watch-status.test.tsx
 // compare the script's rows with the same files in testdata.
 func TestRowsMatchTheScript(t *testing.T) {
 	cells := []templates.Cell{{Text: "3", Wire: "3"}, {Text: "4s ago", Wire: "2026-11-21T10:04:56Z ago"}}

@@ -1,52 +1,91 @@
 // A minimal document for tests. Importing this file replaces the global document. Animation frames run only when the
 // test calls frame().
+class TextNode {
+  readonly nodeType = 3;
+  parentNode: Part | null = null;
+  constructor(public data: string) {}
+  get textContent(): string {
+    return this.data;
+  }
+  get nextSibling(): Part | TextNode | null {
+    return nodeAfter(this);
+  }
+  remove(): void {
+    this.parentNode?.removeChild(this);
+  }
+}
+
+const nodeAfter = (node: Part | TextNode): Part | TextNode | null => {
+  const siblings = node.parentNode?.childNodes ?? [];
+  return siblings[siblings.indexOf(node) + 1] ?? null;
+};
+
 export class Part {
-  private nodes: (Part | string)[] = [];
-  private parent: Part | null = null;
+  readonly nodeType = 1;
+  childNodes: (Part | TextNode)[] = [];
+  parentNode: Part | null = null;
   private readonly attributes = new Map<string, string>();
-  private readonly listeners: { type: string; run: (e: object) => void }[] = [];
+  private readonly listeners: { type: string; run: (this: Part, e: object) => void }[] = [];
   readonly dataset: Record<string, string> = {};
-  readonly style: Record<string, string> = {};
+  readonly style: Record<string, unknown> = {
+    setProperty: (name: string, value: string) => void (this.style[name] = value),
+  };
   hidden = false;
   disabled = false;
+  checked = false;
   value = "";
   scrollTop = 0;
   clientHeight = 100;
   clientWidth = 100;
   scrollHeight = 100;
   offsetHeight = 18;
+  constructor(readonly localName = "") {}
   get children(): Part[] {
-    return this.nodes.filter((n) => n instanceof Part);
+    return this.childNodes.filter((n) => n instanceof Part);
+  }
+  get childElementCount(): number {
+    return this.children.length;
+  }
+  get firstChild(): Part | TextNode | null {
+    return this.childNodes[0] ?? null;
   }
   get firstElementChild(): Part | null {
     return this.children[0] ?? null;
   }
+  get nextSibling(): Part | TextNode | null {
+    return nodeAfter(this);
+  }
   get nextElementSibling(): Part | null {
-    const siblings = this.parent?.children ?? [];
+    const siblings = this.parentNode?.children ?? [];
     return siblings[siblings.indexOf(this) + 1] ?? null;
   }
   get textContent(): string {
-    return this.hidden ? "" : this.nodes.map((n) => (typeof n === "string" ? n : n.textContent)).join(" ");
+    return this.hidden ? "" : this.childNodes.map((n) => n.textContent).join(" ");
   }
   set textContent(text: string) {
-    this.nodes = text === "" ? [] : [text];
+    this.replaceChildren(...(text === "" ? [] : [text]));
   }
   append(...nodes: (Part | string)[]): void {
-    for (const n of nodes) if (n instanceof Part) n.parent = this;
-    this.nodes.push(...nodes);
+    for (const n of nodes) this.insertBefore(typeof n === "string" ? new TextNode(n) : n, null);
   }
   replaceChildren(...nodes: (Part | string)[]): void {
-    this.nodes = [];
+    this.childNodes = [];
     this.append(...nodes);
   }
-  insertBefore(node: Part, next: Part | null): void {
+  insertBefore(node: Part | TextNode, next: Part | TextNode | null): void {
     node.remove();
-    node.parent = this;
-    this.nodes.splice(next === null ? this.nodes.length : this.nodes.indexOf(next), 0, node);
+    node.parentNode = this;
+    this.childNodes.splice(next === null ? this.childNodes.length : this.childNodes.indexOf(next), 0, node);
+  }
+  removeChild(node: Part | TextNode): void {
+    this.childNodes = this.childNodes.filter((n) => n !== node);
+    node.parentNode = null;
   }
   remove(): void {
-    if (this.parent !== null) this.parent.nodes = this.parent.nodes.filter((n) => n !== this);
-    this.parent = null;
+    this.parentNode?.removeChild(this);
+  }
+  focus(): void {
+    page.activeElement = this;
   }
   contains(): boolean {
     return false;
@@ -78,8 +117,12 @@ export class Part {
   addEventListener(type: string, run: (e: object) => void): void {
     this.listeners.push({ type, run });
   }
+  removeEventListener(type: string, run: (e: object) => void): void {
+    const at = this.listeners.findIndex((l) => l.type === type && l.run === run);
+    if (at >= 0) this.listeners.splice(at, 1);
+  }
   fire(type: string, e: object = {}): void {
-    for (const l of this.listeners.filter((l) => l.type === type)) l.run(e);
+    for (const l of this.listeners.filter((l) => l.type === type)) l.run.call(this, e);
   }
   find(name: string, value: string): Part | undefined {
     if (this.attributes.get(name) === value) return this;
@@ -89,6 +132,22 @@ export class Part {
     }
     return undefined;
   }
+  /** The element with its attributes and contents as HTML. Only the properties that views of the page set are shown. */
+  get html(): string {
+    const attributes = [...this.attributes].map(([name, value]) => ` ${name}="${escape(value)}"`).join("");
+    const flags = (["hidden", "disabled", "checked"] as const).map((name) => (this[name] ? ` ${name}` : "")).join("");
+    const inner = this.childNodes.map((n) => (n instanceof Part ? n.html : escape(n.data))).join("");
+    return `<${this.localName}${attributes}${flags}>${inner}</${this.localName}>`;
+  }
+}
+
+const escape = (text: string): string =>
+  text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&#34;").replace(/'/g, "&#39;");
+
+/** Returns an element to render a view into. part is the same element as element. */
+export function rendering(): { part: Part; element: Element } {
+  const part = new Part("main");
+  return { part, element: part as unknown as Element };
 }
 
 let frames: (() => void)[] = [];
@@ -106,9 +165,10 @@ class Sizes {
 
 export const page = {
   visibilityState: "visible",
-  activeElement: null,
-  createElement: () => new Part(),
-  createElementNS: () => new Part(),
+  activeElement: null as Part | null,
+  createElement: (tag: string) => new Part(tag),
+  createElementNS: (_: string, tag: string) => new Part(tag),
+  createTextNode: (text: string) => new TextNode(String(text)),
 };
 const items = new Map<string, string>();
 Object.assign(globalThis, {

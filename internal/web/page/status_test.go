@@ -11,7 +11,7 @@ import (
 	"glasshouse/web/templates"
 )
 
-// The server formats the watch status in the same way as the script of the page. web/test/status/watch-status.test.ts
+// The server formats the watch status in the same way as the script of the page. web/test/status/watch-status.test.tsx
 // uses the same file of test cases.
 //
 // Invariant: I31.

@@ -27,7 +27,8 @@ import { makeWidthResizable } from "./ui/width-resizer.ts";
 import { Popover } from "./ui/popover.ts";
 import { showToast } from "./ui/toast.ts";
 import { rememberRecent, storedList } from "./ui/preferences.ts";
-import type { PageContent, ShareDialog } from "./share/share.ts";
+import type { ShareDialog } from "./share/share.tsx";
+import type { PageContent } from "./share/share-host.ts";
 import {
   formatView,
   objectHref,
@@ -171,7 +172,7 @@ else if (page?.dataset["page"] === "object") startObject(page);
 else if (page?.dataset["page"] === "compare") void startCompare();
 else if (page?.dataset["page"] === "problem") reloadWhenServed(page.dataset["ref"] ?? "");
 else if (page?.dataset["page"] === "status")
-  void import("./status/status-page.ts").then(({ StatusPage }) => new StatusPage(now, (date) => clock.sync(date)));
+  void import("./status/status-page.tsx").then(({ StatusPage }) => new StatusPage(now, (date) => clock.sync(date)));
 picker.start(live);
 if (guest) showExpiry(now);
 if (isKiosk()) void import("./ui/kiosk.ts").then(({ startKiosk: tend }) => tend(() => retryable));
@@ -233,12 +234,12 @@ function startList(section: HTMLElement): void {
   const namespacePopover = new Popover(
     byId("namespace-button") as HTMLButtonElement,
     "Namespaces",
-    async (close) => new (await import("./list/namespace-chooser.ts")).NamespaceChooser(live, list, close),
+    async (close) => (await import("./list/namespace-chooser.tsx")).namespaceChooser(live, list, close),
   );
   const columnPopover = new Popover(
     byId("columns") as HTMLButtonElement,
     "Columns",
-    async () => new (await import("./list/column-chooser.ts")).ColumnChooser(list),
+    async () => (await import("./list/column-chooser.tsx")).columnChooser(list),
   );
   const menu = byId("export");
   menu.addEventListener("toggle", () => void import("./ui/menu.ts").then(({ addMenuKeys }) => addMenuKeys(menu)), {
@@ -408,7 +409,7 @@ function contextPopover(link: HTMLAnchorElement, contextList: Contexts): Popover
   return new Popover(
     button,
     "Contexts",
-    async () => new (await import("./list/context-chooser.ts")).ContextChooser(contextList),
+    async () => (await import("./list/context-chooser.tsx")).contextChooser(contextList),
   );
 }
 
@@ -422,7 +423,7 @@ async function chooseContext(name: string): Promise<void> {
 let shareDialog: Promise<ShareDialog> | null = null;
 
 function share(): void {
-  shareDialog ??= import("./share/share.ts").then(
+  shareDialog ??= import("./share/share.tsx").then(
     ({ ShareDialog }) =>
       new ShareDialog({ live, now, pageContent: () => pageContent(), kinds: () => picker.listedKinds() }),
   );
@@ -436,7 +437,7 @@ function share(): void {
 }
 
 function help(): void {
-  import("./palette/help.ts").then(({ openHelp }) => openHelp(commands()), reportLoadFailure);
+  import("./palette/help.tsx").then(({ openHelp }) => openHelp(commands()), reportLoadFailure);
 }
 
 const reportLoadFailure = (): void => showToast("The dialog could not be loaded. Reload the page to try again.");
@@ -469,7 +470,7 @@ function reloadWhenServed(ref: string): void {
 }
 
 async function startCompare(): Promise<void> {
-  const { ComparePage } = await import("./compare/compare.ts");
+  const { ComparePage } = await import("./compare/compare.tsx");
   const compare = new ComparePage(live, now);
   refresh = () => compare.refresh();
 }

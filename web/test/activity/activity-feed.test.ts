@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import "../fake-page.ts";
 import type { Part } from "../fake-page.ts";
-import { ActivityFeed, footerText, type FooterState } from "../../static/src/activity/activity-feed.ts";
+import { ActivityFeed, footerText, type FooterState } from "../../static/src/activity/activity-feed.tsx";
 import { splitWatched, updateInterval } from "../../static/src/activity/activity-source.ts";
 import { h } from "../../static/src/ui/dom.ts";
 import type { Kind } from "../../static/src/net/kinds.ts";

@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import "../fake-page.ts";
 import { columnChoices, encodeColumns, columnsLabel, unknownColumnsText } from "../../static/src/model/column-set.ts";
 import { exportHref, exportName } from "../../static/src/list/exports.ts";
 import { Rows } from "../../static/src/model/rows.ts";
-import { isNamespaceName, matchingNamespaces } from "../../static/src/list/namespace-chooser.ts";
+import { isNamespaceName, matchingNamespaces } from "../../static/src/list/namespace-chooser.tsx";
 import { missingNamespacesText, namespacesLabel } from "../../static/src/model/namespaces.ts";
 import { parseView } from "../../static/src/model/view.ts";
 import type { Column } from "../../static/src/net/wire.ts";

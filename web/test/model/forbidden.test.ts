@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { frame, type Part } from "../fake-page.ts";
 import { LogsTab } from "../../static/src/object/logs/logs-tab.ts";
-import { RelatedTab } from "../../static/src/object/related/related-tab.ts";
+import { RelatedTab } from "../../static/src/object/related/related-tab.tsx";
 import type { TabHost, TabData } from "../../static/src/object/tab.ts";
 import { defaultLog } from "../../static/src/model/view.ts";
 import { Upstream } from "../fake-log-server.ts";

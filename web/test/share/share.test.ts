@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import jsQR from "jsqr";
+import "../fake-page.ts";
 import { expiryText } from "../../static/src/model/guest.ts";
 import { qrOutline } from "../../static/src/share/qr.ts";
-import { matchingLines } from "../../static/src/share/share-kinds.ts";
+import { matchingLines } from "../../static/src/share/share-kinds.tsx";
 import {
   unmaskedText,
   requestBody,

@@ -3,7 +3,7 @@
 // code of the feed is loaded on demand. The feed has its own subscriptions.
 
 import { formatAges, clockTime } from "../text/age.ts";
-import type { ActivityFeed } from "./activity-feed.ts";
+import type { ActivityFeed } from "./activity-feed.tsx";
 import type { ActivityHost, ActivityPreferences, ListScope } from "./activity-types.ts";
 import { h } from "../ui/dom.ts";
 import { preferences } from "../ui/preferences.ts";
@@ -112,7 +112,7 @@ export class Activity {
       return;
     }
     this.container.replaceChildren(h("p", { class: "foot" }, "Loading history…"));
-    void import("./activity-feed.ts").then(
+    void import("./activity-feed.tsx").then(
       ({ ActivityFeed }) => {
         if (!this.isOpen || this.feed !== null) return;
         this.feed = new ActivityFeed(this.container, this.host, this.preferences, (preferences) => {

@@ -14,7 +14,7 @@ export const tabs: readonly TabDefinition[] = [
     label: "Overview",
     key: "o",
     appliesTo: always,
-    load: async () => (await import("./overview/overview-tab.ts")).OverviewTab,
+    load: async () => (await import("./overview/overview-tab.tsx")).OverviewTab,
   },
   {
     id: "yaml",
@@ -28,21 +28,21 @@ export const tabs: readonly TabDefinition[] = [
     label: "Changes",
     key: "c",
     appliesTo: always,
-    load: async () => (await import("./changes/changes-tab.ts")).ChangesTab,
+    load: async () => (await import("./changes/changes-tab.tsx")).ChangesTab,
   },
   {
     id: "events",
     label: "Events",
     key: "e",
     appliesTo: (kind) => kind.resource !== "events" && isShared("core/v1/events"),
-    load: async () => (await import("./events/events-tab.ts")).EventsTab,
+    load: async () => (await import("./events/events-tab.tsx")).EventsTab,
   },
   {
     id: "related",
     label: "Related",
     key: "r",
     appliesTo: () => sharedParts() === null,
-    load: async () => (await import("./related/related-tab.ts")).RelatedTab,
+    load: async () => (await import("./related/related-tab.tsx")).RelatedTab,
   },
   {
     id: "logs",

@@ -1,7 +1,7 @@
 // Opens the command palette. Its code is loaded on demand: when the pointer enters its button, or when the user
 // presses Ctrl or Cmd. Text that the user types while it loads is kept.
 
-import type { PaletteHost, Palette } from "./palette.ts";
+import type { PaletteHost, Palette } from "./palette.tsx";
 import { showToast } from "../ui/toast.ts";
 
 export class PaletteLauncher {
@@ -46,7 +46,7 @@ export class PaletteLauncher {
   }
 
   private load(): Promise<Palette> {
-    this.palette ??= import("./palette.ts").then(({ Palette }) => new Palette(this.host));
+    this.palette ??= import("./palette.tsx").then(({ Palette }) => new Palette(this.host));
     this.palette.catch(() => (this.palette = null));
     return this.palette;
   }

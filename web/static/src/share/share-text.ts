@@ -213,8 +213,15 @@ export function readLinks(body: unknown): { links: Link[]; persistent: boolean }
   };
 }
 
+/** A link that was just created. Only now is its URL known. */
+export interface NewLink {
+  readonly url: string;
+  readonly persistent: boolean; // whether the links outlive the program
+  readonly link: Link;
+}
+
 /** Decodes the response to POST /api/v1/shares. Returns null if it is invalid. */
-export function readCreated(body: unknown): { url: string; persistent: boolean; link: Link } | null {
+export function readCreated(body: unknown): NewLink | null {
   const created = fieldsOf(body);
   const url = text(created["url"]);
   return url === "" ? null : { url, persistent: created["persistent"] === true, link: readLink(created) };

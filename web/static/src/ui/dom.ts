@@ -92,23 +92,3 @@ export function arrangeChildren(parent: Element, children: readonly Element[]): 
     removed.remove();
   }
 }
-
-/**
- * Makes the children of parent match a list of values. A child is created when its key first occurs, updated by every
- * call, and removed when its key is no longer in the list.
- */
-export function syncChildren<T extends { readonly key: string }>(
-  parent: Element,
-  list: readonly T[],
-  make: () => Element,
-  fill: (e: Element, t: T) => void,
-): void {
-  const old = new Map([...parent.children].map((e) => [e.getAttribute("data-key"), e]));
-  const children = list.map((t) => old.get(t.key) ?? make());
-  arrangeChildren(parent, children);
-  list.forEach((t, i) => {
-    const e = children[i] as Element;
-    setAttr(e, "data-key", t.key);
-    fill(e, t);
-  });
-}

@@ -4,9 +4,9 @@
 import { h } from "./dom.ts";
 
 export interface Content {
-  readonly elements: readonly Node[];
-  /** The element that receives the keyboard focus when the popover opens. */
-  readonly focus: HTMLElement;
+  /** Renders the content. The first element with the attribute autofocus receives the keyboard focus. */
+  show(root: HTMLElement): void;
+  /** Removes the content. It was possibly not shown. */
   close(): void;
 }
 
@@ -53,9 +53,9 @@ export class Popover {
       (content) => {
         if (openNumber !== this.openCount) return content.close();
         this.content = content;
-        this.root.replaceChildren(...content.elements);
+        content.show(this.root);
         this.position();
-        content.focus.focus();
+        this.root.querySelector<HTMLElement>("[autofocus]")?.focus();
       },
       () =>
         this.root.replaceChildren(

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { page, type Part } from "../../fake-page.ts";
-import { RelatedTab } from "../../../static/src/object/related/related-tab.ts";
+import { RelatedTab } from "../../../static/src/object/related/related-tab.tsx";
 import type { TabHost, TabData } from "../../../static/src/object/tab.ts";
 
 const nextTask = (): Promise<void> => new Promise((done) => setTimeout(done, 5));

@@ -6,7 +6,7 @@ import { copyText } from "../../ui/clipboard.ts";
 import { h, setText } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
 import { escapeInvisible } from "../../text/invisible-chars.ts";
-import { Bar } from "./bar.ts";
+import { Bar } from "./bar.tsx";
 import { LogBuffer } from "./buffer.ts";
 import { containersOf, defaultContainer, isScheduled, type Container } from "./containers.ts";
 import type { Line } from "./lines.ts";
@@ -304,9 +304,8 @@ export class LogsTab implements Tab, Reader {
       (e.key === "f" && (e.ctrlKey || e.metaKey)) || (e.key === "/" && !(e.target instanceof HTMLInputElement));
     if (find) {
       // If the search box already has the focus, let Ctrl+F open the browser's own search.
-      if (document.activeElement === this.bar.find.input) return;
-      this.bar.find.input.focus();
-      this.bar.find.input.select();
+      if (this.bar.find.isFocused) return;
+      this.bar.find.focus();
     } else if (e.target === this.screen.element && e.key === "End") this.screen.scrollToEnd();
     else return;
     e.preventDefault();

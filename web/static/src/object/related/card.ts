@@ -7,7 +7,7 @@ import { formatView, objectHref, defaultView } from "../../model/view.ts";
 import type { GraphNode, NodeState } from "./graph.ts";
 
 /** The color, symbol and text of each node state. They are empty for the normal state "there". */
-const stateLabels: Readonly<Record<NodeState, readonly [string, string, string]>> = {
+export const stateLabels: Readonly<Record<NodeState, readonly [string, string, string]>> = {
   there: ["", "", ""],
   missing: ["bad", "✕", "missing"],
   forbidden: ["warn", "⊘", "forbidden"],

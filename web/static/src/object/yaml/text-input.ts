@@ -1,7 +1,7 @@
 // Handles keyboard and pointer input in a YAML text: selecting a line, folding lines, and moving between matches.
 
 import { formatInteger } from "../../text/format.ts";
-import type { Bar } from "./bar.ts";
+import type { Bar } from "./bar.tsx";
 import { range, type Search } from "./search.ts";
 import { showRest, type Row } from "../../yaml/row.ts";
 import type { LiveText } from "./live-text.ts";
@@ -31,7 +31,7 @@ export class TextInput {
   /** Updates the number of matches and the fold button in the bar. */
   updateBar(): void {
     this.bar.find.showCount(this.search.number, this.search.count);
-    this.bar.setFolded(this.text.rows.some((matchRange) => matchRange.folded));
+    this.bar.set({ hasFolds: this.text.rows.some((row) => row.folded) });
     this.onHighlight();
   }
 
@@ -65,12 +65,11 @@ export class TextInput {
 
   key(e: KeyboardEvent): void {
     if (e.defaultPrevented || e.altKey || !(e.target instanceof Element)) return;
-    const typing = e.target === this.bar.find.input;
+    const typing = e.target === this.bar.find.input.current;
     const command = e.ctrlKey || e.metaKey;
     const letter = e.key.toLowerCase();
     if (!typing && (command ? letter === "f" && !e.shiftKey : e.key === "/")) {
-      this.bar.find.input.focus();
-      this.bar.find.input.select();
+      this.bar.find.focus();
     } else if (e.target !== this.text.element) return;
     else if (command && letter === "a") getSelection()?.selectAllChildren(this.text.element);
     else if (command || e.shiftKey || !(e.key in moves)) return;
@@ -112,7 +111,7 @@ export class TextInput {
 
   private applyFolds(words: string): void {
     this.text.keepScrollPosition(() => this.text.refold());
-    this.bar.announce(words);
+    this.bar.set({ announcement: words });
     this.updateBar();
   }
 

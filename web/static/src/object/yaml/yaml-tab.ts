@@ -10,7 +10,7 @@ import { TimeSlicer } from "../../text/time-slice.ts";
 import { preferences } from "../../ui/preferences.ts";
 import type { TabHost, TabData, Tab } from "../tab.ts";
 import type { JsonObject } from "../../net/wire.ts";
-import { Bar } from "./bar.ts";
+import { Bar } from "./bar.tsx";
 import { selectedText, completeText } from "./copy.ts";
 import { Search } from "./search.ts";
 import { TextInput } from "./text-input.ts";
@@ -111,7 +111,7 @@ export class YamlTab implements Tab {
     this.drawnObject = object;
     this.search.setRows(this.text.rows);
     this.input.updateBar();
-    this.bar.setSize(lines.length);
+    this.bar.set({ lines: lines.length });
     const unit = lines.length === 1 ? "line" : "lines";
     this.text.element.setAttribute("aria-label", `YAML, ${formatInteger(lines.length)} ${unit}`);
   }
@@ -126,7 +126,7 @@ export class YamlTab implements Tab {
 
   private setWrapped(on: boolean): void {
     this.text.keepScrollPosition(() => this.text.element.toggleAttribute("data-wrap", on));
-    this.bar.setWrapped(on);
+    this.bar.set({ isWrapped: on });
     preferences.setFlag("wrap", on);
   }
 }

@@ -1,1 +1,0 @@
-import{b as r}from"./chunk-RQ6JSYUT.js";import{i as e}from"./chunk-EZHKAPUF.js";function f(o,i){for(let t of o.querySelectorAll("[data-wire]"))e(t,r(t.getAttribute("data-wire")??"",i))}export{f as a};

@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-W23TET5X.js";import"./chunk-MYIHXNA3.js";import"./chunk-3TK4JBKK.js";import"./chunk-5UAE7J7C.js";import"./chunk-VSKUQCBW.js";import"./chunk-T6FASEK3.js";import"./chunk-RQ6JSYUT.js";import"./chunk-EZHKAPUF.js";export{c as NamespaceChooser,b as isNamespaceName,a as matchingNamespaces};

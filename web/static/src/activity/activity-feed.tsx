@@ -1,0 +1,396 @@
+// The activity feed: a live, scrolling list of changes, newest first. It shows the changes of one list of objects, or
+// of all watched resources.
+
+import type { ActivityPreferences, ListScope, ActivityHost } from "./activity-types.ts";
+import { createRef, type TargetedMouseEvent } from "preact";
+import { splitWatched, updateInterval, ActivitySource } from "./activity-source.ts";
+import { clockTime } from "../text/age.ts";
+import { formatInteger } from "../text/format.ts";
+import { Author } from "../ui/author.tsx";
+import { HeightHandle } from "../ui/height-handle.tsx";
+import { memo, mount, unmount, useNow, ViewState } from "../ui/view.tsx";
+import { ChangeLog, type LogEntry } from "./change-log.ts";
+import { plural, type Kind } from "../net/kinds.ts";
+import { staleText } from "../model/status.ts";
+import { opLabels } from "./timeline.ts";
+import type { Problem, State } from "../net/wire.ts";
+
+const pageSize = 200; // lines that are drawn at first, and that each click on "Show older" adds
+const maxFields = 3; // the maximum number of changed fields in one line
+
+export class ActivityFeed {
+  private readonly state: ViewState;
+  private readonly list = createRef<HTMLDivElement>();
+  private filter = "";
+  private showMinor = false;
+  private readonly changeLog = new ChangeLog();
+  private readonly sources = new Map<string, ActivitySource>(); // by resource ref ("group/version/plural")
+  // The watched resources above the maximum number of resources in the feed. The feed does not show them.
+  private omittedKinds: readonly Kind[] = [];
+  private watchedKnown = false; // whether the server has sent the list of watched resources
+  private scope: ListScope | null = null;
+  private limit = pageSize;
+  private isHovered = false;
+  private isPaused = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly container: HTMLElement,
+    private readonly host: ActivityHost,
+    private preferences: ActivityPreferences,
+    private readonly save: (preferences: ActivityPreferences) => void,
+  ) {
+    this.state = new ViewState(host.now);
+    container.replaceChildren();
+    this.draw();
+  }
+
+  showList(scope: ListScope): void {
+    const before = this.scope;
+    this.scope = scope;
+    // Restart the subscriptions for the first list. Restart them later only if the feed shows only the current list,
+    // or if the selected namespaces have changed.
+    if (before === null || !this.preferences.all || before.ns.join() !== scope.ns.join()) this.restart();
+    else this.updateSources();
+  }
+
+  private setAll(all: boolean): void {
+    if (all === this.preferences.all) return;
+    this.setPreferences({ ...this.preferences, all });
+    this.restart();
+  }
+
+  private setPreferences(preferences: ActivityPreferences): void {
+    this.preferences = preferences;
+    this.save(preferences);
+  }
+
+  private restart(): void {
+    for (const source of this.sources.values()) source.close();
+    this.sources.clear();
+    this.changeLog.clear();
+    this.limit = pageSize;
+    this.updateSources();
+  }
+
+  /**
+   * Opens a subscription for each resource that should be shown now. It closes the subscriptions of other resources
+   * and removes their changes.
+   */
+  updateSources(): void {
+    const { scope } = this;
+    if (scope === null) return;
+    const { all } = this.preferences;
+    const watched = this.host.watched();
+    const { kinds, rest } = all ? splitWatched(watched ?? [], scope) : { kinds: [scope.kind], rest: [] };
+    this.omittedKinds = rest;
+    this.watchedKnown = watched !== null;
+    for (const [ref, source] of this.sources) {
+      if (kinds.some((k) => k.ref === ref)) continue;
+      source.close();
+      this.sources.delete(ref);
+    }
+    const filter = { ns: scope.ns, labels: all ? "" : scope.labels, watched: all };
+    for (const kind of kinds)
+      if (!this.sources.has(kind.ref))
+        this.sources.set(
+          kind.ref,
+          new ActivitySource(
+            kind,
+            this.host.live,
+            filter,
+            this.changeLog,
+            () => (this.timer ??= setTimeout(() => this.draw(), updateInterval)),
+          ),
+        );
+    this.draw();
+  }
+
+  /**
+   * Updates the feed after the connection has been lost or restored. Without a connection, the stored states are
+   * outdated, and the server sends all states again after a reconnect.
+   */
+  refresh(): void {
+    if (this.host.live.connection !== "open") for (const source of this.sources.values()) source.state = null;
+    this.draw();
+  }
+
+  close(): void {
+    for (const source of this.sources.values()) source.close();
+    clearTimeout(this.timer);
+    unmount(this.container);
+  }
+
+  private setHovered(isHovered: boolean): void {
+    this.isHovered = isHovered;
+    this.updatePaused();
+  }
+
+  private togglePaused(): void {
+    this.isPaused = !this.isPaused;
+    this.updatePaused();
+  }
+
+  private updatePaused(): void {
+    if (this.isHovered || this.isPaused) this.changeLog.isPaused = true;
+    else this.changeLog.resume();
+    this.draw();
+  }
+
+  private draw(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const { changeLog, filter, showMinor, limit, scope, preferences } = this;
+    const { all } = preferences;
+    const visible = changeLog.visible(filter, showMinor);
+    const waiting = changeLog.pendingCount(filter, showMinor);
+    const since = clockTime(changeLog.since, this.host.now());
+    const sources = [...this.sources.values()];
+    const shown = sources.filter((s) => s.complete);
+    const complete = shown.length > 0;
+    const staleText = this.staleText(shown.length > 0 ? shown : sources);
+    const hasMore = visible.length > limit;
+    const { problem, state } = (all ? undefined : sources[0]) ?? { problem: null, state: null };
+    const kinds = all
+      ? {
+          known: this.watchedKnown,
+          shown: shown.length,
+          omitted: [...sources.filter((s) => !s.complete).map((s) => s.kind), ...this.omittedKinds].map(plural),
+        }
+      : null;
+    const summary = complete
+      ? summaryText({ visible: visible.length, size: changeLog.size, kinds: kinds?.shown ?? null, since, staleText })
+      : "";
+    const foot = footerText({
+      problem,
+      state,
+      complete,
+      staleText,
+      count: visible.length,
+      size: changeLog.size,
+      hasMore,
+      filtered: filter !== "",
+      resource: scope === null ? "objects" : plural(scope.kind),
+      since,
+      kinds,
+    });
+    mount(
+      this.container,
+      <>
+        <HeightHandle
+          element={this.container}
+          label="Activity height"
+          initialHeight={preferences.height}
+          onResized={(height) => this.setPreferences({ ...this.preferences, height })}
+        />
+        <div class="tools">
+          <div class="scope-switch" role="group" aria-label="Activity scope">
+            <button type="button" title="Changes in this list" aria-pressed={!all} onClick={() => this.setAll(false)}>
+              This list
+            </button>
+            <button
+              type="button"
+              title="Changes of all watched resources in the selected namespaces"
+              aria-pressed={all}
+              onClick={() => this.setAll(true)}
+            >
+              All resources
+            </button>
+          </div>
+          <input
+            type="search"
+            placeholder="Filter by object, field or author"
+            aria-label="Filter activity by object, field or author"
+            autocomplete="off"
+            spellcheck={false}
+            value={filter}
+            onInput={(e) => {
+              this.filter = e.currentTarget.value;
+              this.draw();
+            }}
+          />
+          <label title="Heartbeats, resource versions and similar fields">
+            <input
+              type="checkbox"
+              checked={showMinor}
+              onChange={(e) => {
+                this.showMinor = e.currentTarget.checked;
+                this.draw();
+              }}
+            />
+            Show minor changes
+          </label>
+          <button type="button" aria-pressed={this.isPaused} onClick={() => this.togglePaused()}>Pause</button>
+          <button type="button" class="more" hidden={waiting === 0} onClick={() => this.showPending()}>
+            {`${formatInteger(waiting)} more`}
+          </button>
+          <span class="spring" />
+          <span class="kept">{summary}</span>
+        </div>
+        <div
+          class="feed"
+          role="region"
+          tabIndex={0}
+          aria-label="Activity, newest first"
+          ref={this.list}
+          onPointerEnter={() => this.setHovered(true)}
+          onPointerLeave={() => this.setHovered(false)}
+        >
+          {visible.slice(0, limit).map((entry) => (
+            <Entry key={entry.number} entry={entry} scope={scope} showKind={all} href={this.href} open={this.open} />
+          ))}
+          {hasMore && <button type="button" class="older" onClick={() => this.showOlder()}>Show older</button>}
+          <p class="foot">{foot}</p>
+        </div>
+      </>,
+      this.state,
+    );
+  }
+
+  private showPending(): void {
+    this.changeLog.resume();
+    if (this.list.current !== null) this.list.current.scrollTop = 0;
+    this.updatePaused();
+  }
+
+  private showOlder(): void {
+    this.limit += pageSize;
+    this.draw();
+  }
+
+  private readonly href = (entry: LogEntry): string => this.host.href(entry.kind, entry);
+
+  private readonly open = ({ kind, ns, name }: LogEntry): void => this.host.open(kind, { ns, name });
+
+  // Returns a text with the time since which changes are possibly missing, and the resources concerned. Returns null
+  // if all given sources are current.
+  private staleText(sources: readonly ActivitySource[]): string | null {
+    const { connection, since } = this.host.live;
+    const now = this.host.now();
+    const staleKinds = sources
+      .map((s) => ({ kind: s.kind, words: staleText({ connection, since, state: s.state }, now) }))
+      .filter((d) => d.words !== null);
+    const [first] = staleKinds;
+    if (first === undefined) return null;
+    return connection === "lost" || !this.preferences.all
+      ? first.words
+      : staleKinds.map((d) => `${plural(d.kind)} ${d.words?.toLowerCase() ?? ""}`).join(", ");
+  }
+}
+
+interface EntryProps {
+  entry: LogEntry;
+  scope: ListScope | null; // links contain parameters of the list, so another list draws the entry again
+  showKind: boolean;
+  href: (entry: LogEntry) => string;
+  open: (entry: LogEntry) => void;
+}
+
+const Entry = memo(({ entry, showKind, href, open }: EntryProps) => {
+  const now = useNow();
+  const { kind, op, ns, name, time, fieldTexts, by, isMinor } = entry;
+  const shown = op === "update" ? fieldTexts.slice(0, maxFields) : [];
+  const omitted = fieldTexts.length - Math.min(fieldTexts.length, maxFields);
+  const click = (e: TargetedMouseEvent<HTMLElement>): void => {
+    // Handle plain clicks only. For clicks with a modifier key, the browser opens the link as usual.
+    if (e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey || String(getSelection()) !== "") return;
+    e.preventDefault();
+    open(entry);
+  };
+  return (
+    <div class="activity-entry" data-op={op} data-quiet={isMinor ? "" : undefined} onClick={click}>
+      <time datetime={time}>{clockTime(time, now())}</time>
+      <a href={href(entry)}>
+        {showKind && <><span class="kind">{kind.kind}</span>{" "}</>}
+        {ns === "" ? name : `${ns}/${name}`}
+      </a>
+      <span class="all" title={fieldTexts.length > 0 ? fieldTexts.map((t) => t.join(" ")).join("\n") : undefined}>
+        {op !== "update" && <span class="op">{opLabels[op].toLowerCase()}</span>}
+        {shown.map((pieces) => <span class="field-change">{isolateDirections(pieces)}</span>)}
+        {omitted > 0 && <span class="rest">{`${omitted} more`}</span>}
+      </span>
+      <span class="who">{by.map((author) => <Author author={author} />)}</span>
+    </div>
+  );
+});
+
+// Wraps each piece of text in a bdi element, which isolates its writing direction. Without it, the browser would swap
+// two adjacent values in a right-to-left script.
+const isolateDirections = (pieces: readonly string[]) =>
+  pieces.map((piece, i) => <>{i > 0 && " "}<bdi>{piece}</bdi></>);
+
+interface SummaryState {
+  readonly visible: number; // the number of changes that match the filter
+  readonly size: number; // the number of all changes in the feed
+  readonly kinds: number | null; // the number of resources in the feed; null if it shows only one list
+  readonly since: string;
+  readonly staleText: string | null;
+}
+
+function summaryText({ visible, size, kinds, since, staleText }: SummaryState): string {
+  if (since === "") return "";
+  const changes = size === 1 ? "1 change" : `${formatInteger(size)} changes`;
+  const ofKinds = kinds === null ? "" : ` in ${formatInteger(kinds)} resource ${kinds === 1 ? "type" : "types"}`;
+  return `${visible === size ? "" : `${formatInteger(visible)} of `}${changes}${ofKinds} since ${since}` +
+    `${staleText === null ? "" : `; ${staleText.toLowerCase()}`}`;
+}
+
+/** The input of footerText, which returns the text below the feed. */
+export interface FooterState {
+  readonly problem: Problem | null;
+  readonly state: State | null;
+  readonly complete: boolean;
+  readonly staleText: string | null; // text with the time since which changes may be missing; null if none are
+  readonly count: number; // the number of changes that match the filter
+  readonly size: number; // the number of all changes in the feed
+  readonly hasMore: boolean; // whether more changes match the filter than are drawn
+  readonly filtered: boolean;
+  readonly resource: string;
+  readonly since: string;
+  /**
+   * null if the feed shows only one list. The field known reports whether the server has sent the list of watched
+   * resources. The field shown counts the resources in the feed. The field omitted names the watched resources that
+   * are not in the feed.
+   */
+  readonly kinds: { readonly known: boolean; readonly shown: number; readonly omitted: readonly string[] } | null;
+}
+
+export function footerText(f: FooterState): string {
+  const staleWarning = f.staleText === null ? "" : `${f.staleText}. Later changes may be missing.`;
+  if (f.problem !== null) return `${f.problem.title}. ${f.problem.detail}`;
+  if (f.kinds?.known === false) return "Loading watched resources…";
+  if (!f.complete && f.kinds?.omitted.length === 0)
+    return "No watched resources are known. New ones appear here automatically.";
+  if (!f.complete)
+    return ["forbidden", "absent", "failed"].includes(f.state?.state ?? "")
+      ? (f.state?.reason ?? "")
+      : staleWarning === ""
+        ? "Loading history…"
+        : staleWarning;
+  const join = (text: string): string =>
+    [staleWarning, text, omittedText(f.kinds?.omitted ?? [])].filter((w) => w !== "").join(" ");
+  if (f.hasMore) return join("");
+  if (f.count > 0)
+    return join(
+      f.kinds === null
+        ? `History starts at ${f.since}.`
+        : `History is complete since ${f.since}. Earlier changes may be missing.`,
+    );
+  if (f.size > 0) return join(f.filtered ? "No changes match the filter." : "Only minor changes, which are hidden.");
+  const until = f.staleText === null ? `since ${f.since}` : `from ${f.since} until then`;
+  const subject =
+    f.kinds === null
+      ? `No ${f.resource} in this list changed`
+      : f.kinds.shown === 1
+        ? "No changes in 1 resource type"
+        : `No changes in ${formatInteger(f.kinds.shown)} resource types`;
+  return join(`${subject} ${until}. History starts at ${f.since}.`);
+}
+
+const maxNamed = 5;
+
+function omittedText(kinds: readonly string[]): string {
+  if (kinds.length === 0) return "";
+  const more = kinds.length - maxNamed;
+  return `Not shown: ${kinds.slice(0, maxNamed).join(", ")}${more > 0 ? ` and ${formatInteger(more)} more` : ""}.`;
+}

@@ -1,0 +1,37 @@
+// A hook that watches the namespaces of the cluster while a component is shown.
+
+import { useLayoutEffect, useState } from "preact/hooks";
+import { Feed } from "../model/feed.ts";
+import type { Live } from "../net/live.ts";
+
+interface ListedNamespaces {
+  /** The names of all namespaces. null while they are unknown. */
+  readonly names: readonly string[] | null;
+  /** Whether the namespaces cannot be listed. */
+  readonly isRefused: boolean;
+}
+
+/** Returns the namespaces of the cluster. Nothing is watched if live is null. */
+export function useNamespaces(live: Live | null): ListedNamespaces {
+  const [listed, setListed] = useState<ListedNamespaces>({ names: null, isRefused: false });
+  useLayoutEffect(() => {
+    if (live === null) return;
+    const update = (): void => {
+      const state = feed.info().state?.state;
+      setListed({
+        names: feed.rows.isComplete ? [...feed.rows.all()].map((e) => e.name) : null,
+        isRefused: state === "forbidden" || state === "failed" || state === "absent",
+      });
+    };
+    const feed = new Feed(
+      live,
+      { resource: "core/v1/namespaces" },
+      { sort: null, q: "" },
+      { snapshotArrived: update, rowsChanged: update, rowsDiscarded: update, statusChanged: update },
+      Infinity,
+      0,
+    );
+    return () => feed.close();
+  }, [live]);
+  return listed;
+}

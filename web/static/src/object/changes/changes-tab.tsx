@@ -1,0 +1,184 @@
+// The tab with the changes of an object, newest first. The server's history limits how far they go back.
+
+import { clockTime } from "../../text/age.ts";
+import { ChangeGroup } from "./change-view.tsx";
+import type { DiffLayout } from "../../diff/diff-view.ts";
+import { h } from "../../ui/dom.ts";
+import { mount, unmount, ViewState } from "../../ui/view.tsx";
+import { formatInteger } from "../../text/format.ts";
+import { History } from "../../model/history.ts";
+import { LayoutSwitch, storedLayout } from "../../diff/diff-layout.tsx";
+import type { Handler, Subscription } from "../../net/live.ts";
+import { receivedText } from "../../model/status.ts";
+import type { TabHost, Tab } from "../tab.ts";
+import { Timeline, type StepGroup } from "../../activity/timeline.ts";
+import type { Problem, State } from "../../net/wire.ts";
+
+const pageSize = 200; // changes that are drawn at first, and that each click on "Show older" adds
+
+export class ChangesTab implements Tab, Handler {
+  readonly element = h("section", { class: "changes" });
+  private readonly viewState: ViewState;
+  private filter = "";
+  private readonly history = new History();
+  private readonly timeline = new Timeline();
+  private readonly subscription: Subscription;
+  // The drawn groups of changes. The key is the number of the oldest change in the group, which stays the same while
+  // newer changes are added. A group with the same number of changes is not drawn again.
+  private drawn = new Map<number, StepGroup>();
+  private layout: DiffLayout = storedLayout("inline");
+  private limit = pageSize;
+  private complete = false;
+  private progress = ""; // how much of a long message has arrived; empty if none is arriving
+  private state: State | null = null;
+  private problem: Problem | null = null;
+  private frame = 0;
+
+  constructor(private readonly host: TabHost) {
+    const { live, kind, name } = host;
+    this.viewState = new ViewState(host.now);
+    this.subscription = live.subscribe(
+      { resource: kind.ref, ...(name.ns === "" ? {} : { ns: [name.ns] }), name: name.name, view: "changes" },
+      this,
+    );
+    this.draw();
+  }
+
+  message(m: Parameters<Handler["message"]>[0]): void {
+    let isConsistent = true;
+    this.progress = "";
+    if (m.type === "changes") {
+      isConsistent = this.history.applySnapshot(m.object, m.since, m.events);
+      this.complete = true;
+      this.problem = null;
+      this.drawn.clear();
+    } else if (m.type === "change-events") isConsistent = this.history.add(m.events);
+    else if (m.type === "state") {
+      this.state = m;
+      if (m.state === "forbidden") this.clear();
+    } else if (m.type === "error") {
+      this.problem = m.problem;
+      this.clear();
+    }
+    if (!isConsistent) this.subscription.resync("a change does not match the version before it");
+    this.schedule();
+  }
+
+  part(received: number, of: number): void {
+    this.progress = `: ${receivedText(received, of)}`;
+    this.schedule();
+  }
+
+  // Called before the server sends a new snapshot. The changes stay on the screen, because they are still correct.
+  restart(): void {
+    this.progress = "";
+  }
+
+  // Removes all changes from the screen, because the viewer lost permission.
+  private clear(): void {
+    this.history.clear();
+    this.complete = false;
+  }
+
+  // Does nothing. The tab has its own subscription, and does not need the panel's object.
+  show(): void {}
+
+  tick(): void {
+    this.viewState.tick();
+  }
+
+  close(): void {
+    this.subscription.close();
+    cancelAnimationFrame(this.frame);
+    unmount(this.element);
+  }
+
+  private schedule(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  private draw(): void {
+    this.frame = 0;
+    const { history, layout } = this;
+    const { groups, more } = this.timeline.read(history.steps, this.filter, this.limit);
+    const drawn = new Map<number, StepGroup>();
+    for (const group of groups) {
+      const key = group.at(-1)?.step.number ?? 0;
+      const old = this.drawn.get(key);
+      drawn.set(key, old?.length === group.length ? old : group);
+    }
+    this.drawn = drawn;
+    const since = clockTime(history.since, this.host.now());
+    mount(
+      this.element,
+      <>
+        <div class="tools">
+          <input
+            type="search"
+            placeholder="Filter by field or author"
+            aria-label="Filter changes by field or author"
+            autocomplete="off"
+            spellcheck={false}
+            value={this.filter}
+            onInput={(e) => this.setFilter(e.currentTarget.value)}
+          />
+          <LayoutSwitch current={layout} onChange={(to) => this.setLayout(to)} />
+          <span class="spring" />
+          <span class="kept">{this.summaryText(since)}</span>
+        </div>
+        <div
+          class="timeline"
+          tabIndex={0}
+          role="region"
+          aria-label="Changes, newest first"
+          data-empty={groups.length === 0 ? "" : undefined}
+        >
+          {[...drawn].map(([key, group]) => <ChangeGroup key={key} group={group} layout={layout} />)}
+          {more && <button type="button" class="older" onClick={() => this.showOlder()}>Show older</button>}
+          <p class="foot">{this.footerText(groups.length > 0, more, since)}</p>
+        </div>
+      </>,
+      this.viewState,
+    );
+  }
+
+  private setFilter(filter: string): void {
+    this.filter = filter;
+    this.limit = pageSize;
+    this.drawn.clear();
+    this.draw();
+  }
+
+  private setLayout(layout: DiffLayout): void {
+    this.layout = layout;
+    this.draw();
+  }
+
+  private showOlder(): void {
+    this.limit += pageSize;
+    this.draw();
+  }
+
+  private summaryText(since: string): string {
+    if (!this.complete || since === "") return "";
+    const { steps } = this.history;
+    const gapCount = steps.filter((s) => s.isGap).length;
+    return `${changeCountText(steps.length - gapCount)} since ${since}${gapCount > 0 ? ", some missed" : ""}`;
+  }
+
+  private footerText(hasGroups: boolean, more: boolean, since: string): string {
+    if (this.problem !== null) return `${this.problem.title}. ${this.problem.detail}`;
+    if (!this.complete)
+      return this.state?.state === "forbidden" || this.state?.state === "absent" || this.state?.state === "failed"
+        ? this.state.reason
+        : `Loading history${this.progress === "" ? "…" : this.progress}`;
+    if (more) return "";
+    const before = since === "" ? "" : `History starts at ${since}`;
+    if (hasGroups) return before;
+    return this.history.steps.length > 0
+      ? "No changes match the filter"
+      : `No changes since ${since}, when the history starts`;
+  }
+}
+
+const changeCountText = (n: number): string => (n === 1 ? "1 change" : `${n === 0 ? "No" : formatInteger(n)} changes`);

@@ -1,0 +1,194 @@
+// The bar above a log, with controls to select the log, to change how it is displayed, and to search it.
+
+import { h } from "../../ui/dom.ts";
+import { formatInteger } from "../../text/format.ts";
+import { FindBox, FindState, type FindActions } from "../../ui/find-box.tsx";
+import { preferences } from "../../ui/preferences.ts";
+import { mount, unmount } from "../../ui/view.tsx";
+import type { LogSelection } from "../../model/view.ts";
+import type { Container } from "./containers.ts";
+
+/** The user's selection: which container's log to read, and which part of the log. */
+export interface LogChoice {
+  readonly container: string;
+  readonly tail: number;
+  readonly since: string;
+  readonly previous: boolean;
+  readonly follow: boolean;
+}
+
+/** The functions of the logs tab that the bar calls when the user operates it. */
+export interface LogBarActions extends FindActions {
+  logSelected(): void;
+  displayChanged(): void; // called after the user has switched timestamps or line wrapping
+  copy(): Promise<boolean>;
+  download(): void;
+}
+
+const tailOptions = [100, 500, 5000];
+const ageOptions = [
+  ["", "Any time"],
+  ["5m", "Last 5 min"],
+  ["15m", "Last 15 min"],
+  ["1h", "Last hour"],
+  ["6h", "Last 6 hours"],
+  ["24h", "Last day"],
+] as const;
+
+export class Bar {
+  readonly element = h("div", { class: "log-bar" });
+  readonly find: FindState;
+  private selected: LogChoice = { container: "", tail: 500, since: "", previous: false, follow: true };
+  private containers: readonly Container[] = [];
+  showsTimes = preferences.get("log-times") !== null;
+  isWrapped = preferences.get("log-wrap") !== null;
+  // Announces the number of matches to screen readers. It is updated only after an action of the user, because new
+  // lines, and therefore new matches, arrive all the time.
+  private announcement = "";
+  private copyLabel = "Copy";
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly actions: LogBarActions) {
+    this.find = new FindState(actions, () => this.draw());
+    this.draw();
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    unmount(this.element);
+  }
+
+  get choice(): LogChoice {
+    const { selected } = this;
+    return { ...selected, follow: selected.follow && !selected.previous };
+  }
+
+  /** Shows the containers of the pod as options, and marks the selected log. */
+  showContainers(containers: readonly Container[], { container, previous }: LogSelection): void {
+    this.containers = containers;
+    this.selected = {
+      ...this.selected,
+      container: containers.some((c) => c.name === container) ? container : "",
+      previous,
+    };
+    this.draw();
+  }
+
+  announceMatches(): void {
+    this.announcement = this.find.matchText;
+    this.draw();
+  }
+
+  private select(change: Partial<LogChoice>): void {
+    this.selected = { ...this.selected, ...change };
+    this.draw();
+    this.actions.logSelected();
+  }
+
+  private setDisplay(showsTimes: boolean, isWrapped: boolean): void {
+    this.showsTimes = showsTimes;
+    this.isWrapped = isWrapped;
+    preferences.setFlag("log-times", showsTimes);
+    preferences.setFlag("log-wrap", isWrapped);
+    this.draw();
+    this.actions.displayChanged();
+  }
+
+  private draw(): void {
+    const { container, tail, since, previous, follow } = this.selected;
+    const { showsTimes, isWrapped } = this;
+    const restarts = this.containers.find((c) => c.name === container)?.restarts ?? 0;
+    mount(
+      this.element,
+      <>
+        <div class="part">
+          <select
+            aria-label="Container"
+            title="Container"
+            value={container}
+            onChange={(e) => this.select({ container: e.currentTarget.value })}
+          >
+            {this.containers.map((c) => <option key={c.name} value={c.name}>{containerLabel(c)}</option>)}
+          </select>
+          <select
+            aria-label="Number of lines to load"
+            title="Number of lines to load"
+            value={tail}
+            onChange={(e) => this.select({ tail: Number(e.currentTarget.value) })}
+          >
+            {tailOptions.map((n) => <option key={n} value={n}>{`${formatInteger(n)} lines`}</option>)}
+          </select>
+          <select
+            aria-label="Time range"
+            title="Time range"
+            value={since}
+            onChange={(e) => this.select({ since: e.currentTarget.value })}
+          >
+            {ageOptions.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
+          </select>
+          <Toggle
+            label="Previous"
+            title={restarts === 0 ? "No previous container instance" : "Log of the previous container instance"}
+            isOn={previous}
+            disabled={restarts === 0 && !previous}
+            toggle={() => this.select({ previous: !previous })}
+          />
+          <Toggle
+            label="Follow"
+            title="Follow new lines"
+            isOn={follow}
+            disabled={previous}
+            toggle={() => this.select({ follow: !follow })}
+          />
+        </div>
+        <div class="part">
+          <FindBox find={this.find} label="Find in the log" title="Find in the log (/ or Ctrl F)" />
+          <span class="spring" />
+          <Toggle
+            label="Timestamps"
+            title="Show timestamps"
+            isOn={showsTimes}
+            toggle={() => this.setDisplay(!showsTimes, isWrapped)}
+          />
+          <Toggle
+            label="Wrap"
+            title="Wrap lines"
+            isOn={isWrapped}
+            toggle={() => this.setDisplay(showsTimes, !isWrapped)}
+          />
+          <button type="button" title="Copy the loaded lines" onClick={() => void this.copy()}>{this.copyLabel}</button>
+          <button type="button" title="Download the loaded lines as a file" onClick={() => this.actions.download()}>
+            Download
+          </button>
+          <span class="announcement" role="status">{this.announcement}</span>
+        </div>
+      </>,
+    );
+  }
+
+  private async copy(): Promise<void> {
+    this.showCopyLabel((await this.actions.copy()) ? "Copied" : "Copy failed");
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.showCopyLabel("Copy"), 2000);
+  }
+
+  private showCopyLabel(label: string): void {
+    this.copyLabel = label;
+    this.draw();
+  }
+}
+
+const containerLabel = ({ name, role, state }: Container): string =>
+  `${name}${role === "" ? "" : ` (${role})`}${state === "" ? "" : ` – ${state}`}`;
+
+interface ToggleProps {
+  label: string;
+  title: string;
+  isOn: boolean;
+  disabled?: boolean;
+  toggle: () => void;
+}
+
+const Toggle = ({ label, title, isOn, disabled = false, toggle }: ToggleProps) => (
+  <button type="button" aria-pressed={isOn} title={title} disabled={disabled} onClick={toggle}>{label}</button>
+);

@@ -1,0 +1,84 @@
+// Renders facts, the named values in the overview of an object. A changed value is highlighted.
+
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import { Age, useHighlight } from "../../ui/view.tsx";
+import type { Bar, Fact, Item, Piece, Section, Target } from "../facts/fact.ts";
+
+/** What the parts of an overview share. */
+export interface OverviewScope {
+  /** Returns the URL that opens an object in the panel. Returns null if the object's resource is unknown. */
+  readonly href: (target: Target) => string | null;
+  /** The level of headings, if it differs from the level of their HTML element. */
+  readonly headingLevel: 2 | undefined;
+}
+
+export const Overview = createContext<OverviewScope>({ href: () => null, headingLevel: undefined });
+
+/** Renders the heading of a part. */
+export function Heading({ children, ...rest }: { children: string; id?: string; hidden?: boolean }) {
+  return <h3 aria-level={useContext(Overview).headingLevel} {...rest}>{children}</h3>;
+}
+
+/** Renders a section with its facts and items (repeated parts of an object, such as containers). */
+export const SectionView = ({ section: { title, facts, items } }: { section: Section }) => (
+  <section class="part">
+    <Heading hidden={title === ""}>{title}</Heading>
+    <FactList facts={facts} />
+    <div class="items">{items.map((item) => <ItemView key={item.key} item={item} />)}</div>
+  </section>
+);
+
+/** Renders facts as an HTML description list. */
+export const FactList = ({ facts }: { facts: readonly Fact[] }) => (
+  <dl class="pairs" hidden={facts.length === 0}>{facts.map((fact) => <FactView key={fact.key} fact={fact} />)}</dl>
+);
+
+const textOf = (pieces: readonly Piece[]): string => pieces.map((p) => p.text).join("\n");
+
+function FactView({ fact: { name, bar, pieces } }: { fact: Fact }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd ref={useHighlight<HTMLElement>(textOf(pieces))}>
+        {bar !== undefined && <BarView {...bar} />}
+        {pieces.map((piece) => <PieceView piece={piece} />)}
+      </dd>
+    </div>
+  );
+}
+
+function ItemView({ item: { title, head, facts } }: { item: Item }) {
+  return (
+    <div class="item">
+      <p class="head">
+        <strong>{title}</strong>
+        <span class="pieces" ref={useHighlight<HTMLElement>(textOf(head))}>
+          {head.map((piece) => <PieceView piece={piece} />)}
+        </span>
+      </p>
+      <FactList facts={facts} />
+    </div>
+  );
+}
+
+function PieceView({ piece: { text, title, tone, isRelative, target } }: { piece: Piece }) {
+  const { href } = useContext(Overview);
+  const address = target === undefined ? null : href(target);
+  const words = isRelative === true ? <Age wire={text} /> : text;
+  return address === null
+    ? <span title={title} data-tone={tone}>{words}</span>
+    : <a href={address} data-address="" title={title} data-tone={tone}>{words}</a>;
+}
+
+function BarView({ actual, desired }: Bar) {
+  const share = Math.max(0, Math.min(1, actual / desired));
+  return (
+    <span
+      class="share"
+      aria-hidden="true"
+      style={{ "--share": `${share * 100}%` }}
+      data-tone={actual === desired ? "good" : "warn"}
+    />
+  );
+}

@@ -1,0 +1,61 @@
+// Shows labels and annotations. Each label is a link to the list of all objects with that label.
+
+import { useHighlight } from "../../ui/view.tsx";
+import { bytes, sizeOf } from "../facts/quantity.ts";
+import type { Pair } from "../facts/meta.ts";
+import { formatView, defaultView } from "../../model/view.ts";
+import { Heading } from "./fact-view.tsx";
+
+const maxInlineLength = 140; // characters; a longer annotation is collapsed
+
+export const Labels = ({ labels, resource }: { labels: readonly Pair[]; resource: string }) => (
+  <section class="part" hidden={labels.length === 0}>
+    <Heading>Labels</Heading>
+    <ul class="labels">
+      {labels.map(({ key, value }) => <Label key={key} name={key} value={value} resource={resource} />)}
+    </ul>
+  </section>
+);
+
+function Label({ name, value, resource }: { name: string; value: string; resource: string }) {
+  const selector = `${name}=${value}`;
+  const href = formatView({ ...defaultView(resource), labels: selector });
+  return (
+    <li ref={useHighlight<HTMLLIElement>(value)}>
+      <a href={href} data-address="" title={`Show all with ${selector}`}>
+        <span>{`${name}=`}</span>
+        <b>{value}</b>
+      </a>
+    </li>
+  );
+}
+
+export const Annotations = ({ annotations }: { annotations: readonly Pair[] }) => (
+  <section class="part" hidden={annotations.length === 0}>
+    <Heading>Annotations</Heading>
+    <dl class="pairs annotations">
+      {annotations.map(({ key, value }) => <Annotation key={key} name={key} value={value} />)}
+    </dl>
+  </section>
+);
+
+// Shows an annotation. A long value is collapsed. If the user has expanded it, it stays expanded when it changes.
+function Annotation({ name, value }: { name: string; value: string }) {
+  const isShort = value.length <= maxInlineLength && !value.includes("\n");
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd ref={useHighlight<HTMLElement>(value)}>
+        {isShort ? value : (
+          <details>
+            <summary>
+              <span class="cut">{value.slice(0, 80).replace(/\s+/g, " ")}</span>
+              <span class="size">{bytes(sizeOf(value))}</span>
+            </summary>
+            <pre>{value}</pre>
+          </details>
+        )}
+      </dd>
+    </div>
+  );
+}

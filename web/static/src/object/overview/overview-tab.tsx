@@ -1,0 +1,105 @@
+// The overview tab of an object: health, the most important facts, conditions, owners, labels and annotations.
+
+import { h } from "../../ui/dom.ts";
+import { mount, unmount, ViewState } from "../../ui/view.tsx";
+import { conditionsOf } from "../facts/conditions.ts";
+import { factsOf } from "../facts/facts.ts";
+import { annotationsOf, labelsOf, metaFacts } from "../facts/meta.ts";
+import type { Target } from "../facts/fact.ts";
+import { valueAt, text } from "../facts/read.ts";
+import { sharedParts } from "../../model/guest.ts";
+import { panelHref } from "../../model/view.ts";
+import { Conditions } from "./conditions.tsx";
+import { OwnerReader, Owners } from "./owners.tsx";
+import { Annotations, Labels } from "./labels.tsx";
+import { FactList, Heading, Overview, SectionView } from "./fact-view.tsx";
+import { ReferenceReader, References } from "./references.tsx";
+import { HealthView } from "./health.tsx";
+import type { TabHost, TabData, Tab } from "../tab.ts";
+import type { Health, JsonObject } from "../../net/wire.ts";
+
+export class OverviewTab implements Tab {
+  readonly element = h("div", { class: "overview", tabindex: "0" });
+  private readonly state: ViewState;
+  private readonly owners: OwnerReader;
+  private readonly references: ReferenceReader;
+  private object: JsonObject | null = null;
+  private health: Health | null = null;
+  private isDeleted = false;
+  // Whether an object has no link, because its resource is unknown.
+  private hasUnresolvedLinks = false;
+
+  constructor(private readonly host: TabHost) {
+    this.state = new ViewState(host.now);
+    this.owners = new OwnerReader(host, () => this.draw());
+    this.references = new ReferenceReader(host, () => this.draw());
+  }
+
+  show({ object, health, isDeleted }: TabData): void {
+    if (object === this.object && health === this.health && isDeleted === this.isDeleted) return;
+    // If another object with the same name replaced this one, do not highlight the differences between them.
+    this.state.highlightsChanges = uid(object) === uid(this.object);
+    this.object = object;
+    this.health = health;
+    this.isDeleted = isDeleted;
+    this.references.show(uid(object), isDeleted);
+    if (object !== null) this.owners.show(object);
+    this.draw();
+  }
+
+  /** Updates ages. If there is no link because a resource was unknown, it draws the overview again. */
+  tick(): void {
+    this.state.tick();
+    if (this.object === null || !this.hasUnresolvedLinks) return;
+    this.owners.show(this.object);
+    this.draw();
+  }
+
+  close(): void {
+    this.owners.close();
+    this.references.close();
+    unmount(this.element);
+  }
+
+  private draw(): void {
+    const { element, host, object } = this;
+    if (object === null) return unmount(element);
+    this.hasUnresolvedLinks = false;
+    // On a page of its own, the headings are at level 2. In the panel next to the table, they keep level 3, because a
+    // title precedes them.
+    const headingLevel = element.closest(".panel") === null ? 2 : undefined;
+    mount(
+      element,
+      <Overview.Provider key={uid(object)} value={{ href: this.href, headingLevel }}>
+        <HealthView reported={this.health} isDeleted={this.isDeleted} />
+        <div class="columns">
+          <div class="column">
+            <div class="facts">
+              {factsOf(object).map((section) => <SectionView key={section.key} section={section} />)}
+            </div>
+            <Conditions conditions={conditionsOf(object)} />
+          </div>
+          <div class="column">
+            <Owners host={host} owners={this.owners.owners} steps={this.owners.steps} />
+            {sharedParts() === null && <References reader={this.references} />}
+            <Labels labels={labelsOf(object)} resource={host.kind.ref} />
+            <Annotations annotations={annotationsOf(object)} />
+            <section class="part">
+              <Heading>Object</Heading>
+              <FactList facts={metaFacts(object)} />
+            </section>
+          </div>
+        </div>
+      </Overview.Provider>,
+      this.state,
+    );
+  }
+
+  private readonly href = ({ apiVersion, kind, ns, name }: Target): string | null => {
+    const resource = this.host.kindOf(apiVersion, kind);
+    if (resource === undefined) this.hasUnresolvedLinks = true;
+    return resource === undefined ? null : panelHref(resource.ref, { ns: resource.namespaced ? ns : "", name });
+  };
+}
+
+const uid = (object: JsonObject | null): string => text(valueAt(object, "metadata", "uid"));

@@ -1,0 +1,262 @@
+// The tab with the objects that are related to an object, as a graph or as a list.
+
+import type { ComponentChild } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { plural } from "../../net/kinds.ts";
+import { clockTime } from "../../text/age.ts";
+import { h } from "../../ui/dom.ts";
+import { mount, unmount } from "../../ui/view.tsx";
+import { formatInteger } from "../../text/format.ts";
+import { GraphView } from "./graph-view.ts";
+import type { Graph } from "./graph.ts";
+import { RelatedList } from "./list.tsx";
+import { cardHeight, cardWidth, linksOf } from "./graph-layout.ts";
+import { refreshInterval, RelatedPoller } from "./poller.ts";
+import { SearchedDetails, wasSearched } from "./searched.tsx";
+import { forbiddenNote, type Note } from "../../model/status.ts";
+import { preferences } from "../../ui/preferences.ts";
+import type { TabHost, TabData, Tab } from "../tab.ts";
+import type { Problem, JsonObject } from "../../net/wire.ts";
+
+type ViewMode = "graph" | "list";
+
+export class RelatedTab implements Tab {
+  // The id of the node that the user last opened with the keyboard. When the graph of that object is shown, its node
+  // receives the focus.
+  private static lastOpenedId = "";
+  readonly element = h("div", { class: "related" });
+  private readonly graphView: GraphView;
+  private readonly poller: RelatedPoller;
+  private layoutAbort = new AbortController();
+  private graph: Graph | null = null;
+  private requestedObject: JsonObject | null = null; // version of the object at the last request
+  private isDeleted = false;
+  private readAt = 0; // time in ms at which the displayed graph was read
+  private forbidden: Note | null = null; // why the viewer is not permitted to read the object; null if permitted
+  private problem = ""; // why the last request failed; empty if it did not fail
+  private isGraphShown = false;
+  private isLayoutFailed = false;
+  private mode: ViewMode;
+
+  constructor(private readonly host: TabHost) {
+    const small = matchMedia("(max-width: 800px)").matches;
+    const storedMode = preferences.get("related-as");
+    this.mode = storedMode === "graph" || storedMode === "list" ? storedMode : small ? "list" : "graph";
+    this.graphView = new GraphView(host);
+    this.poller = new RelatedPoller(
+      host,
+      (graph, at) => this.showGraph(graph, at),
+      (problem) => this.showError(problem),
+      () => this.render(),
+    );
+    this.graphView.element.addEventListener("click", (e) => {
+      const id =
+        e.detail === 0 && e.target instanceof Element
+          ? e.target.closest<HTMLElement>(".card")?.dataset["id"]
+          : undefined;
+      RelatedTab.lastOpenedId = id ?? "";
+    });
+    this.render();
+  }
+
+  show({ object, isDeleted: gone, info: known }: TabData): void {
+    this.isDeleted = gone;
+    const forbidden = forbiddenNote(known, plural(this.host.kind));
+    if (JSON.stringify(forbidden) !== JSON.stringify(this.forbidden)) {
+      this.forbidden = forbidden;
+      this.poller.close();
+      this.clear();
+      this.problem = "";
+      this.render();
+    }
+    if (forbidden !== null) return;
+    // Stop reading related objects after the object was deleted. The panel already shows that it was deleted.
+    if (gone) {
+      this.poller.close();
+      this.problem = this.graph === null ? "The object was deleted before its related objects were loaded." : "";
+      return this.render();
+    }
+    if (object === null || object === this.requestedObject) return;
+    this.requestedObject = object;
+    this.poller.request();
+  }
+
+  tick(): void {
+    if (this.requestedObject !== null && !this.isDeleted && document.visibilityState === "visible")
+      this.poller.refreshIfOld();
+    this.render();
+  }
+
+  close(): void {
+    this.poller.close();
+    this.layoutAbort.abort();
+    this.graphView.panZoom.close();
+    unmount(this.element);
+  }
+
+  private showGraph(graph: Graph, readAt: number): void {
+    const isSame = this.problem === "" && JSON.stringify(graph) === JSON.stringify(this.graph);
+    this.problem = "";
+    this.readAt = readAt;
+    if (isSame) return this.render();
+    this.graph = graph;
+    this.draw();
+  }
+
+  private showError({ status, title, detail }: Problem): void {
+    if (status === 403) this.clear();
+    this.problem = `${title}. ${detail}${this.graph === null ? "" : " Showing the previous result."}`;
+    this.render();
+  }
+
+  // Removes the graph, because the viewer lost permission.
+  private clear(): void {
+    this.layoutAbort.abort();
+    this.graph = this.requestedObject = null;
+    this.isGraphShown = false;
+    this.graphView.clear();
+  }
+
+  private setMode(mode: ViewMode): void {
+    this.mode = mode;
+    preferences.set("related-as", mode);
+    this.draw();
+  }
+
+  private get inPanel(): boolean {
+    return this.element.closest("#panel") !== null;
+  }
+
+  // Draws the graph or the list.
+  private draw(): void {
+    this.layoutAbort.abort();
+    this.isLayoutFailed = false;
+    const isGraph = this.graph !== null && this.graph.nodes.length > 1 && this.mode === "graph";
+    if (!isGraph) this.isGraphShown = false;
+    this.render();
+    if (this.graph !== null && isGraph) void this.drawGraph(this.graph);
+  }
+
+  private async drawGraph(graph: Graph): Promise<void> {
+    const { signal } = (this.layoutAbort = new AbortController());
+    try {
+      const { layout } = await import("./layout-worker.ts");
+      const layoutResult = await layout(
+        {
+          ids: graph.nodes.map((n) => n.id),
+          links: linksOf(graph).map(({ from, to }) => ({ from, to })),
+          width: cardWidth,
+          height: cardHeight,
+        },
+        signal,
+      );
+      if (signal.aborted) return;
+      this.graphView.draw(graph, layoutResult, this.inPanel);
+      this.isGraphShown = true;
+      this.render();
+      if (RelatedTab.lastOpenedId !== "" && RelatedTab.lastOpenedId === graph.nodes[0]?.id) this.graphView.focus();
+      RelatedTab.lastOpenedId = "";
+    } catch {
+      if (signal.aborted) return;
+      this.isGraphShown = false;
+      this.isLayoutFailed = true;
+      this.showError({
+        title: "The graph could not be laid out",
+        status: 0,
+        detail: "The list shows the same objects.",
+      });
+    }
+  }
+
+  private render(): void {
+    const { graph, graphView, poller, problem, mode } = this;
+    this.element.toggleAttribute("data-busy", poller.isBusy);
+    const isOld = graph !== null && this.host.now() - this.readAt > 2 * refreshInterval;
+    mount(
+      this.element,
+      <>
+        <div class="related-bar">
+          <span class="switch" role="group" aria-label="Show as">
+            <button type="button" aria-pressed={mode === "graph"} onClick={() => this.setMode("graph")}>Graph</button>
+            <button type="button" aria-pressed={mode === "list"} onClick={() => this.setMode("list")}>List</button>
+          </span>
+          <span class="spring" />
+          <span
+            class="related-time"
+            data-has-time={graph === null ? undefined : ""}
+            data-old={isOld ? "" : undefined}
+          >
+            {this.timeText()}
+          </span>
+          <IconButton
+            sign="↻"
+            label="Refresh"
+            disabled={poller.isBusy || this.forbidden !== null}
+            run={() => poller.request()}
+          />
+          <span class="zoom" hidden={mode === "list"}>
+            <IconButton sign="−" label="Zoom out" run={() => graphView.panZoom.zoom(0.8)} />
+            <IconButton sign="+" label="Zoom in" run={() => graphView.panZoom.zoom(1.25)} />
+            <button type="button" class="fit" aria-label="Fit" title="Fit" onClick={() => graphView.fit()}>Fit</button>
+          </span>
+        </div>
+        <p class="banner" role="status" hidden={problem === ""}>{problem}</p>
+        <div class="related-body">{this.content()}</div>
+        {graph !== null && <SearchedDetails graph={graph} host={this.host} />}
+      </>,
+    );
+  }
+
+  // The status "Live" in the panel refers to the object only. This text shows separately when the graph was read.
+  private timeText(): string {
+    if (this.graph !== null)
+      return `Snapshot from ${clockTime(new Date(this.readAt).toISOString(), this.host.now())}`;
+    return this.problem === "" && this.forbidden === null ? "Searching…" : "";
+  }
+
+  private content(): ComponentChild {
+    const { graph, forbidden, host } = this;
+    if (forbidden !== null)
+      return (
+        <div class="note">
+          <h2>{forbidden.title}</h2>
+          {[forbidden.detail, forbidden.next].map((text) => text !== "" && <p>{text}</p>)}
+        </div>
+      );
+    if (graph === null) return null;
+    if (graph.nodes.length === 1) return <EmptyNote graph={graph} />;
+    if (this.mode === "list" || this.isLayoutFailed)
+      return <RelatedList graph={graph} inPanel={this.inPanel} ns={host.name.ns} />;
+    if (this.isGraphShown) return <GraphPlace view={this.graphView} />;
+    return <p class="note">{`Laying out ${formatInteger(graph.nodes.length)} objects…`}</p>;
+  }
+}
+
+interface IconButtonProps {
+  sign: string;
+  label: string;
+  disabled?: boolean;
+  run: () => void;
+}
+
+const IconButton = ({ sign, label, disabled = false, run }: IconButtonProps) => (
+  <button type="button" class="icon" aria-label={label} title={label} disabled={disabled} onClick={run}>{sign}</button>
+);
+
+const EmptyNote = ({ graph }: { graph: Graph }) => (
+  <div class="note">
+    <h2>
+      {graph.searched.every(wasSearched)
+        ? "No related objects found"
+        : "No related objects found in the searched resource types"}
+    </h2>
+    <p>It has no owners and no references, and no searched object refers to it.</p>
+  </div>
+);
+
+// The graph is drawn without Preact.
+function GraphPlace({ view }: { view: GraphView }) {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => place.current?.replaceChildren(view.element), [view]);
+  return <div class="graph-place" ref={place} />;
+}

@@ -1,0 +1,47 @@
+// Shows which resources the server has searched for related objects, and which it could not search. A resource that
+// could not be searched must not resemble an empty result.
+
+import { formatInteger } from "../../text/format.ts";
+import { plural } from "../../net/kinds.ts";
+import type { TabHost } from "../tab.ts";
+import type { Graph, Searched } from "./graph.ts";
+
+export function SearchedDetails({ graph: { searched, truncated }, host }: { graph: Graph; host: TabHost }) {
+  const notSearched = searched.filter((s) => !wasSearched(s));
+  const n = searched.length;
+  if (n === 0 && !truncated) return null;
+  const words =
+    notSearched.length === 0
+      ? `Searched ${formatInteger(n)} resource ${n === 1 ? "type" : "types"}`
+      : `Searched ${formatInteger(n - notSearched.length)} of ${formatInteger(n)} resource types; ` +
+        "there may be more in the others";
+  const kindLabel = (ref: string): string => {
+    const kind = host.kindOfRef(ref);
+    return kind === undefined ? (ref.split("/")[2] ?? ref) : plural(kind);
+  };
+  const searchedNames = searched
+    .filter(wasSearched)
+    .map(
+      ({ ref, state, namespaces }) =>
+        `${kindLabel(ref)}${state === "stale" ? " (stale)" : ""}` +
+        `${namespaces.length === 0 ? "" : ` (only in ${namespaces.join(", ")})`}`,
+    );
+  return (
+    <details class="searched" data-warn={notSearched.length > 0 || truncated ? "" : undefined}>
+      <summary>{`${truncated ? "Not all related objects are shown. " : ""}${words}`}</summary>
+      <ul>
+        {notSearched.map(({ ref, state, reason }) => (
+          <li key={ref} data-missed="">
+            <span class="kind">{kindLabel(ref)}</span>
+            {` not searched: ${reason === "" ? stateText(state) : reason}`}
+          </li>
+        ))}
+        {searchedNames.length > 0 && <li>{`Searched: ${searchedNames.join(", ")}`}</li>}
+      </ul>
+    </details>
+  );
+}
+
+const stateText = (state: string): string => (state === "syncing" ? "the list did not load in time" : state);
+
+export const wasSearched = (s: Searched): boolean => s.state === "live" || s.state === "stale";

@@ -1,0 +1,90 @@
+// The help dialog, which lists the keyboard shortcuts of the current page.
+
+import { useState } from "preact/hooks";
+import { isApple } from "./keys.ts";
+import { withBase } from "../net/base-path.ts";
+import { keyLabel, type Command } from "./commands.ts";
+import { h } from "../ui/dom.ts";
+import { isCharacterKey, setSingleKeysEnabled, singleKeysEnabled } from "../ui/single-key.ts";
+import { mount, unmount } from "../ui/view.tsx";
+
+export function openHelp(commands: readonly Command[]): void {
+  const dialog = h("dialog", { class: "help", id: "keys", "aria-labelledby": "keys-title" });
+  const showSingleKeys = (on: boolean): void => void dialog.toggleAttribute("data-single-keys-off", !on);
+  showSingleKeys(singleKeysEnabled());
+  dialog.addEventListener("click", (e) => {
+    if (e.target === dialog) dialog.close();
+  });
+  dialog.addEventListener("keydown", (e) => {
+    if (e.key !== "?" || !singleKeysEnabled()) return;
+    e.preventDefault();
+    dialog.close();
+  });
+  dialog.addEventListener("close", () => {
+    unmount(dialog);
+    dialog.remove();
+  });
+  mount(dialog, <Help commands={commands} close={() => dialog.close()} onSingleKeys={showSingleKeys} />);
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+function Help({ commands, close, onSingleKeys }: {
+  commands: readonly Command[];
+  close: () => void;
+  onSingleKeys: (on: boolean) => void;
+}) {
+  const shown = commands.filter((c) => c.keys.length > 0);
+  const groups = [...new Set(shown.map((c) => c.group))];
+  return (
+    <>
+      <div class="help-head">
+        <h2 id="keys-title">Keyboard shortcuts</h2>
+        <span class="spring" />
+        <button type="button" class="icon" aria-label="Close" title="Close (Esc)" onClick={close}>×</button>
+      </div>
+      <div class="help-body" tabIndex={0} autofocus role="region" aria-label="Keyboard shortcuts">
+        {groups.map((group) => (
+          <section key={group}>
+            <h3>{group}</h3>
+            <dl>{shown.filter((c) => c.group === group).map((c) => <Shortcut key={c.label} command={c} />)}</dl>
+          </section>
+        ))}
+      </div>
+      <div class="help-foot">
+        <SingleKeys onChange={onSingleKeys} />
+        <p>Glasshouse is read-only. Shortcuts never change the cluster.</p>
+        <a href={withBase("/third-party-notices")}>Third-party notices</a>
+      </div>
+    </>
+  );
+}
+
+const Shortcut = ({ command }: { command: Command }) => (
+  <div>
+    <dt>
+      {command.keys.map((key, i) => (
+        <>
+          {i > 0 && " "}
+          <kbd data-single-key={isCharacterKey(key) ? "" : undefined}>{keyLabel(key, isApple)}</kbd>
+        </>
+      ))}
+    </dt>
+    <dd>{command.label}</dd>
+  </div>
+);
+
+function SingleKeys({ onChange }: { onChange: (on: boolean) => void }) {
+  const [on, setOn] = useState(singleKeysEnabled);
+  const change = (enabled: boolean): void => {
+    setSingleKeysEnabled(enabled);
+    setOn(enabled);
+    onChange(enabled);
+  };
+  return (
+    <label>
+      <input type="checkbox" checked={on} onChange={(e) => change(e.currentTarget.checked)} />
+      Enable single-key shortcuts
+    </label>
+  );
+}

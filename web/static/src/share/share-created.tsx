@@ -1,0 +1,100 @@
+// The part of the share dialog that shows a new link. The URL cannot be shown again later.
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { h } from "../ui/dom.ts";
+import { copyText } from "../ui/clipboard.ts";
+import { expiryText } from "../model/guest.ts";
+import { RestartNote } from "./share-list.tsx";
+import { isLoopback, kioskUrl, partsText, type NewLink } from "./share-text.ts";
+
+interface CreatedLinkProps {
+  created: NewLink;
+  now: number;
+  another: () => void;
+  done: () => void;
+}
+
+export function CreatedLink({ created: { url, persistent, link }, now, another, done }: CreatedLinkProps) {
+  const [isKiosk, setKiosk] = useState(false);
+  const [isCopied, setCopied] = useState(false);
+  const [status, setStatus] = useState("Link created");
+  const address = useRef<HTMLInputElement>(null);
+  const copyButton = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => copyButton.current?.focus(), []);
+  const current = isKiosk ? kioskUrl(url) : url;
+  const { hostname } = new URL(url, location.href);
+  const copy = async (): Promise<void> => {
+    const copied = await copyText(current);
+    setCopied(copied);
+    setStatus(copied ? "Link copied" : "Could not copy the link. It is selected: press Ctrl+C or ⌘C.");
+    if (!copied) address.current?.select();
+  };
+  return (
+    <div class="share-made">
+      <p class="share-status" role="status">{status}</p>
+      <div class="share-line">
+        <input
+          type="text"
+          readOnly
+          class="share-url"
+          aria-label="Share link"
+          spellcheck={false}
+          value={current}
+          ref={address}
+          onFocus={(e) => e.currentTarget.select()}
+        />
+        <button type="button" class="primary" ref={copyButton} onClick={() => void copy()}>
+          {isCopied ? "Copied" : "Copy"}
+        </button>
+      </div>
+      {isLoopback(hostname) && (
+        <p class="share-loopback">
+          {`${hostname} is a loopback address: this link only works on your machine. To share it, serve ` +
+            "Glasshouse on a reachable address, for example through an Ingress."}
+        </p>
+      )}
+      <div class="share-columns">
+        <QrCode text={current} />
+        <div class="share-notes">
+          <p>{`Viewers see ${partsText(link.parts)} until ${expiryText(link.expires, now)}.`}</p>
+          <p>Copy it now: only its hash is stored, so you won't see it again. Revoke it any time under Links.</p>
+          {!persistent && <p><RestartNote /></p>}
+          <label>
+            <input
+              type="checkbox"
+              name="kiosk"
+              checked={isKiosk}
+              onChange={(e) => {
+                setKiosk(e.currentTarget.checked);
+                setCopied(false);
+              }}
+            />
+            <span>
+              <span class="name">Kiosk mode</span>
+              {" large type, no controls"}
+            </span>
+          </label>
+        </div>
+      </div>
+      <div class="share-foot">
+        <button type="button" onClick={another}>Create another link</button>
+        <button type="button" onClick={done}>Done</button>
+      </div>
+    </div>
+  );
+}
+
+// Shows the QR code of a text. The code is an SVG path of some thousand squares, which is drawn without Preact.
+function QrCode({ text }: { text: string }) {
+  const element = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    import("./qr.ts").then(
+      ({ drawQrCode }) => element.current?.replaceChildren(drawQrCode(text, "QR code of the link")),
+      () =>
+        element.current?.replaceChildren(
+          h("p", {}, "The QR code could not be loaded. Reload the page to try again."),
+        ),
+    );
+  }, [text]);
+  return <div class="share-code" ref={element} />;
+}

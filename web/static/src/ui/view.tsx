@@ -1,0 +1,136 @@
+// Helpers for the views that are written with Preact: rendering, ages, highlights and invisible characters. Only views
+// that load on demand can import this file, because it loads Preact.
+
+import { Component, createContext, options, render } from "preact";
+import type { ComponentChild, ComponentChildren, ComponentClass, FunctionComponent, RefObject, VNode } from "preact";
+import { useCallback, useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { formatAgesInSentence } from "../text/age.ts";
+import { escapeInvisible, hasInvisible, splitInvisible } from "../text/invisible-chars.ts";
+import { highlight } from "./cell-highlight.ts";
+import type { Content } from "./popover.ts";
+
+/** The state that all components of one view share. */
+export class ViewState {
+  /** Whether changed values are highlighted. It is false while an object is drawn for the first time. */
+  highlightsChanges = false;
+  private readonly ages = new Set<() => void>();
+
+  constructor(readonly now: () => number) {}
+
+  /** Updates all ages in the view. */
+  tick(): void {
+    for (const update of this.ages) update();
+  }
+
+  /** Calls a function at every tick. Returns a function that ends this. */
+  onTick(update: () => void): () => void {
+    this.ages.add(update);
+    return () => void this.ages.delete(update);
+  }
+}
+
+const defaultState = new ViewState(() => Date.now());
+const Shared = createContext(defaultState);
+
+/** Renders a view into an element, or updates it there. A view without ages and highlights needs no state. */
+export function mount(element: Element, view: ComponentChildren, state = defaultState): void {
+  render(<Shared.Provider value={state}>{view}</Shared.Provider>, element);
+}
+
+/** Removes a view from an element. Its components release what they use. */
+export const unmount = (element: Element): void => render(null, element);
+
+/** Returns the content of a popover that shows a view. */
+export function popoverContent(view: ComponentChildren): Content {
+  let shownIn: Element | null = null;
+  return {
+    show: (root) => {
+      shownIn = root;
+      mount(root, view);
+    },
+    close: () => {
+      if (shownIn !== null) unmount(shownIn);
+    },
+  };
+}
+
+/** Renders a text that depends on the time. It is updated at every tick of the view. */
+export function TimedText({ format }: { format: (now: number) => string }) {
+  const state = useContext(Shared);
+  const redraw = useRedraw();
+  const shown = useRef({ format, text: "" });
+  shown.current = { format, text: format(state.now()) };
+  useLayoutEffect(
+    () =>
+      state.onTick(() => {
+        if (shown.current.format(state.now()) !== shown.current.text) redraw();
+      }),
+    [state],
+  );
+  return <>{shown.current.text}</>;
+}
+
+/** Renders a text in which each timestamp is replaced by its age. */
+export const Age = ({ wire, format = formatAgesInSentence }: {
+  wire: string;
+  format?: (wire: string, now: number) => string;
+}) => <TimedText format={(now) => format(wire, now)} />;
+
+/** Returns the clock of the view. */
+export const useNow = (): () => number => useContext(Shared).now;
+
+/** Returns a function that draws the component again. */
+export function useRedraw(): () => void {
+  const [, setCount] = useState(0);
+  return useCallback(() => setCount((n) => n + 1), []);
+}
+
+/** Returns a ref. Its element is highlighted when the text changes, unless the text is null. */
+export function useHighlight<E extends Element>(text: string | null): RefObject<E | null> {
+  const state = useContext(Shared);
+  const element = useRef<E>(null);
+  useLayoutEffect(() => {
+    if (text !== null && state.highlightsChanges && element.current !== null) highlight(element.current);
+  }, [text]);
+  return element;
+}
+
+/** Returns a component that is rendered again only if one of its props is another value. */
+export function memo<P extends object>(View: FunctionComponent<P>): ComponentClass<P> {
+  return class extends Component<P> {
+    override shouldComponentUpdate(next: Readonly<P>): boolean {
+      const before = Object.entries(this.props);
+      const after = Object.entries(next);
+      return before.length !== after.length ||
+        after.some(([name, value], i) => before[i]?.[0] !== name || before[i][1] !== value);
+    }
+    override render(props: P): ComponentChild {
+      return <View {...props} />;
+    }
+  };
+}
+
+// Shows the code points of the invisible characters in a text. A String object is rendered as text, but the hook below
+// ignores it.
+const TextWithInvisible = memo(({ text }: { text: string }) => (
+  <>
+    {splitInvisible(text).map((part) =>
+      part.codePoints === null ? part.text : (
+        <span class="invisible-char" data-codepoints={part.codePoints}>{new String(part.text)}</span>
+      )
+    )}
+  </>
+));
+
+// Preact calls this hook for each new element and text. Tooltips and labels cannot contain elements, so they show the
+// code points as text.
+options.vnode = (vnode: VNode<{ title?: unknown; "aria-label"?: unknown }>) => {
+  const { type, props }: { type: unknown; props: unknown } = vnode;
+  if (typeof props === "string") {
+    if (hasInvisible(props)) Object.assign(vnode, { type: TextWithInvisible, props: { text: props } });
+  } else if (typeof type === "string")
+    for (const name of ["title", "aria-label"] as const) {
+      const value = vnode.props[name];
+      if (typeof value === "string" && hasInvisible(value)) vnode.props[name] = escapeInvisible(value);
+    }
+};

@@ -1,0 +1,130 @@
+// Invariant: I37.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rendering, type Part } from "../../fake-page.ts";
+import { ReferenceReader, References } from "../../../static/src/object/overview/references.tsx";
+import { mount } from "../../../static/src/ui/view.tsx";
+import type { TabHost } from "../../../static/src/object/tab.ts";
+
+const nextTask = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
+const node = (id: string, kind = "Pod"): object => ({
+  id,
+  ref: `core/v1/${kind.toLowerCase()}s`,
+  kind,
+  ns: "a",
+  name: id,
+  uid: id,
+  state: "there",
+});
+const self = node("env", "ConfigMap");
+const uses = (from: string, to: string, type = "uses"): object => ({ from, to, type, via: "" });
+
+void test("references are loaded on request", async () => {
+  let now = 100_000;
+  let answer = (): Response => Response.json({});
+  const requests: string[] = [];
+  performance.now = () => now;
+  globalThis.fetch = (address) => {
+    requests.push(String(address));
+    return Promise.resolve(answer());
+  };
+  const host = {
+    now: () => now,
+    kind: { ref: "core/v1/configmaps", resource: "configmaps", kind: "ConfigMap" },
+    name: { ns: "a", name: "env" },
+    kindOf: () => undefined,
+    kindOfRef: () => undefined,
+  } as unknown as TabHost;
+  const { part: e, element } = rendering();
+  const draw = (): void => mount(element, <References reader={reader} />);
+  const reader = new ReferenceReader(host, draw);
+  reader.show("1", false);
+  draw();
+  const list = (): string => (e.find("class", "uses-list") as Part).textContent.replace(/\s+/g, " ").trim();
+  const advance = async (ms: number): Promise<void> => {
+    now += ms;
+    await nextTask();
+  };
+  const graph =
+    (
+      nodes: readonly object[],
+      edges: readonly object[],
+      searched: readonly object[] = [{ ref: "core/v1/pods", state: "live" }],
+    ): (() => Response) =>
+    () =>
+      Response.json({ nodes: [self, ...nodes], edges, truncated: false, searched });
+
+  await advance(60_000);
+  assert.deepEqual(requests, [], "nothing is searched without a request");
+
+  const pods = Array.from({ length: 11 }, (_, i) => node(`p${i}`));
+  answer = graph(
+    [...pods, node("web", "Service"), node("owner", "Thing")],
+    [...pods.map((_, i) => uses(`p${i}`, "env")), uses("env", "web", "selects"), uses("owner", "env", "owns")],
+  );
+  (e.find("type", "button") as Part).fire("click");
+  await nextTask();
+  assert.deepEqual(requests, ["/api/v1/related/core/v1/configmaps/a/env"]);
+  assert.equal(
+    list(),
+    `Used by ${Array.from({ length: 8 }, (_, i) => `Pod p${i}`).join(" ")} and 3 more Selects Service web`,
+  );
+  assert.match(e.textContent, /Refresh .*Snapshot from \d/);
+  assert.match(e.textContent, /Searched 1 resource type(?!s)/);
+
+  await advance(60_000);
+  assert.equal(requests.length, 1, "and not again by itself");
+  const click = async (): Promise<void> => {
+    now += 6_000;
+    (e.find("type", "button") as Part).fire("click");
+    await nextTask();
+  };
+
+  answer = graph(
+    [],
+    [],
+    [
+      { ref: "core/v1/pods", state: "forbidden", reason: "you may not list them" },
+      { ref: "batch/v1/jobs", state: "live" },
+    ],
+  );
+  await click();
+  assert.equal(list(), "No references found in the searched resource types");
+  assert.match(e.textContent, /Searched 1 of 2 resource types; there may be more in the others.*you may not list them/);
+
+  answer = graph([], []);
+  await click();
+  assert.equal(list(), "No references found");
+
+  answer = () =>
+    Response.json(
+      { title: "Forbidden", status: 403, detail: "no more" },
+      { status: 403, headers: { "content-type": "application/problem+json" } },
+    );
+  await click();
+  assert.equal(list(), "");
+  assert.match(e.textContent, /Forbidden\. no more/);
+
+  // A request is delayed if the last read was less than 5 s ago (in fake time). Here, the object is deleted during
+  // the delay, so the request is not sent.
+  answer = graph([], []);
+  await click();
+  const before = requests.length;
+  now += 4_999;
+  (e.find("type", "button") as Part).fire("click");
+  assert.match(e.textContent, /Refresh/);
+  reader.show("1", true);
+  draw();
+  await advance(60_000);
+  assert.equal(requests.length, before, "nor of what is gone");
+  assert.equal(list(), "No references found");
+  assert.ok(!e.textContent.includes("Refresh"), "a deleted object has no button");
+  assert.match(e.textContent, /Snapshot from \d/);
+
+  reader.show("2", false);
+  draw();
+  assert.equal(list(), "", "of another object of that name nothing is known");
+  assert.match(e.textContent, /Find references/);
+  reader.close();
+});
