@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"glasshouse/internal/livetest"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -46,12 +48,12 @@ func (e *authoredEvent) pathAuthors() map[string]string {
 	return authors
 }
 
-func (s *socket) authoredEvents(n int) (events []authoredEvent) {
-	s.t.Helper()
+func authoredEvents(t *testing.T, tab *livetest.Tab, n int) (events []authoredEvent) {
+	t.Helper()
 	for len(events) < n {
 		var m struct{ Events []authoredEvent }
-		if err := json.Unmarshal([]byte(s.readType("events")), &m); err != nil {
-			s.t.Fatal(err)
+		if err := json.Unmarshal([]byte(tab.UntilContains(`"type":"events"`)), &m); err != nil {
+			t.Fatal(err)
 		}
 		events = append(events, m.Events...)
 	}
@@ -66,13 +68,13 @@ func TestAuthorsOfChanges(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	feed, object := dial(ctx, t, d), dial(ctx, t, d)
-	feed.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
-	object.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"name":"web",`+
+	feed.Send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
+	object.Send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"name":"web",`+
 		`"view":"object"}`, ns))
-	if m := feed.readType("snapshot"); !strings.Contains(m, `"events":[],"last":true`) {
+	if m := feed.UntilContains(`"type":"snapshot"`); !strings.Contains(m, `"events":[],"last":true`) {
 		t.Errorf("the feed of a new namespace begins with %s", m)
 	}
-	object.readType("snapshot")
+	object.UntilContains(`"type":"snapshot"`)
 
 	services := c.core.Services(ns)
 	patch := func(manager string, kind types.PatchType, body string, subresources ...string) {
@@ -164,7 +166,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 		},
 	} {
 		step.do()
-		feedEvent, objectEvent := feed.authoredEvents(1)[0], object.authoredEvents(1)[0]
+		feedEvent, objectEvent := authoredEvents(t, feed, 1)[0], authoredEvents(t, object, 1)[0]
 		if got := feedEvent.pathAuthors(); !maps.Equal(got, step.want) {
 			t.Errorf("%s:\ngot  %v\nwant %v", step.name, got, step.want)
 		}
@@ -178,12 +180,12 @@ func TestAuthorsOfChanges(t *testing.T) {
 	}
 
 	lateSocket := dial(ctx, t, d)
-	lateSocket.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
+	lateSocket.Send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
 	var snapshot struct {
 		Since  time.Time
 		Events []authoredEvent
 	}
-	if err := json.Unmarshal([]byte(lateSocket.readType("snapshot")), &snapshot); err != nil {
+	if err := json.Unmarshal([]byte(lateSocket.UntilContains(`"type":"snapshot"`)), &snapshot); err != nil {
 		t.Fatal(err)
 	}
 	var ops []string

@@ -77,10 +77,12 @@ func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 			{"an empty variable", nil, map[string]string{environmentName(name): ""}, file, formatted(values[2])},
 			{"nothing", nil, nil, "", flag.DefValue},
 		} {
-			got, err := parseSettings(t, test.args, test.env, test.file)
-			if err != nil || got[name] != test.want {
-				t.Errorf("--%s by %s: got %q, %v; want %q", name, test.source, got[name], err, test.want)
-			}
+			t.Run(test.source, func(t *testing.T) {
+				got, err := parseSettings(t, test.args, test.env, test.file)
+				if err != nil || got[name] != test.want {
+					t.Errorf("--%s by %s: got %q, %v; want %q", name, test.source, got[name], err, test.want)
+				}
+			})
 		}
 	}
 }

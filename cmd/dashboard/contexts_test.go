@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -18,8 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
-
+	"glasshouse/internal/livetest"
 	"glasshouse/internal/watch/apitest"
 )
 
@@ -188,57 +186,30 @@ func (p *runningProgram) clusterID() string {
 	return match[1]
 }
 
-func (p *runningProgram) openSocket(clusterID string) *websocket.Conn {
+// openSocket opens a WebSocket like a page that shows the cluster with the given ID.
+func (p *runningProgram) openSocket(clusterID string) *livetest.Tab {
 	p.t.Helper()
-	conn, _, err := websocket.Dial( //nolint:bodyclose // The body belongs to the connection.
-		p.t.Context(), strings.Replace(p.url, "http", "ws", 1)+"/api/v1/live?cluster="+clusterID,
-		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
-	)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(func() { _ = conn.CloseNow() })
-	return conn
+	return livetest.OpenTab(p.t.Context(), p.t, p.url, livetest.Options{Query: "cluster=" + clusterID})
 }
 
-// readSnapshot subscribes to pods and reads up to the first snapshot with rows. The result before contains the
-// types of earlier messages; the result last is the cursor.
-func (p *runningProgram) readSnapshot(conn *websocket.Conn, cursor string) (before, last string) {
-	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
-	defer cancel()
-	if err := conn.Write(ctx, websocket.MessageText,
-		[]byte(`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"`+cursor+`"}`)); err != nil {
-		p.t.Fatal(err)
-	}
+// readSnapshot subscribes to pods with a cursor, and reads messages up to the first snapshot that contains rows. The
+// result before lists the types of the messages before that snapshot. The result last is the cursor of that snapshot.
+func readSnapshot(tab *livetest.Tab, cursor string) (before, last string) {
+	tab.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"` + cursor + `"}`)
 	for {
-		_, text, err := conn.Read(ctx)
-		if err != nil {
-			p.t.Fatalf("waiting for a snapshot: %v", err)
+		m := tab.Next()
+		if m.Type == "snapshot" && len(m.Rows) > 0 {
+			return before, m.Cursor
 		}
-		var message struct{ Type, Cursor string }
-		if err := json.Unmarshal(text, &message); err != nil {
-			p.t.Fatal(err)
-		}
-		if message.Type == "snapshot" && strings.Contains(string(text), `"uid"`) {
-			return before, message.Cursor
-		}
-		before += message.Type + " "
+		before += m.Type + " "
 	}
 }
 
-// wantSwitchedClose checks for the close code 4409: another cluster is active.
-func wantSwitchedClose(t *testing.T, conn *websocket.Conn) {
+// wantSwitchedClose checks that the server closes the connection with the status 4409: another cluster is active.
+func wantSwitchedClose(t *testing.T, tab *livetest.Tab) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	for {
-		if _, _, err := conn.Read(ctx); err != nil {
-			if code := websocket.CloseStatus(err); code != 4409 {
-				t.Errorf("the connection ends with %v, want 4409", err)
-			}
-			return
-		}
+	if code, reason := tab.WaitForClose(); code != 4409 {
+		t.Errorf("the connection ends with %d %s, want 4409", code, reason)
 	}
 }
 
@@ -260,7 +231,7 @@ func TestSwitchContext(t *testing.T) {
 	}
 	first := p.clusterID()
 	conn := p.openSocket(first)
-	_, cursor := p.readSnapshot(conn, "")
+	_, cursor := readSnapshot(conn, "")
 
 	p.switchContext("two")
 	wantSwitchedClose(t, conn)
@@ -279,14 +250,14 @@ func TestSwitchContext(t *testing.T) {
 	if second := p.clusterID(); second == first {
 		t.Errorf("both clusters are %s to the page", second)
 	}
-	if before, _ := p.readSnapshot(p.openSocket(p.clusterID()), cursor); !strings.Contains(before, "reset") {
+	if before, _ := readSnapshot(p.openSocket(p.clusterID()), cursor); !strings.Contains(before, "reset") {
 		t.Errorf("with the cursor of the other cluster: got %q before the snapshot, want a reset", before)
 	}
 	p.switchContext("one")
 	if afterReturn := p.clusterID(); afterReturn != first {
 		t.Errorf("the first cluster is now %s, was %s: pages that slept meanwhile would not go on", afterReturn, first)
 	}
-	if before, _ := p.readSnapshot(p.openSocket(first), cursor); !strings.Contains(before, "reset") {
+	if before, _ := readSnapshot(p.openSocket(first), cursor); !strings.Contains(before, "reset") {
 		t.Errorf("with a cursor from before the switch: got %q before the snapshot, want a reset", before)
 	}
 }
@@ -337,7 +308,7 @@ func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 	p := startProgram(t, "--kubeconfig", file)
 	p.waitForPod("pod-of-one")
 	conn := p.openSocket(p.clusterID())
-	p.readSnapshot(conn, "")
+	readSnapshot(conn, "")
 	for _, test := range []struct {
 		method, path, body string
 		code               int
@@ -357,10 +328,12 @@ func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 		{"GET", "/api/v1/context", "", 405, []string{"Read only"}},
 		{"POST", "/contexts", "", 400, []string{"Invalid context"}},
 	} {
-		if code, text := p.request(test.method, test.path, test.body); code != test.code || !containsAll(text, test.want) {
-			t.Errorf("%s %s %s is answered with %d %s, want %d with %q", test.method, test.path, test.body, code, text,
-				test.code, test.want)
-		}
+		t.Run(test.method+" "+test.path+" "+test.body, func(t *testing.T) {
+			if code, text := p.request(test.method, test.path, test.body); code != test.code || !containsAll(text, test.want) {
+				t.Errorf("%s %s %s is answered with %d %s, want %d with %q", test.method, test.path, test.body, code, text,
+					test.code, test.want)
+			}
+		})
 	}
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
 	if code, text := p.request(http.MethodPost, "/contexts", "name=fails", form...); code != http.StatusBadGateway ||
@@ -400,9 +373,8 @@ func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 		!strings.Contains(text, "Kubeconfig not readable") {
 		t.Errorf("without the kubeconfig the contexts are %d %s", code, text)
 	}
-	if err := conn.Ping(conn.CloseRead(t.Context())); err != nil {
-		t.Errorf("the tab has lost its connection: %v", err)
-	}
+	conn.Send(`{"op":"ping","id":2}`)
+	conn.Until(2, "pong") // The tab still has its connection.
 	if strings.Contains(p.log.String(), "switched to another cluster") {
 		t.Errorf("another cluster was shown: %s", p.log)
 	}
@@ -454,8 +426,7 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 		p.switchContext(names[n%2])
 		p.waitForPod("pod-of-" + names[n%2])
 		conn := p.openSocket(p.clusterID())
-		p.readSnapshot(conn, "")
-		t.Cleanup(func() { _ = conn.CloseNow() })
+		readSnapshot(conn, "")
 	}
 	// stableGoroutines returns the lowest number within 6 s, because a closed WebSocket can wait 4 s for its
 	// client.

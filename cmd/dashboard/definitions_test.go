@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"glasshouse/internal/livetest"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,13 +37,13 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	picker, table := dial(ctx, t, d), dial(ctx, t, d)
-	picker.send(`{"op":"subscribe","id":1,"view":"resources"}`)
-	picker.readContaining(`"type":"resources"`, `"ref":"core/v1/pods"`)
+	picker.Send(`{"op":"subscribe","id":1,"view":"resources"}`)
+	picker.UntilContains(`"type":"resources"`, `"ref":"core/v1/pods"`)
 	<-time.After(2 * time.Second) // Wait until the program watches CustomResourceDefinitions.
 
 	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`}`, ""))
 	began := time.Now()
-	picker.readContaining(`"ref":"test.example.com/v1/widgets"`)
+	picker.UntilContains(`"ref":"test.example.com/v1/widgets"`)
 	t.Logf("a new kind was sent after %s", time.Since(began))
 	if elapsed := time.Since(began); elapsed > definitionTimeout {
 		t.Errorf("a new kind was sent after %s, want %s at most", elapsed, definitionTimeout)
@@ -49,23 +51,23 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 
 	ns := o.namespace(t)
 	o.createWidget(t, ns, "w")
-	table.send(`{"op":"subscribe","id":1,"resource":"test.example.com/v1/widgets"}`)
-	first := table.readContaining(`"type":"snapshot"`, `"name":"w"`)
+	table.Send(`{"op":"subscribe","id":1,"resource":"test.example.com/v1/widgets"}`)
+	first := table.UntilContains(`"type":"snapshot"`, `"name":"w"`)
 
 	o.undefine(t)
 	began = time.Now()
-	table.readContaining(`"op":"delete"`, `"name":"w"`)
-	table.readContaining(`"state":"absent"`)
-	picker.waitUntilGone(`"ref":"test.example.com/v1/widgets"`)
+	table.UntilContains(`"op":"delete"`, `"name":"w"`)
+	table.UntilContains(`"state":"absent"`)
+	waitUntilGone(picker, `"ref":"test.example.com/v1/widgets"`)
 	t.Logf("its removal was sent after %s", time.Since(began))
 
 	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`}`, ""))
 	o.createWidget(t, ns, "again")
 	began = time.Now()
-	table.readContaining(`"type":"reset"`)
-	second := table.readContaining(`"type":"snapshot"`)
+	table.UntilContains(`"type":"reset"`)
+	second := table.UntilContains(`"type":"snapshot"`)
 	if !containsEach(second, `"name":"again"`) {
-		table.readContaining(`"name":"again"`)
+		table.UntilContains(`"name":"again"`)
 	}
 	t.Logf("its return was sent after %s", time.Since(began))
 
@@ -74,23 +76,23 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 		t.Fatal(err)
 	}
 	lateSocket := dial(ctx, t, d)
-	lateSocket.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"test.example.com/v1/widgets","cursor":%q}`,
+	lateSocket.Send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"test.example.com/v1/widgets","cursor":%q}`,
 		snapshot.Cursor))
-	lateSocket.readContaining(`"type":"reset"`, "relisted")
+	lateSocket.UntilContains(`"type":"reset"`, "relisted")
 
 	o.redefine(t,
 		widgetsDefinition(`{"name":"v1","served":false,"storage":true,"schema":`+anySchema+
 			`},{"name":"v2","served":true,"storage":false,"schema":`+anySchema+`}`, ""))
 	began = time.Now()
-	text := picker.readContaining(`"ref":"test.example.com/v2/widgets"`)
+	text := picker.UntilContains(`"ref":"test.example.com/v2/widgets"`)
 	for containsEach(text, `"ref":"test.example.com/v1/widgets"`) {
-		text = picker.readContaining(`"type":"resources"`)
+		text = picker.UntilContains(`"type":"resources"`)
 	}
 	t.Logf("another version was sent after %s", time.Since(began))
 	if elapsed := time.Since(began); elapsed > definitionTimeout {
 		t.Errorf("another version was sent after %s, want %s at most", elapsed, definitionTimeout)
 	}
-	table.readContaining(`"state":"absent"`)
+	table.UntilContains(`"state":"absent"`)
 }
 
 // Invariant: I19.
@@ -236,8 +238,8 @@ func (o *apiClient) createWidget(t *testing.T, ns, name string) {
 	})
 }
 
-func (s *socket) waitUntilGone(part string) {
-	s.t.Helper()
-	for containsEach(s.readContaining(`"type":"resources"`), part) {
+// waitUntilGone reads messages that list the resources, until one does not contain the given text.
+func waitUntilGone(tab *livetest.Tab, part string) {
+	for containsEach(tab.UntilContains(`"type":"resources"`), part) {
 	}
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
 	"github.com/go-chi/chi/v5"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,6 +23,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"glasshouse/internal/livetest"
 	"glasshouse/internal/web"
 )
 
@@ -291,43 +290,31 @@ func (w *prober) routes(t *testing.T) (patterns []string) {
 }
 
 type backgroundSocket struct {
+	*livetest.Tab
+
 	t        *testing.T
-	conn     *websocket.Conn
-	messages chan string
+	messages chan *livetest.Message
 }
 
-func (w *prober) openSocket(t *testing.T, token string) *backgroundSocket {
+func (w *prober) openSocket(t *testing.T, header http.Header) *backgroundSocket {
 	t.Helper()
-	conn, _, err := websocket.Dial(t.Context(), strings.Replace(w.url, "http://", "ws://", 1)+"/api/v1/live",
-		&websocket.DialOptions{
-			Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: http.Header{"Authorization": {"Bearer " + token}},
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn.SetReadLimit(64 << 20)
-	e := &backgroundSocket{t, conn, make(chan string, 10_000)}
+	e := &backgroundSocket{openTab(t.Context(), t, w.url, header), t, make(chan *livetest.Message, 10_000)}
 	readDone := make(chan struct{})
 	go func() {
 		defer close(readDone)
 		for {
-			_, message, err := conn.Read(t.Context())
+			m, err := e.Client.Read(t.Context())
 			if err != nil {
 				return
 			}
-			e.messages <- string(message)
+			e.messages <- m
 		}
 	}()
-	t.Cleanup(func() { _ = conn.CloseNow(); <-readDone })
+	t.Cleanup(func() { e.Close(); <-readDone })
 	return e
 }
 
-func (e *backgroundSocket) send(frame string) {
-	e.t.Helper()
-	if err := e.conn.Write(e.t.Context(), websocket.MessageText, []byte(frame)); err != nil {
-		e.t.Fatal(err)
-	}
-}
+func bearer(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
 
 // collect appends messages until isComplete returns true and none arrives for 1.5 s. It skips heartbeats and
 // digests (hashes of a list), because their number depends on time.
@@ -341,16 +328,9 @@ func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool)
 			wait = nil
 		}
 		select {
-		case message := <-e.messages:
-			var m struct {
-				ID   int
-				Type string
-			}
-			if err := json.Unmarshal([]byte(message), &m); err != nil {
-				e.t.Fatal(err)
-			}
+		case m := <-e.messages:
 			if m.Type != "heartbeat" && m.Type != "digest" {
-				all[m.ID] = append(all[m.ID], message)
+				all[m.ID] = append(all[m.ID], string(m.Raw))
 			}
 		case <-wait:
 			return
@@ -406,11 +386,11 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	}
 
 	collectMessages := func(a target) map[int][]string {
-		e, all, n := w.openSocket(t, w.noneToken), make(map[int][]string), 0
+		e, all, n := w.openSocket(t, bearer(w.noneToken)), make(map[int][]string), 0
 		names := slices.Sorted(maps.Keys(subscriptions()))
 		for _, name := range names {
 			n++
-			e.send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s}`, n, a.expand(subscriptions()[name])))
+			e.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s}`, n, a.expand(subscriptions()[name])))
 		}
 		e.collect(all, func() bool { return len(all) == n })
 		w.plant(t, w.otherNamespace, plantedName, "1")
@@ -462,14 +442,14 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	}
 	slices.Sort(requests)
 	record := func(busy bool) (messages map[int][]string, responses map[string]string) {
-		e := w.openSocket(t, w.userToken)
+		e := w.openSocket(t, bearer(w.userToken))
 		messages, responses = make(map[int][]string), make(map[string]string)
 		n, updating, changeViews := 0, []int{}, []int{}
 		for _, a := range []target{own, foreign} {
 			for _, name := range slices.Sorted(maps.Keys(subscriptions())) {
 				n++
 				members := a.expand(subscriptions()[name])
-				e.send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s}`, n, members))
+				e.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s}`, n, members))
 				if a == own && !strings.Contains(members, `"view":"log"`) {
 					updating = append(updating, n)
 				}
@@ -479,7 +459,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 			}
 		}
 		n++
-		e.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"view":"resources"}`, n))
+		e.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"view":"resources"}`, n))
 		e.collect(messages, func() bool { return len(messages) == n })
 		for round := range 4 {
 			if busy {
@@ -518,8 +498,8 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 		}
 		return messages, responses
 	}
-	first, received := w.openSocket(t, w.userToken), make(map[int][]string)
-	first.send(`{"op":"subscribe","id":1,` + own.expand(`"resource":"REF","ns":["NS"],"view":"rows"`) + `}`)
+	first, received := w.openSocket(t, bearer(w.userToken)), make(map[int][]string)
+	first.Send(`{"op":"subscribe","id":1,` + own.expand(`"resource":"REF","ns":["NS"],"view":"rows"`) + `}`)
 	first.collect(received, func() bool { return strings.Contains(strings.Join(received[1], ""), `"type":"snapshot"`) })
 	// The first run starts all watches, so that both compared runs have the same watches.
 	_, _ = record(false)

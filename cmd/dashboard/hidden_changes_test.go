@@ -17,7 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
+	"glasshouse/internal/livetest"
+
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,25 +65,7 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 		}
 	}
 	slices.Sort(s.requests)
-	options := &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: header}
-	conn, _, err := websocket.Dial(t.Context(), strings.Replace(w.url, "http://", "ws://", 1)+"/api/v1/live", options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn.SetReadLimit(64 << 20)
-	s.socket = &backgroundSocket{t, conn, make(chan string, 10_000)}
-	readDone := make(chan struct{})
-	go func() {
-		defer close(readDone)
-		for {
-			_, message, err := conn.Read(t.Context())
-			if err != nil {
-				return
-			}
-			s.socket.messages <- string(message)
-		}
-	}()
-	t.Cleanup(func() { _ = conn.CloseNow(); <-readDone })
+	s.socket = w.openSocket(t, header)
 	return s
 }
 
@@ -171,7 +154,7 @@ func (s *observer) subscribe(view, members string) (id int) {
 	case "resources":
 		memberText = `"view":"resources"`
 	}
-	s.socket.send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s%s}`, s.nextID, s.target.expand(memberText), members))
+	s.socket.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s%s}`, s.nextID, s.target.expand(memberText), members))
 	return s.nextID
 }
 
@@ -182,19 +165,13 @@ func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string
 	received := make(map[int][]string)
 	deadline := time.After(30 * time.Second)
 	for !enough(received) {
-		var message string
+		var m *livetest.Message
 		select {
-		case message = <-s.socket.messages:
+		case m = <-s.socket.messages:
 		case <-deadline:
 			t.Fatalf("%s: not enough within 30 s: %v", s.name, received)
 		}
-		var m struct {
-			ID           int
-			Type, Cursor string
-		}
-		if err := json.Unmarshal([]byte(message), &m); err != nil {
-			t.Fatal(err)
-		}
+		message := string(m.Raw)
 		if m.Type == "heartbeat" || m.Type == "digest" {
 			if m.Cursor != "" && m.Cursor != s.last[m.ID] {
 				t.Errorf("%s: a %s of %s has another cursor than the last message", s.name, m.Type, s.views[m.ID-1])
@@ -260,7 +237,6 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 	sharePart := func(ns, filter string) string {
 		return fmt.Sprintf(`{"resource":%q,"namespaces":[%q]%s}`, ref, ns, filter)
 	}
-	bearer := func(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
 	ownTarget, partTarget := target{ref, ownNamespace, plantedName}, target{ref, partNamespace, plantedName}
 	eventually(t, "the readers have their rights", func() error {
 		for _, token := range []string{namespaceToken, nameToken} {
@@ -402,9 +378,9 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 		return err
 	})
 	observers := w.newObservers(t, w.ownNamespace, partNamespace)
-	allSocket := w.openSocket(t, w.allToken) // Keeps all resources watched during the test.
+	allSocket := w.openSocket(t, bearer(w.allToken)) // Keeps all resources watched during the test.
 	for n, ref := range []string{"core/v1/configmaps", "core/v1/pods"} {
-		allSocket.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"table"}`, n+1, ref))
+		allSocket.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"table"}`, n+1, ref))
 	}
 	allSocket.collect(make(map[int][]string), func() bool { return true })
 	followed := make(map[*observer][]int)
@@ -498,7 +474,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 			if round > 1 { // In rounds 0 and 1, the old cursor is several changes old.
 				s.wantSameMessages(t, id, state+", resubscribed", received[id])
 			}
-			s.socket.send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
+			s.socket.Send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
 		}
 	}
 	for _, s := range observers {

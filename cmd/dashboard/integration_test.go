@@ -22,6 +22,8 @@ import (
 	"testing"
 	"time"
 
+	"glasshouse/internal/livetest"
+
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -90,7 +92,7 @@ func TestClientsConvergeDuringChanges(t *testing.T) {
 	var readers sync.WaitGroup
 	clients := make([]*client, 8)
 	for i := range clients {
-		clients[i] = newClient(t, d, subscribeMessage{
+		clients[i] = newClient(d, livetest.Subscription{
 			Resource: "core/v1/configmaps", Namespaces: []string{ns}, View: "rows",
 		})
 		readers.Go(func() {
@@ -125,10 +127,10 @@ func TestClientsConvergeDuringChanges(t *testing.T) {
 	readers.Wait()
 	resumed := 0
 	for i, client := range clients {
-		if len(client.faults) > 0 {
-			t.Errorf("client %d: %s", i, strings.Join(client.faults, "; "))
+		if faults := client.allFaults(); len(faults) > 0 {
+			t.Errorf("client %d: %s", i, strings.Join(faults, "; "))
 		}
-		resumed += client.resumed
+		resumed += client.Stats().Resumed
 	}
 	t.Logf("%d resumptions without a snapshot", resumed)
 	if resumed == 0 {
@@ -142,7 +144,7 @@ func TestObjectPatchesProduceTheObject(t *testing.T) {
 	c := newAPIClient(t, adminConfig(t))
 	ns := c.namespace(t)
 	c.apply(t, ns, "it", "0")
-	client := newClient(t, d, subscribeMessage{
+	client := newClient(d, livetest.Subscription{
 		Resource: "core/v1/configmaps", Namespaces: []string{ns}, Name: "it", View: "object",
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -161,14 +163,14 @@ func TestObjectPatchesProduceTheObject(t *testing.T) {
 	}
 	eventually(t, "the patched object is the object", func() error {
 		want := d.get("/api/v1/object/core/v1/configmaps/" + ns + "/it")
+		if patches := client.Stats().Patches; patches == 0 || !strings.Contains(want, `"k":"133"`) {
+			return fmt.Errorf("%d patches; %s", patches, want)
+		}
+		if object := client.Object(); !jsonpatch.Equal([]byte(want), object) {
+			return fmt.Errorf("got  %s\nwant %s", object, want)
+		}
 		client.mu.Lock()
 		defer client.mu.Unlock()
-		if client.patches == 0 || !strings.Contains(want, `"k":"133"`) {
-			return fmt.Errorf("%d patches; %s", client.patches, want)
-		}
-		if !jsonpatch.Equal([]byte(want), client.object) {
-			return fmt.Errorf("got  %s\nwant %s", client.object, want)
-		}
 		if client.by != "tester" {
 			return fmt.Errorf("changed by %q, want tester", client.by)
 		}
@@ -178,13 +180,14 @@ func TestObjectPatchesProduceTheObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the object goes", func() error {
-		client.mu.Lock()
-		defer client.mu.Unlock()
-		if client.object != nil {
-			return fmt.Errorf("still %s", client.object)
+		if object := client.Object(); object != nil {
+			return fmt.Errorf("still %s", object)
 		}
 		return nil
 	})
+	if faults := client.allFaults(); len(faults) > 0 {
+		t.Error(strings.Join(faults, "; "))
+	}
 }
 
 func TestSecretsAreMasked(t *testing.T) {
@@ -224,7 +227,7 @@ func TestSecretsAreMasked(t *testing.T) {
 			})
 		}
 	}
-	client := newClient(t, d, subscribeMessage{
+	client := newClient(d, livetest.Subscription{
 		Resource: "core/v1/secrets", Namespaces: []string{ns}, Name: "it", View: "object",
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -322,17 +325,19 @@ func TestInvalidInputIsReported(t *testing.T) {
 		{"/api/v1/object/core/v1/pods/shop/..%2f..%2fsecrets", 400, "not a valid object name"},
 		{"/api/v1/nothing", 404, "openapi.json"},
 	} {
-		body, status := d.request(test.path)
-		var p struct{ Title, Detail string }
-		if err := json.Unmarshal([]byte(body), &p); err != nil {
-			t.Errorf("%s: %d, no problem document: %.200s", test.path, status, body)
-			continue
-		}
-		if status != test.status || !strings.Contains(p.Detail, test.want) {
-			t.Errorf("%s: got %d %q, want %d and %q", test.path, status, p.Detail, test.status, test.want)
-		} else {
-			t.Logf("%s: %d %s: %s", test.path, status, p.Title, p.Detail)
-		}
+		t.Run(test.path, func(t *testing.T) {
+			body, status := d.request(test.path)
+			var p struct{ Title, Detail string }
+			if err := json.Unmarshal([]byte(body), &p); err != nil {
+				t.Errorf("%d, no problem document: %.200s", status, body)
+				return
+			}
+			if status != test.status || !strings.Contains(p.Detail, test.want) {
+				t.Errorf("got %d %q, want %d and %q", status, p.Detail, test.status, test.want)
+			} else {
+				t.Logf("%s: %d %s: %s", test.path, status, p.Title, p.Detail)
+			}
+		})
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -350,18 +355,20 @@ func TestInvalidInputIsReported(t *testing.T) {
 		{`{"op":"unsubscribe","id":99}`, "99"},
 		{`{"op":"subscribe","id":6,"resource":"` + strings.Repeat("x", 40<<10) + `"}`, "bytes"},
 	} {
-		conn.send(test.message)
-		if got := conn.readType("error"); !strings.Contains(got, test.want) {
-			t.Errorf("%.80s: got %.300s, want %q", test.message, got, test.want)
-		} else {
-			t.Logf("%.80s: %s", test.message, got)
-		}
+		t.Run(fmt.Sprintf("%.80s", test.message), func(t *testing.T) {
+			conn.Send(test.message)
+			if got := conn.UntilContains(`"type":"error"`); !strings.Contains(got, test.want) {
+				t.Errorf("%.80s: got %.300s, want %q", test.message, got, test.want)
+			} else {
+				t.Logf("%.80s: %s", test.message, got)
+			}
+		})
 	}
-	conn.send(`{"op":"subscribe","id":7,"resource":"core/v1/namespaces","cursor":"garbage"}`)
-	if got := conn.readType("reset"); !strings.Contains(got, "cursor") {
+	conn.Send(`{"op":"subscribe","id":7,"resource":"core/v1/namespaces","cursor":"garbage"}`)
+	if got := conn.UntilContains(`"type":"reset"`); !strings.Contains(got, "cursor") {
 		t.Errorf("a garbage cursor: got %s", got)
 	}
-	if got := conn.readType("snapshot"); !strings.Contains(got, "kube-system") {
+	if got := conn.UntilContains(`"type":"snapshot"`); !strings.Contains(got, "kube-system") {
 		t.Errorf("after the reset: got %.300s", got)
 	}
 }

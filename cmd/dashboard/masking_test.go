@@ -27,7 +27,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/coder/websocket"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -439,12 +438,7 @@ func (e *recorder) subscribeAll(ctx context.Context, t *testing.T, d *dashboard,
 		headers = http.Header{"Cookie": {d.cookie}, "Origin": {d.url}}
 	}
 	for _, view := range []string{"rows", "table", "window", "object", "changes", "one", "resources"} {
-		conn, _, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live",
-			&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: headers})
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn.SetReadLimit(64 << 20)
+		tab := openTab(ctx, t, d.url, headers)
 		for n, ref := range plantedResources() {
 			message := fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q],"view":%q}`, n+1, ref, ns, view)
 			switch view {
@@ -458,18 +452,16 @@ func (e *recorder) subscribeAll(ctx context.Context, t *testing.T, d *dashboard,
 			case "resources":
 				message = fmt.Sprintf(`{"op":"subscribe","id":%d,"view":"resources"}`, n+1)
 			}
-			if err := conn.Write(ctx, websocket.MessageText, []byte(message)); err != nil {
-				t.Fatal(err)
-			}
+			tab.Send(message)
 		}
 		reading.Go(func() {
-			defer func() { _ = conn.CloseNow() }()
+			defer tab.Close()
 			for {
-				_, message, err := conn.Read(ctx)
+				m, err := tab.Client.Read(ctx)
 				if err != nil {
 					return
 				}
-				e.record("socket, view "+view, message)
+				e.record("socket, view "+view, m.Raw)
 			}
 		})
 	}

@@ -27,13 +27,13 @@ func TestPermissionChangesAreDetected(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	tab := dial(ctx, t, d)
-	tab.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","ns":[%q,%q]}`, firstNS, secondNS))
-	tab.readContaining(`"state":"forbidden"`)
+	tab.Send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","ns":[%q,%q]}`, firstNS, secondNS))
+	tab.UntilContains(`"state":"forbidden"`)
 
 	began := time.Now()
 	o.grant(t, firstNS, "list", "watch")
-	tab.readContaining(`"state":"live"`, `"namespaces":["`+firstNS+`"]`)
-	tab.readContaining(`"type":"snapshot"`, `"name":"a"`)
+	tab.UntilContains(`"state":"live"`, `"namespaces":["`+firstNS+`"]`)
+	tab.UntilContains(`"type":"snapshot"`, `"name":"a"`)
 	t.Logf("a new permission was detected after %s", time.Since(began))
 	if elapsed := time.Since(began); elapsed > time.Minute {
 		t.Errorf("a new permission was detected after %s, want 60 s at most", elapsed)
@@ -41,15 +41,15 @@ func TestPermissionChangesAreDetected(t *testing.T) {
 
 	began = time.Now()
 	revoke := o.grant(t, secondNS, "list", "watch")
-	tab.readContaining(`"op":"add"`, `"name":"b"`)
+	tab.UntilContains(`"op":"add"`, `"name":"b"`)
 	t.Logf("another was found after %s", time.Since(began))
 	o.apply(t, secondNS, "b", "2")
-	tab.readContaining(`"op":"update"`, `"name":"b"`)
+	tab.UntilContains(`"op":"update"`, `"name":"b"`)
 
 	began = time.Now()
 	revoke()
-	tab.readContaining(`"type":"reset"`, "permissions were lost")
-	if snapshot := tab.readContaining(`"type":"snapshot"`); containsEach(snapshot, `"name":"b"`) {
+	tab.UntilContains(`"type":"reset"`, "permissions were lost")
+	if snapshot := tab.UntilContains(`"type":"snapshot"`); containsEach(snapshot, `"name":"b"`) {
 		t.Errorf("a forbidden row was sent: %s", snapshot)
 	}
 	t.Logf("one that went took its rows with it after %s", time.Since(began))
@@ -57,7 +57,7 @@ func TestPermissionChangesAreDetected(t *testing.T) {
 		t.Errorf("a right that went was found after %s, want 15 s at most", elapsed)
 	}
 	o.apply(t, firstNS, "a", "2")
-	tab.readContaining(`"op":"update"`, `"name":"a"`)
+	tab.UntilContains(`"op":"update"`, `"name":"a"`)
 	if body := d.get("/api/v1/snapshot/core/v1/configmaps?ns=" + firstNS + "&ns=" + secondNS); !containsEach(body,
 		`"namespaces":["`+firstNS+`"]`, `"state":"live"`, `"name":"a"`) || containsEach(body, `"name":"b"`) {
 		t.Errorf("got %s, want the rows of one namespace", body)

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -250,61 +249,6 @@ func (o *apiClient) rows(t *testing.T, ns string) map[string]string {
 func base64Part(s string) string {
 	// The first 12 characters encode the first 9 bytes, so they do not depend on bytes after the text.
 	return strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")[:12]
-}
-
-type socket struct {
-	t    *testing.T
-	ctx  context.Context //nolint:containedctx // The context limits the duration of the test.
-	conn *websocket.Conn
-}
-
-func dial(ctx context.Context, t *testing.T, d *dashboard) *socket {
-	t.Helper()
-	conn, response, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live",
-		&websocket.DialOptions{
-			Subprotocols: []string{"glasshouse.v1+json"}, CompressionMode: websocket.CompressionNoContextTakeover,
-		})
-	if err != nil {
-		t.Fatalf("dial: %v (%v)", err, response)
-	}
-	conn.SetReadLimit(64 << 20)
-	t.Cleanup(func() { _ = conn.CloseNow() })
-	return &socket{t: t, ctx: ctx, conn: conn}
-}
-
-func (s *socket) send(frame string) {
-	s.t.Helper()
-	if err := s.conn.Write(s.ctx, websocket.MessageText, []byte(frame)); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-func (s *socket) readType(kind string) string {
-	s.t.Helper()
-	for {
-		_, message, err := s.conn.Read(s.ctx)
-		if err != nil {
-			s.t.Fatalf("waiting for %s: %v", kind, err)
-		}
-		if strings.Contains(string(message), `"type":"`+kind+`"`) {
-			return string(message)
-		}
-	}
-}
-
-func (s *socket) readContaining(parts ...string) string {
-	s.t.Helper()
-	var received []string
-	for {
-		_, message, err := s.conn.Read(s.ctx)
-		if err != nil {
-			s.t.Fatalf("waiting for %s: %v, after %.2000s", parts, err, strings.Join(received, "\n"))
-		}
-		if containsEach(string(message), parts...) {
-			return string(message)
-		}
-		received = append(received, string(message))
-	}
 }
 
 func containsEach(text string, parts ...string) bool {

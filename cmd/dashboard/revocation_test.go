@@ -47,7 +47,7 @@ func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 		token := w.token(t, ns, "loses", rbacv1.PolicyRule{
 			APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"},
 		})
-		e := w.openSocket(t, token)
+		e := w.openSocket(t, bearer(token))
 		eventually(t, "the permission is effective", func() error {
 			if body, status := w.getAs(token, "/api/v1/snapshot/core/v1/configmaps?ns="+ns); status != 200 {
 				return fmt.Errorf("%d %s", status, body)
@@ -58,7 +58,7 @@ func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 			`"view":"rows"`, `"view":"changes"`, `"view":"window","offset":0,"count":10`,
 			`"name":"` + plantedName + `","view":"object"`,
 		} {
-			e.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/configmaps","ns":[%q],%s}`, id+1, ns,
+			e.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/configmaps","ns":[%q],%s}`, id+1, ns,
 				view))
 		}
 		slots <- struct{}{}
@@ -100,19 +100,19 @@ func measureRevocation(
 	defer changing.Wait()
 	defer stop()
 	var began, last time.Time
-	changes, forbidden := 0, make(map[string]bool)
+	changes, forbidden := 0, make(map[int]bool)
 	deadline := time.After(2 * time.Minute)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		select {
-		case message := <-e.messages:
+		case m := <-e.messages:
+			message := string(m.Raw)
 			if strings.Contains(message, plantedName) || strings.Contains(message, `"op":"`) {
 				changes, last = changes+1, time.Now()
 			}
 			if strings.Contains(message, `"state":"forbidden"`) {
-				id, _, _ := strings.Cut(message, ",")
-				forbidden[id] = true
+				forbidden[m.ID] = true
 			}
 		case <-tick.C:
 		case <-deadline:

@@ -225,12 +225,14 @@ func TestVersionAndHelpGoToStdout(t *testing.T) {
 		{"--version", `^dashboard \S+\n$`},
 		{"--help", `(?s)^dashboard serves a page .*--kubeconfig string .*--listen string`},
 	} {
-		var stdout, stderr console
-		code := run(t.Context(), []string{test.flag}, &stdout, &stderr)
-		if !regexp.MustCompile(test.want).MatchString(stdout.String()) || code != 0 || stderr.String() != "" {
-			t.Errorf("%s: exit code %d, %q and %q; want 0 and %s", test.flag, code, stdout.String(), stderr.String(),
-				test.want)
-		}
+		t.Run(test.flag, func(t *testing.T) {
+			var stdout, stderr console
+			code := run(t.Context(), []string{test.flag}, &stdout, &stderr)
+			if !regexp.MustCompile(test.want).MatchString(stdout.String()) || code != 0 || stderr.String() != "" {
+				t.Errorf("exit code %d, %q and %q; want 0 and %s", code, stdout.String(), stderr.String(),
+					test.want)
+			}
+		})
 	}
 }
 
@@ -245,41 +247,43 @@ func TestStartAndStop(t *testing.T) {
 				`"metrics":"(http://127\.0\.0\.1:\d+/metrics)"}`,
 		},
 	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		var stdout, stderr console
-		ended := make(chan int, 1)
-		go func() {
-			ended <- run(ctx,
-				[]string{
-					"--kubeconfig", unreachableKubeconfig(t), "--listen", "127.0.0.1:0", "--metrics-listen", test.metrics,
-					"--log-format", test.format,
-				}, &stdout, &stderr)
-		}()
-		log := regexp.MustCompile(test.want)
-		deadline := time.After(20 * time.Second)
-		tick := time.NewTicker(5 * time.Millisecond)
-		for !log.MatchString(stderr.String()) {
+		t.Run(test.format, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			var stdout, stderr console
+			ended := make(chan int, 1)
+			go func() {
+				ended <- run(ctx,
+					[]string{
+						"--kubeconfig", unreachableKubeconfig(t), "--listen", "127.0.0.1:0", "--metrics-listen", test.metrics,
+						"--log-format", test.format,
+					}, &stdout, &stderr)
+			}()
+			log := regexp.MustCompile(test.want)
+			deadline := time.After(20 * time.Second)
+			tick := time.NewTicker(5 * time.Millisecond)
+			for !log.MatchString(stderr.String()) {
+				select {
+				case <-tick.C:
+				case code := <-ended:
+					t.Fatalf("it ended with %d: %s", code, stderr.String())
+				case <-deadline:
+					t.Fatalf("the output is %q, want %s", stderr.String(), test.want)
+				}
+			}
+			tick.Stop()
+			if test.metrics != "" {
+				wantMetrics(t, log.FindStringSubmatch(stderr.String())[1])
+			}
+			cancel()
 			select {
-			case <-tick.C:
 			case code := <-ended:
-				t.Fatalf("it ended with %d: %s", code, stderr.String())
-			case <-deadline:
-				t.Fatalf("the output is %q, want %s", stderr.String(), test.want)
+				if code != 0 || !strings.Contains(stderr.String(), "stopped") {
+					t.Errorf("exit code %d, %s", code, stderr.String())
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatal(fmt.Sprint("it does not end: ", stderr.String()))
 			}
-		}
-		tick.Stop()
-		if test.metrics != "" {
-			wantMetrics(t, log.FindStringSubmatch(stderr.String())[1])
-		}
-		cancel()
-		select {
-		case code := <-ended:
-			if code != 0 || !strings.Contains(stderr.String(), "stopped") {
-				t.Errorf("%s: exit code %d, %s", test.format, code, stderr.String())
-			}
-		case <-time.After(20 * time.Second):
-			t.Fatal(fmt.Sprint("it does not end: ", stderr.String()))
-		}
+		})
 	}
 }
 

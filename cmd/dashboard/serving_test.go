@@ -86,24 +86,26 @@ func TestServingFlagsReachTheServer(t *testing.T) {
 		{fmt.Sprintf("http://127.0.0.1:%s/healthz", match[2]), "10.0.0.5:9090", "", 200},
 		{fmt.Sprintf("http://127.0.0.1:%s/debug/pprof/heap", match[2]), "", "", 404},
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, test.address, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Host = test.host
-		if test.origin != "" {
-			request.Header.Set("Origin", test.origin)
-		}
-		response, err := client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		if err != nil || response.StatusCode != test.status {
-			t.Errorf("%s of %q by %q: got %d %s, %v; want %d", test.address, test.host, test.origin, response.StatusCode,
-				body, err, test.status)
-		}
+		t.Run(test.address, func(t *testing.T) {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, test.address, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Host = test.host
+			if test.origin != "" {
+				request.Header.Set("Origin", test.origin)
+			}
+			response, err := client.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(response.Body)
+			_ = response.Body.Close()
+			if err != nil || response.StatusCode != test.status {
+				t.Errorf("%s of %q by %q: got %d %s, %v; want %d", test.address, test.host, test.origin, response.StatusCode,
+					body, err, test.status)
+			}
+		})
 	}
 	cancel()
 	if code := <-ended; code != 0 {
@@ -215,10 +217,12 @@ func TestWideRangesAreWarnedAbout(t *testing.T) {
 		}},
 		{[]string{"--auth", "proxy", "--proxy-peers", "10.244.3.0/24"}, nil},
 	} {
-		log := runUntilLogged(t, append([]string{"msg=serving"}, test.want...),
-			append([]string{"--kubeconfig", unreachableKubeconfig(t)}, test.args...)...)
-		if n := strings.Count(log, warning); n != min(len(test.want), 1) {
-			t.Errorf("%v: %d warnings in %s", test.args, n, log)
-		}
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			log := runUntilLogged(t, append([]string{"msg=serving"}, test.want...),
+				append([]string{"--kubeconfig", unreachableKubeconfig(t)}, test.args...)...)
+			if n := strings.Count(log, warning); n != min(len(test.want), 1) {
+				t.Errorf("%v: %d warnings in %s", test.args, n, log)
+			}
+		})
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
+	"glasshouse/internal/livetest"
+
 	"k8s.io/client-go/tools/clientcmd"
 )
 
@@ -72,19 +73,9 @@ func (d *dashboard) exchange(token string) (status int, cookie string) {
 	return response.StatusCode, cookie
 }
 
-func (d *dashboard) dialAsGuest(ctx context.Context, cookie string) *socket {
+func (d *dashboard) dialAsGuest(ctx context.Context, cookie string) *livetest.Tab {
 	d.t.Helper()
-	conn, _, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live",
-		&websocket.DialOptions{
-			Subprotocols: []string{"glasshouse.v1+json"},
-			HTTPHeader:   http.Header{"Cookie": {cookie}, "Origin": {d.url}},
-		})
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	conn.SetReadLimit(64 << 20)
-	d.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &socket{t: d.t, ctx: ctx, conn: conn}
+	return openTab(ctx, d.t, d.url, http.Header{"Cookie": {cookie}, "Origin": {d.url}})
 }
 
 // A guest (a viewer of a share link) loses access within 15 s after the creator loses it, and when the link is
@@ -127,8 +118,8 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	tab := d.dialAsGuest(ctx, cookie)
-	tab.send(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","view":"rows"}`)
-	tab.readContaining(`"type":"snapshot"`, `"name":"a"`)
+	tab.Send(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","view":"rows"}`)
+	tab.UntilContains(`"type":"snapshot"`, `"name":"a"`)
 	text, code := d.request("/api/v1/object/core/v1/configmaps/"+ns+"/a", "Cookie", cookie)
 	if code != http.StatusOK || strings.Contains(text, "c4n4ry") || !strings.Contains(text, `"name":"a"`) {
 		t.Errorf("a guest is given %d %s", code, text)
@@ -149,8 +140,8 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 				}
 				return nil
 			})
-			tab.send(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","view":"rows"}`)
-			tab.readContaining(`"type":"snapshot"`, `"name":"a"`)
+			tab.Send(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","view":"rows"}`)
+			tab.UntilContains(`"type":"snapshot"`, `"name":"a"`)
 		}
 		revoke()
 		began := time.Now()
@@ -166,7 +157,7 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 				}
 			}
 		})
-		tab.readContaining(`"state":"forbidden"`)
+		tab.UntilContains(`"state":"forbidden"`)
 		took := time.Since(began)
 		close(stop)
 		changing.Wait()
@@ -178,13 +169,8 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	}
 	began := time.Now()
 	d.shareCommand("revoke", match[1], "--token-file", file)
-	for {
-		if _, _, err := tab.conn.Read(ctx); err != nil {
-			if code := websocket.CloseStatus(err); code != 4403 || time.Since(began) > 5*time.Second {
-				t.Errorf("the socket ended with %d, %s later", code, time.Since(began))
-			}
-			break
-		}
+	if code, _ := tab.WaitForClose(); code != 4403 || time.Since(began) > 5*time.Second {
+		t.Errorf("the socket ended with %d, %s later", code, time.Since(began))
 	}
 	if text, code := d.request("/api/v1/status", "Cookie", cookie); code != http.StatusUnauthorized ||
 		!strings.Contains(text, "Link expired") {

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -133,12 +134,14 @@ func TestShareCommandRequests(t *testing.T) {
 		{303, "", "dashboard: the server responds with status 303, but not like a dashboard\n"},
 		{200, "<html>", "does not respond like a dashboard"},
 	} {
-		status, responseBody = test.status, test.responseBody
-		if code, out, stderrText := runShare("list"); code != 1 || out != "" ||
-			!strings.Contains(stderrText, test.wantText) ||
-			len(requests) != 1 {
-			t.Errorf("for %d %s got %d, %q %q by %q", test.status, test.responseBody, code, out, stderrText, requests)
-		}
+		t.Run(strconv.Itoa(test.status), func(t *testing.T) {
+			status, responseBody = test.status, test.responseBody
+			if code, out, stderrText := runShare("list"); code != 1 || out != "" ||
+				!strings.Contains(stderrText, test.wantText) ||
+				len(requests) != 1 {
+				t.Errorf("for %d %s got %d, %q %q by %q", test.status, test.responseBody, code, out, stderrText, requests)
+			}
+		})
 	}
 }
 
@@ -266,15 +269,17 @@ func TestShareVerifiesTheServerCertificate(t *testing.T) {
 		"not there":   {server.URL, filepath.Join(home, "missing.pem"), "missing.pem: no such file", 1, 0},
 		"without TLS": {"http://127.0.0.1:1", ownCertFile, "--server-ca requires https", 2, 0},
 	} {
-		var stdout, stderr console
-		requests = 0
-		code := run(t.Context(), []string{"share", "list", "--server", test.server, "--server-ca", test.file}, &stdout,
-			&stderr)
-		stderrText := stderr.String()
-		if code != test.code || requests != test.requests || !strings.Contains(stderrText, test.want) ||
-			strings.Count(stderrText, "\n") != min(code, 1) {
-			t.Errorf("%s: got %d, %q, asked %d times", name, code, stderrText, requests)
-		}
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr console
+			requests = 0
+			code := run(t.Context(), []string{"share", "list", "--server", test.server, "--server-ca", test.file}, &stdout,
+				&stderr)
+			stderrText := stderr.String()
+			if code != test.code || requests != test.requests || !strings.Contains(stderrText, test.want) ||
+				strings.Count(stderrText, "\n") != min(code, 1) {
+				t.Errorf("got %d, %q, asked %d times", code, stderrText, requests)
+			}
+		})
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/coder/websocket"
+	"glasshouse/internal/livetest"
+
 	"k8s.io/client-go/rest"
 )
 
@@ -28,22 +29,18 @@ func newViewer(
 ) *viewer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	conn, _, err := websocket.Dial(
-		ctx, "ws://"+server.address+"/api/v1/live",
-		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
-	)
+	conn, err := livetest.Dial(ctx, "ws://"+server.address, livetest.Options{})
 	if err == nil {
-		conn.SetReadLimit(64 << 20)
-		err = conn.Write(ctx, websocket.MessageText, []byte(subscribe))
+		err = conn.Write(ctx, subscribe)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := &viewer{complete: make(chan struct{}), stop: cancel}
 	reading.Go(func() {
-		defer func() { _ = conn.CloseNow() }()
+		defer conn.Close()
 		for {
-			_, frame, err := conn.Read(ctx)
+			frame, err := conn.ReadFrame(ctx) // Without decoding, which would slow down the measurement.
 			switch head := frame[:min(40, len(frame))]; {
 			case err != nil:
 				return

@@ -324,35 +324,37 @@ func TestSlowResponsesMakeRoom(t *testing.T) {
 	}{
 		{16 << 10, 0 + 100*time.Millisecond}, {33 << 10, time.Second}, {400 << 10, 4 * time.Second}, {2 << 20, 0},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			b := limit.NewBudget(100)
-			slow := &slowResponse{test.rate, time.Now(), make(chan struct{})}
-			for n := range 3 {
-				if _, err := b.Reserve(t.Context(), limit.Caller{Key: strconv.Itoa(n)}, 25, &stalledResponse{}); err != nil {
+		t.Run(strconv.FormatInt(test.rate, 10), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := limit.NewBudget(100)
+				slow := &slowResponse{test.rate, time.Now(), make(chan struct{})}
+				for n := range 3 {
+					if _, err := b.Reserve(t.Context(), limit.Caller{Key: strconv.Itoa(n)}, 25, &stalledResponse{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				reservation, err := b.Reserve(t.Context(), limit.Caller{Key: "slow"}, 25, slow)
+				if err != nil {
 					t.Fatal(err)
 				}
-			}
-			reservation, err := b.Reserve(t.Context(), limit.Caller{Key: "slow"}, 25, slow)
-			if err != nil {
-				t.Fatal(err)
-			}
-			go func() {
-				select {
-				case <-slow.aborted:
-					reservation.Release()
-				case <-t.Context().Done():
+				go func() {
+					select {
+					case <-slow.aborted:
+						reservation.Release()
+					case <-t.Context().Done():
+					}
+				}()
+				<-time.After(10 * time.Second)
+				start := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				_, err = b.Reserve(ctx, limit.Caller{Key: "new"}, 20, &stalledResponse{})
+				elapsed := time.Since(start)
+				if (err != nil) != (test.abortAfter == 0) ||
+					err == nil && (elapsed < test.abortAfter || elapsed > test.abortAfter+200*time.Millisecond) {
+					t.Errorf("%d bytes a second: got %v after %v, want room after %v", test.rate, err, elapsed, test.abortAfter)
 				}
-			}()
-			<-time.After(10 * time.Second)
-			start := time.Now()
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
-			_, err = b.Reserve(ctx, limit.Caller{Key: "new"}, 20, &stalledResponse{})
-			elapsed := time.Since(start)
-			if (err != nil) != (test.abortAfter == 0) ||
-				err == nil && (elapsed < test.abortAfter || elapsed > test.abortAfter+200*time.Millisecond) {
-				t.Errorf("%d bytes a second: got %v after %v, want room after %v", test.rate, err, elapsed, test.abortAfter)
-			}
+			})
 		})
 	}
 }

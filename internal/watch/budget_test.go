@@ -578,7 +578,7 @@ func TestOnlyLargestInformerStops(t *testing.T) {
 			subscribe(t, cluster, query.Query{Resource: ref}, "").settle()
 		}
 		for n := range 40_000 {
-			if cluster.ExceedsBudgetWith(pods, widgets, 2<<20, n%5000) {
+			if cluster.Informer(pods).Faults().ExceedsBudgetWith(cluster.Informer(widgets).Informer, 2<<20, n%5000) {
 				t.Fatalf("after %d times a bystander was to end", n)
 			}
 		}

@@ -112,8 +112,8 @@ func TestSinkContinuesAtItsPosition(t *testing.T) {
 		server.Set(pods, pod("a", "q", "Running"))
 		server.Delete(maps, "a", "m")
 		advance(time.Second)
-		cluster.DropHistory(pods)
-		cluster.DropHistory(maps)
+		cluster.Informer(pods).Forget()
+		cluster.Informer(maps).Forget()
 		during(func() { server.Set(secrets, pod("b", "s", "")) },
 			"state "+pods+" a/q", "gone "+maps+" a/m", "add "+secrets+" b/s")
 	})

@@ -41,7 +41,7 @@ func TestDigestCases(t *testing.T) {
 		for i, row := range c.Rows {
 			rows[i] = [2]string{row.NS + "/" + row.Name, row.RV}
 		}
-		if count, got := watch.DigestOf(rows); count != c.Count || got != c.Digest {
+		if count, got := stream.DigestOf(rows); count != c.Count || got != c.Digest {
 			t.Errorf("%s: got %d, %s; want %d, %s", c.Name, count, got, c.Count, c.Digest)
 		}
 	}
@@ -53,8 +53,8 @@ func TestDigestChangesWithEachVersion(t *testing.T) {
 	for i := range 40 {
 		for j := range i {
 			a, b := fmt.Sprintf("shop/web-%d", i), fmt.Sprintf("shop/web-%d", j)
-			_, before := watch.DigestOf([][2]string{{a, "811"}, {b, "812"}})
-			if _, after := watch.DigestOf([][2]string{{a, "813"}, {b, "814"}}); before == after {
+			_, before := stream.DigestOf([][2]string{{a, "811"}, {b, "812"}})
+			if _, after := stream.DigestOf([][2]string{{a, "813"}, {b, "814"}}); before == after {
 				t.Errorf("%s and %s have the same digest before and after each was written", a, b)
 			}
 		}
@@ -235,16 +235,16 @@ func TestDigestPanics(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		subscribe(t, cluster, query.Query{}, "").settle()
 		other := make(chan any, 1)
-		broken := cluster.DigestPanic(t.Context(), pods, func() {
+		broken := cluster.Informer(pods).FaultyDigest(t.Context(), func() {
 			go func() {
-				other <- cluster.DigestPanic(t.Context(), pods, func() { t.Error("it is counted twice at once") })
+				other <- cluster.Informer(pods).FaultyDigest(t.Context(), func() { t.Error("it is counted twice at once") })
 			}()
 			<-time.After(time.Second)
 		})
 		if got := <-other; broken != "broken" || got != nil {
 			t.Errorf("who began got the panic %v, who waited %v", broken, got)
 		}
-		if again := cluster.DigestPanic(t.Context(), pods, func() {}); again != "broken" {
+		if again := cluster.Informer(pods).FaultyDigest(t.Context(), func() {}); again != "broken" {
 			t.Errorf("the next got %v, want that it is counted", again)
 		}
 	})

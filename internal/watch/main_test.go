@@ -299,7 +299,7 @@ func (r *reader) check(m *message) {
 	for key, row := range r.rows {
 		rows = append(rows, [2]string{key, row.RV})
 	}
-	if _, got := watch.DigestOf(rows); m.Count == nil || *m.Count != len(r.rows) || m.Digest != got {
+	if _, got := stream.DigestOf(rows); m.Count == nil || *m.Count != len(r.rows) || m.Digest != got {
 		r.t.Errorf("a digest that is not of the %d rows, %s: %+v", len(r.rows), got, m)
 	}
 	r.checked++

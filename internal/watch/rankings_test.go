@@ -6,14 +6,15 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/watch/stream"
-
 	authorization "k8s.io/api/authorization/v1"
+	apilabels "k8s.io/apimachinery/pkg/labels"
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/ranking"
+	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
 
 const maxRankings = 100
@@ -154,24 +155,57 @@ func TestRankingsOfGuestsAreLimited(t *testing.T) {
 	})
 }
 
-// After a panic during an update, the next reader gets all present rows.
+// panicOnceSelector is a label selector that matches everything, and panics once after a number of matches.
+type panicOnceSelector struct {
+	apilabels.Selector
+
+	left int // The number of matches until the panic; negative for no panic.
+}
+
+func (p *panicOnceSelector) Matches(apilabels.Labels) bool {
+	if p.left == 0 {
+		p.left = -1
+		panic("broken")
+	}
+	p.left--
+	return true
+}
+
+// If an update of a ranking (a sorted list) panics, the next reader gets all present rows. It does not get a partly
+// updated list.
+//
 // Invariant: I6.
 func TestRankingRecoversFromPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		subscribe(t, cluster, query.Query{}, "").settle()
-		rows, total, panicked, err := cluster.ReadRankingAfterPanic(t.Context(), pods, func() {
-			for _, name := range []string{"q", "r", "s"} {
-				server.Set(pods, labelled(pod("a", name, "Running"), name)) // The selector checks new labels.
-			}
-			synctest.Wait()
-		})
-		if panicked != "broken" || err != nil {
-			t.Fatalf("the panic was %v, and then got %v", panicked, err)
+		i, broken := cluster.Informer(pods), &panicOnceSelector{apilabels.Everything(), -1}
+		f := &query.Filter{Selector: query.NewSelector(broken)}
+		r := ranking.New(i.Informer, f, i.CurrentState(nil).Columns, ranking.Sort{Column: -1})
+		at := &query.RangeRequest{Range: query.Range{Count: query.MaxWindow}}
+		if _, err := r.View(t.Context(), at); err != nil {
+			t.Fatal(err)
 		}
-		if rows != 4 || total != 4 {
-			t.Errorf("%d rows are shown, and %d counted, of 4", rows, total)
+		for _, name := range []string{"q", "r", "s"} {
+			server.Set(pods, labelled(pod("a", name, "Running"), name)) // New labels: the selector checks each pod.
+		}
+		synctest.Wait()
+		broken.left = 1
+		func() {
+			defer func() {
+				if panicked := recover(); panicked != "broken" {
+					t.Fatalf("the panic was %v", panicked)
+				}
+			}()
+			_, _ = r.View(t.Context(), at)
+		}()
+		found, err := r.View(t.Context(), at) // As another reader.
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Rows) != 4 || found.Counts.Total != 4 {
+			t.Errorf("%d rows are shown, and %d counted, of 4", len(found.Rows), found.Counts.Total)
 		}
 	})
 }

@@ -23,7 +23,7 @@ func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		subscribe(t, cluster, query.Query{}, "").settle()
 		got := make(chan *watch.Snapshot, 1)
-		cluster.SetColumns(pods, "Other", func() {
+		cluster.Informer(pods).Faults().SetColumns("Other", func() {
 			go func() {
 				s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
 					t.Context(), query.Query{Resource: pods}, time.Minute,
@@ -45,8 +45,8 @@ func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 // Invariant: I6.
 func TestResetInterruptsCoalescing(t *testing.T) {
 	for name, reset := range map[string]func(*watch.Cluster){
-		"other columns":    func(c *watch.Cluster) { c.SetColumns(pods, "Other", func() {}) },
-		"the past is gone": func(c *watch.Cluster) { c.ResetReaders(pods) },
+		"other columns":    func(c *watch.Cluster) { c.Informer(pods).Faults().SetColumns("Other", func() {}) },
+		"the past is gone": func(c *watch.Cluster) { c.Informer(pods).Faults().ResetReaders() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestHistoryAfterCursorIsExact(t *testing.T) {
 		synctest.Wait()
 		f := subscribeChanges(t, cluster, query.Query{}, "")
 		for _, before := range []int{0, 1, 3} {
-			if got := f.sub.HistoryAfter(before); got != 3-before {
+			if got := f.sub.Reader().HistoryAfter(before); got != 3-before {
 				t.Errorf("%d changes are sent after %d of 3", got, before)
 			}
 		}
@@ -156,10 +156,11 @@ func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 				func(server *apitest.Server, _ *watch.Cluster) { server.Down(true) }, `"stale"`, podCount,
 			},
 			"a past that is to be no more": {
-				func(_ *apitest.Server, cluster *watch.Cluster) { cluster.ResetReaders(pods) }, `"reset"`, podCount,
+				func(_ *apitest.Server, cluster *watch.Cluster) { cluster.Informer(pods).Faults().ResetReaders() }, `"reset"`,
+				podCount,
 			},
 			"a right that goes": {
-				func(_ *apitest.Server, cluster *watch.Cluster) { cluster.Forbid(pods) }, `"forbidden"`, 0,
+				func(_ *apitest.Server, cluster *watch.Cluster) { cluster.Informer(pods).Faults().Forbid() }, `"forbidden"`, 0,
 			},
 		} {
 			t.Run(fmt.Sprintf("%s, %s", view, cause), func(t *testing.T) {

@@ -133,7 +133,7 @@ func TestStoppedFeedIsNotLive(t *testing.T) {
 			t.Fatalf("it is %s, want live", r.state)
 		}
 		var states []status.State
-		cluster.OnFeedStop("core/v1/pods", func(s status.State) { states = append(states, s) })
+		cluster.Informer("core/v1/pods").Faults().OnFeedStop(func(s status.State) { states = append(states, s) })
 		server.RevokeWatch(pods)
 		<-time.After(15 * time.Second)
 		if r.settle(); len(states) == 0 || slices.Contains(states, status.Live) {

@@ -371,11 +371,11 @@ func TestRestrictedResetsAreEqual(t *testing.T) {
 		"no cursor at all":  func(_ *hiddenFixture, c *client) { c.cursor = "!" },
 		"shorter":           func(_ *hiddenFixture, c *client) { c.cursor = c.cursor[:20] },
 		"of another filter": func(_ *hiddenFixture, c *client) { c.query.Labels = "app=web" },
-		"of another epoch":  func(h *hiddenFixture, _ *client) { h.cluster.ResetReaders(pods) },
+		"of another epoch":  func(h *hiddenFixture, _ *client) { h.cluster.Informer(pods).Faults().ResetReaders() },
 		"no longer kept": func(h *hiddenFixture, _ *client) {
 			h.changeHidden(viewerName, 1)
 			synctest.Wait()
-			h.cluster.DropHistory(pods)
+			h.cluster.Informer(pods).Forget()
 		},
 		"older than allowed": func(*hiddenFixture, *client) { advance(time.Minute) },
 	} {
@@ -410,7 +410,7 @@ func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 				subscribe(t, cluster, query.Query{}, "").settle() // Keeps both namespaces watched.
 				c := &client{t: t, access: cluster.For(user("ann")), query: query.Query{Resource: pods}, view: view}
 				c.connect(time.Second)
-				cluster.DeleteNamespaceRows("a", func() {})()
+				cluster.Informer(pods).Faults().DeleteNamespaceRows("a", func() {})()
 				c.wantConnect("after a gap", want)
 			})
 		})

@@ -81,7 +81,7 @@ func TestSearchFindsPermittedObjects(t *testing.T) {
 		r.settle()
 		const namespaces = "core/v1/namespaces live 2 [], "
 		wantFound(t, cluster, "q", "a/q b/q", namespaces+pods+" live 2 [a b]")
-		restore := cluster.Uncover("b")
+		restore := cluster.Informer(pods).Faults().Uncover("b")
 		if found, _ := search(t, cluster, "q"); found != "a/q" {
 			t.Errorf("while rows are being taken out, found %q, want a/q alone", found)
 		}

@@ -35,7 +35,7 @@ func TestReadWhileRowsAreDeleted(t *testing.T) {
 				subscribe(t, cluster, query.Query{}, "").settle()
 				next := startRead(t, cluster, kind)
 				got := make(chan message, 1)
-				cluster.DeleteRows(pods, func() {
+				cluster.Informer(pods).Faults().DeleteRows(func() {
 					go func() { got <- next() }()
 					awaitReader()
 				})
@@ -91,7 +91,7 @@ func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 		allowOnly(server, "a", "b")
 		subscribe(t, cluster, query.Query{}, "").settle()
 		got := make(chan *watch.Snapshot, 1)
-		restore := cluster.DeleteNamespaceRows("b", func() {
+		restore := cluster.Informer(pods).Faults().DeleteNamespaceRows("b", func() {
 			go func() {
 				s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
 					t.Context(), query.Query{Resource: pods}, time.Minute,
@@ -118,8 +118,8 @@ func TestResetBeforeRowsAreDeleted(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
-		cluster.ResetReaders(pods)
-		cluster.Forbid(pods)
+		cluster.Informer(pods).Faults().ResetReaders()
+		cluster.Informer(pods).Faults().Forbid()
 		for !strings.Contains(strings.Join(r.log, ", "), "snapshot") {
 			r.next()
 		}

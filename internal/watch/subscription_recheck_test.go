@@ -134,8 +134,10 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 // Invariant: I44.
 func TestMessageStaysValidWithPermission(t *testing.T) {
 	for name, revoke := range map[string]func(*apitest.Server, *watch.Cluster){
-		"a right that goes":            func(server *apitest.Server, _ *watch.Cluster) { server.Allow(nil) },
-		"a past that is to be no more": func(_ *apitest.Server, cluster *watch.Cluster) { cluster.ResetReaders(pods) },
+		"a right that goes": func(server *apitest.Server, _ *watch.Cluster) { server.Allow(nil) },
+		"a past that is to be no more": func(_ *apitest.Server, cluster *watch.Cluster) {
+			cluster.Informer(pods).Faults().ResetReaders()
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -219,7 +221,7 @@ func TestWindowWaitsForRankingLock(t *testing.T) {
 				server, cluster, _ := newGuardedCluster(t)
 				sub := openAs(t, cluster.For(viewer), query.Query{Resource: pods}, stream.Windowed)
 				awaitText(t, sub, `"rows"`)
-				release := sub.LockRanking()
+				release := sub.Reader().LockRanking()
 				server.Set(pods, pod("a", "p", "Failed"))
 				if viewer.Program {
 					ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -246,7 +248,7 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 		_, cluster, _ := newGuardedCluster(t)
 		sub := openAs(t, cluster.For(watch.Viewer{Program: true}), query.Query{Resource: pods}, stream.Rows)
 		awaitText(t, sub, `"digest"`)
-		release := sub.BlockDigest()
+		release := sub.Reader().BlockDigest()
 		ctx, cancel := context.WithTimeout(t.Context(), 61*time.Second)
 		defer cancel()
 		for ctx.Err() == nil {

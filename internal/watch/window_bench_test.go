@@ -121,13 +121,13 @@ func BenchmarkFirstView(b *testing.B) {
 		{"window through a filter", "age", "running web-1"},
 	} {
 		b.Run(test.name, func(b *testing.B) {
-			cluster.DropUnusedRankings()
+			cluster.Informer(pods).DropUnused()
 			before, _ := memory()
 			sub := openView(b, cluster, test.sort, test.text)
 			after, _ := memory()
 			sub.Close()
 			for b.Loop() {
-				cluster.DropUnusedRankings()
+				cluster.Informer(pods).DropUnused()
 				openView(b, cluster, test.sort, test.text).Close()
 			}
 			b.ReportMetric(float64(max(after, before)-before)/benchRows, "cachedB/row")
@@ -154,7 +154,7 @@ func BenchmarkFirstRows(b *testing.B) {
 			}
 			b.Run(name, func(b *testing.B) {
 				for b.Loop() {
-					cluster.DropUnusedRankings()
+					cluster.Informer(pods).DropUnused()
 					q := query.Query{Resource: pods, Sort: test.sort, Text: test.text, Limit: limit}
 					if _, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), q,
 						time.Minute); err != nil {
@@ -203,7 +203,8 @@ func BenchmarkOneChange(b *testing.B) {
 			defer sub.Close()
 			before := processorTime(b)
 			for i := 0; b.Loop(); i++ {
-				cluster.Put(pods, versions[i%2])
+				o := versions[i%2]
+				cluster.Informer(pods).Set(informer.Key(o.Namespace(), o.Name()), o)
 				for {
 					m, err := sub.Next(b.Context())
 					if err != nil {

@@ -143,7 +143,7 @@ func (p *windowClient) try() (m windowMessage, err error) {
 		for _, row := range p.rows {
 			rows = append(rows, [2]string{row.NS + "/" + row.Name, row.RV})
 		}
-		if count, sum := watch.DigestOf(rows); *m.Count != count || m.Digest != sum || m.Cursor != p.cursor {
+		if count, sum := stream.DigestOf(rows); *m.Count != count || m.Digest != sum || m.Cursor != p.cursor {
 			p.t.Errorf("a digest %s of %d rows at %s; %s of %d are in the copy at %s",
 				m.Digest, *m.Count, m.Cursor, sum, count, p.cursor)
 		}

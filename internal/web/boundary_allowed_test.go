@@ -205,9 +205,11 @@ func TestBoundaryChecksSocketOrigins(t *testing.T) {
 		{[]string{"Host: evil.test", "Origin: https://glasshouse.example.org"}, 403},
 		{[]string{"Origin: null"}, 403},
 	} {
-		if a := s.upgradeStatus("/api/v1/live", append(test.headers, liveHeaders()...)...); a != test.status {
-			t.Errorf("%q: got %d, want %d", test.headers, a, test.status)
-		}
+		t.Run(strings.Join(test.headers, ", "), func(t *testing.T) {
+			if a := s.upgradeStatus("/api/v1/live", append(test.headers, liveHeaders()...)...); a != test.status {
+				t.Errorf("%q: got %d, want %d", test.headers, a, test.status)
+			}
+		})
 	}
 }
 

@@ -118,15 +118,17 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 			"Content-Length: 0\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n", "", 200, "",
 		},
 	} {
-		request := test.method + " /healthz HTTP/" + test.version + "\r\nHost: localhost\r\n" +
-			test.headers + "\r\n" + test.body + next
-		codes, body, closed := rawResponses(t, s.addr, request)
-		if len(codes) != 1 || codes[0] != test.status || !closed {
-			t.Errorf("%s: got %v, closed: %t, want %d alone: %s", test.name, codes, closed, test.status, body)
-		}
-		if test.title != "" && !strings.Contains(body, `"title":"`+test.title+`"`) {
-			t.Errorf("%s: got %s, want %s", test.name, body, test.title)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			request := test.method + " /healthz HTTP/" + test.version + "\r\nHost: localhost\r\n" +
+				test.headers + "\r\n" + test.body + next
+			codes, body, closed := rawResponses(t, s.addr, request)
+			if len(codes) != 1 || codes[0] != test.status || !closed {
+				t.Errorf("got %v, closed: %t, want %d alone: %s", codes, closed, test.status, body)
+			}
+			if test.title != "" && !strings.Contains(body, `"title":"`+test.title+`"`) {
+				t.Errorf("got %s, want %s", body, test.title)
+			}
+		})
 	}
 	codes, _, closed := rawResponses(t, s.addr,
 		strings.Replace(next, "\r\n\r\n", "\r\nContent-Length: 0\r\n\r\n", 1)+
@@ -158,13 +160,15 @@ func TestAsteriskRequestTargetIsRefused(t *testing.T) {
 			host, title string
 			status      int
 		}{{"localhost", "Invalid path", 400}, {"evil.test", "Host not allowed", 403}} {
-			for _, method := range []string{"OPTIONS", "GET"} {
-				codes, body, closed := rawResponses(t, addr, method+" * HTTP/1.1\r\nHost: "+test.host+"\r\n\r\n")
-				if len(codes) != 1 || codes[0] != test.status || !closed ||
-					!strings.Contains(body, `"title":"`+test.title+`"`) {
-					t.Errorf("%s * of %s: got %v, closed: %t, %s", method, test.host, codes, closed, body)
+			t.Run(test.host, func(t *testing.T) {
+				for _, method := range []string{"OPTIONS", "GET"} {
+					codes, body, closed := rawResponses(t, addr, method+" * HTTP/1.1\r\nHost: "+test.host+"\r\n\r\n")
+					if len(codes) != 1 || codes[0] != test.status || !closed ||
+						!strings.Contains(body, `"title":"`+test.title+`"`) {
+						t.Errorf("%s * of %s: got %v, closed: %t, %s", method, test.host, codes, closed, body)
+					}
 				}
-			}
+			})
 		}
 	}
 }

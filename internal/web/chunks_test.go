@@ -1,15 +1,13 @@
 package web_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
-
+	"glasshouse/internal/livetest"
 	"glasshouse/internal/watch/apitest"
 )
 
@@ -31,75 +29,45 @@ func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 	for !strings.Contains(s.get("/api/v1/snapshot/"+podsRef+"?ns=b&limit=1").body, `"total":3,`) {
 		<-time.After(10 * time.Millisecond) // Wait until the server has received both objects.
 	}
-	subscribe := func(c *tab, name string) {
-		c.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":%q,"view":"object"}`,
-			name))
+	subscribe := func(c *tab, id int, name string) {
+		c.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":["b"],"name":%q,"view":"object"}`,
+			id, name))
 	}
-	annotationText := func(message []byte) string {
-		var m struct {
-			Type   string
-			Object struct {
-				Metadata struct{ Annotations struct{ Text string } }
-			}
+	annotationText := func(m *livetest.Message) string {
+		var object struct {
+			Metadata struct{ Annotations struct{ Text string } }
 		}
-		if err := json.Unmarshal(message, &m); err != nil || m.Type != "snapshot" {
-			t.Fatalf("%v in %.200s", err, message)
+		if err := json.Unmarshal(m.Object, &object); err != nil || m.Type != "snapshot" {
+			t.Fatalf("%v in %.200s", err, m.Raw)
 		}
-		return m.Object.Metadata.Annotations.Text
+		return object.Metadata.Annotations.Text
 	}
-	read := func(c *tab) (data []byte, kind string) {
-		_, data, err := c.conn.Read(t.Context())
-		if err != nil {
-			t.Fatal(err)
+	snapshot := func(c *tab, id int) *livetest.Message {
+		m := c.Until(id, "snapshot", "part")
+		if m.Type == "part" {
+			t.Fatal("a client got a part without a request, or of a short message")
 		}
-		var m struct{ Type string }
-		if err := json.Unmarshal(data, &m); err != nil {
-			t.Fatal(err)
-		}
-		return data, m.Type
-	}
-	snapshot := func(c *tab) []byte {
-		for {
-			switch data, kind := read(c); kind {
-			case "snapshot":
-				return data
-			case "part":
-				t.Fatal("a client got a part without a request, or of a short message")
-			}
-		}
+		return m
 	}
 	c := s.open(nil)
-	subscribe(c, "long")
-	if annotationText(snapshot(c)) != text {
+	subscribe(c, 1, "long")
+	if annotationText(snapshot(c, 1)) != text {
 		t.Error("the text is another")
 	}
-	c = s.openWith("?parts=true", nil)
-	subscribe(c, "short")
-	snapshot(c)
-	c.send(`{"op":"unsubscribe","id":1}`)
-	subscribe(c, "long")
-	var joined strings.Builder
-	for received, total := 0, 1; received < total; {
-		data, kind := read(c)
-		if kind != "part" {
-			continue
-		}
-		var m struct {
-			ID    int
-			Text  string
-			Sent  int `json:"told"`
-			Total int `json:"of"`
-		}
-		if err := json.Unmarshal(data, &m); err != nil {
-			t.Fatal(err)
-		}
-		joined.WriteString(m.Text)
-		if received, total = m.Sent, m.Total; m.ID != 1 || received != joined.Len() || len(m.Text) > 65<<10 {
-			t.Fatalf("%d of %d bytes according to a part of %d, but %d have arrived", received, total, len(m.Text), joined.Len())
+	c = s.openAs(livetest.Options{Query: "parts=true"})
+	subscribe(c, 1, "short")
+	snapshot(c, 1)
+	c.Send(`{"op":"unsubscribe","id":1}`)
+	subscribe(c, 2, "long")
+	chunks, received, total := 0, 0, 1
+	for received < total {
+		m := c.Until(2, "part")
+		if chunks, received, total = chunks+1, m.Sent, m.Of; len(m.Text) > 65<<10 {
+			t.Fatalf("a part has %d bytes", len(m.Text))
 		}
 	}
-	if annotationText([]byte(joined.String())) != text {
-		t.Error("the text of all parts is another")
+	if m := c.Next(); chunks < 2 || len(m.Raw) != total || annotationText(m) != text {
+		t.Errorf("%d parts of %d bytes give %d bytes of another text", chunks, total, len(m.Raw))
 	}
 }
 
@@ -116,26 +84,13 @@ func TestUnacknowledgedChunksAreLimited(t *testing.T) {
 	for !strings.Contains(s.get("/api/v1/snapshot/"+podsRef+"?ns=b&limit=1").body, `"total":2,`) {
 		<-time.After(10 * time.Millisecond) // Wait until the server has received the object.
 	}
-	c := s.openAs("?parts=true", &websocket.DialOptions{
-		OnPingReceived: func(context.Context, []byte) bool { return false },
-	})
-	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":"long","view":"object"}`)
+	c := s.openAs(livetest.Options{Query: "parts=true", NoPongs: true})
+	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":"long","view":"object"}`)
 	chunks, received, total := 0, 0, 1
 	read := func() string {
-		var m struct {
-			Type  string
-			Sent  int `json:"told"`
-			Total int `json:"of"`
-		}
-		_, message, err := c.conn.Read(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(message, &m); err != nil {
-			t.Fatal(err)
-		}
+		m := c.Next()
 		if m.Type == "part" {
-			chunks, received, total = chunks+1, m.Sent, m.Total
+			chunks, received, total = chunks+1, m.Sent, m.Of
 		}
 		return m.Type
 	}
@@ -143,22 +98,22 @@ func TestUnacknowledgedChunksAreLimited(t *testing.T) {
 		read()
 	}
 	<-time.After(300 * time.Millisecond) // Without the limit, all chunks would arrive in this time.
-	c.send(`{"op":"ping","id":2}`)
+	c.Send(`{"op":"ping","id":2}`)
 	for read() != "pong" {
 	}
 	if chunks != 4 {
 		t.Errorf("%d parts were sent without an acknowledgment, want 4", chunks)
 	}
-	c.send(`{"op":"unsubscribe","id":1}`)
-	c.send(`{"op":"ping","id":3}`)
+	c.Send(`{"op":"unsubscribe","id":1}`)
+	c.Send(`{"op":"ping","id":3}`)
 	for read() != "pong" {
 	}
 	if chunks != 4 || received == total {
 		t.Errorf("%d parts were sent after the end", chunks)
 	}
 
-	c = s.openWith("?parts=true", nil)
-	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":"long","view":"object"}`)
+	c = s.openAs(livetest.Options{Query: "parts=true"})
+	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":"long","view":"object"}`)
 	for received < total {
 		read()
 	}

@@ -42,16 +42,18 @@ func TestComparePageContainsReadableObjects(t *testing.T) {
 		{"?a=<b>/x/y", 400, []string{"&lt;b&gt;/x/y"}},
 		{"?a=" + first + "&b=web-2&hide=status", 200, []string{`name="hide" value="status"`}},
 	} {
-		a := s.get("/compare" + strings.ReplaceAll(test.query, "<", "%3C"))
-		if a.status != test.status || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
-			t.Errorf("%s is answered with %d and %s, want %d and a page", test.query, a.status,
-				a.header.Get("Content-Type"), test.status)
-		}
-		for _, want := range test.want {
-			if !strings.Contains(a.body, want) {
-				t.Errorf("%s: the page does not have %q", test.query, want)
+		t.Run(test.query, func(t *testing.T) {
+			a := s.get("/compare" + strings.ReplaceAll(test.query, "<", "%3C"))
+			if a.status != test.status || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
+				t.Errorf("%s is answered with %d and %s, want %d and a page", test.query, a.status,
+					a.header.Get("Content-Type"), test.status)
 			}
-		}
+			for _, want := range test.want {
+				if !strings.Contains(a.body, want) {
+					t.Errorf("the page does not have %q", want)
+				}
+			}
+		})
 	}
 	s.api.Set(podsRef, apitest.Item{
 		Namespace: "a", Name: "odd", Rest: "\"spec\":{\"note\":\"one\\u0085two\u2028three\\ufeff\"}",

@@ -40,8 +40,8 @@ func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 			before := heap()
 			for range tabs {
 				tab := b.open()
-				tab.send(frame)
-				tab.until(1, "snapshot", "resources")
+				tab.Send(frame)
+				tab.Until(1, "snapshot", "resources")
 			}
 			<-time.After(5 * time.Second)
 			perTab = append(perTab, (heap()-before)/tabs)
@@ -62,8 +62,8 @@ func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 func TestResourcesMessageHasThePageBuild(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
-	c.send(`{"op":"subscribe","id":1,"view":"resources"}`)
-	build := c.until(1, "resources").Build
+	c.Send(`{"op":"subscribe","id":1,"view":"resources"}`)
+	build := c.Until(1, "resources").Build
 	if page := s.get("/r/" + podsRef).body; len(build) != 16 ||
 		!strings.Contains(page, `src="/static/app.js?v=`+build+`"`) {
 		t.Errorf("build = %q, which is not that of the page", build)
@@ -80,14 +80,14 @@ func TestResourcesMessageHasThePageBuild(t *testing.T) {
 func TestCatalogChangesDuringSubscribeAreSent(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		first := b.open()
-		first.send(`{"op":"subscribe","id":1,"view":"resources"}`)
-		first.until(1, "resources")
-		b.open().send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		first.Send(`{"op":"subscribe","id":1,"view":"resources"}`)
+		first.Until(1, "resources")
+		b.open().Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		synctest.Wait()
 		second := b.open()
-		second.send(`{"op":"subscribe","id":1,"view":"resources"}`)
+		second.Send(`{"op":"subscribe","id":1,"view":"resources"}`)
 		for began := time.Now(); time.Since(began) < time.Second; {
-			for _, r := range second.until(1, "resources", "heartbeat").Resources {
+			for _, r := range second.Until(1, "resources", "heartbeat").Resources {
 				if r.Ref == "core/v1/pods" && r.State == "live" {
 					return
 				}
@@ -103,11 +103,11 @@ func TestResourcesMessageListsCoveredNamespaces(t *testing.T) {
 		b.api.Refuse("core/v1/pods", "", http.StatusForbidden, "no")
 		b.api.Refuse("core/v1/pods", "a", 0, "")
 		c := b.open()
-		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"]}`)
-		c.until(1, "snapshot")
-		c.send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"view":"resources"}]`)
+		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"]}`)
+		c.Until(1, "snapshot")
+		c.Send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"view":"resources"}]`)
 		for range 5 {
-			for _, r := range c.until(2, "resources", "heartbeat").Resources {
+			for _, r := range c.Until(2, "resources", "heartbeat").Resources {
 				if r.State == "live" && slices.Equal(r.Namespaces, []string{"a"}) {
 					return
 				}
@@ -124,11 +124,11 @@ func TestResourcesMessageListsCoveredNamespaces(t *testing.T) {
 func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
-		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-		c.until(1, "snapshot")
-		c.send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"view":"resources"}]`)
+		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.Until(1, "snapshot")
+		c.Send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"view":"resources"}]`)
 		began := time.Now()
-		if counts := c.until(2, "counts").Counts; counts["core/v1/pods"] != 3 || len(counts) != 1 ||
+		if counts := c.Until(2, "counts").ResourceCounts; counts["core/v1/pods"] != 3 || len(counts) != 1 ||
 			time.Since(began) > time.Second {
 			b.t.Fatalf("the first counts are %v after %s, want 3 pods", counts, time.Since(began))
 		}
@@ -142,7 +142,7 @@ func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
 		}()
 		sent := 0
 		for last := 3; last < 1003; sent++ {
-			count := c.until(2, "counts").Counts["core/v1/pods"]
+			count := c.Until(2, "counts").ResourceCounts["core/v1/pods"]
 			if count <= last {
 				b.t.Fatalf("the count of pods is %d after %d", count, last)
 			}
@@ -161,8 +161,8 @@ func TestForbiddenResourcesHaveNoCount(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Refuse(podsRef, "", http.StatusForbidden, "no")
 		c := b.open()
-		c.send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods"},{"op":"subscribe","id":2,"view":"resources"}]`)
-		if counts := c.until(2, "counts").Counts; counts == nil || len(counts) != 0 {
+		c.Send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods"},{"op":"subscribe","id":2,"view":"resources"}]`)
+		if counts := c.Until(2, "counts").ResourceCounts; counts == nil || len(counts) != 0 {
 			b.t.Errorf("the counts are %v, want none", counts)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"glasshouse/internal/livetest"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/web"
 	"glasshouse/internal/web/request"
@@ -135,26 +136,23 @@ func FuzzMessages(f *testing.F) {
 		before := len(log.String())
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		//nolint:bodyclose // The connection owns the body.
-		conn, _, err := websocket.Dial(ctx, strings.Replace(served.URL, "http", "ws", 1)+"/api/v1/live",
-			&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+		conn, err := livetest.Dial(ctx, strings.Replace(served.URL, "http", "ws", 1), livetest.Options{ReadLimit: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = conn.CloseNow() }() // The connection may be closed already.
-		conn.SetReadLimit(1 << 20)
-		kind := websocket.MessageText
+		defer conn.Close()
+		write := conn.Write
 		if binary {
-			kind = websocket.MessageBinary
+			write = conn.WriteBinary
 		}
-		if err := conn.Write(ctx, kind, []byte(text)); err != nil {
+		if err := write(ctx, text); err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.Write(ctx, websocket.MessageText, []byte(`{"op":"ping","id":1000000007}`)); err != nil {
+		if err := conn.Write(ctx, `{"op":"ping","id":1000000007}`); err != nil {
 			t.Fatal(err)
 		}
 		for {
-			_, message, err := conn.Read(ctx)
+			message, err := conn.ReadFrame(ctx)
 			if err != nil {
 				if websocket.CloseStatus(err) == -1 {
 					t.Errorf("after %q the connection ends without a reason: %v\n%s", text, err, log)

@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -10,6 +9,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/big"
@@ -24,6 +24,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"glasshouse/internal/livetest"
 	"glasshouse/internal/web"
 	"glasshouse/internal/web/listen"
 )
@@ -170,10 +171,12 @@ func TestNewKeyPairRejectsInvalidFiles(t *testing.T) {
 		{s.cert(), otherKey, "private key does not match public key"},
 		{s.key(), s.cert(), "read the TLS certificate of " + s.key()},
 	} {
-		if _, err := listen.NewKeyPair(test.cert, test.key, slog.New(slog.DiscardHandler)); err == nil ||
-			!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "PRIVATE") {
-			t.Errorf("%s and %s: got %v, want %s", test.cert, test.key, err, test.want)
-		}
+		t.Run(test.want, func(t *testing.T) {
+			if _, err := listen.NewKeyPair(test.cert, test.key, slog.New(slog.DiscardHandler)); err == nil ||
+				!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "PRIVATE") {
+				t.Errorf("%s and %s: got %v, want %s", test.cert, test.key, err, test.want)
+			}
+		})
 	}
 }
 
@@ -226,22 +229,24 @@ func TestServesOverTLS(t *testing.T) {
 		{both, "HTTP/2.0", "http://" + s.addr, 403},
 		{both, "HTTP/2.0", "https://evil.test", 403},
 	} {
-		var headers []string
-		if test.origin != "" {
-			headers = []string{"Origin", test.origin}
-		}
-		response, err := get(test.protocols, 0, headers...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if response.Proto != test.want || response.StatusCode != test.status ||
-			response.TLS.PeerCertificates[0].Subject.CommonName != "first" {
-			t.Errorf("%v of %q: got %s and %d, want %s and %d", test.protocols, test.origin, response.Proto,
-				response.StatusCode, test.want, test.status)
-		}
-		if hsts := response.Header.Get("Strict-Transport-Security"); hsts != "" {
-			t.Errorf("it binds the whole host by %q", hsts)
-		}
+		t.Run(fmt.Sprintf("%s from %q", test.protocols, test.origin), func(t *testing.T) {
+			var headers []string
+			if test.origin != "" {
+				headers = []string{"Origin", test.origin}
+			}
+			response, err := get(test.protocols, 0, headers...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if response.Proto != test.want || response.StatusCode != test.status ||
+				response.TLS.PeerCertificates[0].Subject.CommonName != "first" {
+				t.Errorf("%v of %q: got %s and %d, want %s and %d", test.protocols, test.origin, response.Proto,
+					response.StatusCode, test.want, test.status)
+			}
+			if hsts := response.Header.Get("Strict-Transport-Security"); hsts != "" {
+				t.Errorf("it binds the whole host by %q", hsts)
+			}
+		})
 	}
 	if response, err := get(both, tls.VersionTLS11); err == nil {
 		t.Errorf("TLS 1.1 is answered with %d", response.StatusCode)
@@ -250,22 +255,11 @@ func TestServesOverTLS(t *testing.T) {
 		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // The test checks the certificate itself.
 		DisableKeepAlives: true,
 	}}
-	//nolint:bodyclose // The connection owns the body.
-	conn, _, err := websocket.Dial(t.Context(), "wss://"+s.addr+"/api/v1/live", &websocket.DialOptions{
-		HTTPClient: client, Subprotocols: []string{"glasshouse.v1+json"},
-		HTTPHeader: http.Header{"Origin": {"https://" + s.addr}},
+	socket := livetest.OpenTab(t.Context(), t, "wss://"+s.addr, livetest.Options{
+		HTTP: client, Header: http.Header{"Origin": {"https://" + s.addr}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	if err := conn.Write(ctx, websocket.MessageText, []byte(`{"op":"ping","id":1}`)); err != nil {
-		t.Fatal(err)
-	}
-	if _, frame, err := conn.Read(ctx); err != nil || !strings.Contains(string(frame), `"pong"`) {
-		t.Errorf("the socket got %s, %v", frame, err)
-	}
+	socket.Send(`{"op":"ping","id":1}`)
+	socket.Until(1, "pong")
 
 	secret.put(newCertificate(t, "second"))
 	for began := time.Now(); ; {
@@ -284,10 +278,9 @@ func TestServesOverTLS(t *testing.T) {
 	stopped := make(chan error, 1)
 	began := time.Now()
 	go func() { stopped <- s.stop() }()
-	_, _, err = conn.Read(ctx)
-	if closed := new(websocket.CloseError); !errors.As(err, closed) || closed.Code != websocket.StatusGoingAway ||
-		!strings.HasPrefix(closed.Reason, "retry after ") {
-		t.Errorf("the socket got %v, want that it must reconnect", err)
+	if code, reason := socket.WaitForClose(); code != websocket.StatusGoingAway ||
+		!strings.HasPrefix(reason, "retry after ") {
+		t.Errorf("the socket got %d %s, want that it must reconnect", code, reason)
 	}
 	if err := <-stopped; err != nil || time.Since(began) > 10*time.Second {
 		t.Errorf("it stops with %v after %v", err, time.Since(began))

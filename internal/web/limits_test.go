@@ -17,8 +17,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/coder/websocket"
-
 	"glasshouse/internal/web"
 )
 
@@ -67,20 +65,22 @@ func TestOversizedRequests(t *testing.T) {
 			{"a gzip body", func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }, "Body is encoded"},
 			{"no encoding", func(r *http.Request) { r.Header.Set("Content-Encoding", "identity") }, ""},
 		} {
-			if method != http.MethodGet && test.want == "Body too large" {
-				continue // This route accepts a body.
-			}
-			r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
-			r.Host = "localhost"
-			test.change(r)
-			got := problemTitle(handler, r)
-			for _, title := range []string{
-				"Address too long", "Too many headers", "Body too large", "Body is encoded",
-			} {
-				if (got == title) != (test.want == title) {
-					t.Errorf("%s with %s: got %q, want %q", route, test.name, got, test.want)
+			t.Run(test.name, func(t *testing.T) {
+				if method != http.MethodGet && test.want == "Body too large" {
+					return // This route accepts a body.
 				}
-			}
+				r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
+				r.Host = "localhost"
+				test.change(r)
+				got := problemTitle(handler, r)
+				for _, title := range []string{
+					"Address too long", "Too many headers", "Body too large", "Body is encoded",
+				} {
+					if (got == title) != (test.want == title) {
+						t.Errorf("%s with %s: got %q, want %q", route, test.name, got, test.want)
+					}
+				}
+			})
 		}
 	}
 }
@@ -110,16 +110,18 @@ func TestBodySizeIsLimited(t *testing.T) {
 		{64<<10 + 1, true, "Body too large"},
 		{10, false, "Length required"},
 	} {
-		read, readErr = 0, nil
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/change",
-			strings.NewReader(strings.Repeat("a", test.size)))
-		r.Host = "localhost"
-		if !test.hasLength {
-			r.ContentLength = -1
-		}
-		if title := problemTitle(handler, r); title != test.title || readErr != nil || read > 64<<10 {
-			t.Errorf("%+v: got %q, %d bytes, %v", test, title, read, readErr)
-		}
+		t.Run(test.title, func(t *testing.T) {
+			read, readErr = 0, nil
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/change",
+				strings.NewReader(strings.Repeat("a", test.size)))
+			r.Host = "localhost"
+			if !test.hasLength {
+				r.ContentLength = -1
+			}
+			if title := problemTitle(handler, r); title != test.title || readErr != nil || read > 64<<10 {
+				t.Errorf("%+v: got %q, %d bytes, %v", test, title, read, readErr)
+			}
+		})
 	}
 }
 
@@ -171,10 +173,12 @@ func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
 		{"a proxy without a client", "10.0.0.1:1", nil, 200},
 		{"a proxy for what is no address", "10.0.0.1:1", []string{"192.0.2.1, x"}, 200},
 	} {
-		if got := get(test.remote, http.MethodGet, "/healthz", test.forwarded...); got.Code != test.status ||
-			(got.Code == 429) != (got.Header().Get("Retry-After") != "") {
-			t.Errorf("%s: got %d %s, want %d", test.name, got.Code, got.Body, test.status)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if got := get(test.remote, http.MethodGet, "/healthz", test.forwarded...); got.Code != test.status ||
+				(got.Code == 429) != (got.Header().Get("Retry-After") != "") {
+				t.Errorf("got %d %s, want %d", got.Code, got.Body, test.status)
+			}
+		})
 	}
 	close(finish)
 	for range most {
@@ -232,9 +236,7 @@ func TestMessageRateIsLimited(t *testing.T) {
 		sent := make(chan error, 1)
 		go func() {
 			for i := range burst + excess {
-				if err := c.conn.Write(
-					ctx, websocket.MessageText, fmt.Appendf(nil, `{"op":"ping","id":%d}`, i+1),
-				); err != nil {
+				if err := c.Write(ctx, fmt.Sprintf(`{"op":"ping","id":%d}`, i+1)); err != nil {
 					sent <- err
 					return
 				}
@@ -242,7 +244,7 @@ func TestMessageRateIsLimited(t *testing.T) {
 			sent <- nil
 		}()
 		for i := range burst + excess {
-			c.until(i+1, "pong")
+			c.Until(i+1, "pong")
 			if took := time.Since(began); i == burst-1 && took > time.Second {
 				b.t.Errorf("the first %d took %v", burst, took)
 			}
@@ -409,11 +411,13 @@ func TestSelectorTermsAreLimited(t *testing.T) {
 		{"q=" + strings.Repeat("web+", 100), true},
 		{"q=" + strings.Repeat("w+", 101), false},
 	} {
-		a := s.get(list + test.query)
-		if test.ok && a.status != http.StatusOK {
-			t.Errorf("%.40s: got %d %s", test.query, a.status, a.body)
-		} else if !test.ok {
-			s.wantProblem(test.query, a, http.StatusBadRequest, "Selector too complex", "may have at most 100")
-		}
+		t.Run(test.query, func(t *testing.T) {
+			a := s.get(list + test.query)
+			if test.ok && a.status != http.StatusOK {
+				t.Errorf("%.40s: got %d %s", test.query, a.status, a.body)
+			} else if !test.ok {
+				s.wantProblem(test.query, a, http.StatusBadRequest, "Selector too complex", "may have at most 100")
+			}
+		})
 	}
 }

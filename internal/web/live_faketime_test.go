@@ -18,6 +18,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"glasshouse/internal/livetest"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/web"
@@ -118,16 +119,17 @@ func (b *bubble) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 
 func (b *bubble) open() *tab {
 	b.t.Helper()
-	conn, _, err := websocket.Dial(b.t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
-		HTTPClient:   &http.Client{Transport: &http.Transport{DialContext: b.dial}},
-		Subprotocols: []string{"glasshouse.v1+json"},
-	})
-	if err != nil {
-		b.t.Fatal(err)
+	return b.openAs(livetest.Options{})
+}
+
+func (b *bubble) openAs(options livetest.Options) *tab {
+	b.t.Helper()
+	if options.HTTP == nil {
+		options.HTTP = &http.Client{Transport: &http.Transport{DialContext: b.dial}}
 	}
-	conn.SetReadLimit(1 << 20)
-	b.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: b.t, conn: conn, timeout: 24 * time.Hour} // Fake time: a day passes at once.
+	c := b.site.openAs(options)
+	c.Timeout = 24 * time.Hour // Fake time: a day passes at once.
+	return c
 }
 
 // openNonReading opens a WebSocket, subscribes to the pods, and then never reads.
@@ -170,12 +172,12 @@ func TestNonReadingClientIsDisconnected(t *testing.T) {
 		idle := b.openNonReading()
 		synctest.Wait() // The server is now blocked in a write of the live status of the pods.
 		c := b.open()
-		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-		c.until(1, "snapshot")
+		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.Until(1, "snapshot")
 		start := time.Now()
 		for i := range 9 {
 			b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-1", Cells: fmt.Sprintf(`["web-1","%d"]`, i)})
-			c.until(1, "events")
+			c.Until(1, "events")
 			if elapsed := time.Since(start); elapsed != time.Duration(i)*time.Second {
 				t.Fatalf("event %d arrived after %s", i, elapsed)
 			}
@@ -207,14 +209,14 @@ func TestClientWithoutPongsIsDisconnected(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
 		c := b.open() // The client answers pings only during a read.
-		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		start := time.Now()
 		for time.Since(start) < 5*time.Minute {
-			c.until(1, "heartbeat")
+			c.Until(1, "heartbeat")
 		}
-		c.send(`{"op":"unsubscribe","id":1}`)
+		c.Send(`{"op":"unsubscribe","id":1}`)
 		<-time.After(time.Minute)
-		if m, err := c.read(); err == nil || errors.Is(err, context.DeadlineExceeded) {
+		if m, err := c.Read(); err == nil || errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %+v, %v; want the end of the connection", m, err)
 		}
 	})
@@ -230,8 +232,8 @@ func TestClientsGetDifferentRetryDelaysOnStop(t *testing.T) {
 		conns := make([]*tab, clients)
 		for i := range conns {
 			conns[i] = b.open()
-			conns[i].send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-			conns[i].until(1, "snapshot")
+			conns[i].Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+			conns[i].Until(1, "snapshot")
 		}
 		b.openNonReading()
 		var delays [clients]int
@@ -265,23 +267,18 @@ func TestClientsGetDifferentRetryDelaysOnStop(t *testing.T) {
 // readRetryDelay reads until the connection is closed, and checks the close code. It returns the retry delay in the
 // close frame, in milliseconds.
 func (c *tab) readRetryDelay(code websocket.StatusCode) int {
-	for {
-		_, err := c.read()
-		if err == nil {
-			continue
-		}
-		var closed websocket.CloseError
-		retryReason := regexp.MustCompile(`^retry after (\d+) ms: \w`)
-		if !errors.As(err, &closed) || closed.Code != code || retryReason.FindString(closed.Reason) == "" {
-			c.t.Errorf("the socket ended with %v, want %d", err, code)
-			return -1
-		}
-		ms, err := strconv.Atoi(retryReason.FindStringSubmatch(closed.Reason)[1])
-		if err != nil {
-			c.t.Error(err)
-		}
-		return ms
+	c.t.Helper()
+	got, reason := c.WaitForClose()
+	retryReason := regexp.MustCompile(`^retry after (\d+) ms: \w`).FindStringSubmatch(reason)
+	if got != code || retryReason == nil {
+		c.t.Errorf("the socket ended with %d %s, want %d", got, reason, code)
+		return -1
 	}
+	ms, err := strconv.Atoi(retryReason[1])
+	if err != nil {
+		c.t.Error(err)
+	}
+	return ms
 }
 
 // Above the maximum number of sockets, the server closes a new socket and sends a retry delay. When a socket closes,
@@ -299,11 +296,11 @@ func TestSocketLimitAsksClientsToRetry(t *testing.T) {
 		if ms := b.open().readRetryDelay(websocket.StatusTryAgainLater); ms < 5000 || ms >= 10_000 {
 			t.Errorf("a client over the limit must reconnect after %d ms", ms)
 		}
-		_ = conns[0].conn.CloseNow()
+		conns[0].Close()
 		synctest.Wait()
 		c := b.open()
-		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-		c.until(1, "snapshot")
+		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.Until(1, "snapshot")
 	})
 }
 
@@ -313,13 +310,13 @@ func TestManyInvalidMessagesCloseTheConnection(t *testing.T) {
 		c := b.open()
 		go func() {
 			for range 200 {
-				if c.conn.Write(t.Context(), websocket.MessageText, []byte(`[]`)) != nil {
+				if c.Write(t.Context(), `[]`) != nil {
 					return
 				}
 			}
 		}()
 		for errorCount := 0; ; errorCount++ {
-			m, err := c.read()
+			m, err := c.Read()
 			if err == nil && m.Problem.Title == "Empty frame" {
 				continue
 			}
@@ -344,35 +341,26 @@ func TestRowEventsAreSentUncompressed(t *testing.T) {
 			conn, err := b.dial(ctx, network, address)
 			return &countingConn{Conn: conn, n: &read}, err
 		}}
-		conn, _, err := websocket.Dial(t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
-			HTTPClient: &http.Client{Transport: transport}, Subprotocols: []string{"glasshouse.v1+json"},
-			CompressionMode: websocket.CompressionNoContextTakeover,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.CloseNow() }()
-		conn.SetReadLimit(1 << 20)
-		c := &tab{t: t, conn: conn, timeout: time.Minute}
-		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-		c.until(1, "snapshot")
+		c := b.openAs(livetest.Options{HTTP: &http.Client{Transport: transport}, Compress: true})
+		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.Until(1, "snapshot")
 		if read > 4000 {
 			t.Errorf("the snapshot took %d bytes, want it compressed", read)
 		}
 		read = 0
 		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "long", Cells: fmt.Sprintf(`["long",%q]`, long+"y")})
-		if m := c.until(1, "events"); len(m.Events) != 1 || read < 40_000 {
+		if m := c.Until(1, "events"); len(m.Events) != 1 || read < 40_000 {
 			t.Errorf("the event took %d bytes, want it as it is", read)
 		}
-		c.send(
+		c.Send(
 			`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"resource":"core/v1/pods",` +
 				`"ns":["a"],"name":"long","view":"object"}]`)
-		c.until(2, "snapshot")
+		c.Until(2, "snapshot")
 		read = 0
 		b.api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: "long", Rest: fmt.Sprintf(`"spec":{"note":%q}`, long[:2000]),
 		})
-		if m := c.until(2, "events"); len(m.Events) != 1 || read > 1000 {
+		if m := c.Until(2, "events"); len(m.Events) != 1 || read > 1000 {
 			t.Errorf("%d events of the object took %d bytes, want one, compressed", len(m.Events), read)
 		}
 	})

@@ -14,110 +14,47 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	jsonpatch "github.com/evanphx/json-patch/v5"
 
+	"glasshouse/internal/livetest"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/web/quota"
 )
 
 // tab is a test client that opens a WebSocket like a page in a browser tab.
 type tab struct {
-	t       *testing.T
-	conn    *websocket.Conn
-	timeout time.Duration // Timeout of the method until, because heartbeats never stop.
-}
+	*livetest.Tab
 
-// serverMessage contains the members of all messages that a server can send.
-type serverMessage struct {
-	ID        *int
-	Type      string
-	State     string
-	Reason    string
-	Cursor    string
-	Rows      []struct{ Name string }
-	Events    []struct{ Op string }
-	Object    json.RawMessage
-	Counts    map[string]int
-	Resources []struct {
-		Ref, State string
-		Namespaces []string
-	}
-	Build   string
-	Last    bool
-	Text    string
-	Waiting bool
-	Problem struct {
-		Title, Detail string
-		Status        int
-	}
+	t *testing.T
 }
 
 func (s *site) open(header http.Header) *tab {
 	s.t.Helper()
-	return s.openWith("", header)
+	return s.openAs(livetest.Options{Header: header})
 }
 
-func (s *site) openWith(query string, header http.Header) *tab {
+func (s *site) openAs(options livetest.Options) *tab {
 	s.t.Helper()
-	return s.openAs(query, &websocket.DialOptions{HTTPHeader: header})
+	c, err := s.dialAs(options)
+	if err != nil {
+		s.t.Fatalf("dial: %v", err)
+	}
+	return c
 }
 
-func (s *site) openAs(query string, options *websocket.DialOptions) *tab {
+func (s *site) dialAs(options livetest.Options) (*tab, error) {
 	s.t.Helper()
-	options.HTTPClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	options.Subprotocols = []string{"glasshouse.v1+json"}
-	conn, response, err := websocket.Dial(s.t.Context(), "ws://"+s.addr+"/api/v1/live"+query, options)
+	options.ReadLimit, options.Patch = 1<<20, applyPatch
+	c, err := livetest.DialTab(s.t.Context(), s.t, "ws://"+s.addr, options)
+	return &tab{c, s.t}, err
+}
+
+func applyPatch(object, patch []byte) ([]byte, error) {
+	decoded, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
-		s.t.Fatalf("dial: %v (%v)", err, response)
+		return object, err
 	}
-	conn.SetReadLimit(1 << 20)
-	s.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: s.t, conn: conn, timeout: time.Minute}
-}
-
-func (c *tab) send(text string) {
-	c.t.Helper()
-	if err := c.conn.Write(c.t.Context(), websocket.MessageText, []byte(text)); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-func (c *tab) read() (m serverMessage, err error) {
-	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
-	defer cancel()
-	_, text, err := c.conn.Read(ctx)
-	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
-	return m, err
-}
-
-func (c *tab) next() serverMessage {
-	c.t.Helper()
-	m, err := c.read()
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return m
-}
-
-// until reads messages up to the first one with the given id and one of the types. id 0 means a message without an
-// id.
-func (c *tab) until(id int, types ...string) serverMessage {
-	c.t.Helper()
-	for began := time.Now(); ; {
-		m, err := c.read()
-		if err == nil && time.Since(began) > c.timeout {
-			err = context.DeadlineExceeded
-		}
-		if err != nil {
-			c.t.Fatalf("waiting for %s of %d: %v", types, id, err)
-		}
-		for _, kind := range types {
-			if m.Type == kind && (m.ID == nil && id == 0 || m.ID != nil && *m.ID == id) {
-				return m
-			}
-		}
-	}
+	return decoded.Apply(object)
 }
 
 // Each ping is answered by a pong with its id, while other subscriptions run. Pings do not count toward the maximum
@@ -127,14 +64,14 @@ func (c *tab) until(id int, types ...string) serverMessage {
 func TestPingIsAnsweredWithPong(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
-	c.send(`{"op":"ping","id":7}`)
-	c.until(7, "pong")
-	c.send(`[{"op":"subscribe","id":7,"resource":"core/v1/pods"},{"op":"ping","id":7},{"op":"ping","id":8}]`)
+	c.Send(`{"op":"ping","id":7}`)
+	c.Until(7, "pong")
+	c.Send(`[{"op":"subscribe","id":7,"resource":"core/v1/pods"},{"op":"ping","id":7},{"op":"ping","id":8}]`)
 	// The order of the messages is undefined, because each subscription sends from its own goroutine.
 	expected := map[string]bool{"7 pong": true, "8 pong": true, "7 snapshot": true}
 	for range 20 {
-		if m := c.next(); m.ID != nil {
-			delete(expected, fmt.Sprint(*m.ID, " ", m.Type))
+		if m := c.Next(); m.ID != 0 {
+			delete(expected, fmt.Sprint(m.ID, " ", m.Type))
 		}
 		if len(expected) == 0 {
 			break
@@ -144,11 +81,11 @@ func TestPingIsAnsweredWithPong(t *testing.T) {
 		t.Fatalf("of 20 messages none was of %v", expected)
 	}
 	for i := range 150 { // More than maxSubscriptions and maxInvalidMessages.
-		c.send(fmt.Sprintf(`{"op":"ping","id":%d}`, i+1))
-		c.until(i+1, "pong")
+		c.Send(fmt.Sprintf(`{"op":"ping","id":%d}`, i+1))
+		c.Until(i+1, "pong")
 	}
-	c.send(`{"op":"ping"}`)
-	if m := c.until(0, "error"); m.Problem.Title != "ID missing" {
+	c.Send(`{"op":"ping"}`)
+	if m := c.Until(0, "error"); m.Problem.Title != "ID missing" {
 		t.Errorf("a ping without an id is answered by %+v", m.Problem)
 	}
 	c.checkAlive()
@@ -157,20 +94,20 @@ func TestPingIsAnsweredWithPong(t *testing.T) {
 // checkAlive checks that the connection still works, by a subscription to the pods.
 func (c *tab) checkAlive() {
 	c.t.Helper()
-	c.send(`{"op":"subscribe","id":999,"resource":"core/v1/pods"}`)
-	if m := c.until(999, "snapshot"); len(m.Rows) != 3 {
+	c.Send(`{"op":"subscribe","id":999,"resource":"core/v1/pods"}`)
+	if m := c.Until(999, "snapshot"); len(m.Rows) != 3 {
 		c.t.Errorf("the snapshot has %d rows, want 3", len(m.Rows))
 	}
-	c.send(`{"op":"unsubscribe","id":999}`)
+	c.Send(`{"op":"unsubscribe","id":999}`)
 }
 
 func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
 	s := newSite(t)
 	c := s.open(http.Header{"Origin": {"http://" + s.addr}})
-	c.send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"labels":"app=web"},
+	c.Send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"labels":"app=web"},
 		{"op":"subscribe","id":2,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"object"}]`)
 	for snapshots := 0; snapshots < 2; {
-		m, err := c.read()
+		m, err := c.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +115,7 @@ func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
 			continue
 		}
 		snapshots++
-		if ok := *m.ID == 1 && len(m.Rows) == 2 || *m.ID == 2 && m.Object != nil; !ok || !m.Last ||
+		if ok := m.ID == 1 && len(m.Rows) == 2 || m.ID == 2 && m.Object != nil; !ok || !m.Last ||
 			m.Cursor == "" {
 			t.Errorf("the snapshot is %+v, want two rows, or an object", m)
 		}
@@ -188,18 +125,18 @@ func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
 	})
 	seen := map[int]bool{}
 	for len(seen) < 2 {
-		m, err := c.read()
+		m, err := c.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if m.Type == "events" && len(m.Events) == 1 && m.Events[0].Op == "update" {
-			seen[*m.ID] = true
+			seen[m.ID] = true
 		}
 	}
 
 	// After unsubscribe, the id can be used again at once.
-	c.send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":1,"resource":"core/v1/namespaces"}]`)
-	if m := c.until(1, "snapshot", "error"); len(m.Rows) != 2 || m.Rows[0].Name != "a" {
+	c.Send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":1,"resource":"core/v1/namespaces"}]`)
+	if m := c.Until(1, "snapshot", "error"); len(m.Rows) != 2 || m.Rows[0].Name != "a" {
 		t.Errorf("got %+v, want the namespaces", m)
 	}
 
@@ -209,8 +146,8 @@ func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.api.Set(podsRef, apitest.Item{Namespace: "b", Name: "new", Cells: `["new","Pending","1s"]`})
-	c.send(fmt.Sprintf(`{"op":"subscribe","id":3,"resource":"core/v1/pods","ns":["b"],"cursor":%q}`, snapshot.Cursor))
-	if m := c.until(3, "snapshot", "reset", "events"); m.Type != "events" || m.Events[0].Op != "add" {
+	c.Send(fmt.Sprintf(`{"op":"subscribe","id":3,"resource":"core/v1/pods","ns":["b"],"cursor":%q}`, snapshot.Cursor))
+	if m := c.Until(3, "snapshot", "reset", "events"); m.Type != "events" || m.Events[0].Op != "add" {
 		t.Errorf("got %+v, want the one event", m)
 	}
 }
@@ -360,17 +297,19 @@ func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 		},
 		{"a long frame", strings.Repeat(" ", 40<<10), 0, "Frame too long", "32768"},
 	} {
-		c.send(test.text)
-		m := c.until(test.id, "error")
-		if m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) ||
-			m.Problem.Status < 400 || m.Problem.Status > 499 {
-			t.Errorf("%s: got %+v, want %s with %q", test.name, m.Problem, test.title, test.detail)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			c.Send(test.text)
+			m := c.Until(test.id, "error")
+			if m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) ||
+				m.Problem.Status < 400 || m.Problem.Status > 499 {
+				t.Errorf("got %+v, want %s with %q", m.Problem, test.title, test.detail)
+			}
+		})
 	}
-	if err := c.conn.Write(t.Context(), websocket.MessageBinary, []byte(`{"op":"subscribe"}`)); err != nil {
+	if err := c.WriteBinary(t.Context(), `{"op":"subscribe"}`); err != nil {
 		t.Fatal(err)
 	}
-	if m := c.until(0, "error"); m.Problem.Title != "Binary frame" {
+	if m := c.Until(0, "error"); m.Problem.Title != "Binary frame" {
 		t.Errorf("a binary frame: got %+v, want Binary frame", m.Problem)
 	}
 
@@ -379,10 +318,10 @@ func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 
 func TestSubscriptionIDInUseIsRefused(t *testing.T) {
 	c := newSite(t).open(nil)
-	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-	c.until(1, "snapshot")
-	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-	if m := c.until(0, "error"); m.Problem.Title != "Subscription exists" {
+	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+	c.Until(1, "snapshot")
+	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+	if m := c.Until(0, "error"); m.Problem.Title != "Subscription exists" {
 		t.Errorf("got %+v, want Subscription exists", m.Problem)
 	}
 	c.checkAlive()
@@ -391,15 +330,15 @@ func TestSubscriptionIDInUseIsRefused(t *testing.T) {
 func TestSubscriptionsPerConnectionAreLimited(t *testing.T) {
 	c := newSite(t).open(nil)
 	for id := 1; id <= 100; id++ {
-		c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id))
-		c.until(id, "snapshot")
+		c.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id))
+		c.Until(id, "snapshot")
 	}
-	c.send(`{"op":"subscribe","id":101,"resource":"core/v1/pods"}`)
-	if m := c.until(101, "error"); m.Problem.Title != "Too many subscriptions" ||
+	c.Send(`{"op":"subscribe","id":101,"resource":"core/v1/pods"}`)
+	if m := c.Until(101, "error"); m.Problem.Title != "Too many subscriptions" ||
 		!strings.Contains(m.Problem.Detail, "100") {
 		t.Errorf("got %+v, want Too many subscriptions", m.Problem)
 	}
-	c.send(`{"op":"unsubscribe","id":50}`)
+	c.Send(`{"op":"unsubscribe","id":50}`)
 	c.checkAlive()
 }
 
@@ -421,14 +360,14 @@ func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	}
 	subscribe := func(id int, want string) {
 		t.Helper()
-		c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id))
-		if m := c.until(id, want); m.Type == "error" && m.Problem.Title != "Too many subscriptions" {
+		c.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id))
+		if m := c.Until(id, want); m.Type == "error" && m.Problem.Title != "Too many subscriptions" {
 			t.Errorf("got %+v, want Too many subscriptions", m.Problem)
 		}
 	}
 	subscribe(1, "snapshot")
 	subscribe(2, "error")
-	c.send(`{"op":"unsubscribe","id":1}`)
+	c.Send(`{"op":"unsubscribe","id":1}`)
 	c.checkAlive()
 	subscribe(2, "snapshot")
 }
@@ -439,8 +378,8 @@ func TestOversizedMessageClosesTheConnection(t *testing.T) {
 	other := s.open(nil)
 	c := s.open(nil)
 	// The server can close the connection during the write, so ignore the error.
-	_ = c.conn.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat(" ", 17<<20)))
-	m, err := c.read()
+	_ = c.Write(t.Context(), strings.Repeat(" ", 17<<20))
+	m, err := c.Read()
 	if code := websocket.CloseStatus(err); err == nil || errors.Is(err, context.DeadlineExceeded) ||
 		code != websocket.StatusMessageTooBig && code != -1 {
 		// A close code of -1 means that no close frame was received.
@@ -454,8 +393,8 @@ func TestPanicEndsOnlyItsSubscription(t *testing.T) {
 	s := startSite(t, nil) // There is no cluster, so each access to it panics.
 	c := s.open(nil)
 	for id := range 2 {
-		c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id+1))
-		if m := c.until(id+1, "error"); m.Problem.Status != http.StatusInternalServerError ||
+		c.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id+1))
+		if m := c.Until(id+1, "error"); m.Problem.Status != http.StatusInternalServerError ||
 			strings.Contains(m.Problem.Detail, "goroutine") {
 			t.Errorf("got %+v, want an internal error without its inside", m.Problem)
 		}
@@ -481,14 +420,14 @@ func TestStopClosesSocketsWithReason(t *testing.T) {
 	s := newSite(t)
 	tabs := []*tab{s.open(nil), s.open(nil)}
 	for _, c := range tabs {
-		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-		c.until(1, "snapshot")
+		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.Until(1, "snapshot")
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.stop() }()
 	for _, c := range tabs {
 		for {
-			_, err := c.read()
+			_, err := c.Read()
 			if err == nil {
 				continue
 			}

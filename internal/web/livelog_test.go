@@ -14,6 +14,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"glasshouse/internal/livetest"
 	"glasshouse/internal/watch/apitest"
 )
 
@@ -25,9 +26,9 @@ func logSubscription(id int, members string) string {
 }
 
 // nextLogMessage returns the next message with this id that is not a heartbeat.
-func (c *tab) nextLogMessage(id int) serverMessage {
+func (c *tab) nextLogMessage(id int) *livetest.Message {
 	c.t.Helper()
-	return c.until(id, "log", "log-end", "error")
+	return c.Until(id, "log", "log-end", "error")
 }
 
 // readLog returns all parts of a log. It reads until the log has ended.
@@ -62,7 +63,7 @@ func (c *tab) wantLog(id int, want string) {
 func (b *bubble) openFollowedLog() (*source, *tab) {
 	b.t.Helper()
 	s, c := b.source(), b.open()
-	c.send(logSubscription(1, `,"follow":true`))
+	c.Send(logSubscription(1, `,"follow":true`))
 	c.wantLog(1, "")
 	return s, c
 }
@@ -82,20 +83,20 @@ func TestSocketLogOptions(t *testing.T) {
 			{`,"follow":true`, "follow=true&tailLines=500"},
 		} {
 			nextQuery := b.logs("\x1b[31mone\x1b[0m\n<b>\"two\"\\")
-			c.send(logSubscription(n+1, test.members))
+			c.Send(logSubscription(n+1, test.members))
 			text := strings.Join(c.readLog(n+1), "")
 			if got := nextQuery().Encode(); got != test.want || text != "one\n<b>\"two\"\\" {
 				b.t.Errorf("%s: got %q, by %s, want %s", test.members, text, got, test.want)
 			}
 		}
 		b.logs("")
-		c.send(logSubscription(1, "")) // The id is free again, because the log has ended.
+		c.Send(logSubscription(1, "")) // The id is free again, because the log has ended.
 		if parts := c.readLog(1); len(parts) != 1 || parts[0] != "" {
 			b.t.Errorf("an empty log is %q, want one message without text", parts)
 		}
 		long := "x" + strings.Repeat("größe\xff", 30_000) + "\nend"
 		b.logs(long)
-		c.send(logSubscription(1, ""))
+		c.Send(logSubscription(1, ""))
 		parts := c.readLog(1)
 		if text := strings.Join(parts, ""); text != strings.ReplaceAll(long, "\xff", "\ufffd") {
 			b.t.Errorf("a long line is %d bytes that are not those of the log", len(text))
@@ -140,7 +141,7 @@ func TestSocketLogProblems(t *testing.T) {
 			{"", "the kubelet is away", 502, 503, "The API server does not answer", "the kubelet is away"},
 		} {
 			b.refuseLog(test.code, test.message)
-			c.send(logSubscription(n+1, test.members))
+			c.Send(logSubscription(n+1, test.members))
 			if m := c.nextLogMessage(n + 1); m.Type != "error" || m.Problem.Status != test.status ||
 				m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) {
 				b.t.Errorf("%s: got %s %+v, want %d %s with %q", test.message, m.Type, m.Problem, test.status, test.title,
@@ -159,7 +160,7 @@ func TestSocketLogIsFollowed(t *testing.T) {
 		s := b.source()
 		c := b.open()
 		start := time.Now()
-		c.send(logSubscription(1, `,"follow":true`))
+		c.Send(logSubscription(1, `,"follow":true`))
 		c.wantLog(1, "")
 		if elapsed := time.Since(start); elapsed != 2*time.Second {
 			b.t.Errorf("an empty log is reported after %s, want 2 s", elapsed)
@@ -167,7 +168,7 @@ func TestSocketLogIsFollowed(t *testing.T) {
 		for _, line := range []string{"first\n", "\x1b[31msecond\x1b[0m\n"} {
 			for until := time.Now().Add(10 * time.Minute); time.Now().Before(until); {
 				last := time.Now()
-				c.until(1, "heartbeat", "log", "log-end", "error")
+				c.Until(1, "heartbeat", "log", "log-end", "error")
 				if quiet := time.Since(last); quiet > 15*time.Second {
 					b.t.Fatalf("nothing was sent for %s", quiet)
 				}
@@ -201,25 +202,27 @@ func TestSocketLogReportsWaiting(t *testing.T) {
 		{time.Second, []string{`"" false after 1s`}},
 		{time.Minute, []string{`"" true after 2s`, `"" false after 1m0s`}},
 	} {
-		inBubble(t, func(b *bubble) {
-			b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
-				<-time.After(test.after)
-				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The ResponseWriter is always a Flusher.
-				select {
-				case <-time.After(time.Hour):
-				case <-r.Context().Done():
+		t.Run(test.after.String(), func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
+					<-time.After(test.after)
+					w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The ResponseWriter is always a Flusher.
+					select {
+					case <-time.After(time.Hour):
+					case <-r.Context().Done():
+					}
+				})
+				c := b.open()
+				var got []string
+				start := time.Now()
+				c.Send(logSubscription(1, `,"follow":true`))
+				for m := c.nextLogMessage(1); m.Type == "log"; m = c.nextLogMessage(1) {
+					got = append(got, fmt.Sprintf("%q %t after %s", m.Text, m.Waiting == true, time.Since(start)))
+				}
+				if !slices.Equal(got, test.want) {
+					b.t.Errorf("answered after %s: got %q, want %q", test.after, got, test.want)
 				}
 			})
-			c := b.open()
-			var got []string
-			start := time.Now()
-			c.send(logSubscription(1, `,"follow":true`))
-			for m := c.nextLogMessage(1); m.Type == "log"; m = c.nextLogMessage(1) {
-				got = append(got, fmt.Sprintf("%q %t after %s", m.Text, m.Waiting, time.Since(start)))
-			}
-			if !slices.Equal(got, test.want) {
-				b.t.Errorf("answered after %s: got %q, want %q", test.after, got, test.want)
-			}
 		})
 	}
 }
@@ -229,7 +232,7 @@ func TestSocketLogReportsInterruption(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
 		c := b.open()
-		c.send(logSubscription(1, `,"follow":true`))
+		c.Send(logSubscription(1, `,"follow":true`))
 		s.lines <- "one\n"
 		for m := c.nextLogMessage(1); m.Text != "one\n"; m = c.nextLogMessage(1) {
 			if m.Type != "log" || m.Text != "" {
@@ -257,7 +260,7 @@ func TestSocketLogEndsWhenPermissionIsRevoked(t *testing.T) {
 				c.wantLog(1, "one\n")
 			}
 			for range 4 {
-				c.until(1, "heartbeat")
+				c.Until(1, "heartbeat")
 			}
 			s.wantRequestEnded(false, "while it may be read")
 			b.api.Revoke(podsRef, "a")
@@ -284,18 +287,18 @@ func TestSocketLogEndsWithItsSubscription(t *testing.T) {
 				c.wantLog(1, "one\n")
 			}
 			s.wantRequestEnded(false, "while it is read")
-			c.send(`{"op":"unsubscribe","id":1}`)
+			c.Send(`{"op":"unsubscribe","id":1}`)
 			s.wantRequestEnded(true, "unsubscribed")
 			b.logs("other\n")
-			c.send(logSubscription(1, ""))
+			c.Send(logSubscription(1, ""))
 			if parts := strings.Join(c.readLog(1), ""); parts != "other\n" {
 				b.t.Errorf("under the same id there is %q then", parts)
 			}
 
 			s = b.source()
-			c.send(logSubscription(2, `,"follow":true`))
+			c.Send(logSubscription(2, `,"follow":true`))
 			synctest.Wait()
-			_ = c.conn.CloseNow()
+			c.Close()
 			s.wantRequestEnded(true, "without its socket")
 		}
 	})
@@ -344,16 +347,16 @@ func TestEndlessLogDoesNotBlockOtherMessages(t *testing.T) {
 			}
 		})
 		c := b.open()
-		c.send(logSubscription(1, `,"follow":true`))
+		c.Send(logSubscription(1, `,"follow":true`))
 		for range 10 {
 			c.nextLogMessage(1)
 		}
 		for n := range 20 {
 			sent := make(chan struct{})
-			go func() { c.send(fmt.Sprintf(`{"op":"ping","id":%d}`, 100+n)); close(sent) }()
+			go func() { c.Send(fmt.Sprintf(`{"op":"ping","id":%d}`, 100+n)); close(sent) }()
 			logs := 0
 			for {
-				m, err := c.read()
+				m, err := c.Read()
 				if err != nil {
 					b.t.Fatal(err)
 				}
@@ -386,10 +389,10 @@ func TestLogLimitCoversSocketsAndHTTP(t *testing.T) {
 		}
 		c := b.open()
 		for id := range 50 {
-			c.send(logSubscription(id+1, `,"follow":true`))
+			c.Send(logSubscription(id+1, `,"follow":true`))
 			c.wantLog(id+1, "")
 		}
-		c.send(logSubscription(51, `,"follow":true`))
+		c.Send(logSubscription(51, `,"follow":true`))
 		if m := c.nextLogMessage(51); m.Type != "error" || m.Problem.Title != "Too many logs" ||
 			m.Problem.Status != http.StatusServiceUnavailable {
 			b.t.Errorf("one more: %s %+v", m.Type, m.Problem)
@@ -398,9 +401,9 @@ func TestLogLimitCoversSocketsAndHTTP(t *testing.T) {
 		text, _ := io.ReadAll(body)
 		b.wantProblem("one more over HTTP", httpResponse{response.StatusCode, response.Header, string(text)},
 			http.StatusServiceUnavailable, "Too many logs", "100 logs")
-		c.send(`[{"op":"unsubscribe","id":7},{"op":"ping","id":60}]`)
-		c.until(60, "pong")
-		c.send(logSubscription(52, `,"follow":true`))
+		c.Send(`[{"op":"unsubscribe","id":7},{"op":"ping","id":60}]`)
+		c.Until(60, "pong")
+		c.Send(logSubscription(52, `,"follow":true`))
 		c.wantLog(52, "")
 	})
 }

@@ -3,7 +3,6 @@ package web_test
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -19,11 +18,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
 	"github.com/go-chi/chi/v5"
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 
+	"glasshouse/internal/livetest"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/web"
 	"glasshouse/internal/web/auth"
@@ -488,32 +487,7 @@ func (s *site) dial(headers ...string) (*tab, error) {
 		name, value, _ := strings.Cut(line, ": ")
 		header.Add(name, value)
 	}
-	conn, response, err := websocket.Dial(s.t.Context(), "ws://"+s.addr+"/api/v1/live", &websocket.DialOptions{
-		HTTPClient:   &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
-		Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: header,
-	})
-	if err != nil {
-		if response != nil {
-			err = fmt.Errorf("%d: %w", response.StatusCode, err)
-		}
-		return nil, err
-	}
-	conn.SetReadLimit(1 << 20)
-	s.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: s.t, conn: conn, timeout: time.Minute}, nil
-}
-
-// closed reads until the connection is closed. It returns the close code and the reason.
-func (c *tab) closed() (code websocket.StatusCode, reason string) {
-	for {
-		_, err := c.read()
-		if closed := new(websocket.CloseError); errors.As(err, closed) {
-			return closed.Code, closed.Reason
-		}
-		if err != nil {
-			return -1, err.Error()
-		}
-	}
+	return s.dialAs(livetest.Options{Header: header})
 }
 
 // A WebSocket request with a cookie must have the site's own Origin. With a bearer token, the Origin can be missing,
@@ -541,15 +515,17 @@ func TestSocketCredentialsAndOrigins(t *testing.T) {
 		"a cookie of nobody's":          {[]string{s.cookie("glasshouse-session", "x"), ownOrigin}, "401"},
 		"a token with another Origin's": {[]string{bearer, "Origin: null"}, "403"},
 	} {
-		c, err := s.dial(test.headers...)
-		switch {
-		case test.want == "" && err != nil, test.want != "" &&
-			(err == nil || !strings.HasPrefix(err.Error(), test.want)):
-			t.Errorf("%s: got %v, want %q", name, err, test.want)
-		case err == nil:
-			c.send(`{"op":"ping","id":1}`)
-			c.until(1, "pong")
-		}
+		t.Run(name, func(t *testing.T) {
+			c, err := s.dial(test.headers...)
+			switch {
+			case test.want == "" && err != nil, test.want != "" &&
+				(err == nil || !strings.HasPrefix(err.Error(), test.want)):
+				t.Errorf("got %v, want %q", err, test.want)
+			case err == nil:
+				c.Send(`{"op":"ping","id":1}`)
+				c.Until(1, "pong")
+			}
+		})
 	}
 }
 
@@ -571,13 +547,13 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-		c.until(1, "snapshot")
+		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.Until(1, "snapshot")
 		return c
 	}
 	bySession, byToken, otherSession := open(cookie), open("Authorization: Bearer "+token), open(otherCookie)
 	for name, c := range map[string]*tab{"session": bySession, "token": byToken} {
-		code, reason := c.closed()
+		code, reason := c.WaitForClose()
 		if delay := time.Since(expires); code != 4401 || !strings.Contains(reason, "log in again") ||
 			delay > 5*time.Second {
 			t.Errorf("the socket of a %s that expired ended with %d %q, %s after its end", name, code, reason, delay)
@@ -585,11 +561,11 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 			t.Logf("the socket of a %s ended %s after it at most", name, delay)
 		}
 	}
-	otherSession.send(`{"op":"ping","id":2}`)
-	otherSession.until(2, "pong")
+	otherSession.Send(`{"op":"ping","id":2}`)
+	otherSession.Until(2, "pong")
 	began := time.Now()
 	s.post("/logout", "", otherCookie)
-	if code, reason := otherSession.closed(); code != 4401 || time.Since(began) > 5*time.Second {
+	if code, reason := otherSession.WaitForClose(); code != 4401 || time.Since(began) > 5*time.Second {
 		t.Errorf("after a logout the socket ended with %d %q, within %s", code, reason, time.Since(began))
 	}
 	if a := s.get("/api/v1/status", otherCookie); a.status != http.StatusUnauthorized {
@@ -700,8 +676,8 @@ func TestRoleCanReadItsOwnNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/namespaces","name":"a","view":"object"}`)
-	if m := c.until(1, "state"); m.State != "forbidden" {
+	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/namespaces","name":"a","view":"object"}`)
+	if m := c.Until(1, "state"); m.State != "forbidden" {
 		t.Errorf("the socket got %+v", m)
 	}
 }

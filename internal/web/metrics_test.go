@@ -71,41 +71,43 @@ func TestMetricsListenerServesProfilesOnlyOnLoopback(t *testing.T) {
 		address  string
 		profiles int
 	}{{"127.0.0.1:0", 200}, {"[::1]:0", 200}, {"0.0.0.0:0", 404}, {":0", 404}} {
-		server := newServerWithoutCluster(t, web.Options{
-			Boundary: newBoundary(t, []string{"glasshouse.monitoring.svc"}, []string{"https://glasshouse.example.org"}),
-		})
-		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", test.address)
-		if err != nil {
-			if test.address == "[::1]:0" {
-				continue // The machine has no IPv6.
+		t.Run(test.address, func(t *testing.T) {
+			server := newServerWithoutCluster(t, web.Options{
+				Boundary: newBoundary(t, []string{"glasshouse.monitoring.svc"}, []string{"https://glasshouse.example.org"}),
+			})
+			listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", test.address)
+			if err != nil {
+				if test.address == "[::1]:0" {
+					return // The machine has no IPv6.
+				}
+				t.Fatal(err)
 			}
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- server.RunMetrics(ctx, listener) }()
-		s := &site{t: t, addr: listener.Addr().String()}
-		for _, host := range []string{
-			"10.244.0.5:9090", "[2001:db8::1]:9090", "localhost", "glasshouse.monitoring.svc:9090",
-		} {
-			if a := s.get("/healthz", "Host: "+host); a.status != 200 {
-				t.Errorf("%s: the probe of %s is answered with %d %s", test.address, host, a.status, a.body)
-			}
-			for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap?debug=1", "/debug/pprof/cmdline"} {
-				if a := s.get(path, "Host: "+host); a.status != test.profiles {
-					t.Errorf("%s: %s of %s is answered with %d, want %d: %.200s", test.address, path, host, a.status,
-						test.profiles, a.body)
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- server.RunMetrics(ctx, listener) }()
+			s := &site{t: t, addr: listener.Addr().String()}
+			for _, host := range []string{
+				"10.244.0.5:9090", "[2001:db8::1]:9090", "localhost", "glasshouse.monitoring.svc:9090",
+			} {
+				if a := s.get("/healthz", "Host: "+host); a.status != 200 {
+					t.Errorf("the probe of %s is answered with %d %s", host, a.status, a.body)
+				}
+				for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap?debug=1", "/debug/pprof/cmdline"} {
+					if a := s.get(path, "Host: "+host); a.status != test.profiles {
+						t.Errorf("%s of %s is answered with %d, want %d: %.200s", path, host, a.status,
+							test.profiles, a.body)
+					}
 				}
 			}
-		}
-		for _, path := range []string{"/healthz", "/readyz", "/metrics", "/debug/pprof/heap"} {
-			s.wantProblem(path+" of a foreign name", s.get(path, "Host: evil.test"), 403, "Host not allowed", "")
-			s.wantProblem(path+" of a page", s.get(path, "Origin: https://glasshouse.example.org"), 403,
-				"Origin not allowed", "")
-		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+			for _, path := range []string{"/healthz", "/readyz", "/metrics", "/debug/pprof/heap"} {
+				s.wantProblem(path+" of a foreign name", s.get(path, "Host: evil.test"), 403, "Host not allowed", "")
+				s.wantProblem(path+" of a page", s.get(path, "Origin: https://glasshouse.example.org"), 403,
+					"Origin not allowed", "")
+			}
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 
+	"glasshouse/internal/livetest"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/web/auth"
 )
@@ -18,17 +18,7 @@ import (
 // openAsUser opens a WebSocket with the bearer token of the user name.
 func (b *bubble) openAsUser(name string) *tab {
 	b.t.Helper()
-	conn, _, err := websocket.Dial(b.t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
-		HTTPClient:   &http.Client{Transport: &http.Transport{DialContext: b.dial}},
-		HTTPHeader:   http.Header{"Authorization": {"Bearer " + name + ".token"}},
-		Subprotocols: []string{"glasshouse.v1+json"},
-	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	conn.SetReadLimit(1 << 20)
-	b.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: b.t, conn: conn, timeout: 24 * time.Hour} // The clock is fake, so a long timeout takes no time.
+	return b.openAs(livetest.Options{Header: http.Header{"Authorization": {"Bearer " + name + ".token"}}})
 }
 
 // Invariant: S24. The view resources reveals nothing about a resource to a user who is not permitted to see all its
@@ -50,18 +40,14 @@ func TestPickerRevealsNoHiddenChanges(t *testing.T) {
 				return spec.User == "anna" || spec.ResourceAttributes.Namespace == "b"
 			})
 			picker := b.openAsUser("bert")
-			picker.send(`{"op":"subscribe","id":1,"view":"resources"}`)
+			picker.Send(`{"op":"subscribe","id":1,"view":"resources"}`)
 			began := time.Now()
 			if busy {
 				go b.changePods(b.openAsUser("anna"))
 			}
 			var out strings.Builder
 			for time.Since(began) < 3*time.Minute {
-				_, message, err := picker.conn.Read(b.t.Context())
-				if err != nil {
-					b.t.Fatal(err)
-				}
-				fmt.Fprintf(&out, "%s %s\n", time.Since(began), message)
+				fmt.Fprintf(&out, "%s %s\n", time.Since(began), picker.Next().Raw)
 			}
 			messages[busy] = out.String()
 		})
@@ -76,7 +62,7 @@ func TestPickerRevealsNoHiddenChanges(t *testing.T) {
 func (b *bubble) changePods(other *tab) {
 	for n := range 40 {
 		if n == 3 {
-			other.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+			other.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		}
 		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("hidden-", n), Cells: `["hidden","Running"]`})
 		if n%6 == 5 {

@@ -300,8 +300,8 @@ func TestUnreadMessagesUseLimitedMemory(t *testing.T) {
 				var tabs []*tab
 				for range 60 {
 					c := b.open()
-					c.send(subscribe)
-					c.until(1, "state")
+					c.Send(subscribe)
+					c.Until(1, "state")
 					tabs = append(tabs, c) // From here on, the client does not read.
 				}
 				synctest.Wait()
@@ -312,7 +312,7 @@ func TestUnreadMessagesUseLimitedMemory(t *testing.T) {
 				b.client(addrB).wantResponse("rows for another client", rowsPath, http.StatusOK, 0)
 				b.client(addrB).wantResponse("an export for another client", exportPath, http.StatusOK, 0)
 				for _, c := range tabs {
-					_ = c.conn.CloseNow() // An error means that the server has already closed the connection.
+					c.Close()
 				}
 				synctest.Wait()
 				if used := b.server.Limits().Budget.Used(); used != 0 {

@@ -62,7 +62,9 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		{"/static/none.js", 404, "Page not found", "none.js"},
 		{"/static/", 404, "Page not found", "/static/"},
 	} {
-		s.wantProblem(test.path, s.get(test.path), test.status, test.title, test.detail)
+		t.Run(test.path, func(t *testing.T) {
+			s.wantProblem(test.path, s.get(test.path), test.status, test.title, test.detail)
+		})
 	}
 }
 
@@ -120,20 +122,22 @@ func TestProblemsAreShownAsPagesToBrowsers(t *testing.T) {
 		{"/o/" + podsRef + "/a/none", "text/html", 404, true},
 		{"/r/" + podsRef + "?labels=a%3Db%3Dc%3Cscript%3E", "text/html", 400, true},
 	} {
-		var headers []string
-		if test.accept != "" {
-			headers = append(headers, "Accept: "+test.accept)
-		}
-		a := s.get(test.path, headers...)
-		kind := a.header.Get("Content-Type")
-		if a.status != test.status || test.page != strings.HasPrefix(kind, "text/html") ||
-			test.page == (kind == "application/problem+json") {
-			t.Errorf("%s for %q: got %d %s, want %d and a page: %t", test.path, test.accept, a.status, kind,
-				test.status, test.page)
-		}
-		if test.page && (strings.Contains(a.body, "<script>") || !strings.Contains(a.body, "<!doctype html>")) {
-			t.Errorf("%s: the page is %.300s", test.path, a.body)
-		}
+		t.Run(test.path, func(t *testing.T) {
+			var headers []string
+			if test.accept != "" {
+				headers = append(headers, "Accept: "+test.accept)
+			}
+			a := s.get(test.path, headers...)
+			kind := a.header.Get("Content-Type")
+			if a.status != test.status || test.page != strings.HasPrefix(kind, "text/html") ||
+				test.page == (kind == "application/problem+json") {
+				t.Errorf("%s for %q: got %d %s, want %d and a page: %t", test.path, test.accept, a.status, kind,
+					test.status, test.page)
+			}
+			if test.page && (strings.Contains(a.body, "<script>") || !strings.Contains(a.body, "<!doctype html>")) {
+				t.Errorf("the page is %.300s", a.body)
+			}
+		})
 	}
 }
 
@@ -203,15 +207,17 @@ func TestPagesOfMissingObjects(t *testing.T) {
 		{"/nothing", 404, []string{`data-page="problem" data-ref=""`}},
 		{"/compare?a=" + podsRef + "/a/none", 404, []string{"Not found", "<noscript><p>Reload the page"}},
 	} {
-		a := s.get(test.path, "Accept: text/html")
-		if a.status != test.status {
-			t.Errorf("%s is answered with %d, want %d", test.path, a.status, test.status)
-		}
-		for _, want := range test.want {
-			if !strings.Contains(a.body, want) {
-				t.Errorf("%s: the page does not have %q:\n%s", test.path, want, a.body)
+		t.Run(test.path, func(t *testing.T) {
+			a := s.get(test.path, "Accept: text/html")
+			if a.status != test.status {
+				t.Errorf("%s is answered with %d, want %d", test.path, a.status, test.status)
 			}
-		}
+			for _, want := range test.want {
+				if !strings.Contains(a.body, want) {
+					t.Errorf("the page does not have %q:\n%s", want, a.body)
+				}
+			}
+		})
 	}
 }
 
@@ -293,15 +299,17 @@ func TestSnapshotFormats(t *testing.T) {
 		{"nothing as csv", "?q=none&format=csv", "", "text/csv; charset=utf-8", "Namespace,Name,Status,Age\n"},
 		{"the parameter before Accept", "?q=none&format=ndjson", "text/csv", "application/x-ndjson", ""},
 	} {
-		headers := []string{"X: y"}
-		if test.accept != "" {
-			headers = append(headers, "Accept: "+test.accept)
-		}
-		a := s.get(path+test.query, headers...)
-		if a.status != http.StatusOK || a.header.Get("Content-Type") != test.kind || a.body != test.want {
-			t.Errorf("%s: got %d %s\n%s\nwant %s\n%s", test.name, a.status, a.header.Get("Content-Type"), a.body,
-				test.kind, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			headers := []string{"X: y"}
+			if test.accept != "" {
+				headers = append(headers, "Accept: "+test.accept)
+			}
+			a := s.get(path+test.query, headers...)
+			if a.status != http.StatusOK || a.header.Get("Content-Type") != test.kind || a.body != test.want {
+				t.Errorf("got %d %s\n%s\nwant %s\n%s", a.status, a.header.Get("Content-Type"), a.body,
+					test.kind, test.want)
+			}
+		})
 	}
 
 	var got struct {
@@ -376,13 +384,15 @@ func TestObjectFormats(t *testing.T) {
 		{"?format=yaml", "application/json", "application/yaml"},
 		{"", "application/yaml", "application/yaml"},
 	} {
-		a := s.get(path+test.query, "Accept: "+test.accept)
-		var o struct{ Metadata struct{ Name string } }
-		if err := yaml.Unmarshal([]byte(a.body), &o); err != nil || a.header.Get("Content-Type") != test.kind ||
-			o.Metadata.Name != "web-1" {
-			t.Errorf("%s for %s: got %s %s, %v; want %s", test.query, test.accept, a.header.Get("Content-Type"), a.body,
-				err, test.kind)
-		}
+		t.Run(test.query, func(t *testing.T) {
+			a := s.get(path+test.query, "Accept: "+test.accept)
+			var o struct{ Metadata struct{ Name string } }
+			if err := yaml.Unmarshal([]byte(a.body), &o); err != nil || a.header.Get("Content-Type") != test.kind ||
+				o.Metadata.Name != "web-1" {
+				t.Errorf("%s for %s: got %s %s, %v; want %s", test.query, test.accept, a.header.Get("Content-Type"), a.body,
+					err, test.kind)
+			}
+		})
 	}
 }
 

@@ -91,10 +91,12 @@ func TestSearch(t *testing.T) {
 		{"q=running", "[]", 0},
 		{"q=web+nothing", "[]", 0},
 	} {
-		if hits, resources, total := s.search(test.query); fmt.Sprint(hits) != test.want || resources != all ||
-			total != test.total {
-			t.Errorf("%s: got %v of %d in %s\nwant %s of %d", test.query, hits, total, resources, test.want, test.total)
-		}
+		t.Run(test.query, func(t *testing.T) {
+			if hits, resources, total := s.search(test.query); fmt.Sprint(hits) != test.want || resources != all ||
+				total != test.total {
+				t.Errorf("got %v of %d in %s\nwant %s of %d", hits, total, resources, test.want, test.total)
+			}
+		})
 	}
 	path := "/api/v1/search"
 	for _, test := range []struct{ query, title, detail string }{
@@ -106,7 +108,9 @@ func TestSearch(t *testing.T) {
 		{"?q=a&ns=b", "Unknown parameter", "limit, q."},
 		{"?q=" + strings.Repeat("a", 321), "Selector too long", "320 bytes"},
 	} {
-		s.wantProblem(test.query, s.get(path+test.query), http.StatusBadRequest, test.title, test.detail)
+		t.Run(test.query, func(t *testing.T) {
+			s.wantProblem(test.query, s.get(path+test.query), http.StatusBadRequest, test.title, test.detail)
+		})
 	}
 }
 

@@ -138,8 +138,8 @@ func TestShareLifecycle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-	if m := c.until(1, "snapshot"); len(m.Rows) != 2 {
+	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+	if m := c.Until(1, "snapshot"); len(m.Rows) != 2 {
 		t.Errorf("a guest gets %+v", m.Rows)
 	}
 	all := s.listShares()
@@ -156,7 +156,7 @@ func TestShareLifecycle(t *testing.T) {
 	if a := s.send("DELETE", "/api/v1/shares/"+shared.ID, s.origin()); a.status != http.StatusNoContent || a.body != "" {
 		t.Errorf("it is taken back: %d %s", a.status, a.body)
 	}
-	if code, reason := c.closed(); code != 4403 || reason != "this link was revoked or has expired" ||
+	if code, reason := c.WaitForClose(); code != 4403 || reason != "this link was revoked or has expired" ||
 		time.Since(began) > 5*time.Second {
 		t.Errorf("the socket ended with %d %q, %s later", code, reason, time.Since(began))
 	}
@@ -191,26 +191,28 @@ func TestLeavingAShareDoesNotRedirect(t *testing.T) {
 		"shared-identity": {startLoginSite(t, openSite.api, auth.Options{Mode: auth.SharedIdentity}), nil, true},
 		"token":           {newTeamSite(t, ""), []string{bearerHeader("anna")}, false},
 	} {
-		s := test.s
-		shared := s.openShare(s.createShare(shareRequestA, test.headers...))
-		a := s.post("/share/leave", "", shared.cookie)
-		if a.status != http.StatusOK || a.header.Get("Location")+a.header.Get("Refresh") != "" ||
-			!strings.Contains(a.header.Get("Set-Cookie"),
-				strings.TrimPrefix(s.cookie("glasshouse-share", "; Path=/; Max-Age=0"), "Cookie: ")) {
-			t.Errorf("%s: to leave is answered with %d %v", name, a.status, a.header)
-		}
-		if !strings.Contains(a.body, "You left the shared view") || !strings.Contains(a.body, `<a href="/">`) ||
-			strings.Contains(a.body, "Login is off") != test.openSite || clusterDataIn(a.body) != "" {
-			t.Errorf("%s: the page of who has left is %s", name, a.body)
-		}
-		ownPage := s.get("/r/"+podsRef, append([]string{"Accept: text/html"}, test.headers...)...)
-		if ownPage.status != http.StatusOK || strings.Contains(ownPage.body, " data-open") != test.openSite {
-			t.Errorf("%s: a page is %d %s", name, ownPage.status, ownPage.body)
-		}
-		if guestPage := s.get("/r/"+podsRef, "Accept: text/html", shared.cookie); guestPage.status != http.StatusOK ||
-			strings.Contains(guestPage.body, " data-open") {
-			t.Errorf("%s: a guest's page is %d %s", name, guestPage.status, guestPage.body)
-		}
+		t.Run(name, func(t *testing.T) {
+			s := test.s
+			shared := s.openShare(s.createShare(shareRequestA, test.headers...))
+			a := s.post("/share/leave", "", shared.cookie)
+			if a.status != http.StatusOK || a.header.Get("Location")+a.header.Get("Refresh") != "" ||
+				!strings.Contains(a.header.Get("Set-Cookie"),
+					strings.TrimPrefix(s.cookie("glasshouse-share", "; Path=/; Max-Age=0"), "Cookie: ")) {
+				t.Errorf("to leave is answered with %d %v", a.status, a.header)
+			}
+			if !strings.Contains(a.body, "You left the shared view") || !strings.Contains(a.body, `<a href="/">`) ||
+				strings.Contains(a.body, "Login is off") != test.openSite || clusterDataIn(a.body) != "" {
+				t.Errorf("the page of who has left is %s", a.body)
+			}
+			ownPage := s.get("/r/"+podsRef, append([]string{"Accept: text/html"}, test.headers...)...)
+			if ownPage.status != http.StatusOK || strings.Contains(ownPage.body, " data-open") != test.openSite {
+				t.Errorf("a page is %d %s", ownPage.status, ownPage.body)
+			}
+			if guestPage := s.get("/r/"+podsRef, "Accept: text/html", shared.cookie); guestPage.status != http.StatusOK ||
+				strings.Contains(guestPage.body, " data-open") {
+				t.Errorf("a guest's page is %d %s", guestPage.status, guestPage.body)
+			}
+		})
 	}
 }
 
@@ -571,7 +573,7 @@ func TestSharesRequireOwnOrigin(t *testing.T) {
 func (s *site) dialStatus(headers ...string) string {
 	c, err := s.dial(headers...)
 	if err == nil {
-		_ = c.conn.CloseNow()
+		c.Close()
 		return "101"
 	}
 	status, _, _ := strings.Cut(err.Error(), ":")
@@ -601,9 +603,11 @@ func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 		"with a proxy's header": {[]string{shared.cookie, "X-Forwarded-User: anna"}, `"total":2`},
 		"the login":             {[]string{login}, `"total":3`},
 	} {
-		if got := total(test.headers...); got != test.want {
-			t.Errorf("with %s there is %s, want %s", name, got, test.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := total(test.headers...); got != test.want {
+				t.Errorf("with %s there is %s, want %s", name, got, test.want)
+			}
+		})
 	}
 	page := s.get("/r/"+podsRef, both, "Accept: text/html").body
 	if strings.Contains(page, "anna") || strings.Contains(page, `action="/logout"`) ||
@@ -726,7 +730,7 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods"},{"op":"subscribe","id":2,"view":"resources"},` +
+	c.Send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods"},{"op":"subscribe","id":2,"view":"resources"},` +
 		`{"op":"subscribe","id":3,"resource":"example.com/v1/widgets"},
 		{"op":"subscribe","id":4,"resource":"core/v1/pods","ns":["b"]},` +
 		`{"op":"subscribe","id":5,"resource":"core/v1/pods","ns":["a"],"name":"canary-db","view":"object"},
@@ -737,16 +741,15 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 	defer cancel()
 	messages := map[string]bool{}
 	for {
-		_, message, err := c.conn.Read(ctx)
+		m, err := c.Client.Read(ctx)
 		if err != nil {
 			break
 		}
-		if leak := canary.Find(message); leak != nil {
-			t.Errorf("the socket shows a guest %q: %s", leak, message)
+		if leak := canary.Find(m.Raw); leak != nil {
+			t.Errorf("the socket shows a guest %q: %s", leak, m.Raw)
 		}
-		var m serverMessage
-		if err := json.Unmarshal(message, &m); err == nil && m.ID != nil {
-			messages[fmt.Sprint(*m.ID, " ", m.Type, " ", m.State, m.Problem.Title, " ", len(m.Rows), " ",
+		if m.ID != 0 {
+			messages[fmt.Sprint(m.ID, " ", m.Type, " ", m.State, m.Problem.Title, " ", len(m.Rows), " ",
 				string(m.Object))] = true
 		}
 	}
@@ -797,15 +800,14 @@ func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-		c.until(1, "snapshot")
+		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.Until(1, "snapshot")
 		firstChanges.Add(1)
 		reading.Go(func() {
 			done := sync.OnceFunc(firstChanges.Done)
 			defer done()
 			for {
-				_, _, err := c.conn.Read(t.Context())
-				if err != nil {
+				if _, err := c.Client.Read(t.Context()); err != nil {
 					codes[n] = websocket.CloseStatus(err)
 					return
 				}
@@ -837,8 +839,8 @@ func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 		t.Errorf("the last of %d ended %s after it was taken back", guests, took)
 	}
 	t.Logf("%d guests: the last byte %s, the last end %s after it was taken back", guests, last, took)
-	otherGuest.send(`{"op":"ping","id":2}`)
-	otherGuest.until(2, "pong")
+	otherGuest.Send(`{"op":"ping","id":2}`)
+	otherGuest.Until(2, "pong")
 }
 
 // Invariant: I30.
@@ -868,7 +870,7 @@ func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, _ := c.closed()
+	code, _ := c.WaitForClose()
 	if delay := time.Since(expires); code != 4403 || delay < 0 || delay > 5*time.Second {
 		t.Errorf("the socket ended with %d, %s after the share", code, delay)
 	}
@@ -1021,7 +1023,7 @@ func TestLogsAreLimitedByUserAndLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		for id := 1; id <= 100; id++ {
-			c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":[%q],"name":%q,"view":"log",`+
+			c.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":[%q],"name":%q,"view":"log",`+
 				`"follow":true}`, id, ns, pod))
 			if m := c.nextLogMessage(id); m.Type == "error" {
 				if m.Problem.Title != "Too many logs" || m.Problem.Status != http.StatusServiceUnavailable {
@@ -1053,9 +1055,11 @@ func TestLogsAreLimitedByUserAndLink(t *testing.T) {
 		{"the same user in another tab", "a", "web-1", []string{bearerHeader("anna")}, 0},
 		{"another user", "b", "web-10", []string{bearerHeader("bert")}, 25},
 	} {
-		if n := read(test.ns, test.pod, test.headers...); n != test.want {
-			t.Errorf("%s reads %d logs, want %d", test.name, n, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if n := read(test.ns, test.pod, test.headers...); n != test.want {
+				t.Errorf("%s reads %d logs, want %d", test.name, n, test.want)
+			}
+		})
 	}
 	response := s.get("/api/v1/logs/a/web-1", link1...)
 	s.wantProblem("a link over HTTP", response, http.StatusServiceUnavailable, "Too many logs", "25 through one link")
@@ -1112,13 +1116,13 @@ func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-	c.until(1, "snapshot")
+	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+	c.Until(1, "snapshot")
 	s.api.Allow(func(authorization.SubjectAccessReviewSpec) bool { return false })
 	began := time.Now()
-	m := c.until(1, "state")
+	m := c.Until(1, "state")
 	for m.State != "forbidden" {
-		m = c.until(1, "state")
+		m = c.Until(1, "state")
 	}
 	if took := time.Since(began); took > 15*time.Second {
 		t.Errorf("a guest gets %s %s later", m.State, took)
@@ -1166,12 +1170,12 @@ func TestGuestsGetNoAPIServerDetails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-	c.until(1, "snapshot")
+	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+	c.Until(1, "snapshot")
 	s.api.MakeUnavailable(apitest.UserReviewsPath, "CANARY")
-	m := c.until(1, "state")
+	m := c.Until(1, "state")
 	for m.State != "stale" {
-		m = c.until(1, "state")
+		m = c.Until(1, "state")
 	}
 	if check("a socket", m.Reason); m.Reason == "" {
 		t.Error("a guest gets no reason for the missing data")
@@ -1181,8 +1185,8 @@ func TestGuestsGetNoAPIServerDetails(t *testing.T) {
 			t.Fatal("what may be seen is known still")
 		}
 	}
-	c.send(`{"op":"subscribe","id":2,"resource":"core/v1/pods"}`)
-	check("a socket", c.until(2, "error").Problem.Detail)
+	c.Send(`{"op":"subscribe","id":2,"resource":"core/v1/pods"}`)
+	check("a socket", c.Until(2, "error").Problem.Detail)
 	for _, path := range []string{
 		"/api/v1/snapshot/" + podsRef, "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/v1/search?q=web",
 		"/api/v1/logs/a/web-1", "/api/v1/status", "/status",
@@ -1230,11 +1234,11 @@ func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-	c.until(1, "snapshot")
+	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+	c.Until(1, "snapshot")
 	before, other := s.server.ActiveClusterInfo(), newSite(t).api
 	s.server.SwitchCluster(request.ClusterInfo{Cluster: startCluster(t, other), Name: "other", Server: "https://other"})
-	if code, _ := c.closed(); code != 4409 {
+	if code, _ := c.WaitForClose(); code != 4409 {
 		t.Errorf("the socket ended with %d", code)
 	}
 	for _, path := range []string{
@@ -1243,8 +1247,8 @@ func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 		s.wantProblem(path, s.get(path, shared.cookie), http.StatusUnauthorized, "Another cluster is active", "")
 	}
 	if c, err := s.dial(shared.cookie, s.origin()); err == nil {
-		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-		t.Errorf("a socket got %+v", c.next())
+		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		t.Errorf("a socket got %+v", c.Next())
 	}
 	s.server.SwitchCluster(before)
 	if a := s.get("/api/v1/snapshot/"+podsRef, shared.cookie); a.status != http.StatusOK ||

@@ -44,15 +44,17 @@ func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 			`{"ns":"a","name":"two","uid":"a/two","rv":"RV","cells":["two","y"]}` + "\n",
 		},
 	} {
-		a := s.get(path + "?" + test.query)
-		body := a.body
-		if _, after, ok := strings.Cut(body, `"rv":"`); ok {
-			rv, _, _ := strings.Cut(after, `"`)
-			body = strings.ReplaceAll(body, `"rv":"`+rv+`"`, `"rv":"RV"`)
-		}
-		if a.status != http.StatusOK || body != test.want {
-			t.Errorf("%s: got %d\n%s\nwant\n%s", test.name, a.status, a.body, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			a := s.get(path + "?" + test.query)
+			body := a.body
+			if _, after, ok := strings.Cut(body, `"rv":"`); ok {
+				rv, _, _ := strings.Cut(after, `"`)
+				body = strings.ReplaceAll(body, `"rv":"`+rv+`"`, `"rv":"RV"`)
+			}
+			if a.status != http.StatusOK || body != test.want {
+				t.Errorf("got %d\n%s\nwant\n%s", a.status, a.body, test.want)
+			}
+		})
 	}
 	if a := s.get(path + "?cols=usual"); !strings.Contains(a.body, `"columns":[{"name":"Name"`) ||
 		strings.Contains(a.body, "Made By") || !strings.Contains(a.body, `"cells":["one",10]`) {
@@ -107,17 +109,19 @@ func TestFormKeepsOtherParameters(t *testing.T) {
 		{"open=a/web-1&tab=logs&container=side&previous=true", "open=a/web-1 tab=logs container=side previous=true"},
 		{"sort=name&cols=wide", "sort=name"},
 	} {
-		page := s.get("/r/"+podsRef+"?"+test.query, "Accept: text/html").body
-		var got []string
-		for _, match := range hidden.FindAllStringSubmatch(page, -1) {
-			got = append(got, match[1]+"="+match[2])
-		}
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%s: the form carries %q, want %q", test.query, got, test.want)
-		}
-		if strings.Contains(page, `value="wide"`) == strings.Contains(page, ">Default columns</a>") {
-			t.Errorf("%s: the page has not one of the two ways to other columns", test.query)
-		}
+		t.Run(test.query, func(t *testing.T) {
+			page := s.get("/r/"+podsRef+"?"+test.query, "Accept: text/html").body
+			var got []string
+			for _, match := range hidden.FindAllStringSubmatch(page, -1) {
+				got = append(got, match[1]+"="+match[2])
+			}
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("the form carries %q, want %q", got, test.want)
+			}
+			if strings.Contains(page, `value="wide"`) == strings.Contains(page, ">Default columns</a>") {
+				t.Error("the page has not one of the two ways to other columns")
+			}
+		})
 	}
 	page := s.get("/r/"+podsRef+"?cols=status&open=a/web-1", "Accept: text/html").body
 	for _, link := range []string{

@@ -12,7 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/coder/websocket"
+	"glasshouse/internal/livetest"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -163,17 +164,17 @@ func (s *site) measureSocket(ctx context.Context) latencies {
 }
 
 func (s *site) measureUpdates(ctx context.Context) (all []time.Duration, err error) {
-	conn, err := s.socket(ctx, healthyAddress, http.Header{"Authorization": {"Bearer " + s.healthyToken}})
+	client, err := s.socket(ctx, healthyAddress, http.Header{"Authorization": {"Bearer " + s.healthyToken}}, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = conn.CloseNow() }()
+	defer client.Close()
 	subscribe := fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":%q,"view":"object"}`, configMaps,
 		s.hidden, pulseName)
-	if err := conn.Write(ctx, websocket.MessageText, []byte(subscribe)); err != nil {
+	if err := client.Send(ctx, subscribe); err != nil {
 		return nil, err
 	}
-	if err := readUntil(ctx, conn, `"type":"snapshot"`); err != nil {
+	if err := readUntil(ctx, client, `"type":"snapshot"`); err != nil {
 		return nil, err
 	}
 	for {
@@ -183,7 +184,7 @@ func (s *site) measureUpdates(ctx context.Context) (all []time.Duration, err err
 		if _, err := s.Core.CoreV1().ConfigMaps(s.hidden).Update(ctx, cm, metav1.UpdateOptions{}); err != nil {
 			return all, err
 		}
-		if err := readUntil(ctx, conn, marker); err != nil {
+		if err := readUntil(ctx, client, marker); err != nil {
 			return all, err
 		}
 		all = append(all, time.Since(start))
@@ -196,29 +197,26 @@ func (s *site) transport(from string) *http.Transport {
 	return &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: s.tls}
 }
 
-func (s *site) socket(ctx context.Context, from string, header http.Header) (*websocket.Conn, error) {
-	client := &http.Client{Transport: s.transport(from)}
+// socket opens a WebSocket from the given client address. It calls onFault, if it is not nil, with each inconsistent
+// message.
+func (s *site) socket(
+	ctx context.Context, from string, header http.Header, onFault func(string),
+) (*livetest.Client, error) {
 	if header.Get("Cookie") != "" {
 		header.Set("Origin", s.program.URL)
 	}
-	conn, _, err := websocket.Dial(ctx, s.program.URL+"/api/v1/live",
-		&websocket.DialOptions{ //nolint:bodyclose // Closing the connection closes the body.
-			Subprotocols: []string{"glasshouse.v1+json"}, HTTPClient: client, HTTPHeader: header,
-		})
-	if err != nil {
-		return nil, err
-	}
-	conn.SetReadLimit(64 << 20)
-	return conn, nil
+	return livetest.Open(ctx, s.program.URL, livetest.Options{
+		HTTP: &http.Client{Transport: s.transport(from)}, Header: header, OnFault: onFault,
+	})
 }
 
-func readUntil(ctx context.Context, conn *websocket.Conn, text string) error {
+func readUntil(ctx context.Context, client *livetest.Client, text string) error {
 	for {
-		_, frame, err := conn.Read(ctx)
+		m, err := client.Read(ctx)
 		if err != nil {
 			return err
 		}
-		if strings.Contains(string(frame), text) {
+		if strings.Contains(string(m.Raw), text) {
 			return nil
 		}
 	}

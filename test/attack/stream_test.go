@@ -2,7 +2,6 @@ package attack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,17 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/coder/websocket"
+	"glasshouse/internal/livetest"
 )
-
-type message struct {
-	ID     int
-	Type   string
-	Cursor string
-	Last   bool
-
-	text string
-}
 
 // resumedSuffix is the suffix of the name of each subscription that resumes from a cursor.
 const resumedSuffix = " resumed"
@@ -30,25 +20,26 @@ const resumedSuffix = " resumed"
 // stream is a WebSocket with one subscription for each view (the form of a subscription's messages). It stores the
 // received messages by the name of their subscription.
 type stream struct {
-	conn    *websocket.Conn
+	client  *livetest.Client
 	opened  time.Time
 	names   map[int]string
 	reading sync.WaitGroup
 
 	mu       sync.Mutex
-	messages map[string][]message
+	messages map[string][]*livetest.Message
 	err      error // Error with which the method read ended.
+	faults   []string
 }
 
 // openStream opens a WebSocket from the given client address, and subscribes to each view, such as rows and object.
 // If resume has a cursor (resume position) for a view, a second subscription to the view resumes from it.
 func (s *site) openStream(ctx context.Context, from string, o observer, resume map[string]string) (*stream, error) {
 	name, value, _ := strings.Cut(o.header, ": ")
-	conn, err := s.socket(ctx, from, http.Header{name: {value}})
-	if err != nil {
+	st := &stream{opened: time.Now(), names: map[int]string{}, messages: map[string][]*livetest.Message{}}
+	var err error
+	if st.client, err = s.socket(ctx, from, http.Header{name: {value}}, st.recordFault); err != nil {
 		return nil, err
 	}
-	st := &stream{conn: conn, opened: time.Now(), names: map[int]string{}, messages: map[string][]message{}}
 	var all []string
 	subscribe := func(name, members string) {
 		id := len(st.names) + 1
@@ -66,25 +57,25 @@ func (s *site) openStream(ctx context.Context, from string, o observer, resume m
 		}
 	}
 	st.reading.Go(func() { st.read(ctx) })
-	if err := conn.Write(ctx, websocket.MessageText, []byte("["+strings.Join(all, ",")+"]")); err != nil {
+	if err := st.client.Send(ctx, "["+strings.Join(all, ",")+"]"); err != nil {
 		st.close()
 		return nil, err
 	}
 	return st, nil
 }
 
+func (st *stream) recordFault(fault string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.faults = append(st.faults, fault)
+}
+
 func (st *stream) read(ctx context.Context) {
 	for {
-		_, frame, err := st.conn.Read(ctx)
-		var messages []message
-		if err == nil {
-			messages, err = messagesOf(frame)
-		}
+		m, err := st.client.Read(ctx)
 		st.mu.Lock()
-		for _, m := range messages {
-			if name := st.names[m.ID]; name != "" {
-				st.messages[name] = append(st.messages[name], m)
-			}
+		if err == nil && st.names[m.ID] != "" {
+			st.messages[st.names[m.ID]] = append(st.messages[st.names[m.ID]], m)
 		}
 		st.err = err
 		st.mu.Unlock()
@@ -92,23 +83,6 @@ func (st *stream) read(ctx context.Context) {
 			return
 		}
 	}
-}
-
-func messagesOf(frame []byte) (messages []message, err error) {
-	texts := []json.RawMessage{frame}
-	if strings.HasPrefix(string(frame), "[") {
-		if err := json.Unmarshal(frame, &texts); err != nil {
-			return nil, fmt.Errorf("read a frame: %w", err)
-		}
-	}
-	for _, text := range texts {
-		m := message{text: string(text)}
-		if err := json.Unmarshal(text, &m); err != nil {
-			return nil, fmt.Errorf("read a message: %w", err)
-		}
-		messages = append(messages, m)
-	}
-	return messages, nil
 }
 
 // cursors waits until each subscription has received its complete first snapshot, and returns the last cursors
@@ -143,7 +117,7 @@ func (st *stream) texts() map[string]string {
 	texts := map[string]string{}
 	for name, all := range st.messages {
 		for _, m := range withoutDigests(all) {
-			texts[name] += regexp.MustCompile(`"id":\d+`).ReplaceAllString(m.text, `"id":ID`) + "\n"
+			texts[name] += regexp.MustCompile(`"id":\d+`).ReplaceAllString(string(m.Raw), `"id":ID`) + "\n"
 		}
 	}
 	return texts
@@ -151,10 +125,10 @@ func (st *stream) texts() map[string]string {
 
 // withoutDigests removes digests (hashes by which a client verifies its copy), which the program sends once a minute.
 // It also removes the empty message that can precede or follow a digest.
-func withoutDigests(all []message) (rest []message) {
+func withoutDigests(all []*livetest.Message) (rest []*livetest.Message) {
 	isDigest := func(n int) bool { return n >= 0 && n < len(all) && all[n].Type == "digest" }
 	for n, m := range all {
-		empty := strings.Contains(m.text, `"events":[]`) && (isDigest(n-1) || isDigest(n+1))
+		empty := strings.Contains(string(m.Raw), `"events":[]`) && (isDigest(n-1) || isDigest(n+1))
 		if !isDigest(n) && !empty {
 			rest = append(rest, m)
 		}
@@ -163,7 +137,7 @@ func withoutDigests(all []message) (rest []message) {
 }
 
 func (st *stream) close() {
-	_ = st.conn.CloseNow()
+	st.client.Close()
 	st.reading.Wait()
 }
 
@@ -176,14 +150,15 @@ func (st *stream) checkQuiet(t *tally) {
 	defer st.mu.Unlock()
 	maxMessages := 2 + int(time.Since(st.opened)/(7*time.Second))
 	for name, all := range st.messages {
-		first := slices.IndexFunc(all, func(m message) bool { return m.Last || m.Type == "window" })
+		first := slices.IndexFunc(all, func(m *livetest.Message) bool { return m.Last || m.Type == "window" })
 		later := all[first+1:]
 		t.check(len(later) <= maxMessages, "%s has %d messages within %v", name, len(later), time.Since(st.opened))
 		for _, m := range later {
-			isEmpty := m.Type == "heartbeat" || m.Type == "digest" || strings.Contains(m.text, `"events":[]`)
-			t.check(isEmpty, "%s has the message %s", name, m.text)
+			isEmpty := m.Type == "heartbeat" || m.Type == "digest" || strings.Contains(string(m.Raw), `"events":[]`)
+			t.check(isEmpty, "%s has the message %s", name, string(m.Raw))
 		}
 	}
 	t.check(st.err == nil && len(st.messages) == len(st.names), "reading ended with %v, %d subscriptions", st.err,
 		len(st.messages))
+	t.check(len(st.faults) == 0, "inconsistent messages: %s", st.faults)
 }

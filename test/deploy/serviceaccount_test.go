@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"glasshouse/internal/livetest"
 	"glasshouse/test/deploy/variant"
 )
 
@@ -140,40 +140,16 @@ func (p *program) checkChangeArrives(c *cluster) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
 	defer cancel()
-	conn, _, err := websocket.Dial(
-		ctx, strings.Replace(p.url, "http://", "ws://", 1)+"/api/v1/live",
-		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
-	)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(64 << 20)
-	readUntil := func(part string) {
-		p.t.Helper()
-		for {
-			_, frame, err := conn.Read(ctx)
-			if err != nil {
-				p.t.Fatalf("waiting for %s: %v", part, err)
-			}
-			if strings.Contains(string(frame), part) {
-				return
-			}
-		}
-	}
-	if err := conn.Write(
-		ctx, websocket.MessageText,
-		[]byte(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","ns":["`+variant.Namespace+`"]}`),
-	); err != nil {
-		p.t.Fatal(err)
-	}
-	readUntil(`"type":"snapshot"`)
+	tab := livetest.OpenTab(ctx, p.t, p.url, livetest.Options{})
+	defer tab.Close()
+	tab.Send(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","ns":["` + variant.Namespace + `"]}`)
+	tab.UntilContains(`"type":"snapshot"`)
 	if _, err := c.CoreV1().ConfigMaps(variant.Namespace).Create(
 		ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "created-later"}}, metav1.CreateOptions{},
 	); err != nil {
 		p.t.Fatal(err)
 	}
-	readUntil(`"name":"created-later"`)
+	tab.UntilContains(`"name":"created-later"`)
 }
 
 func (c *cluster) recordingProxy(t *testing.T) (server *httptest.Server, recorded *requests) {

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
+	"glasshouse/internal/livetest"
 )
 
 // A thousand hostile connections from one address do not slow down a viewer (test client) at another address too
@@ -122,25 +122,11 @@ func measureDelays(t *testing.T, w *testbed, writes int) latencies {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	conn, _, err := websocket.Dial( //nolint:bodyclose // Closing the connection closes the body.
-		ctx, strings.Replace(w.program.URL, "http://", "ws://", 1)+"/api/v1/live",
-		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
-	)
-	check(t, err)
-	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(64 << 20)
-	check(t, conn.Write(ctx, websocket.MessageText, fmt.Appendf(nil,
-		`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, w.namespace)))
-	readUntil := func(text string) {
-		for {
-			_, frame, err := conn.Read(ctx)
-			check(t, err)
-			if strings.Contains(string(frame), text) {
-				return
-			}
-		}
-	}
-	readUntil(`"type":"snapshot"`)
+	tab := livetest.OpenTab(ctx, t, w.program.URL, livetest.Options{})
+	defer tab.Close()
+	tab.Send(fmt.Sprintf(
+		`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, w.namespace))
+	tab.UntilContains(`"type":"snapshot"`)
 	total, written, delivery := make([]time.Duration, writes), make([]time.Duration, writes), make([]time.Duration, writes)
 	prefix := rand.Text()
 	for i := range total {
@@ -148,7 +134,7 @@ func measureDelays(t *testing.T, w *testbed, writes int) latencies {
 		start := time.Now()
 		check(t, w.Apply(ctx, w.namespace, "it", value))
 		written[i] = time.Since(start)
-		readUntil(value)
+		tab.UntilContains(value)
 		total[i] = time.Since(start)
 		delivery[i] = total[i] - written[i]
 		sleep(20 * time.Millisecond)

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 
+	"glasshouse/internal/livetest"
 	"glasshouse/test/faults/viewer"
 )
 
@@ -65,28 +65,24 @@ func TestSubscribeRaces(t *testing.T) {
 func race(t *testing.T, w *testbed, seed int) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(uint64(seed), 1)) //nolint:gosec // A fixed seed makes the test reproducible.
-	conn, _, err := websocket.Dial(                  //nolint:bodyclose // Closing the connection closes the body.
-		t.Context(), strings.Replace(w.url, "http://", "ws://", 1)+"/api/v1/live",
-		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
-	)
+	conn, err := livetest.Dial(t.Context(), w.url, livetest.Options{})
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	defer func() { _ = conn.CloseNow() }() // Some subscriptions are still starting when the connection is cut.
-	conn.SetReadLimit(64 << 20)
+	defer conn.Close() // Some subscriptions are still starting when the connection is cut.
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		for err := error(nil); err == nil; {
-			_, _, err = conn.Read(ctx)
+			_, err = conn.ReadFrame(ctx)
 		}
 	})
 	defer reading.Wait()
 	defer cancel()
 	send := func(frame string) {
-		if err := conn.Write(ctx, websocket.MessageText, []byte(frame)); err != nil {
+		if err := conn.Write(ctx, frame); err != nil {
 			t.Errorf("send: %v", err)
 		}
 	}

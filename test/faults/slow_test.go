@@ -5,16 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"glasshouse/internal/livetest"
 	"glasshouse/test/faults/cluster"
 	"glasshouse/test/faults/viewer"
 )
@@ -67,13 +66,10 @@ func TestReaderThatNeverReads(t *testing.T) {
 
 func openUnread(t *testing.T, w *testbed, frame string) {
 	t.Helper()
-	conn, _, err := websocket.Dial( //nolint:bodyclose // Closing the connection closes the body.
-		t.Context(), strings.Replace(w.program.URL, "http://", "ws://", 1)+"/api/v1/live",
-		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
-	)
+	conn, err := livetest.Dial(t.Context(), w.program.URL, livetest.Options{})
 	check(t, err)
-	t.Cleanup(func() { _ = conn.CloseNow() })
-	check(t, conn.Write(t.Context(), websocket.MessageText, []byte(frame)))
+	t.Cleanup(conn.Close)
+	check(t, conn.Write(t.Context(), frame))
 }
 
 // All clients stop reading while many objects change. The program does not wait for the clients, and uses little

@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
+	"glasshouse/internal/livetest"
+
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -120,23 +121,16 @@ func TestSocketEndsWithItsToken(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	conn, _, err := websocket.Dial( //nolint:bodyclose // The connection owns the body.
-		ctx, strings.Replace(p.url, "http", "ws", 1)+"/api/v1/live", &websocket.DialOptions{
-			Subprotocols: []string{"glasshouse.v1+json"}, HTTPClient: b.client,
-			HTTPHeader: http.Header{"Origin": {p.url}},
-		},
-	)
+	conn, err := livetest.Dial(ctx, p.url, livetest.Options{HTTP: b.client, Header: http.Header{"Origin": {p.url}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.CloseNow() }()
-	for err == nil {
-		_, _, err = conn.Read(ctx)
-	}
+	defer conn.Close()
+	code, reason := conn.WaitForClose(ctx)
 	elapsed := time.Since(issued)
 	t.Logf("a socket ended %s after a login by a token that was good for %s", elapsed, lifetime)
-	if code := websocket.CloseStatus(err); code != 4401 {
-		t.Errorf("the socket ends with %v, want 4401", err)
+	if code != 4401 {
+		t.Errorf("the socket ends with %d %s, want 4401", code, reason)
 	}
 	// The lower limit is 5 s less than the token's lifetime, because the token was issued shortly before the login
 	// ended.

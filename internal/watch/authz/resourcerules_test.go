@@ -36,10 +36,12 @@ func TestResourceRulesAllow(t *testing.T) {
 		{"another verb", rule("apps", "deployments", "create"), false, false},
 		{"objects by their names", rule("apps", "deployments", "*", "web"), false, false},
 	} {
-		if list, watch := authz.RulesAllow(
-			[]authorization.ResourceRule{test.rule}, "apps", "deployments",
-		); list != test.list || watch != test.watch {
-			t.Errorf("%s: list %t, watch %t; want %t, %t", test.name, list, watch, test.list, test.watch)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if list, watch := authz.RulesAllow(
+				[]authorization.ResourceRule{test.rule}, "apps", "deployments",
+			); list != test.list || watch != test.watch {
+				t.Errorf("list %t, watch %t; want %t, %t", list, watch, test.list, test.watch)
+			}
+		})
 	}
 }

@@ -184,10 +184,12 @@ func TestCompareReturnsFormerValues(t *testing.T) {
 		{`1`, `2`, `{"0":1}`},
 		{`{}`, `{}`, ``},
 	} {
-		if _, former, err := diff.Compare([]byte(test.before), []byte(test.after)); err != nil ||
-			string(former) != test.former {
-			t.Errorf("%s to %s: got %s and %v, want %s", test.before, test.after, former, err, test.former)
-		}
+		t.Run(fmt.Sprintf("%.40s", test.former), func(t *testing.T) {
+			if _, former, err := diff.Compare([]byte(test.before), []byte(test.after)); err != nil ||
+				string(former) != test.former {
+				t.Errorf("%s to %s: got %s and %v, want %s", test.before, test.after, former, err, test.former)
+			}
+		})
 	}
 }
 

@@ -273,13 +273,15 @@ func TestNewest(t *testing.T) {
 		{"an object", `{"manager":"m"}`, "", false},
 		{"more behind it", "[" + manager("m", 1, "{}") + "]]", "", false},
 	} {
-		got, unambiguous := fieldmanager.Newest([]byte(test.managed))
-		if got == nil {
-			got = &fieldmanager.Author{}
-		}
-		if got.Manager != test.want || unambiguous != test.unambiguous {
-			t.Errorf("%s: got %q, alone %t, want %q, %t", test.name, got.Manager, unambiguous, test.want, test.unambiguous)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			got, unambiguous := fieldmanager.Newest([]byte(test.managed))
+			if got == nil {
+				got = &fieldmanager.Author{}
+			}
+			if got.Manager != test.want || unambiguous != test.unambiguous {
+				t.Errorf("got %q, alone %t, want %q, %t", got.Manager, unambiguous, test.want, test.unambiguous)
+			}
+		})
 	}
 }
 

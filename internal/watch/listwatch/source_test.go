@@ -289,10 +289,12 @@ func TestElapsedText(t *testing.T) {
 		{"1999-99-99T23:54:00Z", true, "1999-99-99T23:54:00Z"},
 		{"<none>", true, "<none>"},
 	} {
-		c := listwatch.Column{Relative: test.relative}
-		if got := c.ElapsedText(test.cell, now); got != test.want {
-			t.Errorf("ElapsedText(%q), relative %t, is %q, want %q", test.cell, test.relative, got, test.want)
-		}
+		t.Run(test.cell, func(t *testing.T) {
+			c := listwatch.Column{Relative: test.relative}
+			if got := c.ElapsedText(test.cell, now); got != test.want {
+				t.Errorf("ElapsedText(%q), relative %t, is %q, want %q", test.cell, test.relative, got, test.want)
+			}
+		})
 	}
 }
 
@@ -308,10 +310,12 @@ func TestSimplePath(t *testing.T) {
 		{"", "", false},
 		{".a..b", "", false},
 	} {
-		got, simple := listwatch.SimplePath(test.path)
-		if simple != test.simple || simple && got != test.want {
-			t.Errorf("SimplePath(%q) is %q, %t; want %q, %t", test.path, got, simple, test.want, test.simple)
-		}
+		t.Run(test.path, func(t *testing.T) {
+			got, simple := listwatch.SimplePath(test.path)
+			if simple != test.simple || simple && got != test.want {
+				t.Errorf("SimplePath(%q) is %q, %t; want %q, %t", test.path, got, simple, test.want, test.simple)
+			}
+		})
 	}
 }
 

@@ -124,10 +124,12 @@ func TestSelectors(t *testing.T) {
 		{"networking.k8s.io/NetworkPolicy", `{"podSelector":{}}`, true},
 		{"example.com/Service", `{"selector":{"app":"web"}}`, false},
 	} {
-		s := selector(test.kind, test.spec)
-		if got := s != nil && s.Matches(web); got != test.want {
-			t.Errorf("%s %s: selects the pod: %t, want %t", test.kind, test.spec, got, test.want)
-		}
+		t.Run(test.kind, func(t *testing.T) {
+			s := selector(test.kind, test.spec)
+			if got := s != nil && s.Matches(web); got != test.want {
+				t.Errorf("%s %s: selects the pod: %t, want %t", test.kind, test.spec, got, test.want)
+			}
+		})
 	}
 }
 

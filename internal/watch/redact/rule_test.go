@@ -379,10 +379,12 @@ func TestGuestMask(t *testing.T) {
 			`{"metadata":{"annotations":{"a":"(masked)","b":"c"}}}`,
 		},
 	} {
-		text, err := redact.NewGuestMask(test.group, test.resource).Object(nil, []byte(test.in))
-		if err != nil || string(text) != test.want {
-			t.Errorf("%s: got %s, %v", test.resource, text, err)
-		}
+		t.Run(test.resource, func(t *testing.T) {
+			text, err := redact.NewGuestMask(test.group, test.resource).Object(nil, []byte(test.in))
+			if err != nil || string(text) != test.want {
+				t.Errorf("%s: got %s, %v", test.resource, text, err)
+			}
+		})
 	}
 	if text, err := mask.Object(nil, []byte(`{"data":{"a":`)); err == nil {
 		t.Errorf("broken text gives %s", text)

@@ -101,9 +101,11 @@ func TestChangeRejectsInvalidMembers(t *testing.T) {
 		{"a member is added twice", nil, nil, []member{first, first}},
 		{"a member is replaced by two", []member{first}, []member{first}, []member{first, first}},
 	} {
-		if sortedlist.New(slices.Clone(test.members), compare).Change(test.removed, test.added) {
-			t.Errorf("%s, and Change returns true", test.name)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if sortedlist.New(slices.Clone(test.members), compare).Change(test.removed, test.added) {
+				t.Errorf("%s, and Change returns true", test.name)
+			}
+		})
 	}
 }
 

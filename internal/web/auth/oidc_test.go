@@ -327,9 +327,11 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 		},
 		"the state of another server": {otherCookie, callbackQuery(otherQuery)},
 	} {
-		if session, _, err := p.handleCallback(a, test.cookie, test.query); session != nil || err == nil {
-			t.Errorf("%s: got the session %v and error %v, want no session", name, session, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if session, _, err := p.handleCallback(a, test.cookie, test.query); session != nil || err == nil {
+				t.Errorf("got the session %v and error %v, want no session", session, err)
+			}
+		})
 	}
 	p.nonce = query.Get("nonce")
 	if session, _, err := p.handleCallback(a, cookie, callbackQuery(query)); session == nil || err != nil {
@@ -446,26 +448,28 @@ func TestClaimsBecomeUsers(t *testing.T) {
 			func(o *auth.OIDCOptions) { o.UsernamePrefix = "-" }, p.signWith("sub", "system:admin"), nil,
 		},
 	} {
-		a, _ := p.newAuthority(test.edit)
-		cookie, query := p.startLogin(a)
-		p.makeToken = test.makeToken
-		session, _, err := p.handleCallback(a, cookie, callbackQuery(query))
-		p.makeToken = nil
-		if test.want == nil {
-			if session != nil || err == nil {
-				t.Errorf("%s: got the session %v and error %v, want no session", name, session, err)
+		t.Run(name, func(t *testing.T) {
+			a, _ := p.newAuthority(test.edit)
+			cookie, query := p.startLogin(a)
+			p.makeToken = test.makeToken
+			session, _, err := p.handleCallback(a, cookie, callbackQuery(query))
+			p.makeToken = nil
+			if test.want == nil {
+				if session != nil || err == nil {
+					t.Errorf("got the session %v and error %v, want no session", session, err)
+				}
+				return
 			}
-			continue
-		}
-		if session == nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		i, err := a.Identify(withCookies(request(t), session))
-		test.want.Groups = append(test.want.Groups, "system:authenticated")
-		if err != nil || !reflect.DeepEqual(i.Viewer.User, test.want) {
-			t.Errorf("%s: got the user %+v and error %v, want %+v", name, i.Viewer.User, err, test.want)
-		}
+			if session == nil {
+				t.Error(err)
+				return
+			}
+			i, err := a.Identify(withCookies(request(t), session))
+			test.want.Groups = append(test.want.Groups, "system:authenticated")
+			if err != nil || !reflect.DeepEqual(i.Viewer.User, test.want) {
+				t.Errorf("got the user %+v and error %v, want %+v", i.Viewer.User, err, test.want)
+			}
+		})
 	}
 }
 
@@ -501,12 +505,14 @@ func TestNewRejectsInvalidProviders(t *testing.T) {
 		{"https://id.example", "", "sub", false},
 		{"https://id.example", "c", "", false},
 	} {
-		_, err := auth.New(auth.Options{
-			Mode: auth.OIDC,
-			OIDC: auth.OIDCOptions{Issuer: test.issuer, ClientID: test.client, UsernameClaim: test.claim},
+		t.Run(test.issuer+" "+test.client+" "+test.claim, func(t *testing.T) {
+			_, err := auth.New(auth.Options{
+				Mode: auth.OIDC,
+				OIDC: auth.OIDCOptions{Issuer: test.issuer, ClientID: test.client, UsernameClaim: test.claim},
+			})
+			if (err == nil) != test.valid {
+				t.Errorf("%+v: got the error %v", test, err)
+			}
 		})
-		if (err == nil) != test.valid {
-			t.Errorf("%+v: got the error %v", test, err)
-		}
 	}
 }

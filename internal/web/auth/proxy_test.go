@@ -58,28 +58,30 @@ func TestProxyIsTrustedByAddressAndSecret(t *testing.T) {
 		{"by its address, with another secret", "10.0.0.0/8", secret, proxyAddr, invalidSecret, false},
 		{"by its secret alone", "10.0.0.0/8", secret, otherAddr, validSecret, false},
 	} {
-		a := newProxyAuthority(t, test.peers, test.secret)
-		for _, hasUser := range []bool{true, false} {
-			var headers []string
-			if hasUser {
-				headers = []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev"}
+		t.Run(test.name, func(t *testing.T) {
+			a := newProxyAuthority(t, test.peers, test.secret)
+			for _, hasUser := range []bool{true, false} {
+				var headers []string
+				if hasUser {
+					headers = []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev"}
+				}
+				if test.sentSecret != "" {
+					headers = append(headers, "X-Glasshouse-Proxy-Secret: "+test.sentSecret)
+				}
+				r := request(t, headers...)
+				r.RemoteAddr = test.remoteAddr
+				want := ""
+				if hasUser && test.want {
+					want = "anna"
+				}
+				if got := identifiedUser(t, a, r, status.Unauthenticated); got != want {
+					t.Errorf("%s, with a name: %t: it is %q, want %q", test.name, hasUser, got, want)
+				}
+				if len(r.Header) != 0 {
+					t.Errorf("the request keeps %v", r.Header)
+				}
 			}
-			if test.sentSecret != "" {
-				headers = append(headers, "X-Glasshouse-Proxy-Secret: "+test.sentSecret)
-			}
-			r := request(t, headers...)
-			r.RemoteAddr = test.remoteAddr
-			want := ""
-			if hasUser && test.want {
-				want = "anna"
-			}
-			if got := identifiedUser(t, a, r, status.Unauthenticated); got != want {
-				t.Errorf("%s, with a name: %t: it is %q, want %q", test.name, hasUser, got, want)
-			}
-			if len(r.Header) != 0 {
-				t.Errorf("%s: the request keeps %v", test.name, r.Header)
-			}
-		}
+		})
 	}
 }
 
@@ -139,18 +141,20 @@ func TestProxyHeadersMustBeUnambiguous(t *testing.T) {
 		{"a control", []string{"X-Forwarded-User: a\x01"}, nil},
 		{"a control in a group", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: a\tb"}, nil},
 	} {
-		r := request(t, append(test.headers, "X-Glasshouse-Proxy-Secret: "+secret)...)
-		r.Header.Set("Authorization", "Bearer x")
-		i, err := a.Identify(r)
-		if !reflect.DeepEqual(i.Viewer.User, test.want) || i.Viewer.Program || (err == nil) != (test.want != nil) {
-			t.Errorf("%s: it is %+v, %v; want %+v", test.name, i.Viewer, err, test.want)
-		}
-		if err != nil && strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: the error has the secret in it: %v", test.name, err)
-		}
-		if len(r.Header) != 0 {
-			t.Errorf("%s: the request keeps %v", test.name, r.Header)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			r := request(t, append(test.headers, "X-Glasshouse-Proxy-Secret: "+secret)...)
+			r.Header.Set("Authorization", "Bearer x")
+			i, err := a.Identify(r)
+			if !reflect.DeepEqual(i.Viewer.User, test.want) || i.Viewer.Program || (err == nil) != (test.want != nil) {
+				t.Errorf("it is %+v, %v; want %+v", i.Viewer, err, test.want)
+			}
+			if err != nil && strings.Contains(err.Error(), secret) {
+				t.Errorf("the error has the secret in it: %v", err)
+			}
+			if len(r.Header) != 0 {
+				t.Errorf("the request keeps %v", r.Header)
+			}
+		})
 	}
 }
 

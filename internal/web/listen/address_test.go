@@ -30,9 +30,11 @@ func TestIPv6NetworkCountsAsOneAddress(t *testing.T) {
 		{"2001:db8::1", "2001:db8:0:1::1", false},
 		{"fe80::1%eth0", "fe80::2", true},
 	} {
-		a, b := addressKey(t, test.a), addressKey(t, test.b)
-		if (a == b) != test.same {
-			t.Errorf("%s and %s: got %q and %q, want the same: %t", test.a, test.b, a, b, test.same)
-		}
+		t.Run(test.a+" and "+test.b, func(t *testing.T) {
+			a, b := addressKey(t, test.a), addressKey(t, test.b)
+			if (a == b) != test.same {
+				t.Errorf("%s and %s: got %q and %q, want the same: %t", test.a, test.b, a, b, test.same)
+			}
+		})
 	}
 }

@@ -142,15 +142,17 @@ func TestFrameCounterIgnoresSplits(t *testing.T) {
 				make([]byte, 10*frameBytes)...), 1 + 10,
 		},
 	} {
-		for _, piece := range []int{1, 2, 7, 1000, 1 << 20} {
-			var count frameCounter
-			got := 0
-			for part := range slices.Chunk(test.text, piece) {
-				got += count.add(part)
+		t.Run(test.name, func(t *testing.T) {
+			for _, piece := range []int{1, 2, 7, 1000, 1 << 20} {
+				var count frameCounter
+				got := 0
+				for part := range slices.Chunk(test.text, piece) {
+					got += count.add(part)
+				}
+				if got != test.want {
+					t.Errorf("%s, %d bytes at a time: counted %d, want %d", test.name, piece, got, test.want)
+				}
 			}
-			if got != test.want {
-				t.Errorf("%s, %d bytes at a time: counted %d, want %d", test.name, piece, got, test.want)
-			}
-		}
+		})
 	}
 }

@@ -39,9 +39,11 @@ func TestPlainTextRemovesEscapeSequences(t *testing.T) {
 		{"half a character", "\xf0\x9f\x8e", "\ufffd\ufffd\ufffd"},
 		{"markup is left to who shows it", "<script>alert(1)</script>", "<script>alert(1)</script>"},
 	} {
-		if got := toPlainText([]byte(test.text)); got != test.want {
-			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if got := toPlainText([]byte(test.text)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 

@@ -77,9 +77,11 @@ func TestFanOutSizeCountsSocketsOfAnAddress(t *testing.T) {
 		{map[string]int{"a": 500}, map[string]int{"a": 0}},
 		{map[string]int{"a": 500, "b": 1}, map[string]int{"a": 500, "b": 1}},
 	} {
-		if got := fanOutSizes(test.open); !maps.Equal(got, test.want) {
-			t.Errorf("of %v the crowds are %v, want %v", test.open, got, test.want)
-		}
+		t.Run(fmt.Sprint(test.open), func(t *testing.T) {
+			if got := fanOutSizes(test.open); !maps.Equal(got, test.want) {
+				t.Errorf("of %v the crowds are %v, want %v", test.open, got, test.want)
+			}
+		})
 	}
 }
 

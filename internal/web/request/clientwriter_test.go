@@ -26,8 +26,10 @@ func TestIsDisconnectIgnoresOtherSources(t *testing.T) {
 		{done, errors.New("a mistake"), false},
 		{t.Context(), http.ErrAbortHandler, true},
 	} {
-		if got := isDisconnect(test.ctx, test.err); got != test.want {
-			t.Errorf("%v, with the context's %v: got %t, want %t", test.err, test.ctx.Err(), got, test.want)
-		}
+		t.Run(fmt.Sprint(test.ctx.Err(), ", ", test.err), func(t *testing.T) {
+			if got := isDisconnect(test.ctx, test.err); got != test.want {
+				t.Errorf("%v, with the context's %v: got %t, want %t", test.err, test.ctx.Err(), got, test.want)
+			}
+		})
 	}
 }

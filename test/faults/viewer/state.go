@@ -22,14 +22,14 @@ type State struct {
 func (v *Viewer) Faults() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return append([]string(nil), v.faults...)
+	return append(v.view.Faults(), v.faults...)
 }
 
 // Tally returns the counts of the messages that the Viewer has received so far.
 func (v *Viewer) Tally() Tally {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.tally
+	return Tally{Stats: v.view.Stats(), Connections: v.connections, Silence: v.silence}
 }
 
 // States returns all states that the Viewer has received so far, oldest first.
@@ -73,41 +73,38 @@ func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
 	return total
 }
 
-func (v *Viewer) isComplete() bool { return v.synced && !v.resetting }
-
 // CompareRows returns an error if the Viewer's rows differ from want, which contains all existing rows that match the
 // query. For a window (a part of a sorted list), it checks the part that the window must contain.
 func (v *Viewer) CompareRows(want map[string]Row) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if !v.isComplete() {
-		return fmt.Errorf("no snapshot yet; the state is %+v", v.states)
+	if !v.view.IsComplete() {
+		return fmt.Errorf("no snapshot yet; the state is %+v", v.States())
 	}
-	if v.want.View == "window" {
+	kind, rows, columns := v.Want().View, v.view.Rows(), v.view.Columns()
+	if kind == "window" {
 		var err error
 		if want, err = v.window(want); err != nil {
 			return err
 		}
 	}
 	for key, w := range want {
-		row, ok := v.rows[key]
+		row, ok := rows[key]
 		if !ok {
-			return fmt.Errorf("%s is missing among %d rows, want %d", key, len(v.rows), len(want))
+			return fmt.Errorf("%s is missing among %d rows, want %d", key, len(rows), len(want))
 		}
-		if v.want.View == "table" {
+		if kind == "table" {
 			w.UID = "" // The table view sends no UIDs.
 		}
 		if row.UID != w.UID || row.RV != w.RV {
 			return fmt.Errorf("%s is %s at %s, want %s at %s", key, row.UID, row.RV, w.UID, w.RV)
 		}
 		for i, cell := range w.Cells {
-			if i < len(v.columns) && !v.columns[i].Relative && (i >= len(row.Cells) || !sameJSON(row.Cells[i], cell)) {
+			if i < len(columns) && !columns[i].Relative && (i >= len(row.Cells) || !sameJSON(row.Cells[i], cell)) {
 				return fmt.Errorf("%s has the cells %s, want %s", key, row.Cells, w.Cells)
 			}
 		}
 	}
-	if len(v.rows) != len(want) {
-		return fmt.Errorf("%d rows, want %d", len(v.rows), len(want))
+	if len(rows) != len(want) {
+		return fmt.Errorf("%d rows, want %d", len(rows), len(want))
 	}
 	return nil
 }
@@ -115,25 +112,30 @@ func (v *Viewer) CompareRows(want map[string]Row) error {
 // CompareObject returns an error if the Viewer's object differs from want (an object as JSON). If want is nil, the
 // Viewer must have no object.
 func (v *Viewer) CompareObject(want []byte) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	object := v.view.Object()
 	switch {
-	case !v.isComplete():
-		return fmt.Errorf("no snapshot yet; the state is %+v", v.states)
-	case want == nil && v.object == nil:
+	case !v.view.IsComplete():
+		return fmt.Errorf("no snapshot yet; the state is %+v", v.States())
+	case want == nil && object == nil:
 		return nil
-	case want == nil || v.object == nil || !jsonpatch.Equal(want, v.object):
-		return fmt.Errorf("the object is %.300s, want %.300s", v.object, want)
+	case want == nil || object == nil || !jsonpatch.Equal(want, object):
+		return fmt.Errorf("the object is %.300s, want %.300s", object, want)
 	}
 	return nil
 }
 
+// Rows returns a copy of the Viewer's rows, by key.
+func (v *Viewer) Rows() map[string]Row { return v.view.Rows() }
+
 // Len returns the number of the Viewer's rows.
-func (v *Viewer) Len() int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return len(v.rows)
-}
+func (v *Viewer) Len() int { return v.view.Len() }
+
+// Offers reports whether the server's list of resources contains the resource ref, such as apps/v1/deployments. The
+// result known is false until the first list has arrived.
+func (v *Viewer) Offers(ref string) (offered, known bool) { return v.view.Offers(ref) }
+
+// History returns the changes in the last snapshot and all changes since then, oldest first.
+func (v *Viewer) History() []Change { return v.view.History() }
 
 func sameJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {

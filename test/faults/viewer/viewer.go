@@ -1,11 +1,5 @@
-// Package viewer is a test client of the dashboard's WebSocket protocol. It maintains the same state as a browser,
-// and records every message that is inconsistent with this state:
-//
-//   - an add of an existing row, or a change of a missing row
-//   - a resourceVersion that decreases
-//   - a patch that was made for another version
-//   - a snapshot where the server should have resumed from a cursor
-//   - a heartbeat or digest (a hash of the rows) that does not match the state
+// Package viewer is a test client of the dashboard that reconnects like a browser. It records the faults that livetest
+// finds in the messages, and its own state over time.
 //
 // Only one call of Run or Connect is allowed at a time. Call RequestChunks before them. All other methods are safe
 // for concurrent use.
@@ -13,32 +7,23 @@ package viewer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
+	jsonpatch "github.com/evanphx/json-patch/v5"
+
+	"glasshouse/internal/livetest"
 )
 
-// Want is a subscription message. Its fields define what a Viewer subscribes to.
-type Want struct {
-	Op         string   `json:"op"`
-	ID         int      `json:"id"`
-	Resource   string   `json:"resource,omitempty"`
-	Namespaces []string `json:"ns,omitempty"`
-	Labels     string   `json:"labels,omitempty"`
-	Fields     string   `json:"fields,omitempty"`
-	Name       string   `json:"name,omitempty"`
-	View       string   `json:"view"`
-	Q          string   `json:"q,omitempty"`    // Window (part of a sorted list) only: text that names must contain.
-	Sort       string   `json:"sort,omitempty"` // Window only: a numeric column in lowercase; "-" means descending.
-	Offset     int      `json:"offset,omitempty"`
-	Count      int      `json:"count,omitempty"`
-	Cursor     string   `json:"cursor,omitempty"`
-}
+// The types of subscriptions and of received data.
+type (
+	Want   = livetest.Subscription
+	Row    = livetest.Row
+	Change = livetest.Change
+)
 
 // Rows returns a subscription to the rows view of a resource. Without namespaces, it includes all namespaces.
 func Rows(resource string, namespaces ...string) Want {
@@ -60,56 +45,49 @@ func Kinds() Want { return Want{View: "resources"} }
 
 // A Viewer is a test client with one subscription. It maintains the rows or the object that the server sends.
 type Viewer struct {
-	url string
+	url     string
+	options livetest.Options
+	view    *livetest.View
 
-	mu             sync.Mutex
-	want           Want // Subscription, with the cursor (stream position) to resume from.
-	columns        []Column
-	rows           map[string]Row
-	partial        map[string]Row
-	order          []string // Keys of the rows in a window (a part of a sorted list), in order.
-	counts         counts   // Numbers of rows that the server reports with a window.
-	object         []byte
-	text           string // Received chunks of an incomplete message.
-	lastMessage    time.Time
-	history        []Change
-	kinds          map[string]bool
-	synced         bool // True after the first complete snapshot.
-	resetting      bool // True from a reset until the next complete snapshot.
-	awaitingResume bool // True after a reconnect with a cursor to resume from, until data arrives.
-	tally          Tally
-	states         []State
-	faults         []string
-	closed         websocket.CloseError
-	closes         int
-	paused         chan struct{} // Closing this channel resumes reading; nil if reading is not paused.
-	cut            context.CancelFunc
+	mu          sync.Mutex
+	lastMessage time.Time
+	connections int
+	silence     time.Duration
+	states      []State
+	faults      []string // Faults that are not those of the view.
+	closed      websocket.CloseError
+	closes      int
+	paused      chan struct{} // Closing this channel resumes reading; nil if reading is not paused.
+	cut         context.CancelFunc
 }
 
 // Tally contains the number of connections and received messages of a Viewer.
 type Tally struct {
-	Connections, Snapshots, Resets, Resumed, Events, Patches, Digests, Parts int
+	livetest.Stats
 
-	Silence time.Duration // Longest time between two messages of a connection.
+	Connections int
+	Silence     time.Duration // Longest time between two messages of a connection.
 }
 
 // New returns a Viewer for the subscription want. url is the dashboard's URL.
 func New(url string, want Want) *Viewer {
 	want.Op, want.ID = "subscribe", 1
-	return &Viewer{
-		url: strings.Replace(url, "http://", "ws://", 1) + "/api/v1/live", want: want, rows: make(map[string]Row),
+	return &Viewer{url: url, view: livetest.NewView(want, applyPatch)}
+}
+
+func applyPatch(object, patch []byte) ([]byte, error) {
+	decoded, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return object, fmt.Errorf("decode a patch: %w", err)
 	}
+	return decoded.Apply(object)
 }
 
 // RequestChunks makes the server send long messages in chunks. Call it before Run or Connect.
-func (v *Viewer) RequestChunks() { v.url += "?parts=true" }
+func (v *Viewer) RequestChunks() { v.options.Query = "parts=true" }
 
 // Want returns the Viewer's subscription, with the cursor (stream position) to resume from.
-func (v *Viewer) Want() Want {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.want
-}
+func (v *Viewer) Want() Want { return v.view.Subscription() }
 
 // Run connects, and reconnects whenever the connection ends, until ctx ends. Each connection resumes from the last
 // cursor (stream position).
@@ -127,44 +105,43 @@ func (v *Viewer) Run(ctx context.Context) {
 func (v *Viewer) Connect(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, v.url, //nolint:bodyclose // Closing the connection closes the body.
-		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+	client, err := livetest.Open(ctx, v.url, v.options)
 	if err != nil {
 		return
 	}
-	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(64 << 20)
+	defer client.Close()
 	v.mu.Lock()
-	want := v.want
-	// A subscription to a window (a part of a sorted list) never resumes. It gets all rows of the window again.
-	v.awaitingResume, v.partial, v.cut = want.Cursor != "" && want.View != "window", nil, cancel
-	v.text, v.lastMessage = "", time.Now()
-	v.tally.Connections++
+	v.cut, v.lastMessage = cancel, time.Now()
+	v.connections++
 	v.mu.Unlock()
-	frame, err := json.Marshal(want)
-	if err == nil {
-		err = conn.Write(ctx, websocket.MessageText, frame)
-	}
-	for err == nil {
+	for err = client.Subscribe(ctx, v.view); err == nil; {
 		v.wait(ctx)
-		if _, frame, err = conn.Read(ctx); err != nil {
-			break
+		var m *livetest.Message
+		if m, err = client.Read(ctx); err == nil {
+			v.handleMessage(m)
+		} else if errors.Is(err, livetest.ErrFrame) {
+			v.fault(err.Error())
+			err = nil
 		}
-		// If the connection ends within a message, the WebSocket library returns the incomplete message without an
-		// error, because it treats any io.EOF as the end of the message (msgReader). Only another Read reports
-		// whether the connection has ended.
-		if !json.Valid(frame) {
-			if _, _, err = conn.Read(ctx); err != nil && websocket.CloseStatus(err) == -1 {
-				break
-			}
-		}
-		v.handleFrame(frame)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.states = append(v.states, State{At: time.Now()})
 	if errors.As(err, &v.closed) {
 		v.closes++
+	}
+}
+
+func (v *Viewer) handleMessage(m *livetest.Message) {
+	v.mu.Lock()
+	v.silence = max(v.silence, time.Since(v.lastMessage))
+	v.lastMessage = time.Now()
+	if m.Type == "state" {
+		v.states = append(v.states, State{At: time.Now(), State: m.State, Reason: m.Reason})
+	}
+	v.mu.Unlock()
+	if m.Type == "error" {
+		v.fault(fmt.Sprintf("an error: %+v", m.Problem))
 	}
 }
 
@@ -204,9 +181,11 @@ func (v *Viewer) wait(ctx context.Context) {
 	}
 }
 
-func (v *Viewer) fault(format string, args ...any) {
+func (v *Viewer) fault(text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	const maxFaults = 20
 	if len(v.faults) < maxFaults {
-		v.faults = append(v.faults, time.Now().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+		v.faults = append(v.faults, time.Now().Format("15:04:05.000 ")+text)
 	}
 }

@@ -98,7 +98,9 @@ export function ShareForm({ host, onCreated }: { host: ShareHost; onCreated: (cr
                   onChange={() => setTarget(option)}
                 />
                 <span class="name">{targetLabels[option]}</span>
-                <span class="words">{plain === null ? "you select what to share from lists" : partsText(partsOf(plain))}</span>
+                <span class="words">
+                  {plain === null ? "you select what to share from lists" : partsText(partsOf(plain))}
+                </span>
               </label>
               {option === target && option !== "kinds" && content !== null && (
                 <ExtraParts content={content} target={target} extras={extras} onChange={setExtras} />

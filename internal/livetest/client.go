@@ -1,0 +1,185 @@
+package livetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/coder/websocket"
+)
+
+// A Client receives messages and maintains the views of its subscriptions. One goroutine can read while others send.
+type Client struct {
+	*Conn
+
+	options Options
+	queue   []*Message
+	parts   map[int]*strings.Builder // Incomplete messages, by subscription.
+
+	mu    sync.Mutex
+	views map[int]*View // nil for an ID of several subscriptions, whose messages cannot be distinguished.
+}
+
+// Open opens a WebSocket. See Dial.
+func Open(ctx context.Context, server string, options Options) (*Client, error) {
+	conn, err := Dial(ctx, server, options)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{Conn: conn, options: options, parts: make(map[int]*strings.Builder), views: make(map[int]*View)}, nil
+}
+
+// Subscribe subscribes to a View, and maintains it while messages are read.
+func (c *Client) Subscribe(ctx context.Context, view *View) error {
+	want := view.Reconnect()
+	frame, err := json.Marshal(want)
+	if err != nil {
+		return fmt.Errorf("encode a subscription: %w", err)
+	}
+	c.mu.Lock()
+	c.views[want.ID] = view
+	c.mu.Unlock()
+	return c.Write(ctx, string(frame))
+}
+
+// Send sends a frame, which need not be valid. It follows which subscriptions the frame starts and ends.
+func (c *Client) Send(ctx context.Context, frame string) error {
+	if c.options.OnFault != nil {
+		c.followSubscriptions(frame)
+	}
+	return c.Write(ctx, frame)
+}
+
+func (c *Client) followSubscriptions(frame string) {
+	operations := make([]Subscription, 1)
+	var err error
+	if strings.HasPrefix(frame, "[") {
+		err = json.Unmarshal([]byte(frame), &operations)
+	} else {
+		err = json.Unmarshal([]byte(frame), &operations[0])
+	}
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, operation := range operations {
+		_, used := c.views[operation.ID]
+		switch {
+		case operation.Op == "subscribe" && !used:
+			c.views[operation.ID] = NewView(operation, c.options.Patch)
+		case operation.Op == "unsubscribe" && used:
+			c.views[operation.ID] = nil // Messages in flight can still arrive.
+		}
+	}
+}
+
+// View returns the view of a subscription, or nil if the client maintains none.
+func (c *Client) View(id int) *View {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.views[id]
+}
+
+// Read returns the next message. After the last chunk of a message, it also returns the whole message. If the frame is
+// not understood, the error is ErrFrame.
+func (c *Client) Read(ctx context.Context) (*Message, error) {
+	for len(c.queue) == 0 {
+		frame, err := c.readComplete(ctx)
+		if err == nil {
+			err = c.receive(frame)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	m := c.queue[0]
+	c.queue = c.queue[1:]
+	return m, nil
+}
+
+// readComplete returns the next frame. If the connection ends within a message, the WebSocket library returns the
+// incomplete message without an error, because it treats any io.EOF as the end of the message (msgReader). Only
+// another read reports whether the connection has ended.
+func (c *Client) readComplete(ctx context.Context) ([]byte, error) {
+	frame, err := c.ReadFrame(ctx)
+	if err != nil || json.Valid(frame) {
+		return frame, err
+	}
+	if _, err = c.ReadFrame(ctx); isCut(err) {
+		return nil, err
+	}
+	return frame, nil
+}
+
+func isCut(err error) bool { return err != nil && websocket.CloseStatus(err) == -1 }
+
+func (c *Client) receive(frame []byte) error {
+	messages, err := Decode(frame)
+	if err != nil {
+		return err
+	}
+	for _, m := range messages {
+		c.queue = append(c.queue, m)
+		if m.ID == 0 {
+			continue
+		}
+		c.apply(m)
+		if m.Type != "part" {
+			delete(c.parts, m.ID) // The server has canceled an incomplete message.
+			continue
+		}
+		if text := c.join(m); text != "" {
+			if err := c.receive([]byte(text)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Client) apply(m *Message) {
+	view := c.View(m.ID)
+	if view == nil {
+		return
+	}
+	c.report(m, view.Apply(m)...)
+	if m.Type == "error" || m.Type == "log-end" {
+		c.mu.Lock()
+		delete(c.views, m.ID)
+		c.mu.Unlock()
+	}
+}
+
+// join appends a chunk to its message. It returns the text of the message if it is complete.
+func (c *Client) join(m *Message) string {
+	text := c.parts[m.ID]
+	if text == nil {
+		text = &strings.Builder{}
+		c.parts[m.ID] = text
+	}
+	text.WriteString(m.Text)
+	if text.Len() != m.Sent || m.Sent > m.Of {
+		fault := fmt.Sprintf("a part up to %d of %d, but %d bytes have arrived", m.Sent, m.Of, text.Len())
+		if view := c.View(m.ID); view != nil {
+			view.record(fault)
+		}
+		c.report(m, fault)
+	}
+	if m.Sent < m.Of {
+		return ""
+	}
+	delete(c.parts, m.ID)
+	return text.String()
+}
+
+func (c *Client) report(m *Message, faults ...string) {
+	if c.options.OnFault == nil {
+		return
+	}
+	for _, fault := range faults {
+		c.options.OnFault(fmt.Sprintf("subscription %d: %s, in %.300s", m.ID, fault, m.Raw))
+	}
+}
