@@ -22,7 +22,7 @@ type invariant struct {
 	tests     []string // The names of Go test functions, then the paths of the page's test files.
 }
 
-// invariantComment is a comment such as "Invariant: I5, I9." or "Invariant: I5. The writer never waits for readers."
+// invariantComment matches comments such as "Invariant: I5, I9." and "Invariant: I5. The writer never waits.".
 var invariantComment = regexp.MustCompile(`(?s)\bInvariant: ([A-Z]\d+(?:, [A-Z]\d+)*)\.(.*?)(?:\n\n|\nInvariant: |\z)`)
 
 // With the flag -update ("make generate"), this test writes docs/invariants.md from the comments of the tests.

@@ -76,8 +76,7 @@ func TestPermissionsMatchTheAPIServer(t *testing.T) {
 	p := newParity(t)
 	users := make([]*parityUser, sets)
 	for n := range users {
-		// Random numbers in tests need not be secret.
-		users[n] = p.user(t, n, rand.New(rand.NewPCG(seed, uint64(n)))) //nolint:gosec
+		users[n] = p.user(t, n, rand.New(rand.NewPCG(seed, uint64(n)))) //nolint:gosec // Not used for a secret.
 	}
 	p.waitForPermissions(t, users[sets-1])
 	compared, refused, objects := 0, 0, 0

@@ -93,8 +93,7 @@ func masked(text string) []byte {
 	if len(text) < 126 {
 		frame = append(frame, 0x80|byte(len(text)))
 	} else {
-		// The length is less than 64 KiB.
-		frame = binary.BigEndian.AppendUint16(append(frame, 0x80|126), uint16(len(text))) //nolint:gosec
+		frame = binary.BigEndian.AppendUint16(append(frame, 0x80|126), uint16(len(text))) //nolint:gosec // Below 64 KiB.
 	}
 	return append(append(frame, 0, 0, 0, 0), text...)
 }

@@ -11,6 +11,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
+// Key returns the journal key of an object: "namespace/name".
 func Key(namespace, name string) string { return namespace + "/" + name }
 
 // NamespaceOf returns the namespace in a journal key ("namespace/name").

@@ -21,7 +21,8 @@ const (
 	// maxRequestTarget is the maximum length of a request path with its query, in bytes.
 	maxRequestTarget = 16 << 10
 	maxFields        = 100 // Maximum number of header fields of one request.
-	MaxStreams       = 100 // Maximum number of streams of one HTTP/2 connection.
+	// MaxStreams is the maximum number of streams of one HTTP/2 connection.
+	MaxStreams = 100
 	// addressRequests is the maximum number of concurrent requests of one IP address, without WebSockets. This is the
 	// value without a memory limit; with one, it is at most a quarter of maxInFlight.
 	addressRequests = 1000
