@@ -18,10 +18,12 @@ import (
 	"glasshouse/internal/livetest"
 )
 
-// The types of subscriptions and of received data.
 type (
-	Want   = livetest.Subscription
-	Row    = livetest.Row
+	// Want is a subscription.
+	Want = livetest.Subscription
+	// Row is a received row.
+	Row = livetest.Row
+	// Change is a received change.
 	Change = livetest.Change
 )
 
