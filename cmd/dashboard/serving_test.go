@@ -40,7 +40,7 @@ func writeCertificate(t *testing.T) (cert, key string, trust *x509.CertPool) {
 	return cert, key, trust
 }
 
-// The program also serves probes on an address that is not loopback.
+// Health probes and metrics are served on a second address, which other machines can reach.
 // Invariant: I26.
 func TestServingFlagsReachTheServer(t *testing.T) {
 	clearEnvironment(t)

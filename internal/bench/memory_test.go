@@ -56,8 +56,8 @@ func benchMemory(t *testing.T, _ subject, report *table) {
 
 type synced struct {
 	pods    int
-	heap    float64 // Heap bytes per pod after a garbage collection, without the idle process.
-	peak    float64 // The maximum resident memory in MiB while reading, without the idle process.
+	heap    float64 // Heap bytes per pod after a garbage collection, minus the heap of the idle process.
+	peak    float64 // The maximum resident memory in MiB during the list, minus that of the idle process.
 	seconds float64
 	rss     float64 // Resident memory in MiB after gcDelay.
 }

@@ -19,7 +19,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// The result does not depend on aggregated discovery (one document for all API groups).
+// Old API servers do not support aggregated discovery. With them, discovery sends one request per API group.
 func TestResources(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		t.Run(fmt.Sprint("plain ", plain), func(t *testing.T) {

@@ -100,8 +100,8 @@ func TestFollowBeforeClusterRuns(t *testing.T) {
 	})
 }
 
-// Discovery runs every 30 s while a pinned resource (watched even without readers) is missing. The resource is
-// watched within 2 s with a watch of CustomResourceDefinitions, otherwise within 31 s.
+// A pinned resource is watched even without readers. When its CRD is created, the watch starts within 2 s if the
+// program may watch CRDs, and otherwise within 31 s, after the next discovery.
 func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 	for name, defined := range map[string]bool{"definitions are watched": true, "they may not be": false} {
 		t.Run(name, func(t *testing.T) {

@@ -27,8 +27,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// grants are the permissions of users, such as "ann list pods a". The namespace "*" means each one and all
-// together.
+// grants are the permissions of users, such as "ann list pods a" for the namespace a. The namespace "*" grants the
+// verb in each namespace, and for all namespaces together.
 type grants map[string]bool
 
 // allow makes the API server answer access reviews by lines, the keys of grants. A test can change the grants while

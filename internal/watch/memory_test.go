@@ -278,8 +278,8 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 	}
 }
 
-// Each events message reserves the memory that it uses; short ones reserve nothing. Only compressed messages need a
-// compressor.
+// A message with events reserves memory for its text, and for a compressor if it is long enough to be compressed. A
+// short message reserves nothing.
 func TestEventsReserveMemory(t *testing.T) {
 	const compressor = 1 << 20
 	window, err := query.NewWindow("", 0, 10)

@@ -47,8 +47,8 @@ func fixtures(tb testing.TB) (out []fixture) {
 	return out
 }
 
-// Invariant: I12. The states of each kind have clear texts. Any text gives a bounded health. Health is sent with the
-// object, and again when it changes.
+// Invariant: I12. Each fixture gets the expected status and sentence. Any input gives a result of limited size. The
+// health of an object is sent with the object, and again when it changes.
 func TestFixtures(t *testing.T) {
 	seen := map[string][]health.Status{}
 	for _, f := range fixtures(t) {

@@ -54,7 +54,7 @@ func envRules() Rules {
 }
 
 type subject struct {
-	id        string // UID, or namespace/name without a UID
+	id        string // The UID, or "namespace/name" if the object has no UID.
 	namespace string
 	helm      bool
 	paths     map[string]bool
