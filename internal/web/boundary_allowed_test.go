@@ -69,6 +69,7 @@ func problemTitle(h http.Handler, r *http.Request) string {
 //
 // Invariant: I26.
 func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
+	t.Parallel()
 	const (
 		badHost   = "Host not allowed"
 		badOrigin = "Origin not allowed"

@@ -76,6 +76,7 @@ func TestForeignOriginsAreRefused(t *testing.T) {
 
 // Every response has the security headers, and none has a CORS header that lets other sites read it.
 func TestSecurityHeadersAreSetOnEveryResponse(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	want := map[string]string{
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",

@@ -15,6 +15,7 @@ import (
 // objects are compared a few milliseconds at a time, only the visible part is laid out, and keyboard position and
 // context lines stay.
 func TestComparePageContainsReadableObjects(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	const first, second = podsRef + "/a/web-1", podsRef + "/b/web-10"
 	for _, test := range []struct {

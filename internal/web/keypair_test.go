@@ -185,6 +185,7 @@ func TestNewKeyPairRejectsInvalidFiles(t *testing.T) {
 //
 // Invariant: I26.
 func TestServesOverTLS(t *testing.T) {
+	t.Parallel()
 	secret := newSecretVolume(t, "first")
 	keys, err := listen.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -286,6 +286,7 @@ func (c *tab) readRetryDelay(code websocket.StatusCode) int {
 //
 // Invariant: I7.
 func TestSocketLimitAsksClientsToRetry(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(b *bubble) {
 		t := b.t
 		conns := make([]*tab, 5000)

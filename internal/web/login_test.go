@@ -206,6 +206,7 @@ func clusterDataIn(body string) string {
 // listens beyond loopback without an explicit `--auth`. A login session ends with its token, its user and its time,
 // and open streams end with it. No credential is in a log, an error or a URL.
 func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
+	t.Parallel()
 	noHeaders := []string{}
 	tokenSite := newLoginSite(t, auth.Options{Mode: auth.Token})
 	proxySite := newLoginSite(t, auth.Options{Mode: auth.Proxy, Proxy: auth.ProxyOptions{
@@ -534,6 +535,7 @@ func TestSocketCredentialsAndOrigins(t *testing.T) {
 //
 // Invariant: I29.
 func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
+	t.Parallel()
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	expires := time.Now().Add(4 * time.Second)
 	token := jwtExpiringAt(expires) // A JWT contains its expiry in whole seconds.
@@ -578,6 +580,7 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 //
 // Invariant: I29.
 func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {
+	t.Parallel()
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	token := jwtExpiringAt(time.Now().Add(3 * time.Second))
 	s.api.SetTokenReviews(map[string]authentication.TokenReviewStatus{token: acceptedReview()})
@@ -607,6 +610,7 @@ func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {
 // The page shows the user name and a logout button. With auth.SharedIdentity, it warns that all viewers share the
 // permissions of the program.
 func TestPageShowsTheUserOrSharedIdentity(t *testing.T) {
+	t.Parallel()
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(validToken, "/")
 	a := s.get("/r/"+podsRef, cookie, "Accept: text/html")

@@ -14,6 +14,7 @@ import (
 // The server sorts the rows of a page in the same order as the script of the page. web/test/model/sort.test.ts uses
 // the same file of test cases.
 func TestPageSortsLikeItsScript(t *testing.T) {
+	t.Parallel()
 	var orders []struct {
 		Name     string
 		Relative bool

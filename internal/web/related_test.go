@@ -327,6 +327,7 @@ func TestRelatedReportsUnreadableResources(t *testing.T) {
 
 // If the objects of a resource exceed the memory limit, the graph reports the resource as failed, with the reason.
 func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
+	t.Parallel()
 	api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod"}, apitest.Kind{
 		Ref: "core/v1/nodes", Kind: "Node", Cluster: true,
 	})
@@ -418,6 +419,7 @@ func TestRelatedOwnerMustHaveTheSameUID(t *testing.T) {
 }
 
 func TestRelatedProblems(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for path, want := range map[string]string{
 		podsRef + "/a/none": "Not found", podsRef + "/_/web-1": "Invalid object reference",

@@ -106,6 +106,7 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 //
 // Invariant: I18.
 func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
+	t.Parallel()
 	paths := []string{
 		"/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",
 		"/api/v1/resources", "/api/v1/status",

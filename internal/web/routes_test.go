@@ -15,6 +15,7 @@ import (
 )
 
 func TestInvalidRequestsAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	snapshot := "/api/v1/snapshot/" + podsRef
 	for _, test := range []struct {
@@ -71,6 +72,7 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 // Escapes in the path of a request cannot change the path of a request to the API server. The server requests only
 // objects with the decoded names.
 func TestEscapedPathsDoNotTraverse(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	before := len(s.api.Requests(""))
 	for _, path := range []string{
@@ -108,6 +110,7 @@ func TestEscapedPathsDoNotTraverse(t *testing.T) {
 
 // A browser receives an error as an HTML page. Other clients receive a problem document (RFC 9457).
 func TestProblemsAreShownAsPagesToBrowsers(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for _, test := range []struct {
 		path, accept string
@@ -183,6 +186,7 @@ func TestPagesAreRendered(t *testing.T) {
 //
 // Invariant: I19.
 func TestPagesOfMissingObjects(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.api.FailPath("/api/v1/namespaces/a/pods/barred", http.StatusForbidden, "no")
 	for _, test := range []struct {
@@ -226,6 +230,7 @@ func TestPagesOfMissingObjects(t *testing.T) {
 //
 // Invariant: I19.
 func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	const twoNamespaces = "/r/" + podsRef + "?ns=a&ns=nowhere"
 	s.waitForText(twoNamespaces, ">Namespace nowhere does not exist.<")

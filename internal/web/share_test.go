@@ -364,6 +364,7 @@ func TestSharesAreManagedByTheirCreators(t *testing.T) {
 //
 // Invariant: I30.
 func TestInvalidSharesAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newTeamSite(t, "")
 	body := func(members string, parts ...string) string {
 		if len(parts) == 0 {
@@ -627,6 +628,7 @@ func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 //
 // Invariant: I30.
 func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
+	t.Parallel()
 	s := newTeamSite(t, "")
 	for _, name := range []string{"canary-w"} {
 		s.api.Set(widgetsRef, apitest.Item{Name: name})
@@ -845,6 +847,7 @@ func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 
 // Invariant: I30.
 func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
+	t.Parallel()
 	store, err := share.Open(share.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -952,6 +955,7 @@ func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {
 //
 // Invariant: I29, I30.
 func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]func(t *testing.T) (s *site, cookie string, end func()){
 		"share": func(t *testing.T) (*site, string, func()) {
 			t.Helper()
@@ -1105,6 +1109,7 @@ func TestSharesSurviveARestart(t *testing.T) {
 //
 // Invariant: I30.
 func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {
+	t.Parallel()
 	s := newTeamSite(t, "")
 	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
 	for began := time.Now(); !strings.Contains(s.get("/api/v1/snapshot/"+podsRef, shared.cookie).body, "web-1"); {
@@ -1138,6 +1143,7 @@ func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {
 //
 // Invariant: I30.
 func TestGuestsGetNoAPIServerDetails(t *testing.T) {
+	t.Parallel()
 	s := newTeamSite(t, "")
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "it"})
 	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))

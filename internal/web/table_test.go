@@ -16,6 +16,7 @@ import (
 // Chosen columns and namespaces are in the URL, and the scroll position is in the history entry. Counts of the picker
 // are sent when they change, at most once a second, even if nothing else is.
 func TestSnapshotHasTheSelectedColumns(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	const ref = "example.com/v1/gadgets"
 	s.api.AddKind(apitest.Kind{
