@@ -1,5 +1,4 @@
-// The panel shows the details of one object and keeps them current. It consists of a title, a status line and tabs.
-// It is either next to the table, or fills a page of its own.
+// The panel shows the details of one object, either next to the table or on a page of its own.
 
 import { clockTime } from "../text/age.ts";
 import { withBase } from "../net/base-path.ts";
@@ -13,13 +12,12 @@ import { tabsFor } from "./tabs.ts";
 import { type TabHost, type Tab, type TabDefinition } from "./tab.ts";
 import { compareHref, objectHref } from "../model/view.ts";
 
-const slowLoadDelay = 2000; // ms; a tab whose code loads longer shows a message
+const slowLoadDelay = 2000; // ms until a loading tab shows a message
 
-/** The functions of the page that the panel calls when the user operates it. */
 export interface PanelActions {
-  /** Opens another tab. id is the id of the tab, or "" for the first tab. */
+  /** Opens another tab. An empty id selects the first tab. */
   tab(id: string): void;
-  /** Closes the panel. null if the panel fills a page of its own, and therefore cannot be closed. */
+  /** null if the panel fills a page of its own, and therefore cannot be closed. */
   readonly close: (() => void) | null;
 }
 
@@ -30,18 +28,17 @@ export class Panel {
   private readonly body = h("div", { class: "tab", role: "tabpanel", id: "tab" });
   private readonly statusElement: HTMLElement; // the page's status element, if the panel fills a page of its own
   private readonly lastChangeElement = h("span", { class: "change" });
-  // Shows how many times data was reloaded. It is used only on a page of its own, because the list page shows the
-  // same text elsewhere.
+  // Shows how many times data was reloaded. The list page shows this text elsewhere.
   private readonly reloads = h("span", { class: "asof", hidden: true });
   private readonly banner = h("p", { class: "banner", role: "status", hidden: true });
   private readonly timer: ReturnType<typeof setInterval>;
   private tab: Tab | null = null;
   private selected = "";
-  // The number of tabs opened so far. If it changes while the code of a tab loads, that tab is discarded.
+  // Changes when another tab is opened. A tab whose code finishes loading later is then discarded.
   private openCount = 0;
   private frame = 0;
-  private failure = ""; // message that replaces the tab if it could not be loaded; empty otherwise
-  private slowLoadTimer: ReturnType<typeof setTimeout> | undefined; // shows a message if a tab takes long to load
+  private failure = ""; // message in place of a tab that could not be loaded
+  private slowLoadTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly root: HTMLElement,
@@ -113,10 +110,7 @@ export class Panel {
     this.root.replaceChildren();
   }
 
-  /**
-   * Opens the tab with this id, or the first tab if there is no such tab. If that tab is already open, it reads the
-   * URL again.
-   */
+  /** Opens the tab with this id, or otherwise the first tab. A tab that is already open reads the URL again. */
   show(id: string): void {
     const kind = this.kinds.find((t) => t.id === id) ?? this.kinds[0];
     if (kind === undefined) return;
@@ -156,11 +150,10 @@ export class Panel {
   private showFailure(reason: string): void {
     clearTimeout(this.slowLoadTimer);
     this.failure = reason;
-    this.body.replaceChildren(); // remove the content of the previous tab
+    this.body.replaceChildren();
     this.schedule();
   }
 
-  /** Moves the keyboard focus to the button of the open tab. */
   focus(): void {
     document.getElementById(`tab-${this.selected}`)?.focus({ preventScroll: true });
   }
@@ -175,7 +168,7 @@ export class Panel {
     return this.store.info().problem !== null;
   }
 
-  /** Updates the panel after the connection has been lost or restored. A tab that failed to load is loaded again. */
+  /** Is called after a change of the connection. A tab that failed to load is loaded again. */
   refresh(): void {
     this.store.reconnected();
     if (this.failure !== "") this.show(this.selected);
@@ -213,7 +206,7 @@ export class Panel {
     this.root.toggleAttribute("data-gone", isDeleted);
     this.root.toggleAttribute("data-stale", s.tone !== "live");
     if (this.tab === null || (store.object === null && !this.body.isConnected)) return;
-    // If the panel fills a page of its own, the server-rendered text stays until newer data has arrived.
+    // On a page of its own, the server-rendered text stays until newer data has arrived.
     if (!this.body.isConnected) {
       this.root.querySelector(":scope > pre.yaml, :scope > .note")?.remove();
       this.attachBody();
@@ -222,8 +215,7 @@ export class Panel {
     this.tab.show({ object: store.object, health: store.health, last: store.last, isDeleted, info });
   }
 
-  // Returns the text of the banner. The parameter known is a text about the connection and the data. A failure to
-  // load the tab has priority over it while the connection is open. Otherwise, known has priority.
+  // While the connection is open, a tab that failed to load has priority over other texts.
   private bannerTextFor(known: string | null): string | null {
     return this.host.live.connection === "open" ? this.failure || known : (known ?? (this.failure || null));
   }
@@ -246,7 +238,7 @@ export class Panel {
 
 let styleLoaded: Promise<void> | undefined;
 
-// Loads the style sheet of the tabs once. It is loaded on demand, because pages without an object do not need it.
+// Loads the style sheet on demand, because pages without an object do not need it.
 function loadStyle(): Promise<void> {
   return (styleLoaded ??= new Promise((resolve, reject) => {
     const link = h("link", { rel: "stylesheet", href: withBase("/static/tabs.css") });

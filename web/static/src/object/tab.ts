@@ -1,5 +1,3 @@
-// The interface between the panel, which shows one object, and the tabs of the panel.
-
 import type { SubscriptionInfo } from "../model/status.ts";
 import type { Kind } from "../net/kinds.ts";
 import type { LastChange } from "../model/object-store.ts";
@@ -7,30 +5,21 @@ import type { Live } from "../net/live.ts";
 import type { LogSelection, ObjectName } from "../model/view.ts";
 import type { Health, JsonObject } from "../net/wire.ts";
 
-/** The data and functions that the panel passes to each tab when it creates it. */
 export interface TabHost {
   readonly live: Live;
   readonly now: () => number;
   readonly kind: Kind;
   readonly name: ObjectName;
-  /**
-   * Returns the resource for an apiVersion and a kind. Returns undefined if the cluster does not serve it, or if the
-   * list of resources has not arrived yet.
-   */
+  /** Returns undefined if the cluster does not serve the kind, or if the resource types are not loaded yet. */
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
-  /**
-   * Returns the resource with a ref (group/version/plural). Returns undefined if the cluster does not serve it, or if
-   * the list of resources has not arrived yet.
-   */
+  /** Finds a resource by its ref (group/version/plural). Returns undefined in the same cases as kindOf. */
   readonly kindOfRef: (ref: string) => Kind | undefined;
-  /** Returns the container log that the URL of the page selects. */
   readonly log: () => LogSelection;
-  /** Selects another container log by changing the URL of the page. */
   readonly selectLog: (log: LogSelection) => void;
 }
 
 export interface TabData {
-  /** The newest version of the object. After a delete, it is the last version. null if no version is known. */
+  /** The newest version, or the final one of a deleted object. null if no version is known. */
   readonly object: JsonObject | null;
   readonly health: Health | null;
   readonly last: LastChange | null;
@@ -40,12 +29,9 @@ export interface TabData {
 
 export interface Tab {
   readonly element: HTMLElement;
-  /** Is called after the data has changed, at most once per animation frame. */
+  /** Is called after a change of the data, at most once per animation frame. */
   show(shown: TabData): void;
-  /**
-   * Is called after the URL has changed. The new URL can select other content within this tab, such as the log of
-   * another container.
-   */
+  /** Is called after a change of the URL, which can select other content in this tab, such as another log. */
   urlChanged?(): void;
   /** Is called every second, to update ages. */
   tick?(): void;
@@ -55,13 +41,12 @@ export interface Tab {
 export interface TabDefinition {
   readonly id: string; // value of the URL parameter "tab"
   readonly label: string;
-  /** The keyboard shortcut that opens the tab. */
   readonly key?: string;
   /** Reports whether the panel shows this tab for objects of a resource. */
   readonly appliesTo: (kind: Kind) => boolean;
   /**
-   * Loads the code of the tab and returns its class. The caller creates the tab only if the user has not left it
-   * meanwhile, because the constructor registers listeners.
+   * Loads the code of the tab. The caller creates the tab only while it is selected, because the constructor
+   * registers listeners.
    */
   readonly load: () => Promise<new (host: TabHost) => Tab>;
 }

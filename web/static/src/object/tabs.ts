@@ -1,5 +1,4 @@
-// The list of tabs in the panel, which shows the details of one object. The code of each tab is loaded when the tab
-// is first opened.
+// The tabs of the panel. The code of each tab is loaded when the tab is first opened.
 
 import { isShared, sharedParts } from "../model/guest.ts";
 import type { Kind } from "../net/kinds.ts";

@@ -1,7 +1,6 @@
 import { formatAges } from "../text/age.ts";
 import { setText } from "./dom.ts";
 
-/** Updates the age texts of all elements under root that have a timestamp. */
 export function updateAges(root: Element, now: number): void {
   for (const td of root.querySelectorAll("[data-wire]"))
     setText(td, formatAges(td.getAttribute("data-wire") ?? "", now));

@@ -1,33 +1,24 @@
-// Detects that the server now serves another build of this page, for example after an upgrade. The page then shows a
-// notice and keeps working until the user reloads it. It reloads itself only if it has been hidden for a while, would
-// lose nothing, and the server already serves the other build. It does so only once for each build, because a caching
-// proxy could return the old page again.
+// Detects that the server now serves another build of this page, and shows a notice. A hidden page with nothing to
+// lose reloads itself. It does so only once per build, because a caching proxy could return the old page.
 
 import { withBase } from "../net/base-path.ts";
 import { h, setText } from "./dom.ts";
 
-// The time in ms that the page must be hidden before it reloads itself. A random delay of up to the same length is
-// added, so that not all pages reload at the same time.
+// ms until a hidden page reloads itself. A random delay of up to the same length keeps pages from reloading at once.
 const hiddenDelay = 60_000;
-const requestTimeout = 30_000; // ms; timeout of the request that checks for the other build
+const requestTimeout = 30_000; // ms
 
-/** The functions of the browser and the page that BuildMonitor calls. Tests replace them. */
+/** The functions of the browser and the page. Tests replace them. */
 export interface BuildHost {
   hidden(): boolean;
-  /**
-   * Reports whether the page can be reloaded without loss: it is live, and its URL contains everything that the user
-   * has chosen.
-   */
+  /** Reports whether the page is live, and its URL contains everything that the user has chosen. */
   canReload(): boolean;
-  /** Reports whether the server would answer a request for this page with the given build. */
+  /** Reports whether a request for this page would return this build. */
   isServed(build: string): Promise<boolean>;
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
   random(): number;
-  /**
-   * Records that this browser tab reloads for a build. Returns false if it was already recorded, or if it cannot be
-   * recorded.
-   */
+  /** Records a reload for this browser tab. Returns false if it was already recorded, or if recording fails. */
   recordReload(build: string): boolean;
   reload(): void;
   updateChanged(other: boolean): void;
@@ -38,10 +29,10 @@ export class BuildMonitor {
   private timer: unknown = null;
   private generation = 0;
 
-  /** pageBuild is the build of this page. It is empty if unknown. */
+  /** The page build is empty if it is unknown. */
   constructor(private readonly pageBuild: string, private readonly host: BuildHost) {}
 
-  /** Sets the build that the server reports. It is empty if the server reports none. */
+  /** The server build is empty if the server reports none. */
   setServerBuild(build: string): void {
     const reported = this.pageBuild === "" || build === this.pageBuild ? "" : build;
     if (reported === this.otherBuild) return;
@@ -60,14 +51,12 @@ export class BuildMonitor {
   private async reloadIfPossible(): Promise<void> {
     const { generation } = this;
     const isServed = this.host.canReload() && await this.host.isServed(this.otherBuild);
-    // Stop if the visibility of the page or the server's build has changed meanwhile.
     if (generation !== this.generation) return;
     if (!isServed || !this.host.canReload()) this.visibilityChanged();
     else if (this.host.recordReload(this.otherBuild)) this.host.reload();
   }
 }
 
-/** Implements BuildHost.isServed by a request for the current URL. */
 export async function isBuildServed(build: string): Promise<boolean> {
   try {
     const response = await fetch(location.href, {
@@ -75,7 +64,7 @@ export async function isBuildServed(build: string): Promise<boolean> {
       headers: { accept: "text/html" },
       signal: AbortSignal.timeout(requestTimeout),
     });
-    // Only the script tag of the page can match. Text from the cluster cannot match, because its quotes are escaped.
+    // Text from the cluster cannot match this script tag, because its quotes are escaped.
     return response.ok && (await response.text()).includes(`src="${withBase(`/static/app.js?v=${build}`)}"`);
   } catch {
     return false;
@@ -84,7 +73,7 @@ export async function isBuildServed(build: string): Promise<boolean> {
 
 const storageKey = "glasshouse.builds";
 
-/** Implements BuildHost.recordReload. It stores the build in the session storage of the browser tab. */
+/** Implements BuildHost.recordReload with the session storage of the browser tab. */
 export function recordReloadFor(build: string): boolean {
   try {
     const recorded = (sessionStorage.getItem(storageKey) ?? "").split(" ");
@@ -96,7 +85,7 @@ export function recordReloadFor(build: string): boolean {
   }
 }
 
-/** Shows a notice below the page header if the server has another build. Otherwise, it removes the notice. */
+/** Shows a notice below the page header if other is true. Otherwise, it removes the notice. */
 export function showUpdateNotice(other: boolean, reload: () => void): void {
   document.getElementById("build")?.remove();
   if (!other) return;

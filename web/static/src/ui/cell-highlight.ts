@@ -1,10 +1,9 @@
-// Highlights elements that have changed a moment ago. All highlights fade in the same few steps. A smooth fade would
-// make a busy page draw all the time.
+// All highlights fade in the same few steps, because a smooth fade would make a busy page draw all the time.
 
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 const fadeInterval = 250; // ms between two steps
 const fadeSteps = 4; // the first step still shows the full color
-const stepOfElement = new Map<Element, number>(); // current step of each highlighted element
+const stepOfElement = new Map<Element, number>();
 let timer = 0;
 
 export function highlight(e: Element): void {
@@ -27,7 +26,7 @@ function fade(): void {
       continue;
     }
     stepOfElement.set(e, step + 1);
-    // If the user prefers reduced motion, the highlight keeps its full color until it is removed.
+    // With reduced motion, the highlight keeps its full color until it is removed.
     if (step > 0 && !reduced.matches) e.setAttribute("data-fading", String(step));
   }
   if (stepOfElement.size > 0) return;

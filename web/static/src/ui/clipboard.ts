@@ -1,10 +1,10 @@
-/** Copies a text to the clipboard. Returns false if the browser refuses. */
+/** Returns false if the browser refuses. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // If the clipboard API is not available, the old "copy" command can still work during a user action.
+    // Without the clipboard API, the old "copy" command can still work during a user action.
     const onCopy = (e: ClipboardEvent): void => {
       e.clipboardData?.setData("text/plain", text);
       e.preventDefault();

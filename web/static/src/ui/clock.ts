@@ -1,4 +1,4 @@
-// The server's clock. Ages are computed with it, so that a browser with a wrong clock shows the same ages as kubectl.
+// The server's clock. With it, a browser with a wrong clock shows the same ages as kubectl.
 
 export class Clock {
   private skew = 0;
@@ -7,12 +7,12 @@ export class Clock {
     return Date.now() + this.skew;
   }
 
-  /** Sets the clock from the Date header of a response that has just arrived. */
+  /** Sets the clock from the Date header of a new response. */
   sync(header: string | null): void {
     const at = header === null ? NaN : Date.parse(header);
     if (Number.isNaN(at)) return;
     const skew = at - Date.now();
-    // Ignore differences below 3 s. The header contains only full seconds, and the response took some time to arrive.
+    // Ignore differences below 3 s, because the header has only full seconds and the response took time to arrive.
     this.skew = Math.abs(skew) < 3000 ? 0 : skew;
   }
 }

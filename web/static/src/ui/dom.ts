@@ -4,7 +4,7 @@ import { hasInvisible, splitInvisible, escapeInvisible } from "../text/invisible
 
 export type Attributes = Readonly<Record<string, string | true | null | undefined>>;
 
-/** Creates an HTML element with attributes and children. Attributes that are null or undefined are omitted. */
+/** Creates an HTML element. Attributes that are null or undefined are omitted. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -18,7 +18,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return e;
 }
 
-/** Converts a text to nodes. Invisible characters in it are made visible. */
+/** Converts a text to nodes that make invisible characters visible. */
 export const textNodes = (text: string): (Node | string)[] =>
   hasInvisible(text)
     ? splitInvisible(text).map((p) => (p.codePoints === null ? p.text : invisibleSpan(p.text, p.codePoints)))
@@ -32,12 +32,10 @@ function invisibleSpan(text: string, codePoints: string): HTMLElement {
   return e;
 }
 
-// Returns the value to set for an attribute. Invisible characters in title and aria-label are replaced by their code
-// points, because these attributes cannot contain elements.
+// Replaces invisible characters by their code points, because attributes cannot contain elements.
 const attributeText = (name: string, value: string): string =>
   (name === "title" || name === "aria-label" ? escapeInvisible(value) : value);
 
-/** Does the same as h, but creates an SVG element. */
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -51,9 +49,7 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return e;
 }
 
-/**
- * Returns the element with this id. Throws an error if it is missing, because the server's templates must contain it.
- */
+/** Throws an error if the element is missing, because the server's templates must contain it. */
 export function byId(id: string): HTMLElement {
   const e = document.getElementById(id);
   if (e === null) throw new Error(`the page has no #${id}`);
@@ -71,7 +67,6 @@ export const setText = (e: Element, text: string): void => {
   else e.textContent = text;
 };
 
-/** Sets an attribute, or removes it if the value is null. */
 export function setAttr(e: Element, name: string, value: string | null): void {
   const to = value === null ? null : attributeText(name, value);
   if (e.getAttribute(name) === to) return;
@@ -79,7 +74,7 @@ export function setAttr(e: Element, name: string, value: string | null): void {
   else e.setAttribute(name, to);
 }
 
-/** Makes children the only children of parent, in this order. It moves as few elements as possible. */
+/** Makes these elements the only children, in this order. It moves as few elements as possible. */
 export function arrangeChildren(parent: Element, children: readonly Element[]): void {
   let next = parent.firstElementChild;
   for (const child of children) {

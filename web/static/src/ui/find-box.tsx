@@ -1,17 +1,12 @@
-// A search box for a displayed text. It shows the number of matches, and has buttons for the next and the previous
-// match.
-
 import { createRef, type TargetedKeyboardEvent } from "preact";
 import { formatInteger } from "../text/format.ts";
 
-/** The functions that the search box calls when the user operates it. */
 export interface FindActions {
   setQuery(text: string): void;
   step(by: 1 | -1): void;
   focusText(): void; // moves the keyboard focus from the search box to the text
 }
 
-/** The state of a search box. */
 export class FindState {
   query = "";
   /** Which match is selected, such as "3 of 20". Empty without a query. */
@@ -19,7 +14,7 @@ export class FindState {
   hasMatches = false;
   readonly input = createRef<HTMLInputElement>();
 
-  /** draw is called after each change. */
+  /** The function draw is called after each change. */
   constructor(private readonly actions: FindActions, private readonly draw: () => void) {}
 
   get isFocused(): boolean {
@@ -31,7 +26,7 @@ export class FindState {
     this.input.current?.select();
   }
 
-  /** Shows which match is selected. number is 0 if no match is selected. */
+  /** The parameter number is 0 if no match is selected. */
   showCount(number: number, count: number): void {
     const text =
       count === 0
@@ -64,7 +59,6 @@ export class FindState {
 
 interface FindBoxProps {
   find: FindState;
-  /** The accessible name of the search box. */
   label: string;
   title: string;
   /** Whether screen readers announce each new number of matches. */

@@ -1,23 +1,20 @@
-// A handle that changes the height of a part of the page with the pointer or the arrow keys.
-
 import type { TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
-const minHeight = 120; // minimum height in pixels
+const minHeight = 120; // pixels
 const maxHeight = (): number => Math.max(minHeight, innerHeight - 220);
 const limited = (height: number): number => Math.round(Math.min(maxHeight(), Math.max(minHeight, height)));
 
 interface HeightHandleProps {
-  element: HTMLElement; // the element whose height is changed
+  element: HTMLElement;
   label: string;
   initialHeight: number;
   onResized: (height: number) => void;
 }
 
-/** Sets the height of an element, and shows a handle for its upper edge. */
 export function HeightHandle({ element, label, initialHeight, onResized }: HeightHandleProps) {
   const [height, setHeight] = useState(() => limited(initialHeight));
-  const bottom = useRef<number | null>(null); // position of the lower edge while the handle is dragged
+  const bottom = useRef<number | null>(null); // position of the lower edge during a drag
   useLayoutEffect(() => {
     element.style.height = `${height}px`;
   }, [element, height]);

@@ -1,6 +1,4 @@
-// Adds keyboard support to a menu. The menu is a details element, which opens without JavaScript.
-
-/** Adds arrow keys to a menu. Esc and a click outside the menu close it. */
+/** Adds arrow keys to a menu, which is a details element. Esc and a click outside close it. */
 export function addMenuKeys(menu: HTMLElement): void {
   const details = menu as HTMLDetailsElement;
   const summary = menu.querySelector("summary") as HTMLElement;

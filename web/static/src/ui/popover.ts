@@ -1,12 +1,11 @@
-// A popover that opens below a button. Its content is created when it opens, and removed when it closes. Esc and a
-// click outside close it.
+// A popover that opens below a button. Its content exists only while it is open.
 
 import { h } from "./dom.ts";
 
 export interface Content {
   /** Renders the content. The first element with the attribute autofocus receives the keyboard focus. */
   show(root: HTMLElement): void;
-  /** Removes the content. It was possibly not shown. */
+  /** Removes the content, which was possibly not shown. */
   close(): void;
 }
 

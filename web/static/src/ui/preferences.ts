@@ -1,13 +1,9 @@
-// Stores preferences of the user in the browser: short lists, such as pinned resources, and single settings. They are
-// not part of the URL.
+// Stores the user's preferences in the browser: short lists, such as pinned resources, and single settings.
 
-// Contains the values that the browser refuses to store. They are lost when the page is closed.
+// Values that the browser refuses to store. They are lost when the page is closed.
 const memoryFallback = new Map<string, string>();
 
-/**
- * Reads and writes the browser's storage without throwing errors. If cookies are blocked, even reading the variable
- * localStorage throws an error.
- */
+/** Never throws. If cookies are blocked, even reading the variable localStorage throws an error. */
 export const preferences = {
   get(key: string): string | null {
     try {
@@ -29,10 +25,9 @@ export const preferences = {
     try {
       localStorage.removeItem(key);
     } catch {
-      // The storage is not available, so it contains nothing to remove.
+      // Without storage, there is nothing to remove.
     }
   },
-  /** Stores a flag that is true, and removes a flag that is false. */
   setFlag(key: string, on: boolean): void {
     if (on) preferences.set(key, "");
     else preferences.remove(key);
@@ -41,7 +36,7 @@ export const preferences = {
 
 const prefix = "glasshouse.";
 
-/** Returns the list with this name. It is empty if there is no such list, or if the storage is not available. */
+/** Returns an empty list if there is none, or if the storage is not available. */
 export function storedList(name: string): readonly string[] {
   try {
     const value: unknown = JSON.parse(preferences.get(prefix + name) ?? "[]");
@@ -56,21 +51,21 @@ export function storeList(name: string, list: readonly string[]): void {
   else preferences.set(prefix + name, JSON.stringify(list));
 }
 
-/** Calls changed after another browser tab has changed the list with this name, or has cleared the storage. */
+/** The callback runs after another browser tab has changed the list or cleared the storage. */
 export function onListChangedElsewhere(name: string, changed: () => void): void {
   addEventListener("storage", (e) => {
     if (e.key === null || e.key === prefix + name) changed();
   });
 }
 
-/** Returns the list with value at the front. The result contains at most most values. */
+/** The parameter most limits the length of the result. */
 export const moveToFront = (list: readonly string[], value: string, most: number): string[] =>
   [value, ...list.filter((v) => v !== value)].slice(0, most);
 
-/** Returns the list without value if it contains value. Otherwise, it returns the list with value at the end. */
+/** Removes the value if the list contains it. Otherwise, it appends the value. */
 export const toggleValue = (list: readonly string[], value: string): string[] =>
   list.includes(value) ? list.filter((v) => v !== value) : [...list, value];
 
-/** Moves a value to the front of a list of recently used values. The list has at most 8 values. */
+/** Keeps at most 8 values. */
 export const rememberRecent = (name: string, value: string): void =>
   storeList(name, moveToFront(storedList(name), value, 8));

@@ -1,7 +1,7 @@
 import { setText } from "./dom.ts";
 import { expiryText } from "../model/guest.ts";
 
-/** On a guest's page, shows in the header when the share link expires, in the viewer's local time. */
+/** On a guest's page, shows in the header when the share link expires, in local time. */
 export function showExpiry(now: () => number): void {
   const time = document.getElementById("until");
   const at = time?.getAttribute("datetime") ?? "";

@@ -1,5 +1,4 @@
-// Stores whether single-key shortcuts are enabled. Users of speech input should be able to disable them, because
-// spoken words arrive as letters.
+// Users of speech input can disable single-key shortcuts, because spoken words arrive as letters.
 
 import { preferences } from "./preferences.ts";
 

@@ -1,11 +1,9 @@
-// Draws the status of a list. The texts are in model/status.ts.
-
 import { h, setText } from "./dom.ts";
 import { formatInteger } from "../text/format.ts";
 import { countText, type Note, type Status } from "../model/status.ts";
 import { formatView, defaultView, type View } from "../model/view.ts";
 
-/** Shows a text in an element. If the text is null, the element is hidden. */
+/** Hides the element if the text is null. */
 export function showText(e: HTMLElement, text: string | null): void {
   e.hidden = text === null;
   setText(e, text ?? "");
@@ -17,7 +15,7 @@ export function drawStatus(e: HTMLElement, s: Status): void {
   let number = e.querySelector(".number");
   if (label === null || number === null) {
     label = h("span", { class: "words" });
-    // Hide the number from screen readers, because they would announce each change of it.
+    // Screen readers would announce each change of the number.
     number = h("span", { class: "number", "aria-hidden": "true" });
     e.replaceChildren(label, number);
   }
@@ -50,9 +48,7 @@ export function drawNote(element: HTMLElement, n: Note | null, ref: string, reso
   element.replaceChildren(...parts);
 }
 
-/**
- * Draws the numbers of rows with errors and with warnings. Each number is a link that filters the list by these rows.
- */
+/** Draws links that filter the list by rows with errors or with warnings. */
 export function drawSeverityCounts(element: HTMLElement, view: View, count: (tone: "bad" | "warn") => number): void {
   const words = (["bad", "warn"] as const).map((tone) => {
     const n = count(tone);

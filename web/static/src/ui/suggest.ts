@@ -1,15 +1,10 @@
-// Suggests names of objects while the user types in a text box.
-
 import { withBase } from "../net/base-path.ts";
 import { h } from "./dom.ts";
 
 const maxSuggestions = 20;
 const debounceDelay = 150; // ms after the last key press
 
-/**
- * Fills the datalist of a text box with names of objects. If the typed text starts with a resource ref, objects of
- * that resource are suggested, otherwise objects of the resource ref().
- */
+/** Suggests object names in a datalist. A resource ref at the start of the text takes priority over ref(). */
 export function suggestNames(input: HTMLInputElement, list: HTMLElement, ref: () => string): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let requestNumber = 0;
@@ -47,7 +42,6 @@ export function suggestNames(input: HTMLInputElement, list: HTMLElement, ref: ()
   if (document.activeElement === input) scheduleRequest(); // the text box got the focus before this script ran
 }
 
-// Returns the namespaces and names of the rows in a snapshot. Returns an empty list if the body is not a snapshot.
 function namesOf(body: unknown): [string, string][] {
   const rows: unknown = typeof body === "object" && body !== null ? (body as { rows?: unknown }).rows : null;
   if (!Array.isArray(rows)) return [];

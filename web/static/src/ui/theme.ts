@@ -1,4 +1,4 @@
-// The user's theme and row density. They are stored in a cookie, so that the server can render the page with them.
+// The theme and the row density are in a cookie, so that the server can render the page with them.
 
 import { withBase } from "../net/base-path.ts";
 
@@ -10,10 +10,9 @@ const documentRoot = document.documentElement;
 export const theme = (): string => documentRoot.dataset["theme"] ?? "";
 export const density = (): string => documentRoot.dataset["density"] ?? "";
 
-/** Sets the theme to "light" or "dark". An empty text selects the theme of the operating system. */
+/** Empty text selects the theme of the operating system. */
 export const setTheme = (to: string): void => savePreference("theme", themes.includes(to) ? to : "");
 
-/** Sets the row density to "compact" or "roomy". An empty text selects the normal density. */
 export const setDensity = (to: string): void => savePreference("density", densities.includes(to) ? to : "");
 
 export function toggleTheme(): void {

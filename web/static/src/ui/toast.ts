@@ -1,5 +1,4 @@
-// Toasts are short messages about actions that have no other visible result. A toast is shown at the bottom of the
-// page for 4 s, and screen readers announce it.
+// Toasts are short messages about actions that have no other visible result.
 
 import { h, setText } from "./dom.ts";
 
@@ -13,15 +12,12 @@ export function showToast(text: string): void {
   }, 4000);
 }
 
-/**
- * Shows a toast that data is being reloaded, because the server could not replay the changes that the page missed.
- */
 export const showReloadToast = (): void => showToast("Missed changes could not be replayed. Reloading…");
 
 const typingPause = 1000; // ms after the last key press
 let typingTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Shows a toast after the user has stopped typing. No toast is shown if text() then returns an empty text. */
+/** Shows a toast after the user has stopped typing, unless text() is then empty. */
 export function showToastAfterTyping(text: () => string): void {
   clearTimeout(typingTimer);
   typingTimer = setTimeout(() => {

@@ -1,5 +1,4 @@
-// A tooltip for the element under the pointer or with the keyboard focus. Its text is the element's attribute
-// data-hint. It stays open while the pointer is on it, and Esc closes it.
+// A tooltip with the text of an element's attribute data-hint. It stays open while the pointer is on it.
 
 import { h, setText } from "./dom.ts";
 

@@ -1,5 +1,4 @@
-// Helpers for the views that are written with Preact: rendering, ages, highlights and invisible characters. Only views
-// that load on demand can import this file, because it loads Preact.
+// Helpers for Preact views. Only views that load on demand can import this file, because it loads Preact.
 
 import { Component, createContext, options, render } from "preact";
 import type { ComponentChild, ComponentChildren, ComponentClass, FunctionComponent, RefObject, VNode } from "preact";
@@ -9,20 +8,18 @@ import { escapeInvisible, hasInvisible, splitInvisible } from "../text/invisible
 import { highlight } from "./cell-highlight.ts";
 import type { Content } from "./popover.ts";
 
-/** The state that all components of one view share. */
 export class ViewState {
-  /** Whether changed values are highlighted. It is false while an object is drawn for the first time. */
+  /** Whether changed values are highlighted. It is false during the first drawing of an object. */
   highlightsChanges = false;
   private readonly ages = new Set<() => void>();
 
   constructor(readonly now: () => number) {}
 
-  /** Updates all ages in the view. */
   tick(): void {
     for (const update of this.ages) update();
   }
 
-  /** Calls a function at every tick. Returns a function that ends this. */
+  /** Returns a function that ends the calls. */
   onTick(update: () => void): () => void {
     this.ages.add(update);
     return () => void this.ages.delete(update);
@@ -32,15 +29,13 @@ export class ViewState {
 const defaultState = new ViewState(() => Date.now());
 const Shared = createContext(defaultState);
 
-/** Renders a view into an element, or updates it there. A view without ages and highlights needs no state. */
+/** Renders or updates a view. A view without ages and highlights needs no state. */
 export function mount(element: Element, view: ComponentChildren, state = defaultState): void {
   render(<Shared.Provider value={state}>{view}</Shared.Provider>, element);
 }
 
-/** Removes a view from an element. Its components release what they use. */
 export const unmount = (element: Element): void => render(null, element);
 
-/** Returns the content of a popover that shows a view. */
 export function popoverContent(view: ComponentChildren): Content {
   let shownIn: Element | null = null;
   return {
@@ -54,7 +49,7 @@ export function popoverContent(view: ComponentChildren): Content {
   };
 }
 
-/** Renders a text that depends on the time. It is updated at every tick of the view. */
+/** Renders a text that is updated at every tick of the view. */
 export function TimedText({ format }: { format: (now: number) => string }) {
   const state = useContext(Shared);
   const redraw = useRedraw();
@@ -76,16 +71,14 @@ export const Age = ({ wire, format = formatAgesInSentence }: {
   format?: (wire: string, now: number) => string;
 }) => <TimedText format={(now) => format(wire, now)} />;
 
-/** Returns the clock of the view. */
 export const useNow = (): () => number => useContext(Shared).now;
 
-/** Returns a function that draws the component again. */
 export function useRedraw(): () => void {
   const [, setCount] = useState(0);
   return useCallback(() => setCount((n) => n + 1), []);
 }
 
-/** Returns a ref. Its element is highlighted when the text changes, unless the text is null. */
+/** Returns a ref whose element is highlighted when the text changes, unless the text is null. */
 export function useHighlight<E extends Element>(text: string | null): RefObject<E | null> {
   const state = useContext(Shared);
   const element = useRef<E>(null);
@@ -95,7 +88,7 @@ export function useHighlight<E extends Element>(text: string | null): RefObject<
   return element;
 }
 
-/** Returns a component that is rendered again only if one of its props is another value. */
+/** Returns a component that is rendered again only after one of its props changes. */
 export function memo<P extends object>(View: FunctionComponent<P>): ComponentClass<P> {
   return class extends Component<P> {
     override shouldComponentUpdate(next: Readonly<P>): boolean {
@@ -110,8 +103,7 @@ export function memo<P extends object>(View: FunctionComponent<P>): ComponentCla
   };
 }
 
-// Shows the code points of the invisible characters in a text. A String object is rendered as text, but the hook below
-// ignores it.
+// A String object is rendered as text, but the hook below ignores it.
 const TextWithInvisible = memo(({ text }: { text: string }) => (
   <>
     {splitInvisible(text).map((part) =>
@@ -122,8 +114,8 @@ const TextWithInvisible = memo(({ text }: { text: string }) => (
   </>
 ));
 
-// Preact calls this hook for each new element and text. Tooltips and labels cannot contain elements, so they show the
-// code points as text.
+// Preact calls this hook for each new element and text. Attributes cannot contain elements, so they get code points
+// as text.
 options.vnode = (vnode: VNode<{ title?: unknown; "aria-label"?: unknown }>) => {
   const { type, props }: { type: unknown; props: unknown } = vnode;
   if (typeof props === "string") {

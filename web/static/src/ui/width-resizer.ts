@@ -1,16 +1,10 @@
-// The separator between the table and the panel. The user changes the width of the panel with the pointer or the
-// arrow keys. The browser stores the width.
-
 import { preferences } from "./preferences.ts";
 
 const minPanelWidth = 320;
-const minTableWidth = 360; // minimum width of the table in pixels
+const minTableWidth = 360; // pixels
 const keyStep = 24;
 
-/**
- * Makes a separator change the width of the part at its right. The width is stored in the CSS property --panel-width
- * of the root element.
- */
+/** Makes a separator change the width of the part at its right. The width is in the CSS property --panel-width. */
 export function makeWidthResizable(separator: HTMLElement, part: HTMLElement): void {
   const set = (width: number): void => {
     const clamped = Math.round(Math.max(minPanelWidth, Math.min(innerWidth - minTableWidth, width)));

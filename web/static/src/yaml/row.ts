@@ -1,7 +1,5 @@
-// A Row is one line of a YAML text, with its HTML element.
-// All lines have elements, so that the browser's own search finds them and the user can select them. Lines are
-// grouped into blocks, and the browser skips the layout of blocks that are not visible. A very long line is laid out
-// only up to a limit. The rest of it is laid out when the user requests it, or when it contains a match.
+// All lines have elements, so that users can select them and the browser's own search finds them. The browser skips
+// the layout of invisible blocks, and of the rest of very long lines.
 
 import { h } from "../ui/dom.ts";
 import { formatInteger } from "../text/format.ts";
@@ -13,7 +11,7 @@ export interface Row {
   block: Block | null; // null until the row is added to a block
   index: number; // index in the current text; -1 if the text does not contain the row
   folded: boolean;
-  hidden: boolean; // whether the row is hidden, because a parent row is folded
+  hidden: boolean; // true while a parent row is folded
   found: readonly number[] | null; // start and end of each match of the search; null before the search
 }
 
@@ -27,7 +25,6 @@ export const blockSize = 64; // lines in one block
 const initialLength = 1000; // characters of a longer line that are laid out at first
 const pieceLength = 2000;
 
-/** Creates the row for a line, without adding it to a block. */
 export function newRow(line: Line): Row {
   const { text } = line;
   const element = textElement(
@@ -39,8 +36,8 @@ export function newRow(line: Line): Row {
   return { line, element, block: null, index: -1, folded: false, hidden: false, found: null };
 }
 
-// Creates an element with a single text node, because textNodes reads only the first child of an element. Invisible
-// characters need no treatment here, because the YAML writer has already escaped them.
+// The element has a single text node, because textNodes reads only the first child. The YAML writer has already
+// escaped invisible characters.
 function textElement(name: string, text: string): HTMLElement {
   const element = h("div", { class: name });
   element.textContent = text;
@@ -100,7 +97,7 @@ function restElement(text: string, from: number): HTMLElement {
   return element;
 }
 
-/** Returns the position at which to cut a text. It is at, or at + 1 if the cut would split a surrogate pair. */
+/** Moves a cut by one character if it would split a surrogate pair. */
 export function safeCut(text: string, at: number): number {
   const code = text.charCodeAt(at - 1);
   return code >= 0xd800 && code < 0xdc00 ? at + 1 : Math.min(at, text.length);

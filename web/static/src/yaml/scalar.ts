@@ -1,10 +1,9 @@
-// Formats keys and scalars as YAML. js-yaml decides whether and how to quote a string. It quotes every string that a
-// YAML 1.1 or YAML 1.2 parser would not parse as a string.
+// Formats keys and scalars as YAML. js-yaml quotes every string that a YAML 1.1 or YAML 1.2 parser would not parse as
+// a string.
 
 import { hasInvisible } from "../text/invisible-chars.ts";
 import { defineScalarTag, dump, DUMP_SCHEMA, NOT_RESOLVED, type Schema } from "js-yaml";
 
-/** The type of a value, which selects its color. */
 export type ScalarType = "string" | "number" | "word";
 
 export interface Scalar {
@@ -13,9 +12,8 @@ export interface Scalar {
   readonly type: ScalarType;
 }
 
-// Returns the js-yaml schema with two extensions. First, it accepts bigint values, which decode.ts uses for integers
-// beyond 2^53. Second, it quotes strings that kubectl, in contrast to js-yaml, parses as a number or as the end of a
-// document.
+// Extends the js-yaml schema in two ways. It accepts bigint values, because decode.ts uses them for integers beyond
+// 2^53. It quotes strings that only kubectl parses as a number or as the end of a document.
 function schema(): Schema {
   const ambiguous = defineScalarTag("misread", {
     implicit: true,
@@ -37,8 +35,7 @@ function schema(): Schema {
 
 const options = { schema: schema(), lineWidth: -1, noRefs: true, seqNoIndent: true, quoteStyle: "double" } as const;
 
-// Matches strings that need no quotes, unless they are reserved words or end with a colon. isPlain checks all of
-// this. Most strings in objects need no quotes. Calling js-yaml for each of them would take most of the time.
+// Matches most strings that need no quotes. Calling js-yaml for each of them would take most of the time.
 const plainPattern = /^[A-Za-z][\w./+=@,;():-]*$/;
 const reservedWords = new Set(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]);
 const isPlain = (text: string): boolean =>
@@ -55,9 +52,8 @@ export function scalar(value: unknown): Scalar {
   return { first, rest, type };
 }
 
-// Matches characters that change the writing direction. A string with such characters is quoted and the characters
-// are escaped, because they could overwrite the text next to it. In strings of one line, other invisible characters
-// are escaped too.
+// Matches characters that change the writing direction. They are escaped, because they could overwrite the text next
+// to them.
 const directional = /[\u202a-\u202e\u2066-\u2069]/;
 const needsEscapes = (text: string): boolean => directional.test(text) || (!text.includes("\n") && hasInvisible(text));
 const quote = (text: string): string => JSON.stringify(text).replace(/[^\n\x20-\x7e\xa0-\xac\xae-\u0600]/gu, (c) => {
@@ -66,8 +62,8 @@ const quote = (text: string): string => JSON.stringify(text).replace(/[^\n\x20-\
   return n > 0xffff ? `\\U${n.toString(16).padStart(8, "0")}` : `\\u${n.toString(16).padStart(4, "0")}`;
 });
 
-// Matches strings of several lines without special characters and without leading spaces. They are written as a block
-// scalar. For a string of 1 MB, this test is faster than js-yaml.
+// Matches strings that become a block scalar: several lines, no special characters and no leading spaces. For a
+// string of 1 MB, this test is faster than js-yaml.
 const blockPattern = /^(?=\S)(?=[^]*\n)[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
 
 function blockScalar(text: string): Scalar {
@@ -82,7 +78,7 @@ function blockScalar(text: string): Scalar {
 const plainText = (value: unknown): string =>
   typeof value !== "object" || value === null ? String(value) : Array.isArray(value) ? "[]" : "{}";
 
-/** Formats a map key without the colon. Returns null if the key needs the explicit form "? key" of YAML. */
+/** Formats a map key without the colon. Returns null if the key needs the explicit form "? key". */
 export function keyText(key: string): string | null {
   if (key.length < 128 && isPlain(key)) return key;
   if (hasInvisible(key) && key.length < 128) return quote(key);
@@ -90,10 +86,7 @@ export function keyText(key: string): string | null {
   return text.endsWith(": 0\n") && !text.startsWith("? ") ? text.slice(0, -4) : null;
 }
 
-/**
- * Formats a map key in the explicit form of YAML ("? key"). The caller appends ": " and the value after the last
- * line.
- */
+/** Formats a map key in the explicit form "? key". The caller appends ": " and the value after these lines. */
 export const keyLines = (key: string): string[] =>
   needsEscapes(key)
     ? [`? ${quote(key)}`]
@@ -101,9 +94,8 @@ export const keyLines = (key: string): string[] =>
         .slice(0, -1)
         .map((l, i) => (i === 0 ? l : l.slice(2)));
 
-// Formats a value with js-yaml as the first element of a list. The first line is the text after the dash. A string
-// that contains double quotes, such as JSON, is in single quotes, which are easier to read. The list has a second
-// element (0), because js-yaml adds an end marker to a document that ends with empty lines.
+// Formats a value with js-yaml as a list element. Single quotes make a string with double quotes, such as JSON,
+// easier to read. The second element (0) prevents the end marker that js-yaml adds after empty lines.
 const dumpValue = (value: unknown): string[] =>
   dump([value, 0], {
     ...options,
@@ -117,10 +109,7 @@ const isLetter = (c: number): boolean =>
   c < 128 ? (c | 32) >= 97 && (c | 32) <= 122 : /\p{L}/u.test(String.fromCharCode(c));
 const isDigit = (c: number): boolean => c >= 48 && c <= 57;
 
-/**
- * Compares map keys in the order in which kubectl prints them. Letters are sorted after other characters, and numbers
- * by value.
- */
+/** Sorts map keys as kubectl does: letters after other characters, and numbers by value. */
 export function compareKeys(a: string, b: string): number {
   let at = 0;
   while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;

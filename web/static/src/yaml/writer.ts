@@ -1,6 +1,5 @@
-// Formats an object as lines of YAML in the same way as kubectl: keys are sorted, and lists are not indented. The
-// lines of each map and list are cached. Maps and lists that a patch does not change keep their identity, so an
-// update formats only the changed parts.
+// Formats an object as YAML in the same way as kubectl. The lines of each map and list are cached, so that an update
+// formats only the changed parts.
 
 import { compareKeys, keyLines, keyText, scalar, type ScalarType } from "./scalar.ts";
 import type { JsonObject } from "../net/wire.ts";
@@ -10,9 +9,9 @@ export interface Line {
   /** The start and the end of the key in the line. Both are 0 in a line without a key. */
   readonly from: number;
   readonly to: number;
-  /** The type of the value in the line. null if the line contains no value. */
+  /** null if the line contains no value. */
   readonly type: ScalarType | null;
-  /** The number of following lines that are nested in this line. They are hidden when this line is folded. */
+  /** The number of following lines that are nested in this line. Folding this line hides them. */
   readonly nestedCount: number;
   /** Whether the line contains characters that are wider than one column of a monospaced font. */
   readonly isWide: boolean;
@@ -43,8 +42,8 @@ export class YamlWriter {
   private readonly keys = new Map<string, string | null>();
 
   /**
-   * Returns all lines of an object. It awaits pauseIfDue between parts of the work. If pauseIfDue returns false, it
-   * stops and returns null.
+   * Returns all lines of an object. Between parts of the work, it awaits pauseIfDue. If that returns false, it
+   * returns null.
    */
   async write(object: JsonObject, pauseIfDue: () => Promise<boolean> | true): Promise<readonly Line[] | null> {
     for (const [part, indent] of this.uncachedParts(object, 0, [])) {
@@ -56,13 +55,12 @@ export class YamlWriter {
     return isTree(object) ? this.lines(object, 0) : [line("{}", 0, 0, "word")];
   }
 
-  /** Returns all lines of a value. It does not pause during the work. */
   writeNow(value: unknown): readonly Line[] {
     return isTree(value) ? this.lines(value, 0) : createLines(value, 2);
   }
 
-  // Collects the maps, lists and long texts in a value whose lines are not cached yet. Appends them to the parameter
-  // out with their indentation, and returns out. A nested part precedes the part that contains it.
+  // Appends the parts without cached lines to the parameter out, with their indentation. A nested part precedes the
+  // part that contains it.
   private uncachedParts(value: unknown, indent: number, out: [Part, number][]): [Part, number][] {
     if (typeof value === "string" && value.length >= minCachedLength) out.push([value, indent]);
     if (!isTree(value)) return out;
@@ -120,8 +118,7 @@ export class YamlWriter {
     append(out, rest);
   }
 
-  // Returns the lines of a scalar. The first line contains only the text after a key or a dash. All other lines are
-  // complete.
+  // The first line contains only the text after a key or a dash.
   private scalar(value: unknown, indent: number): readonly Line[] {
     if (typeof value === "string" && value.length >= minCachedLength) return this.text(value, indent);
     return createLines(value, indent);
@@ -151,7 +148,6 @@ export class YamlWriter {
   }
 }
 
-/** Returns the lines of a value, without pauses. */
 export const yamlLines = (value: unknown): string[] => new YamlWriter().writeNow(value).map((l) => l.text);
 
 function isTree(v: unknown): v is readonly unknown[] | JsonObject {
@@ -168,7 +164,7 @@ function createLines(value: unknown, indent: number): readonly Line[] {
 
 const withIndent = (pad: string, text: string): string => (text === "" ? "" : pad + text);
 
-// Appends lines to out. A single push(...lines) with 100,000 lines would exceed the maximum number of arguments.
+// A single push(...lines) with 100,000 lines would exceed the maximum number of arguments.
 function append(out: Line[], lines: readonly Line[]): void {
   for (const l of lines) out.push(l);
 }

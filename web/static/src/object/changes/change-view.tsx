@@ -1,5 +1,3 @@
-// Shows one change of an object: its time, its authors, and each changed field with its previous and new value.
-
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { clockTime } from "../../text/age.ts";
 import { diffView, type DiffLayout } from "../../diff/diff-view.ts";
@@ -14,8 +12,8 @@ import { Author, ChangeTime } from "../../ui/author.tsx";
 import { memo, useNow } from "../../ui/view.tsx";
 import type { Change, JsonObject } from "../../net/wire.ts";
 
-const maxLines = 24; // maximum number of lines of a value that are shown at first
-const maxBriefLength = 64; // maximum number of characters in both values together, for a one-line change
+const maxLines = 24; // a longer value is shortened at first
+const maxBriefLength = 64; // characters of both values together, for a one-line change
 
 /** Shows a change, or consecutive minor changes in a collapsed section. */
 export const ChangeGroup = memo(({ group, layout }: { group: StepGroup; layout: DiffLayout }) => {
@@ -84,7 +82,6 @@ function ChangeEntry({ step, fields, layout }: ChangeEntryProps) {
   );
 }
 
-// Describes changes that the page has missed, for example because the server was not running.
 function missedText({ before, after }: HistoryStep): string {
   const prefix = "Earlier changes were missed";
   if (before === null || after === null) return prefix;
@@ -124,7 +121,6 @@ function FieldView({ field: f, layout, showAuthors }: { field: Field; layout: Di
   );
 }
 
-// The lines of a diff are drawn without Preact.
 function Diff({ field, layout }: { field: Field; layout: DiffLayout }) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {

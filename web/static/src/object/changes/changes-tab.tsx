@@ -1,5 +1,3 @@
-// The tab with the changes of an object, newest first. The server's history limits how far they go back.
-
 import { clockTime } from "../../text/age.ts";
 import { ChangeGroup } from "./change-view.tsx";
 import type { DiffLayout } from "../../diff/diff-view.ts";
@@ -23,8 +21,7 @@ export class ChangesTab implements Tab, Handler {
   private readonly history = new History();
   private readonly timeline = new Timeline();
   private readonly subscription: Subscription;
-  // The drawn groups of changes. The key is the number of the oldest change in the group, which stays the same while
-  // newer changes are added. A group with the same number of changes is not drawn again.
+  // The key is the number of the oldest change in a group, because newer changes do not affect it.
   private drawn = new Map<number, StepGroup>();
   private layout: DiffLayout = storedLayout("inline");
   private limit = pageSize;
@@ -69,7 +66,7 @@ export class ChangesTab implements Tab, Handler {
     this.schedule();
   }
 
-  // Called before the server sends a new snapshot. The changes stay on the screen, because they are still correct.
+  // Is called before a new snapshot. The drawn changes stay, because they are still correct.
   restart(): void {
     this.progress = "";
   }
@@ -80,7 +77,7 @@ export class ChangesTab implements Tab, Handler {
     this.complete = false;
   }
 
-  // Does nothing. The tab has its own subscription, and does not need the panel's object.
+  // The tab has its own subscription, and does not need the panel's object.
   show(): void {}
 
   tick(): void {

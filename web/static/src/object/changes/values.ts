@@ -1,15 +1,10 @@
-// Formats values of fields as lines of text.
-
 import type { Value } from "../../model/fields.ts";
 import type { JsonObject } from "../../net/wire.ts";
 import { yamlLines } from "../../yaml/writer.ts";
 
 const maxLineLength = 2000; // characters; longer lines are truncated on the screen
 
-/**
- * Returns a value as lines of text. A string with line breaks is split, and any other value is formatted as YAML. If
- * there is no known value, the result is empty.
- */
+/** Splits a string with line breaks, and formats any other value as YAML. An unknown value has no lines. */
 export function valueLines(v: Value): string[] {
   if (v.type !== "value") return [];
   const lines =

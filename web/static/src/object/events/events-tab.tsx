@@ -1,5 +1,4 @@
-// The tab with the Kubernetes events of an object, newest first. The server watches the events only while the tab is
-// open.
+// The tab with the Kubernetes events of an object. The server watches them only while the tab is open.
 
 import { h } from "../../ui/dom.ts";
 import { Age, memo, mount, unmount, useHighlight, ViewState } from "../../ui/view.tsx";
@@ -11,7 +10,7 @@ import { bannerText, noteFor, status, type Note } from "../../model/status.ts";
 import { preferences } from "../../ui/preferences.ts";
 import type { TabHost, TabData, Tab } from "../tab.ts";
 
-const maxEvents = 200; // maximum number of events that are drawn
+const maxEvents = 200;
 const warningsFirstKey = "glasshouse-warnings-first";
 
 export class EventsTab implements Tab, FeedListener {
@@ -68,7 +67,7 @@ export class EventsTab implements Tab, FeedListener {
     this.feed?.close();
     this.state.highlightsChanges = false;
     const { live, name } = this.host;
-    // Sort by ascending age, which puts the newest event first.
+    // Ascending age puts the newest event first.
     this.feed = new Feed(
       live,
       { resource: "core/v1/events", ns: name.ns === "" ? [] : [name.ns], fields: this.fieldSelector },

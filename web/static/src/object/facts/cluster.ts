@@ -68,7 +68,7 @@ export function autoscaler(o: unknown): (Section | null)[] {
           `${kind} ${name}`.trim(),
         ),
       ),
-      // desiredReplicas is 0 until the autoscaler first computes it, so 0 means unknown.
+      // desiredReplicas is 0 until the autoscaler computes it, so 0 means unknown.
       shareFact(
         "Replicas",
         number(valueAt(status, "currentReplicas")),
@@ -87,8 +87,7 @@ export function autoscaler(o: unknown): (Section | null)[] {
   ];
 }
 
-// Returns the fact for a metric of an autoscaler, with its value in the list of current metrics. The Kubernetes API
-// stores the values in a field that is named after the type of the metric, such as "resource".
+// The Kubernetes API stores the values of a metric in a field named after its type, such as "resource".
 function metric(m: unknown, current: readonly unknown[]): Fact | null {
   const type = text(valueAt(m, "type"));
   const member = type.charAt(0).toLowerCase() + type.slice(1);

@@ -1,4 +1,4 @@
-// Reads the conditions of an object, and decides whether each one is good or bad.
+// Reads the conditions of an object, and judges whether each one is good or bad.
 
 import type { FactTone } from "./fact.ts";
 import { valueAt, scalar, text, time, trees } from "./read.ts";
@@ -6,13 +6,13 @@ import { valueAt, scalar, text, time, trees } from "./read.ts";
 export interface Condition {
   readonly key: string;
   readonly type: string;
-  readonly status: string; // "True", "False" or "Unknown"
+  readonly status: string;
   readonly tone: FactTone;
-  /** The judgment about the condition in words, such as "Problem". */
+  /** The judgment in words, such as "Problem". */
   readonly meaning: string;
   readonly reason: string;
   readonly message: string;
-  /** The time at which the status last changed. Empty if unknown. */
+  /** The time at which the status changed. Empty if unknown. */
   readonly since: string;
 }
 
@@ -31,7 +31,7 @@ const badWhenTrue = new RegExp(
     "|unhealthy$|invalid$|^evicted$",
   "i",
 );
-// If the status of a condition usually means a problem, it is harmless with one of these reasons.
+// A condition with one of these reasons is harmless, even if its status usually means a problem.
 const harmlessReasons = new Set(["PodCompleted", "ScaledToZero", "Completed"]);
 
 export function conditionsOf(object: unknown): Condition[] {
@@ -62,7 +62,7 @@ export function conditionsOf(object: unknown): Condition[] {
 function evaluate(type: string, status: string, reason: string): { tone: FactTone; meaning: string } {
   if (status !== "True" && status !== "False") return { tone: "warn", meaning: "Unknown" };
   const goodStatus = badWhenTrue.test(type) ? "False" : goodWhenTrue.test(type) ? "True" : "";
-  // If the type matches neither expression, only the controller of the object knows which status is good.
+  // The type matches neither expression, so only the controller of the object knows which status is good.
   if (goodStatus === "") return { tone: "quiet", meaning: "Neither good nor bad" };
   if (status === goodStatus) return { tone: "good", meaning: "Expected" };
   return harmlessReasons.has(reason)

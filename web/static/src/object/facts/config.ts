@@ -1,11 +1,9 @@
-// Facts of ConfigMaps and Secrets: their data, by key.
-
 import { formatInteger } from "../../text/format.ts";
 import { fact, absentPiece, piece, section, type Fact, type Section } from "./fact.ts";
 import { bytes, sizeOf } from "./quantity.ts";
 import { valueAt, members, text } from "./read.ts";
 
-const maxInlineLength = 80; // characters; longer values are shown only as a size
+const maxInlineLength = 80; // characters; for a longer value, only the size is shown
 
 export function configMap(o: unknown): (Section | null)[] {
   const textEntries = members(valueAt(o, "data")).map(([key, v]): Fact | null =>

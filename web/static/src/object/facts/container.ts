@@ -1,5 +1,3 @@
-// Facts of the containers of a pod: state, image and resources.
-
 import { fact, item, absentPiece, piece, since, type Fact, type Item, type Piece, type FactTone } from "./fact.ts";
 import { amountPiece } from "./quantity.ts";
 import { valueAt, isTree, list, members, number, scalar, text, time, trees } from "./read.ts";
@@ -12,7 +10,7 @@ export function containers(pod: unknown): Item[] {
   ];
 }
 
-/** Returns a fact with the images of a pod template. The tooltip of each image is the container's name. */
+/** Returns the images of a pod template. The tooltip of each image is the container's name. */
 export const images = (spec: unknown): Fact | null =>
   fact(
     "Images",
@@ -46,9 +44,7 @@ function containersIn(pod: unknown, specField: string, statusField: string, role
   });
 }
 
-// Returns the state, the readiness and the restarts of a container. The status is undefined if the pod has not
-// started. For a container that runs to completion, such as an init container, readiness and zero restarts are
-// omitted.
+// A container that runs to completion shows neither readiness nor zero restarts.
 function headPieces(status: unknown, runsToCompletion: boolean): (Piece | null)[] {
   if (status === undefined) return [absentPiece("not started")];
   const ready = valueAt(status, "ready");

@@ -1,4 +1,4 @@
-// Converts the rows of the resource "events" to the events of one object.
+// Converts table rows of the resource "events" to Kubernetes events.
 
 import type { Entry } from "../../model/row-source.ts";
 import type { Cell, Column } from "../../net/wire.ts";
@@ -12,18 +12,17 @@ export interface EventRow {
   // The part of the object that the event regards, such as a container. Empty for the entire object.
   readonly part: string;
   readonly source: string;
-  /** The number of times that the event occurred. null if unknown. */
   readonly count: number | null;
-  readonly last: string; // time of the last occurrence, or another text that the server sent
+  readonly last: string; // RFC 3339 time of the newest occurrence, or another text that the server sent
   readonly first: string;
 }
 
 export function eventSelector(kind: string, name: string, uid: string): string {
-  // For events about nodes, kubelets set the field uid to the node's name, so these events are selected by name.
+  // For events about nodes, kubelets set the field uid to the node's name.
   return kind === "Node" ? `involvedObject.kind=Node,involvedObject.name=${name}` : `involvedObject.uid=${uid}`;
 }
 
-/** Converts rows to events in the same order. If warningsFirst is true, warnings precede all other events. */
+/** Keeps the order of the rows, except that warningsFirst moves warnings to the front. */
 export function eventsFrom(columns: readonly Column[], rows: readonly Entry[], warningsFirst: boolean): EventRow[] {
   const columnIndex = new Map(columns.map((c, i) => [c.name.toLowerCase(), i]));
   const all = rows.map((r): EventRow => {

@@ -1,36 +1,34 @@
-// Defines facts, the named values in the overview of an object. A fact has a text and its meaning, such as a link or
-// a color. All functions that create facts are pure, and accept objects of any shape.
+// Facts are the named values in the overview of an object. All functions here are pure, and accept objects of any
+// shape.
 
 /** The color of a fact. good: healthy. warn: not healthy yet. bad: failed. quiet: absent or disabled on purpose. */
 export type FactTone = "good" | "warn" | "bad" | "quiet";
 
-/** A reference to another object. That object possibly does not exist. */
+/** A link to another object, which possibly does not exist. */
 export interface Target {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly ns: string; // ignored for cluster-scoped kinds
+  readonly ns: string;
   readonly name: string;
 }
 
-/** One part of the value of a fact. */
 export interface Piece {
   readonly text: string;
   /** The tooltip: the raw value, or more details. */
   readonly title?: string | undefined;
   readonly tone?: FactTone | undefined;
-  /** Set if the timestamps in text are shown as ages. */
+  /** Shows the timestamps in text as ages. */
   readonly isRelative?: true;
   readonly target?: Target;
 }
 
-/** A bar that shows a count in relation to the desired count. */
 export interface Bar {
   readonly actual: number;
   readonly desired: number;
 }
 
 export interface Fact {
-  /** Identifies the fact within its list. It is the same for all versions of the object. */
+  /** Identifies the fact within its list, in all versions of the object. */
   readonly key: string;
   readonly name: string;
   readonly pieces: readonly Piece[];
@@ -57,21 +55,20 @@ const maxItems = 100;
 
 type Optional<T> = T | null | undefined;
 
-/** Returns a piece with this text. Returns null if the text is empty, because the value is then unknown. */
+/** Returns null if the text is empty, because the value is then unknown. */
 export const piece = (text: string, more: Omit<Piece, "text"> = {}): Piece | null =>
   (text === "" ? null : { text, ...more });
 
 /** Returns a piece for a value that is absent on purpose. */
 export const absentPiece = (text = "none"): Piece => ({ text, tone: "quiet" });
 
-/** Returns a piece that shows a time as an age, such as "5m ago". The tooltip is the time itself. */
+/** Returns a piece that shows a time as an age, such as "5m ago". */
 export const since = (time: string, before = "", after = " ago"): Piece | null =>
   (time === "" ? null : { text: `${before}${time}${after}`, title: time, isRelative: true });
 
 export const link = (apiVersion: string, kind: string, ns: string, name: string, text = name): Piece | null =>
   (name === "" ? null : { text, title: `${kind} ${name}`, target: { apiVersion, kind, ns, name } });
 
-/** Returns a fact with the given pieces. Returns null if there are none. */
 export function fact(name: string, ...pieces: readonly Optional<Piece | string>[]): Fact | null {
   const present = pieces
     .map((p) => (typeof p === "string" ? piece(p) : p))
@@ -79,9 +76,7 @@ export function fact(name: string, ...pieces: readonly Optional<Piece | string>[
   return present.length === 0 ? null : { key: name, name, pieces: present };
 }
 
-/**
- * Returns at most the given number of pieces. If there are more, they are followed by a text such as "and 5 more".
- */
+/** Returns the first pieces. If there are more, a text such as "and 5 more" follows. */
 export function firstPieces(pieces: readonly Optional<Piece | string>[], limit = 20): Optional<Piece | string>[] {
   return pieces.length <= limit
     ? [...pieces]
@@ -98,7 +93,6 @@ export const item = (title: string, head: readonly Optional<Piece>[], list: read
   facts: facts(list),
 });
 
-/** Returns a section with at most limit facts. Returns null if it would be empty. */
 export function section(
   title: string,
   list: readonly Optional<Fact>[],
@@ -119,8 +113,7 @@ export function section(
   };
 }
 
-// Makes the keys in a list unique. If two parts of an object have the same name, the later one gets a key such as
-// "name#2".
+// Adds a number to repeated keys, such as "name#2".
 function unique<T extends { readonly key: string }>(list: readonly T[]): T[] {
   const seen = new Map<string, number>();
   return list.map((t) => {

@@ -1,5 +1,3 @@
-// Selects the facts of an object by its kind.
-
 import { binding, role } from "./access.ts";
 import { cronJob, job } from "./job.ts";
 import { autoscaler, definition, namespace } from "./cluster.ts";
@@ -15,8 +13,7 @@ import { daemonSet, deployment, replicaSet, statefulSet } from "./workload.ts";
 
 type FactExtractor = (object: unknown) => (Section | null)[];
 
-// The functions that return the facts, by API group and kind. The group is necessary, because another group can use
-// the same kind name, such as Service.
+// The keys contain the API group, because another group can use the same kind name, such as Service.
 const kinds: Readonly<Record<string, FactExtractor>> = {
   "/Pod": pod,
   "/Service": service,
@@ -43,7 +40,6 @@ const kinds: Readonly<Record<string, FactExtractor>> = {
   "apiextensions.k8s.io/CustomResourceDefinition": definition,
 };
 
-/** Returns the sections of an object's overview. The first section contains the most important facts. */
 export function factsOf(object: unknown): Section[] {
   const version = text(valueAt(object, "apiVersion"));
   const group = version.includes("/") ? version.slice(0, version.indexOf("/")) : "";
@@ -51,6 +47,6 @@ export function factsOf(object: unknown): Section[] {
   const extract = (Object.hasOwn(kinds, name) ? kinds[name] : undefined) ?? genericFacts;
   const all = extract(object).filter((s) => s !== null);
   const seen = new Set<string>();
-  // Two sections can have the same key, because some are named after fields of the object. Make the keys unique.
+  // Some sections are named after fields of the object, so their keys can repeat.
   return all.map((s, i) => (seen.size === seen.add(s.key).size ? { ...s, key: `${s.key}#${i}` } : s));
 }

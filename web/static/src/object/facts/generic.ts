@@ -1,5 +1,4 @@
-// Facts for kinds that have no specific facts: all scalar values of the object. Values in the status are before those
-// in the spec.
+// Facts for kinds without specific facts: all scalar values of the object.
 
 import { fact, absentPiece, piece, section, since, type Fact, type Piece, type Section } from "./fact.ts";
 import { valueAt, isScalar, isTree, list, members, scalar, time } from "./read.ts";
@@ -46,7 +45,7 @@ export function genericFacts(o: unknown): (Section | null)[] {
   ];
 }
 
-// Returns the facts of a field. The scalars in a nested object get their path as a name, down to two levels.
+// The scalars in a nested object get their path as a name, down to two levels.
 function flatFacts(name: string, v: unknown, depth = 0): Fact[] {
   if (isTree(v) && depth < 2)
     return Object.keys(v).length === 0
@@ -79,7 +78,6 @@ const truncatedPiece = (text: string): Piece | null =>
       : { text: `${text.slice(0, maxTextLength)}…`, title: `${text.length} characters; see the YAML tab` }
   );
 
-/** Formats an object or a list in one line. */
 export function inlineText(v: unknown, depth = 0): string {
   if (isScalar(v)) return v === "" ? '""' : scalar(v).slice(0, maxTextLength);
   if (v === null || v === undefined) return "";

@@ -1,5 +1,3 @@
-// Facts from the metadata of an object: labels, annotations, owners and times.
-
 import { fact, facts, link, piece, since, type Fact } from "./fact.ts";
 import { valueAt, members, number, scalar, text, texts, time, trees } from "./read.ts";
 
@@ -56,7 +54,7 @@ export interface Owner {
   readonly uid: string;
 }
 
-/** Returns the owner references of an object. Its controller is first. */
+/** The controller is first. */
 export function ownersOf(o: unknown): Owner[] {
   const all = trees(valueAt(o, "metadata", "ownerReferences")).filter(
     (r) => text(r["name"]) !== "" && text(r["kind"]) !== "",

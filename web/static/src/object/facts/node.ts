@@ -50,8 +50,7 @@ export function node(o: unknown): (Section | null)[] {
   ];
 }
 
-// Returns the allocatable amount and the capacity of each resource on a node. The difference is reserved for the
-// system.
+// The difference between capacity and allocatable is reserved for the system.
 function resources(status: unknown): Section | null {
   const capacity = valueAt(status, "capacity");
   const names = [...new Set([...members(capacity), ...members(valueAt(status, "allocatable"))].map(([k]) => k))];

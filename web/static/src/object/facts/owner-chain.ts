@@ -1,23 +1,17 @@
-// Follows the owner references of an object, up to an object without an owner.
-
 import { ownersOf, type Owner } from "./meta.ts";
 import { valueAt, text } from "./read.ts";
 
-/** The result of reading an owner: the object, or the reason why it could not be read. */
 export type OwnerResult = { readonly object: unknown } | { readonly trouble: string };
 
 export interface OwnerStep {
   readonly owner: Owner;
-  /** The reason why the chain ends at this owner. Empty if the owner could be read. */
+  /** Why the chain ends at this owner. Empty if the owner could be read. */
   readonly error: string;
 }
 
 const maxOwners = 10;
 
-/**
- * Returns the owner of the object, the owner of that owner, and so on. If an object has several owners, the chain
- * continues with its controller.
- */
+/** Follows the owner references up to an object without an owner. Of several owners, it follows the controller. */
 export async function ownerChain(object: unknown, read: (owner: Owner) => Promise<OwnerResult>): Promise<OwnerStep[]> {
   const steps: OwnerStep[] = [];
   const seen = new Set([text(valueAt(object, "metadata", "uid"))]);

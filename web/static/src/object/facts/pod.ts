@@ -45,8 +45,7 @@ export function pod(o: unknown): (Section | null)[] {
   ];
 }
 
-// Returns links to the objects that a pod uses: in its volumes, in the environment of its containers, and as image
-// pull secrets. Each object is returned once.
+// Returns a link to each object in the pod's volumes, environment variables and image pull secrets.
 function usedObjects(spec: unknown, ns: string): Piece[] {
   const found = new Map<string, Piece>();
   const add = (kind: string, name: string, text: string): void => {
@@ -60,7 +59,7 @@ function usedObjects(spec: unknown, ns: string): Piece[] {
   for (const v of trees(valueAt(spec, "volumes"))) {
     add("PersistentVolumeClaim", text(valueAt(v, "persistentVolumeClaim", "claimName")), "PersistentVolumeClaim");
     addConfig(v);
-    // Omit the ConfigMap with the root certificate of the cluster, because every pod uses it.
+    // Omit the ConfigMap with the cluster's root certificate, because every pod uses it.
     for (const s of trees(valueAt(v, "projected", "sources")))
       if (valueAt(s, "configMap", "name") !== "kube-root-ca.crt") addConfig(s);
   }

@@ -1,5 +1,3 @@
-// Formats Kubernetes quantities, such as 1500m or 2Gi, in readable form. The tooltip shows the raw value.
-
 import { piece, type Piece } from "./fact.ts";
 import { scalar } from "./read.ts";
 
@@ -10,7 +8,7 @@ const scale: Readonly<Record<string, number>> = {
 const quantityPattern = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,3}))?$/;
 const byteUnits = ["B", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
-/** Returns a Kubernetes quantity as a number. Returns null if it cannot be parsed. */
+/** Parses a Kubernetes quantity, such as 1500m or 2Gi. Returns null if it is invalid. */
 export function quantity(v: unknown): number | null {
   const found = quantityPattern.exec(scalar(v).trim());
   if (found === null) return null;
@@ -18,23 +16,19 @@ export function quantity(v: unknown): number | null {
   return Number.isFinite(n) ? n : null;
 }
 
-/** Formats a number of bytes, such as 1536 as "1.5 Ki". Numbers below 100 are rounded to three digits. */
+/** Formats a number of bytes, such as 1536 as "1.5 Ki". */
 export function bytes(n: number): string {
   let step = 0;
   for (; Math.abs(n) >= 1024 && step < byteUnits.length - 1; step++) n /= 1024;
   return `${formatNumber(n)} ${byteUnits[step] ?? ""}`;
 }
 
-/**
- * Formats a number with three significant digits, without trailing zeros. Numbers of 100 or more are rounded to
- * integers.
- */
+/** Formats a number with three significant digits, or as an integer from 100. */
 const formatNumber = (n: number): string =>
   Math.abs(n) >= 100 ? String(Math.round(n)) : String(Number(n.toPrecision(3)));
 
 const isInBytes = (resource: string): boolean => /(^|[.-])(memory|storage)$|^hugepages-/.test(resource);
 
-/** Formats an amount of a resource in cores, in bytes or as a number. */
 export function amount(resource: string, v: unknown): string {
   const n = quantity(v);
   if (n === null) return scalar(v);
@@ -42,7 +36,7 @@ export function amount(resource: string, v: unknown): string {
   return isInBytes(resource) ? bytes(n) : formatNumber(n);
 }
 
-/** Returns a piece with an amount of a resource, such as "memory 2 Gi". name is the text before the amount. */
+/** Returns a piece such as "memory 2 Gi", whose tooltip is the raw quantity. */
 export const amountPiece = (resource: string, v: unknown, name = ""): Piece | null =>
   piece(`${name === "" ? "" : `${name} `}${amount(resource, v)}`, { title: `${resource}: ${scalar(v)}` });
 

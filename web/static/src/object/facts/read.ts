@@ -1,5 +1,4 @@
-// Functions that read objects of any shape. They never throw an error. A value of an unexpected type counts as
-// missing.
+// Reads fields from objects of any shape. A value of an unexpected type counts as missing; no function throws.
 
 import type { JsonObject } from "../../net/wire.ts";
 
@@ -15,24 +14,22 @@ export const isTree = (v: unknown): v is JsonObject => typeof v === "object" && 
 
 export const list = (v: unknown): readonly unknown[] => (Array.isArray(v) ? v : []);
 
-/** Returns the elements of a list that are JSON objects. */
+/** Returns the elements that are JSON objects. */
 export const trees = (v: unknown): JsonObject[] => list(v).filter(isTree);
 
 export const members = (v: unknown): [string, unknown][] => (isTree(v) ? Object.entries(v) : []);
 
-/** Returns the value if it is a string, otherwise "". */
 export const text = (v: unknown): string => (typeof v === "string" ? v : "");
 
-/** Returns the elements of a list that are nonempty strings. */
+/** Returns the elements that are nonempty strings. */
 export const texts = (v: unknown): string[] => list(v).map(text).filter((t) => t !== "");
 
 export const isScalar = (v: unknown): v is string | number | bigint | boolean =>
   ["string", "number", "bigint", "boolean"].includes(typeof v);
 
-/** Returns a string, number or boolean as text, and "" for other values. */
+/** Returns "" if the value is not a string, number or boolean. */
 export const scalar = (v: unknown): string => (isScalar(v) ? String(v) : "");
 
-/** Returns the value if it is a number, otherwise null. */
 export const number = (v: unknown): number | null =>
   (typeof v === "number" ? v : typeof v === "bigint" ? Number(v) : null);
 

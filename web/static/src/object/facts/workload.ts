@@ -1,5 +1,3 @@
-// Facts of workloads: Deployments, StatefulSets, DaemonSets and ReplicaSets.
-
 import { images } from "./container.ts";
 import {
   fact,
@@ -110,10 +108,7 @@ export function daemonSet(o: unknown): (Section | null)[] {
   ];
 }
 
-/**
- * Returns the facts of a ReplicaSet or a ReplicationController. The selector of a ReplicationController is a plain
- * map.
- */
+/** Also for a ReplicationController, whose selector is a plain map. */
 export function replicaSet(o: unknown): (Section | null)[] {
   return [section("", [
     ...replicaFacts(o, [["Current", "replicas"], ["Ready", "readyReplicas"], ["Available", "availableReplicas"]]),
@@ -124,8 +119,7 @@ export function replicaSet(o: unknown): (Section | null)[] {
 }
 
 /**
- * Formats a label selector in the same way as kubectl. An empty selector is not explained, because each kind decides
- * whether it selects everything or nothing.
+ * Formats a label selector as kubectl does. An empty selector gets no text, because its meaning depends on the kind.
  */
 export function selectorPieces(v: unknown): (Piece | null)[] {
   if (!isTree(v)) return [];
@@ -145,10 +139,7 @@ export function selectorPieces(v: unknown): (Piece | null)[] {
 
 export const templateImages = (o: unknown): Fact | null => images(valueAt(o, "spec", "template", "spec"));
 
-/**
- * Whether a controller has written the status. If it has, a missing count means 0. Otherwise, a missing count is
- * unknown.
- */
+/** Whether a controller has written the status. Only then does a missing count mean 0. */
 const hasStatus = (o: unknown): boolean =>
   number(valueAt(o, "status", "observedGeneration")) !== null || number(valueAt(o, "status", "replicas")) !== null;
 
@@ -156,8 +147,7 @@ const statusCount = (o: unknown, member: string): number | null =>
   number(valueAt(o, "status", member)) ?? (hasStatus(o) && valueAt(o, "status", member) === undefined ? 0 : null);
 
 function replicaFacts(o: unknown, counts: readonly (readonly [string, string])[]): (Fact | null)[] {
-  // The API server sets a missing value to 1. If the field is missing nevertheless, the desired count is unknown, for
-  // example because the object is incomplete.
+  // The API server sets a missing value to 1. In an incomplete object, the desired count is unknown.
   const desired = number(valueAt(o, "spec", "replicas"));
   return [
     fact("Desired", desired === null ? absentPiece("unknown") : String(desired)),
@@ -165,7 +155,7 @@ function replicaFacts(o: unknown, counts: readonly (readonly [string, string])[]
   ];
 }
 
-/** Returns a fact such as "2 of 3". It has a bar if both counts are known and desired is greater than 0. */
+/** Returns a fact such as "2 of 3", with a bar if both counts are known. */
 export function shareFact(name: string, actual: number | null, desired: number | null): Fact {
   if (actual === null) return { key: name, name, pieces: [absentPiece("unknown")] };
   if (desired === null) return { key: name, name, pieces: [{ text: String(actual) }] };

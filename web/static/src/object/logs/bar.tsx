@@ -1,5 +1,3 @@
-// The bar above a log, with controls to select the log, to change how it is displayed, and to search it.
-
 import { h } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
 import { FindBox, FindState, type FindActions } from "../../ui/find-box.tsx";
@@ -8,7 +6,6 @@ import { mount, unmount } from "../../ui/view.tsx";
 import type { LogSelection } from "../../model/view.ts";
 import type { Container } from "./containers.ts";
 
-/** The user's selection: which container's log to read, and which part of the log. */
 export interface LogChoice {
   readonly container: string;
   readonly tail: number;
@@ -17,10 +14,9 @@ export interface LogChoice {
   readonly follow: boolean;
 }
 
-/** The functions of the logs tab that the bar calls when the user operates it. */
 export interface LogBarActions extends FindActions {
   logSelected(): void;
-  displayChanged(): void; // called after the user has switched timestamps or line wrapping
+  displayChanged(): void; // called after a change of timestamps or line wrapping
   copy(): Promise<boolean>;
   download(): void;
 }
@@ -42,8 +38,8 @@ export class Bar {
   private containers: readonly Container[] = [];
   showsTimes = preferences.get("log-times") !== null;
   isWrapped = preferences.get("log-wrap") !== null;
-  // Announces the number of matches to screen readers. It is updated only after an action of the user, because new
-  // lines, and therefore new matches, arrive all the time.
+  // The number of matches for screen readers. It changes only after an action of the user, because new matches arrive
+  // all the time.
   private announcement = "";
   private copyLabel = "Copy";
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -63,7 +59,6 @@ export class Bar {
     return { ...selected, follow: selected.follow && !selected.previous };
   }
 
-  /** Shows the containers of the pod as options, and marks the selected log. */
   showContainers(containers: readonly Container[], { container, previous }: LogSelection): void {
     this.containers = containers;
     this.selected = {

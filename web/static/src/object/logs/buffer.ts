@@ -1,5 +1,4 @@
-// Stores the newest lines of a log, up to a limit. The first received line has number 0. A line keeps its number when
-// older lines are dropped.
+// Stores the newest lines of a log, numbered from 0. A line keeps its number when older lines are dropped.
 
 import type { Line } from "./lines.ts";
 
@@ -7,9 +6,9 @@ const lineOverhead = 48; // approximate bytes of memory for a line, in addition 
 
 export class LogBuffer {
   private lines: Line[] = [];
-  private head = 0; // index (in the array lines) of the oldest stored line; earlier elements are dropped lines
+  private head = 0; // index of the oldest stored line in the array lines
   private bytes = 0;
-  /** The number of the oldest stored line. It equals the number of dropped lines. */
+  /** The number of the oldest stored line, which equals the number of dropped lines. */
   first = 0;
 
   constructor(
@@ -36,14 +35,13 @@ export class LogBuffer {
         this.first++;
       }
     }
-    // Remove the dropped lines from the array only now and then, because that copies the array.
+    // Remove dropped lines only now and then, because that copies the array.
     if (this.head > 4096 || this.head > this.size) {
       this.lines = this.lines.slice(this.head);
       this.head = 0;
     }
   }
 
-  /** Returns the line with this number. Returns undefined if the line is not stored. */
   at(number: number): Line | undefined {
     return number < this.first ? undefined : this.lines[this.head + number - this.first];
   }
@@ -53,7 +51,6 @@ export class LogBuffer {
     this.head = this.first = this.bytes = 0;
   }
 
-  /** Returns all stored lines as one text. If times is true, each line starts with its timestamp. */
   text(times: boolean): string {
     let out = "";
     for (let n = this.first; n < this.end; n++) {
@@ -64,5 +61,5 @@ export class LogBuffer {
   }
 }
 
-// Estimates the memory of a line in bytes, at two bytes per character.
+// Estimates the memory in bytes, at two bytes per character.
 const lineBytes = (line: Line): number => 2 * (line.text.length + line.at.length) + lineOverhead;

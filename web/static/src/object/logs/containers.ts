@@ -1,16 +1,14 @@
-// Reads the containers of a pod from its spec and status.
-
 import type { JsonObject } from "../../net/wire.ts";
 
 export interface Container {
   readonly name: string;
   readonly role: "" | "init" | "ephemeral";
-  /** The state of the container in a few words. Empty if the pod's status does not contain the container. */
+  /** The state in a few words. Empty if the pod's status does not contain the container. */
   readonly state: string;
   readonly phase: "running" | "waiting" | "ended" | "";
   /**
-   * Identifies one run of the container, and differs after each restart. It consists of the container ID and the
-   * restart count. Until the runtime has assigned a container ID, the ID part is empty.
+   * The container ID and the restart count, which differ after each restart. The ID is empty until the runtime
+   * assigns it.
    */
   readonly id: string;
   readonly restarts: number;
@@ -35,10 +33,7 @@ export function containersOf(pod: JsonObject | null): Container[] {
   );
 }
 
-/**
- * Returns the name of the default container, as kubectl does: the container in the annotation, or otherwise the first
- * one.
- */
+/** Returns the container that the pod's annotation names, or otherwise the first one, as kubectl does. */
 export function defaultContainer(pod: JsonObject | null, all: readonly Container[]): string {
   const annotated = text(tree(tree(pod?.["metadata"])["annotations"])["kubectl.kubernetes.io/default-container"]);
   return (all.find((c) => c.name === annotated) ?? all[0])?.name ?? "";

@@ -1,5 +1,4 @@
-// Converts between log lines and vertical positions in pixels, using the heights of all lines. Lines have the same
-// numbers as in LogBuffer.
+// Converts between log lines and vertical positions in pixels.
 
 export class Heights {
   private lineHeights: number[] = [];
@@ -21,7 +20,7 @@ export class Heights {
     this.isDirty = true;
   }
 
-  /** Removes all lines whose number is lower than the given one. Returns the total height of the removed lines. */
+  /** Removes the lines before this line number. Returns their total height. */
   dropBefore(first: number): number {
     const n = Math.min(first - this.first, this.lineHeights.length);
     if (n <= 0) return 0;
@@ -47,9 +46,7 @@ export class Heights {
     return this.sums[Math.max(0, Math.min(number - this.first, this.lineHeights.length))] as number;
   }
 
-  /**
-   * Returns the number of the line at the vertical position y. After the end of the log, it returns the last line.
-   */
+  /** Returns the number of the line at the vertical position y, which is limited to the end of the log. */
   lineAt(y: number): number {
     this.sum();
     let low = 0;
@@ -68,7 +65,7 @@ export class Heights {
     this.isDirty = true;
   }
 
-  // Computes the sums again if heights have changed. For a full log of 20,000 lines, this takes less than 0.1 ms.
+  // For a full log of 20,000 lines, this takes less than 0.1 ms.
   private sum(): void {
     if (!this.isDirty) return;
     this.isDirty = false;

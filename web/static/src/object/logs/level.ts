@@ -1,4 +1,4 @@
-// Finds the log level (error or warning) in a log line, in the forms that programs commonly write.
+// Finds the log level (error or warning) in the forms that programs commonly write.
 
 import type { Severity } from "../../model/severity.ts";
 import type { Span } from "./search.ts";
@@ -7,7 +7,7 @@ export interface Level extends Span {
   readonly severity: Severity;
 }
 
-const maxPrefix = 400; // characters at the start of a line that can contain the level; the rest is the message
+const maxPrefix = 400; // characters at the start of a line that can contain the level
 const errorWords = "error|err|fatal|panic|critical|crit|severe|alert|emergency";
 const warningWords = "warning|warn";
 // The recognized forms are level=error, "level":"error", [error], ERROR, and klog's E1121 12:00:00.
@@ -20,10 +20,10 @@ const bracketedLevel = new RegExp(`\\[(${errorWords}|${warningWords})\\]`, "i");
 const klogPrefix = /^([EFW])\d{4} \d\d:\d\d:\d\d/;
 const anyLevelField = /(?:^|[\s{,"])(?:level|lvl|severity|log\.level)"?\s*[=:]\s*"?\w/i;
 
-/** Returns the level of a line. Returns null for lines without a level, and for levels below warning. */
+/** Returns null for lines without a level, and for levels below warning. */
 export function levelOf(text: string): Level | null {
   const part = text.length > maxPrefix ? text.slice(0, maxPrefix) : text;
-  // If the line has a level field, that field decides, even if the message contains a word such as ERROR.
+  // A level field has priority over words such as ERROR in the message.
   const found =
     klogPrefix.exec(part) ??
     levelField.exec(part) ??

@@ -1,10 +1,10 @@
-// Splits a log that arrives in chunks into lines. A chunk can end within a line.
+// Splits a log into lines. It arrives in chunks, which can end within a line.
 
 export interface Line {
   /** The time of the line in RFC 3339 format with nanoseconds. Empty if unknown. */
   readonly at: string;
   readonly text: string;
-  /** Set if this is not a line of the log, but a note of the page between the lines. */
+  /** Set for a note of the page between the lines of the log. */
   readonly note?: true;
 }
 
@@ -15,9 +15,7 @@ export class LineReader {
   private pendingText = "";
   private lineEmitted = false; // whether the current line was returned already, because it is too long
 
-  /**
-   * Adds a chunk of text. Returns the lines that are complete now, and lines that have reached the maximum length.
-   */
+  /** Returns the lines that are complete now, and lines that have reached the maximum length. */
   push(text: string): Line[] {
     const lines: Line[] = [];
     for (const [n, part] of text.split("\n").entries()) {
@@ -34,7 +32,7 @@ export class LineReader {
     return lines;
   }
 
-  /** Ends the text. Returns the last line if it did not end with a line break, otherwise no line. */
+  /** Returns the final line if it did not end with a line break. */
   end(): Line[] {
     const last = this.pendingText === "" ? [] : [lineOf(this.pendingText)];
     this.startLine();
@@ -52,28 +50,24 @@ function lineOf(raw: string): Line {
   return { at, text: at === "" ? raw : raw.slice(at.length + 1) };
 }
 
-/**
- * Removes duplicate lines when an interrupted log is read again. The API server then sends the last lines again,
- * because it reads from the start of a full second.
- */
+/** Removes duplicate lines from a resumed log. The API server repeats lines, because it resumes at a full second. */
 export class Overlap {
   private last = "";
-  private equalCount = 0; // number of lines that have the time of the last line
+  private equalCount = 0; // number of lines that have the time of the newest line
   private skipCount = 0;
   private isChecking = false;
 
-  /** The time from which the log must be read again: the time of the last line. Empty if no line has arrived. */
+  /** The time at which to resume the log. Empty if no line has arrived. */
   get since(): string {
     return this.last;
   }
 
-  /** Called before the log is read again, starting at the time of the last line. */
   restart(): void {
     this.skipCount = this.equalCount;
     this.isChecking = this.last !== "";
   }
 
-  /** Returns the lines that have not arrived before. gap reports whether lines before them are possibly missing. */
+  /** Removes lines that arrived before. gap reports that lines before the result are possibly missing. */
   newLines(lines: readonly Line[]): { readonly lines: readonly Line[]; readonly gap: boolean } {
     const before = this.last;
     let gap = false;
@@ -85,8 +79,7 @@ export class Overlap {
           this.skipCount--;
           return false;
         }
-        // The server should send the lines with the last time again. If it sends none of them, the log was truncated
-        // or rotated, and lines are possibly missing.
+        // The server sent no line with the previous time again. The log was possibly truncated or rotated.
         if (this.skipCount > 0 && this.skipCount === this.equalCount) gap = true;
         this.isChecking = false;
       }
@@ -106,7 +99,7 @@ export class Overlap {
   }
 }
 
-// Compares two RFC 3339 times. Their fractions can have different lengths: "…06.9Z" is later than "…06.12Z".
+// The fractions can have different lengths: "…06.9Z" is later than "…06.12Z".
 function compareTimes(a: string, b: string): number {
   const seconds = Date.parse(a.replace(/\.\d+/, "")) - Date.parse(b.replace(/\.\d+/, ""));
   if (seconds !== 0) return seconds;

@@ -1,5 +1,3 @@
-// The tab with the log of one container of a pod. New lines are added as they arrive.
-
 import { plural } from "../../net/kinds.ts";
 import { clockTime } from "../../text/age.ts";
 import { copyText } from "../../ui/clipboard.ts";
@@ -23,7 +21,7 @@ export class LogsTab implements Tab, Reader {
   private readonly search = new Search(this.buffer);
   private readonly bar: Bar;
   private readonly screen: LogViewport;
-  // The banner that is shown if the URL names a container that does not exist.
+  // Shown if the URL names a container that does not exist.
   private readonly fallbackBanner = h("p", { class: "banner", role: "status", hidden: true });
   private readonly note = h("div", { class: "note", hidden: true });
   private readonly toEndButton = h("button", { type: "button", class: "log-below", hidden: true });
@@ -37,7 +35,7 @@ export class LogsTab implements Tab, Reader {
   private containers: readonly Container[] = [];
   private openedKey = ""; // the parameters of the open log, to open it only once
   private isFollowing = false;
-  private containerId = ""; // the id of the container's run when the log was opened
+  private containerId = ""; // identifies the container's run when the log was opened
 
   constructor(private readonly host: TabHost) {
     const { buffer, search } = this;
@@ -94,8 +92,7 @@ export class LogsTab implements Tab, Reader {
     this.updateStatus();
   }
 
-  // The log that the tab shows. If the URL selects a container that does not exist, it is the log of the default
-  // container.
+  // A container that does not exist is replaced by the pod's default container.
   private get selectedLog(): LogSelection {
     const log = this.host.log();
     return this.containers.some((c) => c.name === log.container)
@@ -129,11 +126,10 @@ export class LogsTab implements Tab, Reader {
 
   stateChanged(state: LogState): void {
     this.logState = state;
-    // If the viewer lost permission, the lines must not stay on the screen.
+    // If the viewer lost permission, remove the lines from the screen.
     if (state.at === "refused" && state.problem.status === 403) this.clear();
-    // A resumed log can be the log of a new run of the container. Store the ID of the current run.
+    // A resumed log can be the log of a new run of the container.
     if (state.at === "reading") this.containerId = this.selectedContainer()?.id ?? this.containerId;
-    // If the log has ended because the container was restarted, open the log of the new run.
     if (state.at === "ended") this.open(false);
     this.updateStatus();
   }
@@ -142,8 +138,7 @@ export class LogsTab implements Tab, Reader {
     return this.containers.find((c) => c.name === this.bar.choice.container);
   }
 
-  // Opens the log that the user selected. If it is open already, it is opened again only if the parameter reopen is
-  // true, or if the container was restarted after the log had ended.
+  // Opens the log again only if the parameter reopen is true, or after a restart of the container.
   private open(reopen: boolean): void {
     const { kind, name } = this.host;
     const { choice } = this.bar;
@@ -156,7 +151,7 @@ export class LogsTab implements Tab, Reader {
       return this.stream?.follow(follow);
     }
     if (requestKey === this.openedKey && !reopen) {
-      // The log can start before the pod's status contains the container ID. Store the ID when it is known.
+      // The log can start before the pod's status contains the container ID.
       if (this.logState?.at === "reading" && container.id.endsWith(this.containerId)) this.containerId = container.id;
       if (container.id === this.containerId || choice.previous || container.phase !== "running") return;
       if (this.logState?.at === "refused" && this.logState.again) {
@@ -219,7 +214,6 @@ export class LogsTab implements Tab, Reader {
     this.bar.announceMatches();
   }
 
-  // Is called after each drawing of the viewport.
   private viewportDrawn(): void {
     this.bar.find.showCount(this.search.number, this.search.count);
     const n = this.screen.unseenCount;
@@ -257,19 +251,17 @@ export class LogsTab implements Tab, Reader {
     return connection === "lost" ? since : null;
   }
 
-  // Whether the log will be requested again without an action of the user.
   private get willRetry(): boolean {
     const { logState: at } = this;
     return at?.at === "refused" ? at.again : at?.at === "asking" && this.disconnectedSince !== null;
   }
 
-  // Whether a retry cannot succeed, because the pod was deleted.
   private get retryIsPointless(): boolean {
     return this.tabData?.isDeleted === true && this.willRetry;
   }
 
   private updateStatus(): void {
-    // stop() reports the new state, which calls updateStatus again.
+    // The stream reports its new state, which calls updateStatus again.
     if (this.retryIsPointless && this.stream !== null) return this.stream.stop();
     const s = this.situation();
     const { tone, words } = logFooter(s, this.host.now());
@@ -303,7 +295,7 @@ export class LogsTab implements Tab, Reader {
     const find =
       (e.key === "f" && (e.ctrlKey || e.metaKey)) || (e.key === "/" && !(e.target instanceof HTMLInputElement));
     if (find) {
-      // If the search box already has the focus, let Ctrl+F open the browser's own search.
+      // If the search box already has the focus, Ctrl+F opens the browser's own search.
       if (this.bar.find.isFocused) return;
       this.bar.find.focus();
     } else if (e.target === this.screen.element && e.key === "End") this.screen.scrollToEnd();

@@ -1,5 +1,3 @@
-// Creates the HTML element of a log line, with its time, its level and the matches of the search.
-
 import { h, textNodes } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
 import { levelOf } from "./level.ts";
@@ -8,10 +6,7 @@ import type { Span } from "./search.ts";
 
 export const maxDrawnLength = 4000;
 
-/**
- * Creates the element of a line. found contains the matches of the search in the line. current is the index of the
- * selected match, or -1.
- */
+/** The parameter current is the index of the selected match in the line, or -1. */
 export function createLineElement(line: Line, times: boolean, found: readonly Span[], current: number): HTMLElement {
   if (line.note === true) return h("div", { class: "log-note" }, line.text);
   const level = levelOf(line.text);
@@ -44,7 +39,7 @@ export function createLineElement(line: Line, times: boolean, found: readonly Sp
   return row;
 }
 
-/** Formats a time with milliseconds in the browser's time zone, such as 14:03:22.945. */
+/** Formats a time in the browser's time zone, such as 14:03:22.945. */
 function shortTime(at: string): string {
   const d = new Date(at);
   if (Number.isNaN(d.getTime())) return at;

@@ -1,4 +1,4 @@
-// Searches a log without regard to case. After an update of the log, only the new lines are searched.
+// Searches a log without regard to case. An update of the log searches only the new lines.
 
 import type { LogBuffer } from "./buffer.ts";
 
@@ -7,10 +7,8 @@ export interface Span {
   readonly end: number;
 }
 
-/** Identifies one match of the search text in the log. */
 export interface MatchPosition {
   readonly line: number;
-  /** The index of the match among all matches in its line. */
   readonly indexInLine: number;
 }
 
@@ -24,13 +22,11 @@ export class Search {
 
   constructor(private readonly buffer: LogBuffer) {}
 
-  /** Sets the search text. An empty text matches nothing. */
   setQuery(query: string): void {
     this.pattern = query === "" ? null : new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
     this.reset();
   }
 
-  /** Discards all matches and searches again, for example because another log is shown. */
   reset(): void {
     this.matchingLines = [];
     this.matchCounts = [];
@@ -39,10 +35,6 @@ export class Search {
     this.update();
   }
 
-  /**
-   * Updates the matches after the buffer has changed. It searches the new lines, and removes the matches in dropped
-   * lines.
-   */
   update(): void {
     const { buffer } = this;
     let droppedCount = 0;
@@ -71,8 +63,8 @@ export class Search {
   }
 
   /**
-   * Selects the next match (by = 1) or the previous one (by = -1). After the last match, it continues at the first.
-   * from is the line to start at if no match is selected.
+   * Selects the next match (by = 1) or the previous one (by = -1). Without a selected match, it starts at the line
+   * `from`.
    */
   step(by: 1 | -1, from: number): MatchPosition | null {
     if (this.matchingLines.length === 0) return (this.current = null);
@@ -80,8 +72,6 @@ export class Search {
     let at = this.matchingLines.findIndex((l) => l >= (current?.line ?? from));
     let indexInLine = (current?.indexInLine ?? -1) + by;
     if (current === null) {
-      // If no match is selected, start at the given line (from). The next match is the first one in or after it. The
-      // previous match is the last one before it.
       if (by < 0) at = (at < 0 ? this.matchingLines.length : at) - 1;
       else if (at < 0) at = 0;
       at = (at + this.matchingLines.length) % this.matchingLines.length;

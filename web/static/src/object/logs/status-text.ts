@@ -23,12 +23,10 @@ export interface LogSituation {
 }
 
 export interface LogFooter {
-  /** The class of the state, which selects a color in the style sheet. */
   readonly tone: "live" | "busy" | "warn" | "bad" | "ended";
   readonly words: string;
 }
 
-/** Returns the text and the color of the status line below a log. */
 export function logFooter(situation: LogSituation, now: number): LogFooter {
   const { state } = situation;
   const make = (tone: LogFooter["tone"], text: string): LogFooter => ({ tone, words: text });
@@ -73,19 +71,16 @@ export function logFooter(situation: LogSituation, now: number): LogFooter {
 
 const formatClock = (at: number, now: number): string => clockTime(new Date(at).toISOString(), now);
 
-// Describes a log that was not read to its end. The text includes the time after which nothing was read, because the
-// log possibly continues.
+// Names the time after which nothing was read, because the log possibly continues.
 function unreadText(situation: LogSituation, since: string): string {
   if (!situation.isDeleted && !situation.follow) return `Not following since ${since}`;
   return `${situation.isDeleted ? "Pod deleted" : "Ended"}; ` +
     `${situation.lines === 0 ? "no log was read" : `no output read after ${since}`}`;
 }
 
-// Returns the title of a problem. If the log was interrupted, the title names the API server, so that users do not
-// blame Glasshouse.
+// Names the API server as the cause, so that users do not blame Glasshouse.
 const titleOf = ({ title }: Problem): string => (title === "Log is cut" ? "The API server interrupted the log" : title);
 
-/** Describes how many lines are shown, and how many older ones were dropped. */
 export function lineCountText(lines: number, dropped: number): string {
   if (lines === 0) return "";
   const all = `${formatInteger(lines)} ${lines === 1 ? "line" : "lines"}`;
@@ -99,9 +94,6 @@ export interface EmptyNote {
   readonly again: boolean;
 }
 
-/**
- * Returns the note that is shown while the log has no lines. Returns null if it has lines, or if no note is needed.
- */
 export function emptyNote(situation: LogSituation): EmptyNote | null {
   if (situation.lines > 0) return null;
   const make = (title: string, detail: string, next = "", canRetry = false): EmptyNote => ({

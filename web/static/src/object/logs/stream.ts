@@ -1,17 +1,15 @@
-// Reads one log from the server. After a lost connection, it resumes the log where it was interrupted. It passes the
-// lines to a Reader, and does not store them.
+// Reads one log from the server, and resumes it after a lost connection.
 
 import { LineReader, Overlap, type Line } from "./lines.ts";
 import type { Handler, Live, Subscription } from "../../net/live.ts";
 import type { LogSpec, Problem } from "../../net/wire.ts";
 
-/** Selects one log of a pod and the part of it to read. */
 export interface LogRequest {
   readonly ns: string;
   readonly pod: string;
   readonly container: string;
   readonly tail: number;
-  /** A duration before now at which the log starts, such as 10m. Empty for no limit. */
+  /** A duration before now, such as 10m. Empty for no limit. */
   readonly since: string;
   readonly previous: boolean;
   readonly follow: boolean;
@@ -19,15 +17,13 @@ export interface LogRequest {
 
 export type LogState =
   /**
-   * The log was requested, but nothing has arrived. isSlow reports that the API server has not responded for some
-   * time. since is the time at which the log was interrupted, or null if this request does not resume a log.
+   * Nothing has arrived yet. isSlow reports that the API server takes long. since is the time of the interruption, or
+   * null for a new log.
    */
   | { readonly at: "asking"; readonly isSlow: boolean; readonly since: number | null }
   /** The API server has responded. Lines arrive as the container writes them. */
   | { readonly at: "reading" }
-  /**
-   * The log has ended (since is null). Otherwise, reading stopped at the time since, and the log possibly continues.
-   */
+  /** If since is null, the log has ended. Otherwise, reading stopped at that time, and the log possibly continues. */
   | { readonly at: "ended"; readonly since: number | null }
   /**
    * The log cannot be read, or was interrupted at the time since. again reports that the stream retries
@@ -43,7 +39,7 @@ export interface Reader {
 export class LogStream implements Handler {
   private readonly overlap = new Overlap();
   private lineReader = new LineReader();
-  private hasResponded = false; // whether the API server has responded to the current request
+  private hasResponded = false;
   private since: number | null = null; // time in ms at which the log was interrupted; null if it was not
   private subscription: Subscription | null = null;
 
@@ -61,7 +57,7 @@ export class LogStream implements Handler {
     this.subscription = null;
   }
 
-  /** Starts or stops following the log. When started, it resumes after the last received line. */
+  /** When following starts, the log resumes after the newest received line. */
   follow(on: boolean): void {
     this.request = { ...this.request, follow: on };
     if (!on) return this.stop();
@@ -69,14 +65,12 @@ export class LogStream implements Handler {
     this.run();
   }
 
-  /** Stops reading the log, or stops waiting for a retry. */
   stop(): void {
     if (this.subscription === null) return;
     this.since ??= this.now();
     this.end(this.since);
   }
 
-  /** If a retry is pending, retries immediately. */
   retryNow(): void {
     this.live.retryNow();
     this.subscription?.retryNow();
@@ -96,7 +90,7 @@ export class LogStream implements Handler {
     }
   }
 
-  /** Is called after the connection was lost, or after an invalid message. Live then requests the log again. */
+  /** Is called after a lost connection or an invalid message. The class Live then requests the log again. */
   restart(): void {
     this.startResponse();
     this.since ??= this.now();
@@ -122,8 +116,7 @@ export class LogStream implements Handler {
     );
   }
 
-  // Returns the parameters of the request. Timestamps are always requested, because an interrupted log resumes after
-  // the time of the last line.
+  // Timestamps are always requested, because an interrupted log resumes after the time of its newest line.
   private spec(): LogSpec {
     const { container, tail, since, previous, follow } = this.request;
     const from = this.overlap.since;
@@ -137,8 +130,7 @@ export class LogStream implements Handler {
     };
   }
 
-  // Prepares for a new response. An incomplete line is discarded, because the new response starts with a complete
-  // line.
+  // An incomplete line is discarded, because the new response starts with a complete line.
   private startResponse(): void {
     this.hasResponded = false;
     this.lineReader = new LineReader();
@@ -156,8 +148,7 @@ export class LogStream implements Handler {
     if (fresh.lines.length > 0) this.reader.lines(fresh.lines, fresh.gap);
   }
 
-  // Reports that the log could not be read. After a temporary problem (status 503), the class Live requests it again
-  // automatically. After any other problem, the stream is closed.
+  // After a temporary problem (status 503), the class Live requests the log again automatically.
   private reportRefused(problem: Problem): void {
     const retries = problem.status === 503;
     this.startResponse();

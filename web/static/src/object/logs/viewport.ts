@@ -1,5 +1,4 @@
-// The scrollable view of a log. Only lines in or near the visible part have HTML elements. While it shows the end of
-// the log, it scrolls to new lines. Otherwise it keeps its scroll position.
+// The scrollable view of a log. Only lines in or near the visible part have HTML elements.
 
 import { h } from "../../ui/dom.ts";
 import type { LogBuffer } from "./buffer.ts";
@@ -20,11 +19,11 @@ export class LogViewport {
   private readonly drawn = new Map<number, HTMLElement>();
   private readonly sizes: ResizeObserver;
   private frame = 0;
-  private maxLineLength = 0; // length of the longest line in characters
-  private column = 7.2; // width of a character in pixels
+  private maxLineLength = 0; // characters
+  private column = 7.2; // pixels per character
   private firstUnseen = 0; // number of the first line that was never visible
   private followsEnd = true;
-  private lastScrollTop = 0; // previous scroll position in pixels
+  private lastScrollTop = 0; // pixels
   wrap = false;
   times = false;
 
@@ -43,7 +42,6 @@ export class LogViewport {
     cancelAnimationFrame(this.frame);
   }
 
-  /** The number of lines at the end of the log that were never visible. */
   get unseenCount(): number {
     return this.followsEnd ? 0 : Math.max(0, this.buffer.end - this.firstUnseen);
   }
@@ -52,7 +50,6 @@ export class LogViewport {
     return this.followsEnd;
   }
 
-  /** The number of the first visible line. */
   get top(): number {
     return this.heights.lineAt(this.element.scrollTop);
   }
@@ -72,7 +69,6 @@ export class LogViewport {
     this.redraw();
   }
 
-  /** Discards all heights and elements, before another log is shown. */
   clear(): void {
     this.heights.clear();
     this.maxLineLength = this.firstUnseen = 0;
@@ -80,14 +76,14 @@ export class LogViewport {
     this.redraw();
   }
 
-  /** Redraws all lines, because the search matches or the timestamps have changed. */
+  /** Is called after a change of the search matches or the timestamps. */
   redraw(): void {
     for (const row of this.drawn.values()) row.remove();
     this.drawn.clear();
     this.schedule();
   }
 
-  /** Measures all lines again, because the line wrapping or the width has changed. */
+  /** Is called after a change of the line wrapping or the width. */
   remeasure(): void {
     const top = this.top;
     const offsetInLine = this.element.scrollTop - this.heights.heightAbove(top);
@@ -111,7 +107,7 @@ export class LogViewport {
   private scrolled(): void {
     const { scrollTop, clientHeight, scrollHeight } = this.element;
     const rest = scrollHeight - clientHeight - scrollTop;
-    // Stop following the end as soon as the user scrolls up, even by one or two pixels.
+    // Stop following the end as soon as the user scrolls up, even by two pixels.
     const followsEnd =
       scrollTop < this.lastScrollTop && rest > 1 ? false : this.followsEnd ? true : rest <= endTolerance;
     this.lastScrollTop = scrollTop;
@@ -122,15 +118,13 @@ export class LogViewport {
     this.schedule();
   }
 
-  // Reports whether text in the log is selected. While it is, the viewport does not scroll to new lines, so that the
-  // selection is kept.
+  // While text is selected, the viewport does not scroll to new lines, so that the selection is kept.
   private hasSelection(): boolean {
     const selection = getSelection();
     return selection !== null && !selection.isCollapsed && this.rows.contains(selection.anchorNode);
   }
 
-  // Updates the heights after lines were added or dropped. If the viewport does not follow the end, the scroll
-  // position is corrected for dropped lines, so that the visible lines do not move.
+  // Corrects the scroll position for dropped lines, so that the visible lines do not move.
   private syncHeights(): void {
     const { buffer, heights } = this;
     const droppedHeight = heights.dropBefore(buffer.first);
@@ -190,8 +184,7 @@ export class LogViewport {
       row.remove();
       this.drawn.delete(n);
     }
-    // Insert new elements in order. An existing element is never moved, because that would clear a text selection in
-    // it.
+    // An existing element is never moved, because that would clear a text selection in it.
     let next = this.rows.firstElementChild;
     for (let n = from; n < to; n++) {
       let row = this.drawn.get(n);

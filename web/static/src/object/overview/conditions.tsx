@@ -1,5 +1,3 @@
-// Shows the conditions of an object as a table.
-
 import { Age, useHighlight } from "../../ui/view.tsx";
 import type { Condition } from "../facts/conditions.ts";
 import { Heading } from "./fact-view.tsx";

@@ -1,26 +1,23 @@
-// Renders facts, the named values in the overview of an object. A changed value is highlighted.
+// Renders facts, which are the named values in the overview of an object.
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { Age, useHighlight } from "../../ui/view.tsx";
 import type { Bar, Fact, Item, Piece, Section, Target } from "../facts/fact.ts";
 
-/** What the parts of an overview share. */
 export interface OverviewScope {
-  /** Returns the URL that opens an object in the panel. Returns null if the object's resource is unknown. */
+  /** Returns the URL that opens an object in the panel, or null if the object's resource is unknown. */
   readonly href: (target: Target) => string | null;
-  /** The level of headings, if it differs from the level of their HTML element. */
+  /** Overrides the heading level of the h3 elements. */
   readonly headingLevel: 2 | undefined;
 }
 
 export const Overview = createContext<OverviewScope>({ href: () => null, headingLevel: undefined });
 
-/** Renders the heading of a part. */
 export function Heading({ children, ...rest }: { children: string; id?: string; hidden?: boolean }) {
   return <h3 aria-level={useContext(Overview).headingLevel} {...rest}>{children}</h3>;
 }
 
-/** Renders a section with its facts and items (repeated parts of an object, such as containers). */
 export const SectionView = ({ section: { title, facts, items } }: { section: Section }) => (
   <section class="part">
     <Heading hidden={title === ""}>{title}</Heading>
@@ -29,7 +26,6 @@ export const SectionView = ({ section: { title, facts, items } }: { section: Sec
   </section>
 );
 
-/** Renders facts as an HTML description list. */
 export const FactList = ({ facts }: { facts: readonly Fact[] }) => (
   <dl class="pairs" hidden={facts.length === 0}>{facts.map((fact) => <FactView key={fact.key} fact={fact} />)}</dl>
 );

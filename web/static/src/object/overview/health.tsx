@@ -1,5 +1,3 @@
-// Shows the health of an object in one or two words, with the reason.
-
 import { useHighlight } from "../../ui/view.tsx";
 import type { Health, HealthStatus } from "../../net/wire.ts";
 
@@ -12,7 +10,7 @@ const statusLabels: Readonly<Record<HealthStatus | "Deleted", string>> = {
   Unknown: "Unknown",
 };
 
-/** Shows the health that the server reported, or null if it reported none. A deleted object has no health. */
+/** Shows the health that the server reported. A deleted object has none. */
 export function HealthView({ reported, isDeleted }: { reported: Health | null; isDeleted: boolean }) {
   const health = isDeleted ? null : reported;
   const status = isDeleted ? "Deleted" : (health?.status ?? "Unknown");

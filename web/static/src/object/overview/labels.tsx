@@ -1,5 +1,3 @@
-// Shows labels and annotations. Each label is a link to the list of all objects with that label.
-
 import { useHighlight } from "../../ui/view.tsx";
 import { bytes, sizeOf } from "../facts/quantity.ts";
 import type { Pair } from "../facts/meta.ts";
@@ -39,7 +37,7 @@ export const Annotations = ({ annotations }: { annotations: readonly Pair[] }) =
   </section>
 );
 
-// Shows an annotation. A long value is collapsed. If the user has expanded it, it stays expanded when it changes.
+// A long value is collapsed. An expanded one stays expanded when it changes.
 function Annotation({ name, value }: { name: string; value: string }) {
   const isShort = value.length <= maxInlineLength && !value.includes("\n");
   return (

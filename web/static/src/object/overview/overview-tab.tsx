@@ -1,5 +1,3 @@
-// The overview tab of an object: health, the most important facts, conditions, owners, labels and annotations.
-
 import { h } from "../../ui/dom.ts";
 import { mount, unmount, ViewState } from "../../ui/view.tsx";
 import { conditionsOf } from "../facts/conditions.ts";
@@ -26,7 +24,7 @@ export class OverviewTab implements Tab {
   private object: JsonObject | null = null;
   private health: Health | null = null;
   private isDeleted = false;
-  // Whether an object has no link, because its resource is unknown.
+  // Whether a reference has no link, because the resource of its object is unknown.
   private hasUnresolvedLinks = false;
 
   constructor(private readonly host: TabHost) {
@@ -37,7 +35,7 @@ export class OverviewTab implements Tab {
 
   show({ object, health, isDeleted }: TabData): void {
     if (object === this.object && health === this.health && isDeleted === this.isDeleted) return;
-    // If another object with the same name replaced this one, do not highlight the differences between them.
+    // Do not highlight the differences to a replaced object of the same name.
     this.state.highlightsChanges = uid(object) === uid(this.object);
     this.object = object;
     this.health = health;
@@ -47,7 +45,7 @@ export class OverviewTab implements Tab {
     this.draw();
   }
 
-  /** Updates ages. If there is no link because a resource was unknown, it draws the overview again. */
+  /** Updates ages, and adds links if their resources have become known. */
   tick(): void {
     this.state.tick();
     if (this.object === null || !this.hasUnresolvedLinks) return;
@@ -65,8 +63,7 @@ export class OverviewTab implements Tab {
     const { element, host, object } = this;
     if (object === null) return unmount(element);
     this.hasUnresolvedLinks = false;
-    // On a page of its own, the headings are at level 2. In the panel next to the table, they keep level 3, because a
-    // title precedes them.
+    // On the object's own page, headings are at level 2. In the panel, they are at level 3, below the panel's title.
     const headingLevel = element.closest(".panel") === null ? 2 : undefined;
     mount(
       element,

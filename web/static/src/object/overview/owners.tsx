@@ -1,5 +1,3 @@
-// Shows the owners of an object as links, from the root owner to the object.
-
 import { useContext } from "preact/hooks";
 import { withBase } from "../../net/base-path.ts";
 import { ownerChain, type OwnerResult, type OwnerStep } from "../facts/owner-chain.ts";
@@ -9,21 +7,17 @@ import type { TabHost } from "../tab.ts";
 import type { JsonObject } from "../../net/wire.ts";
 import { Heading, Overview } from "./fact-view.tsx";
 
-/** Reads the owners of an object. */
 export class OwnerReader {
   owners: readonly Owner[] = [];
-  /** The chain of owners as far as it is known, from the object to the root owner. */
+  /** The known chain of owners, from the direct owner to the root owner. */
   steps: readonly OwnerStep[] = [];
   private readKey = "";
   private pendingRead = new AbortController();
-  private readFailed = false; // whether an owner could not be read for a temporary reason
+  private readFailed = false;
 
   constructor(private readonly host: TabHost, private readonly onChange: () => void) {}
 
-  /**
-   * Sets the object. Its owners are read again if they have changed, if their resources become known, or if the last
-   * attempt failed.
-   */
+  /** Reads the owners again if they changed, if their resources become known, or if the previous attempt failed. */
   show(object: JsonObject): void {
     const owners = ownersOf(object);
     const readKey = JSON.stringify(owners.map((o) => [o, this.host.kindOf(o.apiVersion, o.kind)?.ref]));

@@ -1,5 +1,5 @@
-// The overview section with some objects that refer to this object, or that it refers to. They are searched only when
-// the user requests it, because the server must search other resources. The Related tab shows all of them.
+// Shows the objects that refer to this object, and those that it refers to. The search starts only on request,
+// because the server must search other resources.
 
 import type { TargetedMouseEvent } from "preact";
 import { clockTime } from "../../text/age.ts";
@@ -15,19 +15,17 @@ import { objectHref } from "../../model/view.ts";
 import type { Problem } from "../../net/wire.ts";
 import { Heading } from "./fact-view.tsx";
 
-const maxPerGroup = 8; // maximum number of objects in one group
+const maxPerGroup = 8;
 const groupTitles = ["Uses", "Used by", "Selects", "Selected by"];
 
-/** Reads the references of an object when the user requests it. */
 export class ReferenceReader {
   graph: Graph | null = null;
-  /** The time at which the graph was read. */
   readAt = "";
-  /** Why the last request failed. Empty if it did not fail. */
+  /** Empty if the previous request succeeded. */
   problem = "";
   isDeleted = false;
   private readonly poller: RelatedPoller;
-  private objectUid = ""; // the uid of the object whose references are read
+  private objectUid = "";
 
   constructor(readonly host: TabHost, private readonly onChange: () => void) {
     this.poller = new RelatedPoller(
@@ -51,10 +49,9 @@ export class ReferenceReader {
     this.poller.request();
   }
 
-  /** Sets the object. uid is empty if the viewer is not permitted to see the object. */
+  /** The uid is empty if the viewer is not permitted to see the object. */
   show(uid: string, isDeleted: boolean): void {
     this.isDeleted = isDeleted;
-    // Stop reading references if the object was deleted, or if another object is shown.
     if (isDeleted || uid !== this.objectUid) {
       this.poller.close();
       this.problem = "";
@@ -68,7 +65,7 @@ export class ReferenceReader {
   }
 
   private failed({ status, title, detail }: Problem): void {
-    // If the viewer lost permission, the references must not stay on the screen.
+    // If the viewer lost permission, remove the references from the screen.
     if (status === 403) this.graph = null;
     this.problem = `${title}. ${detail}${this.graph === null ? "" : " Showing the previous result."}`;
     this.onChange();
@@ -98,7 +95,7 @@ export function References({ reader }: { reader: ReferenceReader }) {
   );
 }
 
-// On a plain click, switches to the Related tab without loading a page.
+// A plain click switches to the Related tab without loading a page.
 function openRelatedTab(e: TargetedMouseEvent<HTMLAnchorElement>): void {
   if (e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
   e.preventDefault();

@@ -1,5 +1,3 @@
-// Renders one node of the graph of related objects. It is a link if the object can be opened.
-
 import { h } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
 import type { TabHost } from "../tab.ts";
@@ -14,7 +12,6 @@ export const stateLabels: Readonly<Record<NodeState, readonly [string, string, s
   unknown: ["quiet", "?", "not checked"],
 };
 
-/** Returns a list with one element that shows the state of a node. For the normal state, the list is empty. */
 export function stateElements(node: GraphNode): HTMLElement[] {
   const [tone, symbol, word] = stateLabels[node.state];
   return word === ""
@@ -32,7 +29,6 @@ export function stateElements(node: GraphNode): HTMLElement[] {
 export const nodeLabel = (node: GraphNode): string =>
   node.count > 0 ? `${formatInteger(node.count)} more` : node.name;
 
-/** Describes a node in one sentence, for screen readers. */
 export function nodeDescription(node: GraphNode, isSelf: boolean): string {
   const [, , word] = stateLabels[node.state];
   const name =
@@ -43,10 +39,7 @@ export function nodeDescription(node: GraphNode, isSelf: boolean): string {
     `${node.reason === "" ? "" : `: ${node.reason}`}`;
 }
 
-/**
- * Returns the URL that opens a node's object. Returns null if the object cannot be opened. inPanel selects the panel
- * next to the table instead of the object's own page. tab is the tab to show.
- */
+/** Returns null if the object cannot be opened. inPanel selects the panel instead of the object's own page. */
 export function nodeHref(node: GraphNode, inPanel: boolean, tab = "related"): string | null {
   if (node.ref === "") return null;
   const ns = node.ns === "" ? [] : [node.ns];
@@ -55,7 +48,7 @@ export function nodeHref(node: GraphNode, inPanel: boolean, tab = "related"): st
   return inPanel ? formatView({ ...defaultView(node.ref), ns, open, tab }) : objectHref(node.ref, open, tab);
 }
 
-/** Creates a link to the object of a node. If the object cannot be opened, it creates plain text. */
+/** Creates plain text instead of a link if the object cannot be opened. */
 export function nodeLink(
   node: GraphNode,
   isSelf: boolean,
@@ -79,10 +72,7 @@ export function nodeLink(
   return h("a", { ...attributes, href, "data-address": true, "aria-current": isSelf ? "true" : null }, ...children);
 }
 
-/**
- * Creates the card of a node in the graph. If a long name must be shortened, its last characters stay visible,
- * because they distinguish it from similar names.
- */
+/** The end of a long name stays visible, because it distinguishes similar names. */
 export function createCard(node: GraphNode, isSelf: boolean, inPanel: boolean, host: TabHost): HTMLElement {
   const name = nodeLabel(node);
   const tailStart = name.length > 18 ? name.length - 8 : name.length;

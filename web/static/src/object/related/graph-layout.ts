@@ -1,12 +1,9 @@
-// The layout of a graph, which consists of the positions of its cards and lines. This file also contains functions
-// that use a layout.
-
 import type { EdgeType, Graph } from "./graph.ts";
 
 export const cardWidth = 158;
 export const cardHeight = 42;
 
-/** A line between the cards of two objects. It represents all relations between these objects. */
+/** A line between the cards of two objects, for all relations between these objects. */
 export interface GraphLink {
   readonly from: string;
   readonly to: string;
@@ -14,10 +11,7 @@ export interface GraphLink {
   readonly via: readonly string[];
 }
 
-/**
- * Returns the lines of a graph. A "selects" relation gets no line if the selecting object also owns the selected
- * object, directly or indirectly. That is expected and would only add lines.
- */
+/** Omits a "selects" line if the selecting object also owns the selected one, because that is expected. */
 export function linksOf(graph: Graph): GraphLink[] {
   const owned = new Map<string, string[]>();
   for (const e of graph.edges) if (e.type === "owns") owned.set(e.from, [...(owned.get(e.from) ?? []), e.to]);
@@ -46,21 +40,15 @@ export interface Point {
   readonly y: number;
 }
 
-/**
- * The positions of cards and lines. A card's position is its center. A line is a list of points that it passes
- * through.
- */
+/** A card's position is its center. A line is a list of points that it passes through. */
 export interface GraphLayout {
   readonly width: number;
   readonly height: number;
   readonly nodes: ReadonlyMap<string, Point>;
-  readonly links: readonly (readonly Point[])[]; // the points of each line, in the given order of the lines
+  readonly links: readonly (readonly Point[])[]; // in the order of the lines
 }
 
-/**
- * Returns the SVG path of a line. The line is horizontal at both ends, and where it passes between two cards of a
- * column.
- */
+/** Returns an SVG path that is horizontal at both ends, and between two cards of a column. */
 export function pathOf(from: Point, to: Point, points: readonly Point[]): string {
   const half = (from.x <= to.x ? cardWidth : -cardWidth) / 2;
   const n = (v: number): number => Math.round(v * 10) / 10;
@@ -71,7 +59,6 @@ export function pathOf(from: Point, to: Point, points: readonly Point[]): string
     d += `C${mid} ${n(y)} ${mid} ${n(toY)} ${n(toX)} ${n(toY)}`;
     [x, y] = [toX, toY];
   };
-  // Skip every second point. These points are between two columns, where the curve needs no point.
   for (const p of points.slice(1, -1).filter((_, i) => i % 2 === 1)) {
     curve(p.x - half, p.y);
     d += `H${n(p.x + half)}`;
@@ -81,21 +68,21 @@ export function pathOf(from: Point, to: Point, points: readonly Point[]): string
   return d;
 }
 
-/** Returns the position of a line's label. It is halfway to the first column that the line reaches. */
+/** Returns a point halfway to the first column that the line reaches. */
 export function labelPosition(from: Point, to: Point, points: readonly Point[]): Point {
   const next = points.length > 3 ? (points[2] as Point) : to;
   return { x: (from.x + next.x) / 2, y: (from.y + next.y) / 2 };
 }
 
-/** Sorts the ids of nodes by column from left to right, and within a column from top to bottom. */
+/** Sorts by column from left to right, and within a column from top to bottom. */
 export function readingOrder(ids: readonly string[], layout: GraphLayout): string[] {
   const at = (id: string): Point => layout.nodes.get(id) ?? { x: 0, y: 0 };
   return [...ids].sort((a, b) => Math.round(at(a).x) - Math.round(at(b).x) || at(a).y - at(b).y);
 }
 
 /**
- * Returns the id of the node that receives the focus when an arrow key is pressed on the node `id`. The left and
- * right keys follow a line. The up and down keys stay in the column. Returns null if there is no such node.
+ * Returns the card that an arrow key moves the focus to, or null if there is none. Left and right follow a line. Up
+ * and down stay in the column.
  */
 export function neighborOf(id: string, key: string, layout: GraphLayout, links: readonly GraphLink[]): string | null {
   const here = layout.nodes.get(id);

@@ -1,6 +1,3 @@
-// Draws the graph of related objects: a card for each object, and lines with labels between the cards. The user can
-// move and scale the drawing.
-
 import { svg } from "../../ui/dom.ts";
 import type { TabHost } from "../tab.ts";
 import { createCard } from "./card.ts";
@@ -22,7 +19,7 @@ const denseThreshold = 120; // lines; in a graph with more, each line is drawn f
 
 export class GraphView {
   private readonly lines = svg("svg", { class: "lines", "aria-hidden": "true" });
-  // the labels of the lines, drawn above the cards
+  // The labels of the lines, drawn above the cards.
   private readonly labels = svg("svg", { class: "lines words", "aria-hidden": "true" });
   readonly panZoom: PanZoom;
   readonly element: HTMLElement;
@@ -55,7 +52,7 @@ export class GraphView {
     });
   }
 
-  /** Draws a graph with its layout. The first drawing is scaled to show the entire graph, if it stays legible. */
+  /** The first drawing is scaled to show the entire graph, if it stays legible. */
   draw(graph: Graph, layout: GraphLayout, inPanel: boolean): void {
     const before = this.layout;
     const focused = idOf(document.activeElement);
@@ -80,7 +77,7 @@ export class GraphView {
     if (hadFocus && focused !== null) this.focus(focused);
   }
 
-  /** Removes the drawing. The next call of draw scales the graph again. */
+  /** Removes the drawing. The next one is scaled again. */
   clear(): void {
     this.layout = null;
     this.links = [];
@@ -125,8 +122,7 @@ export class GraphView {
     this.labels.replaceChildren();
   }
 
-  // Highlights lines, or ends the highlight if on is false. target is the element under the pointer or with the
-  // focus. If it is a line, that line is highlighted. If it is a card, all its lines are highlighted, with labels.
+  // The parameter target is a line, or a card for all of its lines.
   private highlightLinks(target: EventTarget | null, on: boolean): void {
     const id = idOf(target);
     const group = target instanceof Element ? target.closest("[data-edge]") : null;

@@ -1,5 +1,4 @@
-// Decodes the responses of /api/v1/related, which contain a graph of the objects that are related to one object. It
-// also groups the nodes of the graph by their relation.
+// Decodes the responses of /api/v1/related, which contain the objects related to one object.
 
 export const states = ["there", "missing", "forbidden", "unknown"] as const;
 export type NodeState = (typeof states)[number];
@@ -7,8 +6,8 @@ export type NodeState = (typeof states)[number];
 export interface GraphNode {
   readonly id: string;
   /**
-   * The ref (group/version/plural) of the object's resource. Empty if the cluster does not serve the kind, or if the
-   * guest's share link does not include it.
+   * The ref (group/version/plural) of the resource. Empty if the cluster does not serve the kind, or if the share
+   * link excludes it.
    */
   readonly ref: string;
   readonly kind: string;
@@ -16,7 +15,7 @@ export interface GraphNode {
   readonly name: string;
   readonly state: NodeState;
   readonly reason: string;
-  /** The number of objects without names that this node represents. 0 if the node is a single object. */
+  /** The number of unnamed objects that this node represents. 0 for a single object. */
   readonly count: number;
 }
 
@@ -39,7 +38,7 @@ export interface Searched {
 }
 
 export interface Graph {
-  /** All nodes of the graph. The first node is the object whose relations were requested. */
+  /** The first node is the object whose relations were requested. */
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly Edge[];
   readonly truncated: boolean;
@@ -48,7 +47,7 @@ export interface Graph {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Decodes the body of a response. Returns null if it is not a graph. Invalid parts are skipped. */
+/** Returns null if the body is not a graph. Invalid parts are skipped. */
 export function readGraph(body: unknown): Graph | null {
   if (!isFields(body) || !Array.isArray(body["nodes"]) || !Array.isArray(body["edges"])) return null;
   const nodes = new Map(body["nodes"].filter(isFields).map(node).filter((n) => n.id !== "").map((n) => [n.id, n]));
@@ -84,10 +83,9 @@ function node(n: Fields): GraphNode {
 const isFields = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);
 const text = (v: unknown): string => (typeof v === "string" ? v : "");
 
-/** A node in the list of related objects, with its relation to the object of the page. */
 export interface Relation {
   readonly node: GraphNode;
-  /** If the node is related only through another node: that node, and the relation to it as words. Otherwise null. */
+  /** The node in between, and the relation to it as words. null for a direct relation. */
   readonly intermediate: { readonly words: string; readonly object: GraphNode } | null;
   readonly via: string;
 }
@@ -97,7 +95,7 @@ export interface Group {
   readonly relations: readonly Relation[];
 }
 
-/** Groups the nodes by their relation to the object of the page. Each node is in one group only. */
+/** Each node is in one group only. */
 export function groupsOf(graph: Graph): Group[] {
   const byId = new Map(graph.nodes.map((n) => [n.id, n]));
   const subject = graph.nodes[0] as GraphNode;
@@ -112,8 +110,7 @@ export function groupsOf(graph: Graph): Group[] {
     listed.add(id);
     return [{ node, intermediate, via: edge.via }];
   };
-  // Returns all direct and indirect owners of the object of the page, or all objects that it owns directly and
-  // indirectly. The parameters from and to select the direction in which "owns" edges are followed.
+  // Follows "owns" edges to all owners or all owned objects. The parameters from and to select the direction.
   const ownerRelations = (from: "from" | "to", to: "from" | "to", relationText: string): Relation[] => {
     const out: Relation[] = [];
     const at = [subject];
@@ -145,8 +142,7 @@ export function groupsOf(graph: Graph): Group[] {
 
 const passiveVerbs = { owns: "owned by", uses: "used by", selects: "selected by" } as const;
 
-// Returns the nodes that are related only through other nodes, nearest first. The parameter listed contains the ids
-// of the nodes that are already in a group.
+// Returns the nodes that are related only through other nodes, nearest first.
 function indirectRelations(
   edges: readonly Edge[],
   listed: ReadonlySet<string>,

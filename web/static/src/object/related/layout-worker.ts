@@ -1,9 +1,8 @@
-// Computes the layout of a graph in a web worker, because that can take several hundred milliseconds. Both the page
-// and the worker load this file.
+// Computes a graph layout in a web worker, because that can take several hundred milliseconds. The page and the
+// worker both load this file.
 
 import type { GraphLayout, Point } from "./graph-layout.ts";
 
-/** The message that the page sends to the worker: the graph and the size of each card. */
 interface LayoutRequest {
   readonly ids: readonly string[];
   readonly links: readonly { readonly from: string; readonly to: string }[];
@@ -11,13 +10,9 @@ interface LayoutRequest {
   readonly height: number;
 }
 
-// Larger graphs use an approximate assignment of nodes to columns, because the optimal one takes too long.
+// In graphs with more nodes, the optimal assignment of nodes to columns takes too long.
 const exactRankLimit = 60;
 
-/**
- * Starts a worker that computes the layout of a graph. The promise is rejected if the signal aborts, or if the worker
- * fails.
- */
 export function layout(order: LayoutRequest, signal: AbortSignal): Promise<GraphLayout> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(import.meta.url, { type: "module" });
@@ -68,7 +63,7 @@ async function computeLayout({ ids, links, width, height }: LayoutRequest): Prom
 
 if (typeof document === "undefined" && typeof self !== "undefined") {
   self.onmessage = (e: MessageEvent<LayoutRequest>): void => {
-    // Throw the error in a timer, not in the promise. The browser then sends the page an error event of the worker.
+    // The browser sends the page an error event only for errors outside promises.
     computeLayout(e.data).then(
       (layout) => self.postMessage(layout),
       (err: unknown) =>

@@ -1,5 +1,3 @@
-// Shows the related objects as a list, grouped by their relation to the object.
-
 import { formatInteger } from "../../text/format.ts";
 import { nodeDescription, nodeHref, nodeLabel } from "./card.ts";
 import { groupsOf, type Graph, type GraphNode, type Relation } from "./graph.ts";
@@ -8,7 +6,7 @@ import { NodeState } from "./node-state.tsx";
 interface RelatedListProps {
   graph: Graph;
   inPanel: boolean;
-  ns: string; // namespace of the object
+  ns: string;
 }
 
 export const RelatedList = ({ graph, inPanel, ns }: RelatedListProps) => (
@@ -49,7 +47,6 @@ const Item = ({ relation: { node, intermediate, via }, inPanel, ns }: ItemProps)
   </li>
 );
 
-// Shows a link to the object of a node. If the object cannot be opened, it shows plain text.
 function NodeLink({ node, inPanel }: { node: GraphNode; inPanel: boolean }) {
   const href = nodeHref(node, inPanel);
   const description = nodeDescription(node, false);

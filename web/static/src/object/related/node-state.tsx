@@ -1,5 +1,3 @@
-// Shows the state of a node of the graph of related objects.
-
 import { stateLabels } from "./card.ts";
 import type { GraphNode } from "./graph.ts";
 

@@ -1,5 +1,4 @@
-// A drawing that can be larger than the viewport in which it is shown. The user moves it by dragging or with the
-// mouse wheel, and scales it with Ctrl and the mouse wheel.
+// A drawing that users move by dragging or with the wheel, and scale with Ctrl and the wheel.
 
 import { h } from "../../ui/dom.ts";
 import type { Point } from "./graph-layout.ts";
@@ -22,8 +21,8 @@ export class PanZoom {
   private scale = 1;
   private width = 0;
   private height = 0;
-  private whenSized: (() => void) | null = null; // runs when the viewport gets a size
-  // The pointer position minus the drawing's position at the start of a drag. null if no drag is in progress.
+  private whenSized: (() => void) | null = null;
+  // The pointer position minus the drawing's position when a drag started. null without a drag.
   private dragStart: Point | null = null;
   private hasDragged = false;
   private readonly sizes = new ResizeObserver(() => {
@@ -69,8 +68,8 @@ export class PanZoom {
   }
 
   /**
-   * Scales the drawing to fit into the viewport, but only as far as it stays legible. If it is still too large, it is
-   * centered on the given point. If showAll is true, it is scaled to fit even if it is no longer legible.
+   * Scales the drawing to fit. Unless showAll is true, the scale stays legible, and a large drawing is centered on
+   * the given point.
    */
   fit(center: Point, showAll = false): void {
     const { clientWidth, clientHeight } = this.element;
@@ -79,8 +78,7 @@ export class PanZoom {
       return;
     }
     const fitScale = Math.min(1, clientWidth / this.width, clientHeight / this.height);
-    // If the drawing does not fit at a legible scale, scale it to the width of the viewport, so that the user must
-    // scroll only vertically.
+    // A drawing that is too large is scaled to the width, so that the user must scroll only vertically.
     this.scale = showAll
       ? Math.max(minScale, fitScale)
       : fitScale >= minInitialScale
@@ -94,12 +92,11 @@ export class PanZoom {
     };
     this.x = centered(this.width, clientWidth, center.x);
     this.y = centered(this.height, clientHeight, center.y);
-    // Place a small drawing at the top, where readers start.
     if (this.height * this.scale <= clientHeight) this.y = Math.min(this.y, 24);
     this.applyTransform();
   }
 
-  /** Scales the drawing around a point of the viewport. The default is the center of the viewport. */
+  /** Scales the drawing around a point of the viewport. */
   zoom(by: number, at: Point = { x: this.element.clientWidth / 2, y: this.element.clientHeight / 2 }): void {
     const scale = Math.min(maxScale, Math.max(minScale, this.scale * by));
     this.x = at.x - ((at.x - this.x) * scale) / this.scale;
@@ -108,7 +105,6 @@ export class PanZoom {
     this.applyTransform();
   }
 
-  /** Moves the drawing so that the given rectangle of it is visible. */
   reveal(x: number, y: number, width: number, height: number): void {
     const revealShift = (at: number, size: number, shift: number, window: number): number => {
       const [start, end] = [at * this.scale + shift, (at + size) * this.scale + shift];

@@ -1,5 +1,4 @@
-// Reads the related objects from the server: on request, and every 10 s while the tab is visible. Two reads are at
-// least 5 s apart, so a request can have to wait.
+// Reads the related objects on request, and every 10 s while the tab is visible.
 
 import { withBase } from "../../net/base-path.ts";
 import { problemOf } from "../../net/problem.ts";
@@ -7,7 +6,7 @@ import type { TabHost } from "../tab.ts";
 import type { Problem } from "../../net/wire.ts";
 import { readGraph, type Graph } from "./graph.ts";
 
-const minInterval = 5000; // minimum time in ms between two reads
+const minInterval = 5000; // ms between two reads; an earlier request waits
 /** The time in ms between two automatic reads. */
 export const refreshInterval = 10_000;
 
@@ -15,8 +14,8 @@ export class RelatedPoller {
   private lastReadAt = -Infinity;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private abort: AbortController | null = null;
-  private requestedAgain = false; // whether another request arrived during the current read
-  private isWaiting = false; // whether a request has not been answered yet
+  private requestedAgain = false;
+  private isWaiting = false;
 
   constructor(
     private readonly host: TabHost,
@@ -25,12 +24,10 @@ export class RelatedPoller {
     private readonly onStatus: () => void,
   ) {}
 
-  /** Whether the requested data has not arrived yet. */
   get isBusy(): boolean {
     return this.isWaiting;
   }
 
-  /** Reads the data again if the last read is at least refreshInterval ago. */
   refreshIfOld(): void {
     if (this.abort === null && this.timer === undefined && performance.now() - this.lastReadAt >= refreshInterval)
       void this.poll();
@@ -44,7 +41,6 @@ export class RelatedPoller {
     this.onStatus();
   }
 
-  /** Cancels the current read and any pending request. Later requests are still possible. */
   close(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

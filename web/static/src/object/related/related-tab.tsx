@@ -1,5 +1,3 @@
-// The tab with the objects that are related to an object, as a graph or as a list.
-
 import type { ComponentChild } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { plural } from "../../net/kinds.ts";
@@ -21,19 +19,18 @@ import type { Problem, JsonObject } from "../../net/wire.ts";
 type ViewMode = "graph" | "list";
 
 export class RelatedTab implements Tab {
-  // The id of the node that the user last opened with the keyboard. When the graph of that object is shown, its node
-  // receives the focus.
+  // The node that the user opened with the keyboard. It receives the focus in the next graph.
   private static lastOpenedId = "";
   readonly element = h("div", { class: "related" });
   private readonly graphView: GraphView;
   private readonly poller: RelatedPoller;
   private layoutAbort = new AbortController();
   private graph: Graph | null = null;
-  private requestedObject: JsonObject | null = null; // version of the object at the last request
+  private requestedObject: JsonObject | null = null;
   private isDeleted = false;
-  private readAt = 0; // time in ms at which the displayed graph was read
-  private forbidden: Note | null = null; // why the viewer is not permitted to read the object; null if permitted
-  private problem = ""; // why the last request failed; empty if it did not fail
+  private readAt = 0; // time in ms
+  private forbidden: Note | null = null;
+  private problem = ""; // empty if the previous request succeeded
   private isGraphShown = false;
   private isLayoutFailed = false;
   private mode: ViewMode;
@@ -70,7 +67,7 @@ export class RelatedTab implements Tab {
       this.render();
     }
     if (forbidden !== null) return;
-    // Stop reading related objects after the object was deleted. The panel already shows that it was deleted.
+    // The panel already shows that the object was deleted.
     if (gone) {
       this.poller.close();
       this.problem = this.graph === null ? "The object was deleted before its related objects were loaded." : "";
@@ -127,7 +124,6 @@ export class RelatedTab implements Tab {
     return this.element.closest("#panel") !== null;
   }
 
-  // Draws the graph or the list.
   private draw(): void {
     this.layoutAbort.abort();
     this.isLayoutFailed = false;
@@ -207,7 +203,7 @@ export class RelatedTab implements Tab {
     );
   }
 
-  // The status "Live" in the panel refers to the object only. This text shows separately when the graph was read.
+  // The panel's status "Live" refers to the object only, so this text shows the age of the graph.
   private timeText(): string {
     if (this.graph !== null)
       return `Snapshot from ${clockTime(new Date(this.readAt).toISOString(), this.host.now())}`;
@@ -254,7 +250,6 @@ const EmptyNote = ({ graph }: { graph: Graph }) => (
   </div>
 );
 
-// The graph is drawn without Preact.
 function GraphPlace({ view }: { view: GraphView }) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => place.current?.replaceChildren(view.element), [view]);

@@ -1,5 +1,4 @@
-// Shows which resources the server has searched for related objects, and which it could not search. A resource that
-// could not be searched must not resemble an empty result.
+// Shows which resources the server could not search. They must not resemble an empty result.
 
 import { formatInteger } from "../../text/format.ts";
 import { plural } from "../../net/kinds.ts";

@@ -1,11 +1,8 @@
-// The bar above the YAML text, with the search box and buttons.
-
 import { h } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
 import { FindBox, FindState, type FindActions } from "../../ui/find-box.tsx";
 import { mount, unmount } from "../../ui/view.tsx";
 
-/** The functions of the YAML tab that the bar calls when the user presses its buttons. */
 export interface YamlBarActions extends FindActions {
   fold(): void;
   wrap(): void;
@@ -36,7 +33,6 @@ export class Bar {
     unmount(this.element);
   }
 
-  /** Changes what the bar shows. */
   set(change: Partial<BarState>): void {
     this.state = { ...this.state, ...change };
     this.draw();

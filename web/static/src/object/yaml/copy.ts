@@ -5,9 +5,7 @@ import type { LiveText } from "./live-text.ts";
 
 export const completeText = (text: LiveText): string => text.rows.map((r) => `${r.line.text}\n`).join("");
 
-/**
- * Returns the selected text. Returns null if nothing is selected, or if the selection extends beyond the YAML text.
- */
+/** Returns null if no text is selected, or if the selection extends beyond the YAML text. */
 export function selectedText(text: LiveText): string | null {
   const selection = getSelection();
   if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -24,7 +22,7 @@ export function selectedText(text: LiveText): string | null {
 }
 
 interface Position {
-  readonly index: number; // index of the line in the text
+  readonly index: number;
   readonly column: number;
 }
 
@@ -33,8 +31,7 @@ function position(text: LiveText, node: Node, offset: number): Position {
     const row = text.row(node);
     if (row !== undefined) return { index: row.index, column: columnOf(row, node, offset) };
   }
-  // If the node is an element, offset is the index of a child node. The position is before that child, or at the end
-  // of the element.
+  // In an element, the parameter offset is the index of a child node. The position is before that child.
   const child = node.childNodes[offset];
   if (child !== undefined) {
     const row = text.row(child) ?? text.row(firstLine(child));

@@ -1,5 +1,5 @@
-// Colors the visible lines by the CSS Custom Highlight API. In contrast to an HTML element for each token, this
-// preserves selections and the matches of the browser's own search.
+// Colors the visible lines by the CSS Custom Highlight API. Unlike an HTML element for each token, this preserves
+// selections and the matches of the browser's own search.
 
 import type { Hit, Search } from "./search.ts";
 import { range } from "./search.ts";
@@ -8,10 +8,7 @@ import type { Block, Row } from "../../yaml/row.ts";
 const names = ["key", "string", "number", "word", "found", "current"] as const;
 type Name = (typeof names)[number];
 
-/**
- * Highlights the lines of these blocks. If matchesOnly is true, only the matches of the search are highlighted, not
- * the YAML syntax.
- */
+/** If matchesOnly is true, only the matches of the search are colored, not the YAML syntax. */
 export function highlightLines(blocks: Iterable<Block>, search: Search, matchesOnly: boolean): void {
   if (!("highlights" in CSS)) return; // the text is readable without colors
   const ranges: Record<Name, AbstractRange[]> = { key: [], string: [], number: [], word: [], found: [], current: [] };
@@ -48,8 +45,8 @@ function highlightSyntax({ line, element }: Row, ranges: Record<Name, AbstractRa
 
 function highlightMatches(row: Row, current: Hit | null, ranges: Record<Name, AbstractRange[]>): void {
   const found = row.found ?? [];
-  // Highlight at most 1,000 matches in one line, because people could not distinguish more. found contains two
-  // numbers for each match.
+  // At most 1,000 matches per line, because people could not distinguish more. The array found has two numbers per
+  // match.
   for (let i = 0; i < found.length && i < 2000; i += 2) {
     const r = range(row, found[i] ?? 0, found[i + 1] ?? 0);
     if (r !== null) ranges[current?.row === row && current.at === found[i] ? "current" : "found"].push(r);

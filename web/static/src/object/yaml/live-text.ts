@@ -1,5 +1,5 @@
-// A YAML text that is updated when the object changes. Unchanged lines keep their HTML elements, so that an update
-// preserves selections, folded lines and the scroll position.
+// A YAML text that follows changes of the object. Unchanged lines keep their HTML elements, which preserves
+// selections, folded lines and the scroll position.
 
 import { alignLists } from "../../text/list-diff.ts";
 import { h } from "../../ui/dom.ts";
@@ -15,7 +15,7 @@ export class LiveText {
   readonly nearBlocks = new Set<Block>();
   rows: readonly Row[] = [];
   private blocks: Block[] = [];
-  private markedRows: readonly Row[] = []; // rows that are marked because the last update changed them
+  private markedRows: readonly Row[] = [];
   private readonly lines = h("div", { class: "lines" });
   private readonly rowOf = new WeakMap<Element, Row>();
   private readonly blockOf = new WeakMap<Element, Block>();
@@ -43,9 +43,8 @@ export class LiveText {
   }
 
   /**
-   * Replaces the text by new lines. Changed lines are marked with this tooltip. If tooltip is null, no lines are
-   * marked. The function awaits pauseIfDue between parts of the work, and stops if that returns false. The text on
-   * the screen changes only when all rows are ready.
+   * Marks changed lines with the tooltip, unless it is null. Between parts of the work, it awaits pauseIfDue, and
+   * stops if that returns false. The screen changes only when all rows are ready.
    */
   async show(lines: readonly Line[], tooltip: string | null, pauseIfDue: () => Promise<boolean> | true): Promise<void> {
     const from = alignLists(this.rows.map((r) => r.line), lines, sameText);
@@ -71,7 +70,6 @@ export class LiveText {
     this.keepScrollPosition(() => this.replaceRows(next, lines, tooltip));
   }
 
-  /** Hides and shows rows after rows have been folded or unfolded. */
   refold(): void {
     let hiddenUntil = -1;
     for (const row of this.rows) {
@@ -95,12 +93,11 @@ export class LiveText {
     this.onChange();
   }
 
-  /** Returns the parents of a row, outermost first. A row is hidden while one of its parents is folded. */
   parentsOf(row: Row): Row[] {
     return this.rows.slice(0, Math.max(row.index, 0)).filter((r) => r.index + r.line.nestedCount >= row.index);
   }
 
-  /** Runs an action, and keeps the first visible row at its position on the screen. */
+  /** Keeps the first visible row at its position on the screen while the action runs. */
   keepScrollPosition(action: () => void): void {
     const top = this.element.getBoundingClientRect().top;
     const visibleRows =
@@ -151,8 +148,7 @@ export class LiveText {
     }
   }
 
-  // Inserts a row after the row `before`, or at the start if `before` is undefined. If the row is in a new block, the
-  // block is inserted.
+  // Inserts a row, or its new block, after the row `before`. If `before` is undefined, it inserts at the start.
   private insert(row: Row, before: Row | undefined): void {
     if (row.block === null) {
       const targetBlock = before?.block ?? this.blocks[0] ?? this.block();
@@ -180,7 +176,7 @@ export class LiveText {
     row.block?.element.after(block.element);
   }
 
-  // Assigns the rows to blocks again. Empty blocks are removed, and large blocks are split.
+  // Assigns the rows to blocks again: it removes empty blocks, and splits large ones.
   private regroup(): void {
     const old = new Set(this.blocks);
     this.blocks = [];

@@ -1,9 +1,7 @@
-// Searches a YAML text. The matches in each line are cached, so that an update of the text searches only the changed
-// lines.
+// Searches a YAML text. The matches in each line are cached, so an update searches only the changed lines.
 
 import { textPosition, type Row } from "../../yaml/row.ts";
 
-/** One match of the search text. */
 export interface Hit {
   readonly row: Row;
   readonly at: number; // index of the first matching character in the line
@@ -12,11 +10,11 @@ export interface Hit {
 export class Search {
   count = 0;
   current: Hit | null = null;
-  private index = 0; // index of the row that contains the selected match
+  private index = 0;
   private pattern: RegExp | null = null;
   private rows: readonly Row[] = [];
 
-  /** Sets the search text. An empty text matches nothing. The search ignores case. */
+  /** The search ignores case. An empty text matches nothing. */
   setQuery(query: string): void {
     this.pattern = query === "" ? null : new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
     this.current = null;
@@ -24,7 +22,7 @@ export class Search {
     this.setRows(this.rows);
   }
 
-  /** Sets the rows to search. The selected match stays selected as long as its row exists. */
+  /** The selected match stays selected as long as its row exists. */
   setRows(rows: readonly Row[]): void {
     this.rows = rows;
     this.count = 0;
@@ -33,8 +31,7 @@ export class Search {
       row.found ??= this.matchesIn(row.line.text);
       this.count += row.found.length / 2;
     }
-    // The row of the selected match no longer exists, probably because its line has changed. Select the nearest match
-    // in the row that is now at the same index.
+    // The row of the selected match no longer exists, probably because its line has changed.
     if (this.current !== null && this.current.row.index < 0) this.current = this.nearestMatch(this.current.at);
     this.index = this.current?.row.index ?? this.index;
   }
@@ -47,8 +44,8 @@ export class Search {
   }
 
   /**
-   * Selects the next match (by = 1) or the previous one (by = -1). from is the index of the row to start at if no
-   * match is selected.
+   * Selects the next match (by = 1) or the previous one (by = -1). Without a selected match, it starts at the row
+   * `from`.
    */
   step(by: 1 | -1, from: number): Hit | null {
     const { current, rows } = this;
@@ -89,10 +86,7 @@ export class Search {
 
 const startsOf = (row: Row): number[] => (row.found ?? []).filter((_, i) => i % 2 === 0);
 
-/**
- * Returns a DOM range for the characters `from` (inclusive) to `to` (exclusive) of a row. Returns null if they have
- * no DOM nodes.
- */
+/** Returns the range of the characters `from` (inclusive) to `to` (exclusive), or null if they have no DOM nodes. */
 export function range(row: Row, from: number, to: number): Range | null {
   const start = textPosition(row, from);
   const end = textPosition(row, to);

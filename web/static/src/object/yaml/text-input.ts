@@ -1,5 +1,3 @@
-// Handles keyboard and pointer input in a YAML text: selecting a line, folding lines, and moving between matches.
-
 import { formatInteger } from "../../text/format.ts";
 import type { Bar } from "./bar.tsx";
 import { range, type Search } from "./search.ts";
@@ -19,7 +17,7 @@ export class TextInput {
   ) {
     const { element } = text;
     element.addEventListener("click", (e) => this.click(e));
-    // The browser's find-in-page found a match in hidden text, and is about to reveal it.
+    // The browser's find-in-page is about to reveal a match in hidden text.
     element.addEventListener("beforematch", (e) => {
       const row = text.row(e.target as Node);
       if (row === undefined) return;
@@ -28,7 +26,6 @@ export class TextInput {
     });
   }
 
-  /** Updates the number of matches and the fold button in the bar. */
   updateBar(): void {
     this.bar.find.showCount(this.search.number, this.search.count);
     this.bar.set({ hasFolds: this.text.rows.some((row) => row.folded) });
@@ -54,7 +51,7 @@ export class TextInput {
       this.text.element.scrollLeft += matchBox.left - box.left - box.width / 3;
   }
 
-  /** Folds all lines. If any line is folded already, it unfolds all lines. */
+  /** Folds all lines, or unfolds all lines if any line is folded. */
   foldAll(): void {
     const { rows } = this.text;
     const fold = !rows.some((matchRange) => matchRange.folded);
@@ -77,9 +74,8 @@ export class TextInput {
     e.preventDefault();
   }
 
-  // Moves the active line as in a tree view. "out" (left arrow) folds the line, or moves to its parent if it is
-  // folded already or has no nested lines. "in" (right arrow) unfolds the line, or moves to its first child if it is
-  // not folded.
+  // Moves the active line as in a tree view. "out" (left arrow) folds the line first, then moves to its parent. "in"
+  // (right arrow) unfolds the line first, then moves to its first child.
   private move(to: "down" | "up" | "in" | "out"): void {
     const at = this.active !== null && this.isVisible(this.active) ? this.active : null;
     if (at === null) return this.activate(this.firstVisibleRow());
@@ -115,7 +111,6 @@ export class TextInput {
     this.updateBar();
   }
 
-  // Unfolds all parents of a row, which makes the row visible.
   private reveal(row: Row): void {
     if (!row.hidden) return;
     for (const matchRange of this.text.parentsOf(row)) matchRange.folded = false;
@@ -133,7 +128,6 @@ export class TextInput {
     else if (String(getSelection()) === "") this.activate(row);
   }
 
-  // Returns the first row that is completely visible in the viewport.
   private firstVisibleRow(): Row | undefined {
     return [...this.text.nearBlocks]
       .flatMap((b) => b.rows)

@@ -1,5 +1,4 @@
-// The tab with the object as YAML, in the same format as kubectl prints it. It follows changes of the object. The
-// lines that the last change modified are marked.
+// The tab with the object as YAML, in the format of kubectl. Lines that the newest change modified are marked.
 
 import { clockTime } from "../../text/age.ts";
 import { copyText } from "../../ui/clipboard.ts";
@@ -28,7 +27,7 @@ export class YamlTab implements Tab {
   private pending: TabData | null = null;
   private isDrawing = false;
   private drawnObject: JsonObject | null = null;
-  private drawnChange: LastChange | null = null; // last change of the object that was drawn
+  private drawnChange: LastChange | null = null;
   private isDeleted = false;
   private isClosed = false;
   private frame = 0;
@@ -77,8 +76,6 @@ export class YamlTab implements Tab {
     clearHighlights();
   }
 
-  // Draws the newest version of the object. If newer versions arrived during the drawing, it then draws the newest of
-  // them.
   private async draw(): Promise<void> {
     this.isDrawing = true;
     try {
@@ -94,8 +91,8 @@ export class YamlTab implements Tab {
       this.slicer.begin();
       if (w.object === this.drawnObject) continue;
       const event = w.last === this.drawnChange ? null : w.last;
-      // If several changes arrived, first draw the version before the last change, so that only the lines of the last
-      // change are marked.
+      // If several changes arrived, first draw the version before the newest one. Only the lines of the newest change
+      // are then marked.
       if (this.drawnObject !== null && event !== null && event.before !== null && event.before !== this.drawnObject)
         await this.drawObject(event.before, null);
       await this.drawObject(w.object, this.drawnObject === null ? null : changeText(event, this.host.now()));
