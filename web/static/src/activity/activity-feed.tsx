@@ -1,5 +1,4 @@
-// The activity feed: a live, scrolling list of changes, newest first. It shows the changes of one list of objects, or
-// of all watched resources.
+// The activity feed: a live list of changes, newest first, of one list or of all watched resources.
 
 import type { ActivityPreferences, ListScope, ActivityHost } from "./activity-types.ts";
 import { createRef, type TargetedMouseEvent } from "preact";
@@ -15,8 +14,8 @@ import { staleText } from "../model/status.ts";
 import { opLabels } from "./timeline.ts";
 import type { Problem, State } from "../net/wire.ts";
 
-const pageSize = 200; // lines that are drawn at first, and that each click on "Show older" adds
-const maxFields = 3; // the maximum number of changed fields in one line
+const pageSize = 200; // lines drawn at first, and added by each click on "Show older"
+const maxFields = 3;
 
 export class ActivityFeed {
   private readonly state: ViewState;
@@ -24,10 +23,10 @@ export class ActivityFeed {
   private filter = "";
   private showMinor = false;
   private readonly changeLog = new ChangeLog();
-  private readonly sources = new Map<string, ActivitySource>(); // by resource ref ("group/version/plural")
-  // The watched resources above the maximum number of resources in the feed. The feed does not show them.
+  private readonly sources = new Map<string, ActivitySource>();
+  // Watched resources that exceed the feed's maximum.
   private omittedKinds: readonly Kind[] = [];
-  private watchedKnown = false; // whether the server has sent the list of watched resources
+  private watchedKnown = false;
   private scope: ListScope | null = null;
   private limit = pageSize;
   private isHovered = false;
@@ -48,8 +47,7 @@ export class ActivityFeed {
   showList(scope: ListScope): void {
     const before = this.scope;
     this.scope = scope;
-    // Restart the subscriptions for the first list. Restart them later only if the feed shows only the current list,
-    // or if the selected namespaces have changed.
+    // A feed of all resources restarts only if the namespaces have changed.
     if (before === null || !this.preferences.all || before.ns.join() !== scope.ns.join()) this.restart();
     else this.updateSources();
   }
@@ -73,10 +71,6 @@ export class ActivityFeed {
     this.updateSources();
   }
 
-  /**
-   * Opens a subscription for each resource that should be shown now. It closes the subscriptions of other resources
-   * and removes their changes.
-   */
   updateSources(): void {
     const { scope } = this;
     if (scope === null) return;
@@ -106,10 +100,7 @@ export class ActivityFeed {
     this.draw();
   }
 
-  /**
-   * Updates the feed after the connection has been lost or restored. Without a connection, the stored states are
-   * outdated, and the server sends all states again after a reconnect.
-   */
+  /** Called when the connection is lost or restored. Without a connection, the stored states are outdated. */
   refresh(): void {
     if (this.host.live.connection !== "open") for (const source of this.sources.values()) source.state = null;
     this.draw();
@@ -262,8 +253,6 @@ export class ActivityFeed {
 
   private readonly open = ({ kind, ns, name }: LogEntry): void => this.host.open(kind, { ns, name });
 
-  // Returns a text with the time since which changes are possibly missing, and the resources concerned. Returns null
-  // if all given sources are current.
   private staleText(sources: readonly ActivitySource[]): string | null {
     const { connection, since } = this.host.live;
     const now = this.host.now();
@@ -280,7 +269,7 @@ export class ActivityFeed {
 
 interface EntryProps {
   entry: LogEntry;
-  scope: ListScope | null; // links contain parameters of the list, so another list draws the entry again
+  scope: ListScope | null; // a new list redraws the entry, because links contain the list's parameters
   showKind: boolean;
   href: (entry: LogEntry) => string;
   open: (entry: LogEntry) => void;
@@ -292,7 +281,7 @@ const Entry = memo(({ entry, showKind, href, open }: EntryProps) => {
   const shown = op === "update" ? fieldTexts.slice(0, maxFields) : [];
   const omitted = fieldTexts.length - Math.min(fieldTexts.length, maxFields);
   const click = (e: TargetedMouseEvent<HTMLElement>): void => {
-    // Handle plain clicks only. For clicks with a modifier key, the browser opens the link as usual.
+    // The browser handles clicks with a modifier key, for example to open a new tab.
     if (e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey || String(getSelection()) !== "") return;
     e.preventDefault();
     open(entry);
@@ -314,15 +303,14 @@ const Entry = memo(({ entry, showKind, href, open }: EntryProps) => {
   );
 });
 
-// Wraps each piece of text in a bdi element, which isolates its writing direction. Without it, the browser would swap
-// two adjacent values in a right-to-left script.
+// Without the bdi elements, the browser would swap adjacent values in a right-to-left script.
 const isolateDirections = (pieces: readonly string[]) =>
   pieces.map((piece, i) => <>{i > 0 && " "}<bdi>{piece}</bdi></>);
 
 interface SummaryState {
-  readonly visible: number; // the number of changes that match the filter
-  readonly size: number; // the number of all changes in the feed
-  readonly kinds: number | null; // the number of resources in the feed; null if it shows only one list
+  readonly visible: number;
+  readonly size: number;
+  readonly kinds: number | null; // number of resources; null if the feed shows only one list
   readonly since: string;
   readonly staleText: string | null;
 }
@@ -335,22 +323,19 @@ function summaryText({ visible, size, kinds, since, staleText }: SummaryState): 
     `${staleText === null ? "" : `; ${staleText.toLowerCase()}`}`;
 }
 
-/** The input of footerText, which returns the text below the feed. */
 export interface FooterState {
   readonly problem: Problem | null;
   readonly state: State | null;
   readonly complete: boolean;
-  readonly staleText: string | null; // text with the time since which changes may be missing; null if none are
-  readonly count: number; // the number of changes that match the filter
-  readonly size: number; // the number of all changes in the feed
-  readonly hasMore: boolean; // whether more changes match the filter than are drawn
+  readonly staleText: string | null; // such as "Stale since 14:03"; null if no changes are missing
+  readonly count: number;
+  readonly size: number;
+  readonly hasMore: boolean;
   readonly filtered: boolean;
   readonly resource: string;
   readonly since: string;
   /**
-   * null if the feed shows only one list. The field known reports whether the server has sent the list of watched
-   * resources. The field shown counts the resources in the feed. The field omitted names the watched resources that
-   * are not in the feed.
+   * null if the feed shows only one list. The field known is false until the server has sent the watched resources.
    */
   readonly kinds: { readonly known: boolean; readonly shown: number; readonly omitted: readonly string[] } | null;
 }

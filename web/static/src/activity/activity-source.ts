@@ -1,5 +1,5 @@
-// An ActivitySource subscribes to the changes of one resource for the activity feed. It never makes the server watch
-// a resource: it receives changes only while the server watches the resource for another reason.
+// Subscribes to the changes of one resource for the activity feed. The subscription never starts a watch on the
+// server.
 
 import type { ListScope } from "./activity-types.ts";
 import type { ChangeLog } from "./change-log.ts";
@@ -7,17 +7,13 @@ import type { Kind } from "../net/kinds.ts";
 import type { Handler, Live, Subscription } from "../net/live.ts";
 import type { Problem, State } from "../net/wire.ts";
 
-const maxResources = 20; // the maximum number of resources in the feed
-/**
- * The minimum time in ms between two messages of the server, and between two redraws. People cannot read faster
- * updates.
- */
+const maxResources = 20;
+/** In ms, between two messages or redraws. People cannot read faster updates. */
 export const updateInterval = 250;
 
 /**
- * Splits the watched resources into the ones that the feed shows (kinds) and the ones above its limit (rest). The
- * resource of the list on the page is first. If namespaces are selected, cluster-scoped resources are in neither
- * part, because they have no objects in a namespace.
+ * Splits the watched resources at the feed's limit. If namespaces are selected, cluster-scoped resources are left
+ * out.
  */
 export function splitWatched(
   watched: readonly Kind[],
@@ -30,7 +26,6 @@ export function splitWatched(
 }
 
 export class ActivitySource implements Handler {
-  /** Whether the server has sent the recent changes of the resource. Later changes arrive as events. */
   complete = false;
   state: State | null = null;
   problem: Problem | null = null;
@@ -54,7 +49,7 @@ export class ActivitySource implements Handler {
     } else if (m.type === "change-events") this.changeLog.add(this.kind, m.events);
     else if (m.type === "state") this.state = m;
     else if (m.type === "error") this.problem = m.problem;
-    // If the viewer has lost permission, the changes must not stay on the screen.
+    // After a loss of permission, the changes must not stay on the screen.
     if (m.type === "error" || (m.type === "state" && m.state === "forbidden")) {
       this.changeLog.removeResource(this.kind.ref);
       this.complete = false;
@@ -62,8 +57,7 @@ export class ActivitySource implements Handler {
     this.onChange();
   }
 
-  // Called before the server sends a new snapshot. It removes nothing, because the changes on the screen are still
-  // correct.
+  // The changes on the screen are still correct, so a new snapshot requires no cleanup.
   restart(): void {}
 
   close(): void {

@@ -1,6 +1,4 @@
-// The activity line below a list shows the last change, which the list reports to it. When the user opens the line,
-// it expands to the activity feed: a scrolling list of the changes in this list, or in all watched resources. The
-// code of the feed is loaded on demand. The feed has its own subscriptions.
+// The activity line below a list shows the newest change. It expands to the activity feed, which is loaded on demand.
 
 import { formatAges, clockTime } from "../text/age.ts";
 import type { ActivityFeed } from "./activity-feed.tsx";
@@ -9,8 +7,8 @@ import { h } from "../ui/dom.ts";
 import { preferences } from "../ui/preferences.ts";
 import type { LatestChange } from "../model/latest-change.ts";
 
-const updateInterval = 200; // ms between two updates of the line; people cannot read faster
-const defaultHeight = 260; // height of the feed in pixels
+const updateInterval = 200; // ms; people cannot read faster updates
+const defaultHeight = 260; // pixels
 const storageKey = "glasshouse-activity";
 
 export class Activity {
@@ -29,7 +27,7 @@ export class Activity {
   );
   private readonly container = h("div", { id: "activity-feed", class: "activity-feed", hidden: true });
   private scope: ListScope | null = null;
-  private since: number | null = null; // time in ms at which the list became live; null while it is not live
+  private since: number | null = null; // ms; when the list became live, or null while it is not live
   private newest: LatestChange | null = null;
   private newestAt = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -45,9 +43,7 @@ export class Activity {
     if (stored.open) this.toggle();
   }
 
-  /**
-   * Whether the activity feed is open. A reload of the page would lose the changes that an open feed has received.
-   */
+  /** A reload of the page would lose the changes in an open feed. */
   get open(): boolean {
     return this.isOpen;
   }
@@ -59,20 +55,15 @@ export class Activity {
     this.feed?.showList(scope);
   }
 
-  /** Updates the feed after the set of resources that the server watches has changed. */
   watchedChanged(): void {
     this.feed?.updateSources();
   }
 
-  /** Updates the feed after the connection has been lost or restored. */
   refresh(): void {
     this.feed?.refresh();
   }
 
-  /**
-   * Sets whether the list is live (current). Only a live list can show "No changes". That text covers only changes
-   * that are visible in a column.
-   */
+  /** Only a live list (with current data) can show "No changes". */
   setLive(isLive: boolean): void {
     if (isLive === (this.since !== null)) return;
     this.since = isLive ? this.host.now() : null;
@@ -95,7 +86,7 @@ export class Activity {
     this.timer ??= setTimeout(() => this.draw(), updateInterval);
   }
 
-  /** Removes the last change from the line, because the viewer possibly lost permission to see its row. */
+  /** Called when the viewer possibly lost permission to see the changed row. */
   clearChange(): void {
     this.newest = null;
     this.drawIdle();

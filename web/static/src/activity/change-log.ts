@@ -1,5 +1,4 @@
-// The change log contains the newest changes of several resources, sorted by time. The activity feed displays it.
-// While the feed is paused, new changes are collected in a separate list.
+// The newest changes of several resources, sorted by time, for the activity feed.
 
 import { fieldsOf, type Field, type Value } from "../model/fields.ts";
 import type { Kind } from "../net/kinds.ts";
@@ -7,30 +6,22 @@ import { isObject } from "../model/paths.ts";
 import { changeAuthors, opLabels } from "./timeline.ts";
 import type { ChangeAuthor, Change } from "../net/wire.ts";
 
-/**
- * One change, as one line of the activity feed shows it. Changed values are stored only as shortened texts, to save
- * memory.
- */
+/** One line of the activity feed. To save memory, it contains only shortened texts of the values. */
 export interface LogEntry {
-  readonly number: number; // serial number of the change, unique on this page
-  readonly timeMs: number; // time of the change in ms since 1970
+  readonly number: number;
+  readonly timeMs: number;
   readonly kind: Kind;
   readonly op: Change["op"];
   readonly ns: string;
   readonly name: string;
   readonly time: string;
-  /**
-   * Descriptions of the changed fields of an update, one for each relevant field. Each description is a list of
-   * pieces, because each piece can have its own writing direction.
-   */
+  /** One list of pieces for each changed field. Each piece can have its own writing direction. */
   readonly fieldTexts: readonly (readonly string[])[];
   readonly isMinor: boolean;
   readonly by: readonly ChangeAuthor[];
   readonly searchText: string;
 }
 
-// A point in time in two forms: as the text that the server sent, with any number of fractional digits, and in ms
-// since 1970.
 interface Moment {
   readonly time: string;
   readonly timeMs: number;
@@ -40,25 +31,22 @@ const maxEntries = 1000;
 
 export class ChangeLog {
   isPaused = false;
-  // For each resource ref, the time after which the log contains all changes of that resource.
+  // By resource ref: the time after which the log contains all changes of the resource.
   private readonly completeSince = new Map<string, Moment>();
-  // the time of the newest change that was removed from the log because of its size limit
+  // Time of the newest change that was removed because of maxEntries.
   private droppedUpTo: Moment | null = null;
   private entries: LogEntry[] = []; // oldest first
   private pending: LogEntry[] = [];
   private nextNumber = 0;
 
-  /**
-   * Returns the time after which the log contains all changes of all its resources. Returns "" if it has no
-   * resources.
-   */
+  /** The log contains all changes after this time. "" if it has no resources. */
   get since(): string {
     let newest = this.droppedUpTo;
     for (const moment of this.completeSince.values()) newest = latest(newest, moment);
     return newest?.time ?? "";
   }
 
-  /** Adds a resource with its changes after the given time. It replaces all earlier changes of that resource. */
+  /** Replaces all changes of the resource. The new changes are complete after the time in the parameter since. */
   addResource(kind: Kind, since: string, changes: readonly Change[]): void {
     this.removeResource(kind.ref);
     this.completeSince.set(kind.ref, { time: since, timeMs: since === "" ? -Infinity : Date.parse(since) });
@@ -88,7 +76,6 @@ export class ChangeLog {
     this.pending = [];
   }
 
-  /** Returns the number of changes that arrived during the pause and match the filter. */
   pendingCount(filter: string, includeMinor: boolean): number {
     return this.pending.filter(matcher(filter, includeMinor)).length;
   }
@@ -101,8 +88,7 @@ export class ChangeLog {
     return this.entries.length;
   }
 
-  // Inserts changes into the list, which is sorted by time. A new change follows the changes with an equal time. The
-  // search starts at the end, because most new changes are the newest.
+  // The search starts at the end, because most new changes are the newest.
   private insert(list: LogEntry[], added: readonly LogEntry[]): void {
     for (const h of added) {
       let index = list.length;
@@ -163,17 +149,13 @@ function matcher(filter: string, includeMinor: boolean): (h: LogEntry) => boolea
   return (h) => (includeMinor || !h.isMinor) && terms.every((t) => h.searchText.includes(t));
 }
 
-// Returns a sort key for a changed field, because an update lists its most meaningful fields first (lowest key). The
-// order is: replaced single values such as a phase, added and removed fields, elements of lists, complete maps and
-// lists, timestamps.
+// An update lists its most meaningful fields first. Order: single values, list elements, maps and lists, timestamps.
 function displayRank(f: Field): number {
   if (/[a-z]Time$/.test(f.pathText)) return 8;
   if (f.after.type === "value" && typeof f.after.value === "object") return 4;
   return (f.pathText.includes("[") ? 2 : 0) + (f.before.type === "value" && f.after.type === "value" ? 0 : 1);
 }
 
-// Describes a changed field as pieces of text. A removed field is described by "−", its path, and its previous value
-// if known.
 function describeField({ pathText, before, after }: Field): string[] {
   const [previous, next] = [lineOf(before), lineOf(after)];
   if (after.type === "none") return ["−", pathText, ...(previous === null ? [] : [shorten(previous, 0)])];
@@ -186,7 +168,6 @@ function describeField({ pathText, before, after }: Field): string[] {
 }
 
 const maxTextLength = 48;
-// the number of characters shown before the first difference of two long texts
 const contextLength = 12;
 
 function commonPrefixLength(a: string, b: string): number {
@@ -195,7 +176,6 @@ function commonPrefixLength(a: string, b: string): number {
   return i;
 }
 
-// Formats a value as one line of text. Returns null if there is no known value.
 function lineOf(v: Value): string | null {
   if (v.type !== "value") return null;
   const { value } = v;
@@ -209,7 +189,6 @@ function lineOf(v: Value): string | null {
   return text.replace(/\s+/g, " ");
 }
 
-// Formats a value that is inside a map or list. A nested list is shown as its length, and a nested map as {…}.
 const nestedText = (value: unknown): string =>
   (
     Array.isArray(value)
@@ -219,11 +198,10 @@ const nestedText = (value: unknown): string =>
         : String(value)
   );
 
-// Returns at most maxTextLength UTF-16 units of a line, starting at the given index. Omitted text is replaced by "…".
-// A surrogate pair (two units that form one character) is not split.
 function shorten(line: string, from: number): string {
   if (from === 0 && line.length <= maxTextLength) return line;
+  // Do not split a surrogate pair (two UTF-16 units of one character).
   const part = line.slice(from, from + maxTextLength).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
-  // Build a new string from single characters. A substring would keep the complete source string in memory.
+  // Copy the characters, because a substring would keep the complete source string in memory.
   return [...(from > 0 ? ["…"] : []), ...part, ...(from + maxTextLength < line.length ? ["…"] : [])].join("");
 }

@@ -1,5 +1,4 @@
-// Selects and groups the changes that the changes tab of an object shows. Consecutive minor changes form one line. A
-// change is minor if only volatile fields changed, such as timestamps of heartbeats.
+// Groups the changes for an object's changes tab. Consecutive minor changes, such as heartbeats, form one line.
 
 import { fieldsOf, type Field } from "../model/fields.ts";
 import type { HistoryStep } from "../model/history.ts";
@@ -8,30 +7,26 @@ import type { ChangeAuthor, Change } from "../net/wire.ts";
 
 export const opLabels = { add: "Created", update: "Changed", delete: "Deleted" } as const;
 
-/** The label of a step that represents changes that the page has missed. */
+/** Label for changes that the page has missed. */
 export const gapLabel = "Missed";
 
-/** Returns the authors (field managers) of a change, newest first. The result is empty if no author is known. */
+/** Returns field managers, newest first. */
 export const changeAuthors = (c: Change): readonly ChangeAuthor[] => c.authors ?? (c.by === undefined ? [] : [c.by]);
 
-/** One step (one change in the history of an object), with the changed fields that are shown. */
+/** One change of an object, with the fields that match the filter. */
 export interface ShownStep {
   readonly step: HistoryStep;
   readonly fields: readonly Field[];
-  /** Whether the step changed only volatile fields, such as heartbeat timestamps. */
   readonly isMinor: boolean;
 }
 
-/** One or more consecutive minor steps, or one step that is not minor; newest first. */
+/** Consecutive minor steps, newest first, or one other step. */
 export type StepGroup = readonly [ShownStep, ...ShownStep[]];
 
 export class Timeline {
   private fields = new WeakMap<HistoryStep, readonly Field[]>();
 
-  /**
-   * Returns the newest steps that contain every word of the filter, at most maxSteps of them. more reports whether
-   * older steps match too. Of an update, only the fields are returned whose path or author contains the words.
-   */
+  /** Returns at most maxSteps matching steps, newest first. The field more reports whether others match. */
   read(steps: readonly HistoryStep[], filter: string, maxSteps: number): { groups: StepGroup[]; more: boolean } {
     const terms = filter.toLowerCase().split(/\s+/).filter((t) => t !== "");
     const groups: [ShownStep, ...ShownStep[]][] = [];
@@ -66,9 +61,8 @@ export class Timeline {
       : { step, fields: matchingFields, isMinor: matchingFields.every((f) => f.isVolatile) };
   }
 
-  // Returns the step that represents missed changes, or null if it does not match the filter. A value that is masked
-  // before and after the step is left out. Its masked text contains a counter, which restarts with the server or the
-  // API component that counts, so a difference does not prove a change.
+  // Leaves out values that are masked before and after. Counters in masked texts restart with the server, so a
+  // difference proves no change.
   private shownGapOf(step: HistoryStep, matches: (haystack: string) => boolean): ShownStep | null {
     let fields = this.fields.get(step);
     if (fields === undefined)

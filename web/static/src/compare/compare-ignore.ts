@@ -1,29 +1,22 @@
-// The fields that the compare page can ignore. "identity" means the fields that identify an object, such as its
-// UID.
-
 import { identityFields } from "../model/volatile-fields.ts";
 import { isObject } from "../model/paths.ts";
 import type { JsonObject } from "../net/wire.ts";
 
 export type IgnoredFields = "identity" | "status";
 
-/**
- * Parses the URL parameter that lists the fields to ignore. If the URL has no such parameter (null), the identity
- * fields are ignored.
- */
+/** Without the URL parameter (null), the identity fields such as the UID are ignored. */
 export function parseIgnored(text: string | null): ReadonlySet<IgnoredFields> {
   if (text === null) return new Set<IgnoredFields>(["identity"]);
   const words = text.split(",").map((w) => w.trim());
   return new Set((["identity", "status"] as const).filter((w) => words.includes(w)));
 }
 
-/** Formats the URL parameter that lists the fields to ignore. Returns null for the default, the identity fields. */
+/** Returns null for the default, which needs no URL parameter. */
 export function formatIgnored(ignored: ReadonlySet<IgnoredFields>): string | null {
   const words = (["identity", "status"] as const).filter((w) => ignored.has(w)).join(",");
   return words === "identity" ? null : words === "" ? "none" : words;
 }
 
-/** Returns a copy of the object without the ignored fields. */
 export function withoutFields(object: JsonObject, ignored: ReadonlySet<IgnoredFields>): JsonObject {
   const paths = [...(ignored.has("identity") ? identityFields : []), ...(ignored.has("status") ? [["status"]] : [])];
   return paths.reduce(removePath, object);

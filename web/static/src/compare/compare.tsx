@@ -1,5 +1,4 @@
-// The compare page shows two objects side by side, with their differences line by line. It follows changes of both
-// objects.
+// The compare page: a live, line-by-line diff of two objects.
 
 import { countDifferences, pairLinesInSteps } from "../diff/diff-lines.ts";
 import { drawDiffInSteps, saveFocus, type DiffLayout } from "../diff/diff-view.ts";
@@ -20,9 +19,9 @@ import type { JsonObject } from "../net/wire.ts";
 import { formatIgnored, parseIgnored, withoutFields, type IgnoredFields } from "./compare-ignore.ts";
 import { YamlWriter } from "../yaml/writer.ts";
 
-const maxLines = 2000; // maximum number of lines that are drawn at first
+const maxLines = 2000; // lines drawn at first
 const busyDelay = 200; // ms; a comparison that takes longer shows "Comparing…"
-const tones: readonly Status["tone"][] = ["bad", "warn", "busy", "live"]; // status colors, worst first
+const tones: readonly Status["tone"][] = ["bad", "warn", "busy", "live"]; // worst first
 
 interface Side {
   readonly ref: string;
@@ -31,7 +30,6 @@ interface Side {
   readonly name: string;
 }
 
-/** The input of one drawing: the two objects, and the options as one text. */
 interface DrawInput {
   readonly objects: readonly JsonObject[];
   readonly options: string;
@@ -56,9 +54,9 @@ export class ComparePage {
   private pending: DrawInput | null = null;
   private drawn: DrawInput | null = null;
   private busy = false;
-  private startedAt = 0; // time in ms at which the current drawing started
+  private startedAt = 0; // ms
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private lastDuration = 0; // duration of the last drawing in ms
+  private lastDuration = 0; // ms
 
   constructor(
     private readonly live: Live,
@@ -93,7 +91,7 @@ export class ComparePage {
     this.schedule();
   }
 
-  /** Updates the page after the connection has been lost or restored. */
+  /** Called when the connection is lost or restored. */
   refresh(): void {
     for (const store of this.stores) store.reconnected();
   }
@@ -145,8 +143,7 @@ export class ComparePage {
     return this.stores.every((x) => x.object !== null);
   }
 
-  // Schedules a drawing. The longer the last drawing took, the longer is the delay (up to 2 s), because large objects
-  // can change often.
+  // After a slow drawing, the next one waits longer (up to 2 s), because large objects can change often.
   private schedule(): void {
     this.timer ??= setTimeout(() => requestAnimationFrame(() => this.draw()), Math.min(2000, this.lastDuration * 4));
   }
@@ -157,7 +154,7 @@ export class ComparePage {
     this.updateStatus();
     const objects = this.stores.map((x) => x.object).filter((o) => o !== null);
     if (objects.length < this.stores.length) {
-      // If the viewer has lost permission, the objects must not stay on the screen.
+      // After a loss of permission, the objects must not stay on the screen.
       if (this.drawn !== null) this.container.replaceChildren();
       if (this.drawn !== null || this.busy) setText(byId("count"), "");
       this.drawn = this.pending = null;
@@ -167,8 +164,7 @@ export class ComparePage {
     if (!this.busy) void this.drawPending();
   }
 
-  // Draws the pending input (two objects and the display options). If newer inputs arrive during the drawing, it then
-  // draws the newest one, until no input is pending.
+  // Of several inputs that arrive during a drawing, only the newest is drawn next.
   private async drawPending(): Promise<void> {
     this.busy = true;
     try {
@@ -185,8 +181,7 @@ export class ComparePage {
     }
   }
 
-  // Draws one input (two objects and the display options) into a new element. The element replaces the previous
-  // drawing only after it is complete.
+  // Replaces the previous drawing only after the new one is complete.
   private async drawInput(w: DrawInput): Promise<void> {
     const { layout, slices } = this;
     const texts: string[][] = [];

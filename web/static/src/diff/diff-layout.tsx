@@ -1,5 +1,3 @@
-// The layout of diffs: inline or side by side. The browser stores the user's choice.
-
 import type { DiffLayout } from "./diff-view.ts";
 import { preferences } from "../ui/preferences.ts";
 
@@ -11,7 +9,6 @@ export function storedLayout(fallback: DiffLayout): DiffLayout {
   return stored === "split" || stored === "inline" ? stored : fallback;
 }
 
-/** Shows the buttons "Inline" and "Side by side". The button of the current layout is pressed. */
 export function LayoutSwitch({ current, onChange }: { current: DiffLayout; onChange: (layout: DiffLayout) => void }) {
   const choose = (layout: DiffLayout): void => {
     preferences.set(storageKey, layout);

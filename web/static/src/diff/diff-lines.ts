@@ -1,25 +1,17 @@
-// Compares two texts line by line, for a side-by-side diff.
-
 import { diffWordsWithSpace } from "diff";
 import { alignLists } from "../text/list-diff.ts";
 import { runToEnd } from "../text/time-slice.ts";
 
-/**
- * One row of a side-by-side diff. left and right are the lines of the two texts. A line is null if its text has no
- * line in this row.
- */
+/** One row of a side-by-side diff. A side without a line in this row is null. */
 export interface Pair {
   readonly left: string | null;
   readonly right: string | null;
-  readonly leftAt: number; // line number in the left text, from 1; if left is null, that of the line before
+  readonly leftAt: number; // from 1; if left is null, the number of the line before
   readonly rightAt: number;
   readonly same: boolean;
 }
 
-/**
- * Pairs the lines of two texts for a side-by-side diff. A replaced line is paired with its replacement. This
- * generator yields at each point where the caller is allowed to pause the computation.
- */
+/** Pairs each replaced line with its replacement. Yields at each point where the caller can pause. */
 export function* pairLinesInSteps(left: readonly string[], right: readonly string[]): Generator<undefined, Pair[]> {
   const from = yield* matchLines(left, right);
   const pairs: Pair[] = [];
@@ -43,19 +35,17 @@ export function* pairLinesInSteps(left: readonly string[], right: readonly strin
   return pairs;
 }
 
-/** Does the same as pairLinesInSteps, but without pauses. */
 export const pairLines = (left: readonly string[], right: readonly string[]): Pair[] =>
   runToEnd(pairLinesInSteps(left, right));
 
-const maxDirectLines = 200; // lines; a section with at most this many gets a minimal diff
-const maxDepth = 12; // how many times a section can be divided into smaller sections
-const yieldInterval = 2048; // lines that are processed between two pauses
+const maxDirectLines = 200; // lines; a section up to this size gets a minimal diff
+const maxDepth = 12; // how often a section can be divided into smaller sections
+const yieldInterval = 2048; // lines between two pauses
 
 type Section = readonly [fromA: number, toA: number, fromB: number, toB: number, deep: number];
 
-// Returns, for each line of the right text, the index of the matching line in the left text, or -1. Lines that occur
-// exactly once in both texts divide the texts into sections. Each section is divided in the same way until it is
-// small enough for a minimal diff.
+// Maps each right line to the index of its left line, or to -1. Lines that are unique in both texts divide the texts
+// into sections.
 function* matchLines(left: readonly string[], right: readonly string[]): Generator<undefined, Int32Array> {
   const numbers = new Map<string, number>();
   const a = yield* lineNumbers(left, numbers);
@@ -101,8 +91,7 @@ function* lineNumbers(lines: readonly string[], numbers: Map<string, number>): G
   return out;
 }
 
-// Returns the positions of anchors: lines that occur exactly once in the section of each text. If such lines have
-// different orders in the two texts, the anchors are the longest sequence that has the same order in both.
+// Returns lines that occur exactly once in each text, in the longest sequence with the same order in both.
 function* anchors(
   a: Int32Array,
   b: Int32Array,
@@ -110,9 +99,8 @@ function* anchors(
 ): Generator<undefined, [number, number][]> {
   const inA = yield* uniquePositions(a, fromA, toA);
   const inB = yield* uniquePositions(b, fromB, toB);
-  // Find the longest increasing subsequence of the possible anchors. The array all contains these anchors, each with
-  // the index of the anchor before it in its sequence. best[n] is the index of the last anchor of the best sequence
-  // with n + 1 anchors.
+  // Find the longest increasing subsequence. The best sequence of n + 1 anchors ends at the index best[n] of the
+  // array all.
   const ends: { readonly at: readonly [number, number]; readonly before: number }[] = [];
   const all: typeof ends = [];
   const best: number[] = [];
@@ -137,8 +125,7 @@ function* anchors(
   return out.reverse();
 }
 
-// Maps each distinct line of a section to its position, or to -1 if it occurs more than once. A line is represented
-// by the number that lineNumbers assigned to its text.
+// Maps each line (as its number from lineNumbers) to its position, or to -1 if it is not unique.
 function* uniquePositions(lines: Int32Array, from: number, to: number): Generator<undefined, Map<number, number>> {
   const out = new Map<number, number>();
   for (let i = from; i < to; i++) {
@@ -149,10 +136,9 @@ function* uniquePositions(lines: Int32Array, from: number, to: number): Generato
   return out;
 }
 
-const maxKeyedLines = 400; // larger blocks (left and right lines together) are not paired by YAML key
+const maxKeyedLines = 400; // lines of both texts; larger blocks are not paired by YAML key
 
-// Splits a block of replaced lines into smaller blocks, so that lines with the same YAML key are shown next to each
-// other.
+// Splits a block of replaced lines, so that lines with the same YAML key are in one row.
 function pairByKey(
   left: readonly string[],
   right: readonly string[],
@@ -177,20 +163,17 @@ function pairByKey(
   return out;
 }
 
-/** Returns the number of differences. Consecutive unequal pairs count as one difference. */
+/** Consecutive unequal pairs count as one difference. */
 export const countDifferences = (pairs: readonly Pair[]): number =>
   pairs.filter((p, i) => !p.same && (pairs[i - 1]?.same ?? true)).length;
 
 export interface Run {
   readonly pairs: readonly Pair[];
-  /** Whether this run can be collapsed: its lines are unchanged, and no change is near. */
+  /** Whether the lines are unchanged and far from any change, so that the diff collapses them. */
   readonly folded: boolean;
 }
 
-/**
- * Splits pairs into runs that are always shown and runs that can be collapsed. around is the number of unchanged
- * lines that stay visible before and after each change.
- */
+/** The parameter around is the number of unchanged lines that stay visible near each change. */
 export function runs(pairs: readonly Pair[], around = 3): Run[] {
   const near = new Uint8Array(pairs.length);
   pairs.forEach((p, i) => {
@@ -200,7 +183,7 @@ export function runs(pairs: readonly Pair[], around = 3): Run[] {
   for (let from = 0; from < pairs.length; ) {
     let to = from + 1;
     while (to < pairs.length && near[to] === near[from]) to++;
-    // Do not collapse one or two lines, because the button that expands them would take as much space.
+    // For one or two lines, the button to expand them would take as much space.
     const folded = near[from] === 0 && to - from > 2;
     const last = out.at(-1);
     if (last !== undefined && !folded && !last.folded)
@@ -217,12 +200,9 @@ export interface MarkedText {
 }
 
 const maxWordDiffLength = 2000; // characters; longer lines are not compared word by word
-const maxWordEdits = 200; // words; lines with more added and removed words are not compared word by word
+const maxWordEdits = 200; // added and removed words; lines with more are not compared word by word
 
-/**
- * Splits two lines into pieces, and marks the pieces that occur in only one of the lines. If the lines have little in
- * common, nothing is marked.
- */
+/** Marks the words that occur in only one of the lines. Lines with little in common stay unmarked. */
 export function markWords(left: string, right: string): readonly [readonly MarkedText[], readonly MarkedText[]] {
   if (left.length > maxWordDiffLength || right.length > maxWordDiffLength) return markMiddle(left, right);
   const parts = diffWordsWithSpace(left, right, { maxEditLength: maxWordEdits });
@@ -235,14 +215,13 @@ export function markWords(left: string, right: string): readonly [readonly Marke
   return [side("removed", "added"), side("added", "removed")];
 }
 
-// Marks everything between the common prefix and the common suffix of two lines. It replaces the comparison by words
-// for lines that are too long or too different.
+// For lines that are too long or too different: marks everything between the common prefix and suffix.
 function markMiddle(left: string, right: string): readonly [readonly MarkedText[], readonly MarkedText[]] {
   const shorter = Math.min(left.length, right.length);
   let [head, tail] = [0, 0];
   while (head < shorter && left[head] === right[head]) head++;
   while (tail < shorter - head && left[left.length - 1 - tail] === right[right.length - 1 - tail]) tail++;
-  // Do not split a surrogate pair (two UTF-16 units that form one character).
+  // Do not split a surrogate pair (two UTF-16 units of one character).
   if (isSurrogateHalf(left, head, 0xd800) || isSurrogateHalf(right, head, 0xd800)) head--;
   if (isSurrogateHalf(left, left.length - tail + 1, 0xdc00) || isSurrogateHalf(right, right.length - tail + 1, 0xdc00))
     tail--;

@@ -1,5 +1,4 @@
-// Draws the diff of two texts as an HTML element, inline or side by side. Lines are grouped in blocks, so that the
-// browser can skip the layout of blocks outside the viewport.
+// Draws a diff as HTML. Lines are in blocks, so that the browser can skip the layout of invisible blocks.
 
 import { h } from "../ui/dom.ts";
 import { formatInteger } from "../text/format.ts";
@@ -12,34 +11,24 @@ export type DiffLayout = "inline" | "split";
 export interface DiffOptions {
   readonly layout: DiffLayout;
   readonly numbers?: boolean;
-  /**
-   * The maximum number of line pairs that are drawn at first. Each click on the "more lines" button adds at least as
-   * many.
-   */
+  /** Line pairs that are drawn at first. Each click on "more lines" adds at least as many. */
   readonly maxPairs: number;
-  /**
-   * The number of additional line pairs that the user requested. A later drawing with the same options object draws
-   * them too.
-   */
+  /** Counts the additional line pairs that the user requested, for later drawings. */
   readonly more?: { pairs: number };
-  /** The unchanged lines that the user expanded. A later drawing with the same options object expands them again. */
+  /** Unchanged lines that the user expanded, for later drawings. */
   readonly expanded?: Set<string>;
 }
 
-const blockSize = 64; // lines in one block
-const maxExpanded = 500; // maximum number of lines that one click expands
-const maxDrawnLength = 2400; // characters; a line up to this length is drawn in full
-const endLength = 400; // characters that are shown at each end of a longer line
+const blockSize = 64;
+const maxExpanded = 500; // lines that one click expands
+const maxDrawnLength = 2400; // characters; a longer line is shortened
+const endLength = 400; // characters at each end of a shortened line
 const pieceLength = 2000;
 
-/** Returns an element with the diff of two texts. It is computed without pauses. */
 export const diffView = (left: readonly string[], right: readonly string[], options: DiffOptions): HTMLElement =>
   runToEnd(drawDiffInSteps(pairLines(left, right), options));
 
-/**
- * Returns an element with the diff of already paired lines. This generator yields at each point where the caller is
- * allowed to pause.
- */
+/** Yields at each point where the caller can pause. */
 export function* drawDiffInSteps(pairs: readonly Pair[], options: DiffOptions): Generator<undefined, HTMLElement> {
   const view = new DiffDrawing(options);
   yield* view.draw(runs(pairs), options.maxPairs + (options.more?.pairs ?? 0));
@@ -53,7 +42,6 @@ interface Part {
 
 class DiffDrawing {
   readonly element: HTMLElement;
-  // Maps each button that expands lines to the line pairs that it hides.
   private readonly hiddenPairs = new WeakMap<Element, readonly Pair[]>();
   private readonly slices = new TimeSlicer(() => this.element.isConnected);
 
@@ -72,11 +60,10 @@ class DiffDrawing {
     this.element.addEventListener("click", (e) => {
       if (e.target instanceof Element && e.target.classList.contains("more")) showRest(e.target);
     });
-    // The browser's find-in-page found a match in hidden characters of a long line, and is about to reveal them.
+    // Find-in-page has found a match in the hidden characters of a long line.
     this.element.addEventListener("beforematch", (e) => showRest((e.target as Element).previousElementSibling));
   }
 
-  /** Draws at most maxPairs line pairs. A button below them draws more. */
   *draw(parts: readonly Part[], maxPairs: number): Generator<undefined, void> {
     const remainingParts = [...parts].reverse();
     const nodes: Node[] = [];
@@ -140,7 +127,6 @@ class DiffDrawing {
     return out;
   }
 
-  // Reports whether the user expanded most of these lines in an earlier drawing. If so, they are not collapsed again.
   private expanded(pairs: readonly Pair[]): boolean {
     return pairs.filter((p) => this.options.expanded?.has(p.left ?? "")).length * 2 > pairs.length;
   }
@@ -164,8 +150,7 @@ class DiffDrawing {
     return button;
   }
 
-  // Returns the selected text, including collapsed lines. In the side-by-side layout, only the side where the
-  // selection began is included. Returns null if nothing is selected, or if the selection extends beyond this diff.
+  // Includes collapsed lines. Side by side, only the side where the selection began is included.
   private selected(): string | null {
     const selection = getSelection();
     if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -194,7 +179,6 @@ class DiffDrawing {
 const lineOf = (node: Node): Element | null =>
   (node instanceof Element ? node : node.parentElement)?.closest(".line") ?? null;
 
-// Returns the part of the element's text that the range contains.
 function selectedPart(range: Range, e: Element): string {
   const part = document.createRange();
   part.selectNodeContents(e);
@@ -208,8 +192,7 @@ function showRest(more: Element | null): void {
   if (more !== null) replaceButton(more, "More characters");
 }
 
-// Removes a button whose hidden content now follows it. If the button had the keyboard focus, the content
-// receives the focus, with the label as its text for screen readers.
+// Moves the keyboard focus from the button to the revealed content. The label is for screen readers.
 function replaceButton(button: Element, label: string): void {
   const next = button.nextElementSibling;
   const hadFocus = document.activeElement === button;
@@ -227,10 +210,7 @@ function focusElement(e: HTMLElement, label: string): void {
   e.focus({ preventScroll: true });
 }
 
-/**
- * Records which diff line in the container has the keyboard focus. The caller redraws the diff, and then calls the
- * returned function. That function moves the focus to the line with the same number, or to the nearest one.
- */
+/** Records the focused diff line. After a redraw, the returned function moves the focus to the nearest line. */
 export function saveFocus(container: HTMLElement): () => void {
   const focused = document.activeElement;
   const view = focused?.closest(".diff") ?? null;
@@ -243,8 +223,7 @@ export function saveFocus(container: HTMLElement): () => void {
     let distance = Infinity;
     for (const e of container.querySelectorAll(".diff [data-at]")) {
       if (sideOf(e) !== side) continue;
-      // Of two elements at the same distance, prefer the type that had the focus: a line, or a button for collapsed
-      // lines.
+      // At equal distance, prefer the type of element that had the focus.
       const candidateDistance = Math.abs(numberOf(e) - at) + (e.matches(".fold") === fold ? 0 : 0.5);
       if (candidateDistance < distance) [found, distance] = [e, candidateDistance];
     }
@@ -281,7 +260,7 @@ function line(tag: "span" | "del" | "ins", text: string | readonly MarkedText[],
   return h(tag, { class: "line", "data-at": String(at) }, ...pieces);
 }
 
-// Returns the nodes that show a text. A very long text is shown without its middle part, which a button reveals.
+// Hides the middle of a very long text behind a button.
 function shorten(text: string): (Node | string)[] {
   if (text.length <= maxDrawnLength) return [text];
   const [head, tail] = [safeCut(text, endLength), safeCut(text, text.length - endLength)];

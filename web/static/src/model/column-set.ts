@@ -1,21 +1,19 @@
-// The visible columns of a table, as the URL encodes them. An empty list means the default columns, and "wide" means
-// all columns. Otherwise, it is a list of column names.
+// The visible columns of a table in the URL: column names, "wide" for all columns, or empty for the default.
 
 import type { Sort } from "./sort.ts";
 import type { Column } from "../net/wire.ts";
 
 export interface ColumnChoice {
-  readonly name: string; // column name in lower case, as in the URL
+  readonly name: string; // in lower case
   readonly label: string;
   readonly wide: boolean; // whether kubectl shows the column only with -o wide
   readonly shown: boolean;
-  /** Whether the user cannot hide the column, because it contains the object's name. */
+  /** Whether the column is always visible, because it contains the object's name. */
   readonly fixed: boolean;
 }
 
 const isWide = (cols: readonly string[]): boolean => cols.length === 1 && cols[0] === "wide";
 
-/** Returns all columns of a table. If the resource is namespaced, the first one is the namespace column. */
 export function columnChoices(
   columns: readonly Column[],
   namespaced: boolean,
@@ -29,7 +27,6 @@ export function columnChoices(
   });
 }
 
-/** Encodes the selected columns for the URL, in the shortest form. */
 export function encodeColumns(all: readonly ColumnChoice[]): string[] {
   if (all.every((c) => c.shown === !c.wide)) return [];
   if (all.every((c) => c.shown)) return ["wide"];
@@ -37,9 +34,8 @@ export function encodeColumns(all: readonly ColumnChoice[]): string[] {
 }
 
 /**
- * Returns a message if the URL sorts by or shows columns that do not exist. The message lists the existing columns.
- * Returns null if all columns exist, or if the columns of the table are not known yet. unknownColumnsNote in
- * web/templates/listtext.go is the same in Go.
+ * Returns a message about columns in the URL that do not exist, otherwise null. Keep it equal to unknownColumnsNote
+ * in web/templates/listtext.go.
  */
 export function unknownColumnsText(
   columns: readonly Column[],

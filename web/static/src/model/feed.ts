@@ -1,5 +1,4 @@
-// A Feed is one subscription to the rows of a list. It keeps the rows and the state of the subscription. It draws
-// nothing, and calls a FeedListener after each change.
+// A Feed subscribes to the rows of one list, and calls a FeedListener after each change.
 
 import { digest, hex } from "../net/digest.ts";
 import type { Handler, Live, Subscription } from "../net/live.ts";
@@ -12,57 +11,43 @@ import { WindowRows, windowOffset, windowSize } from "./window.ts";
 import type { Message, Problem, SubscriptionSpec, State } from "../net/wire.ts";
 
 export interface FeedListener {
-  /**
-   * Is called when all rows of a snapshot have arrived. columns reports whether its columns differ from the previous
-   * ones.
-   */
+  /** Called when all rows of a snapshot have arrived. The parameter columns reports whether the columns changed. */
   snapshotArrived(columns: boolean): void;
   rowsChanged(): void;
-  /**
-   * Is called when the rows were discarded: the viewer lost permission, the resource is gone, or the rows were wrong.
-   */
+  /** Called when the viewer lost permission, the resource is gone, or the rows were wrong. */
   rowsDiscarded(): void;
-  /** Is called with the newest visible change of a row. */
   rowChanged?(newest: LatestChange): void;
-  /** Is called when the server sends all rows again, because it could not replay the changes that the page missed. */
+  /** Called when the server cannot replay missed changes, and therefore sends all rows again. */
   reset?(): void;
   statusChanged(): void;
-  /** Returns the index of the first row in the viewport. */
   firstVisibleRow?(): number;
 }
 
-/** The minimum time in ms between two messages of the server, and between two redraws. */
+/** Minimum time in ms between two messages of the server, and between two redraws. */
 export const updateInterval = 50;
-// ms after which a long computation pauses, so that it fits into an animation frame of 16 ms.
+// ms; half of an animation frame, so that the page stays responsive.
 const sliceDuration = 8;
-const statusDelay = 300; // ms; the status text mentions a wait for reordered rows only if it is longer
+const statusDelay = 300; // ms; the status text does not mention shorter waits for sorted rows
 const digestStep = 5000;
 
 export class Feed implements Handler {
   rows: RowSource;
-  /** The number of changes that have arrived. */
   events = 0;
   private state: State | null = null;
-  // If the data was stale (possibly out of date) when the connection was lost, the time since which it was stale.
-  // Otherwise null.
+  // Start of the stale period during which the connection was lost, or null.
   private stale: string | null = null;
   private problem: Problem | null = null;
   private windowed: boolean;
-  // Whether a window (a part of a list that the server sorts) is requested in the default order, because its sort
-  // column does not exist.
+  // Whether the server uses the default order, because the chosen sort column does not exist.
   private unsorted = false;
-  private snapshotPending = false; // whether a requested snapshot will replace the rows
-  private reorderCount = 0; // number of requests for another order so far
-  private reorderIsRecent = false; // whether another order was requested a moment ago, so no status text yet
-  // Whether the server is sending all rows again, because the page's rows were wrong or could not be updated.
+  private snapshotPending = false;
+  private reorderCount = 0;
+  private reorderIsRecent = false; // less than statusDelay ago
   private isReloading = false;
   private checkGeneration = 0;
   private subscription: Subscription;
 
-  /**
-   * The parameter limit is the maximum number of rows that the page loads; of a longer list, it loads only a part.
-   * The parameter expectedRows is the approximate number of rows in the list.
-   */
+  /** If the list has more rows than the parameter limit, the page loads only the rows near the viewport. */
   constructor(
     private readonly live: Live,
     private readonly query: Pick<SubscriptionSpec, "resource" | "ns" | "labels" | "fields">,
@@ -89,9 +74,7 @@ export class Feed implements Handler {
     );
   }
 
-  // Switches to a window: the page loads only the rows near the viewport, and the server sorts and filters the list.
-  // It is necessary if the list exceeds the limit. If hasRows is true, the current rows stay until the window
-  // arrives.
+  // Switches to loading only the rows near the viewport. With hasRows, the old rows stay until the new ones arrive.
   private toWindow(hasRows: boolean): void {
     this.windowed = true;
     this.checkGeneration++;
@@ -100,8 +83,7 @@ export class Feed implements Handler {
     this.reorder(this.listener.firstVisibleRow?.());
   }
 
-  // Subscribes again, to get another order, another filter or a window (the rows near the given position). The
-  // current rows stay until the new ones arrive. The status text mentions the wait only after statusDelay.
+  // Subscribes again with the current order and filter. The old rows stay until the new ones arrive.
   private reorder(position = 0): void {
     this.subscription.close();
     this.snapshotPending = this.reorderIsRecent = true;
@@ -155,15 +137,12 @@ export class Feed implements Handler {
     this.listener.statusChanged();
   }
 
-  /** Whether the rows are the ones that were requested last. If false, a snapshot is about to replace them. */
+  /** False while a requested snapshot has not arrived completely. */
   get isCurrent(): boolean {
     return this.rows.isComplete && !this.snapshotPending;
   }
 
-  /**
-   * Updates the state after the connection has been lost or restored. After a reconnect, the server sends the state
-   * again.
-   */
+  /** Called when the connection is lost, and when it is restored. */
   reconnected(): void {
     if (this.live.connection === "open") return;
     if (this.state?.state === "stale") this.stale = this.state.since;
@@ -183,9 +162,7 @@ export class Feed implements Handler {
         if (!(this.rows instanceof Rows) || !this.rows.apply(m))
           return this.resync("an event does not match the cached rows");
         this.problem = null;
-        // A complete list can exceed the limit by 20 % before the page switches to a window (a part of the list).
-        // While the mouse pointer is over the table, the row order is frozen, and the list can grow to twice the
-        // limit.
+        // A loaded list can exceed the limit by 20 %, or by 100 % while the mouse pointer freezes its order.
         if (
           m.type === "rows"
             ? (m.last ? this.rows.total : this.rows.arriving) > this.limit
@@ -207,8 +184,7 @@ export class Feed implements Handler {
       case "window":
       case "window-events": {
         const { columns } = this.rows;
-        // After a switch from a complete list to a window (a part of it), the rows of the complete list stay on the
-        // screen until the window arrives.
+        // The old rows stay on the screen until the first message of a new window.
         const window = this.rows instanceof WindowRows ? this.rows : this.emptyRows();
         if (!(window instanceof WindowRows) || !window.apply(m))
           return this.resync("an event does not match the cached window");
@@ -216,7 +192,7 @@ export class Feed implements Handler {
         this.problem = null;
         this.events += m.changes;
         if (m.newest !== null) this.listener.rowChanged?.(latestChangeFrom(m.newest, this.rows.columns));
-        // The sort column did not exist before, but now it does. Request the rows again, sorted by that column.
+        // The chosen sort column did not exist before, but exists now.
         if (this.unsorted && this.rows.columns.some((c) => c.name.toLowerCase() === this.order.sort?.column)) {
           this.unsorted = false;
           this.reorder();
@@ -231,7 +207,7 @@ export class Feed implements Handler {
       case "digest":
         return this.check(m);
       case "reset":
-        // Report the reload only if the page has rows, and only once for each reload.
+        // Report each reload once, and only if the page already has rows.
         if (this.rows.total === 0 || this.isReloading) break;
         this.isReloading = true;
         this.live.reset(m.reason);
@@ -241,7 +217,7 @@ export class Feed implements Handler {
         this.state = m;
         if (m.total !== null && (this.query.ns ?? []).length === 0 && (this.query.labels ?? "") === "")
           this.expectedRows = m.total;
-        // If the viewer lost permission, or the resource is gone, the rows must not stay on the screen.
+        // After a loss of permission or of the resource, the rows must not stay on the screen.
         if (m.state === "forbidden" || m.state === "absent") this.drop();
         break;
       case "error":
@@ -257,8 +233,7 @@ export class Feed implements Handler {
     this.listener.statusChanged();
   }
 
-  // Compares the page's rows with the server's rows, using a digest (a hash over the keys and versions of all rows).
-  // Entries are immutable, so the digest can be computed in slices while newer entries arrive.
+  // Compares a hash of the page's rows with the server's hash. Entries are immutable, so that hashing can pause.
   private check(m: Extract<Message, { type: "digest" }>): void {
     if (!this.rows.isComplete || this.snapshotPending) return;
     const entries = [...this.rows.all()];
@@ -274,7 +249,7 @@ export class Feed implements Handler {
     expectedDigest: string,
     check: number,
   ): void {
-    // Stop if the rows have been replaced, or if a newer check has started.
+    // The rows have been replaced, or a newer check has started.
     if (check !== this.checkGeneration) return;
     const end = performance.now() + sliceDuration;
     do {
@@ -287,8 +262,7 @@ export class Feed implements Handler {
     if (hex(sum) !== expectedDigest) this.rejectRows("the digest of the cached rows differs from the server's");
   }
 
-  // Caches the searchable text of all entries, starting at the given index, before the user types a filter. It pauses
-  // regularly, so that the page stays responsive.
+  // Prepares all rows for the first filter in short slices, so that the page stays responsive.
   private prepareFilter(rows: Rows, entries: readonly Entry[], from: number): void {
     if (rows !== this.rows) return;
     const end = performance.now() + sliceDuration;

@@ -1,23 +1,20 @@
-// Splits a patch into the changed fields, with their previous and new values.
+// Splits a JSON patch into the changed fields, with their previous and new values.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { isVolatile } from "./volatile-fields.ts";
 import { valueAt, isObject, keyOfList, pathText, segments } from "./paths.ts";
 import type { PatchAuthor, ChangeAuthor, PatchOp, JsonObject } from "../net/wire.ts";
 
-/**
- * The content of a field. Its type is "value", "none" (the field does not exist) or "unknown" (the server did not
- * send the content).
- */
+/** "none" means that the field does not exist; "unknown" means that the server did not send the content. */
 export type Value =
   { readonly type: "value"; readonly value: unknown } | { readonly type: "none" } | { readonly type: "unknown" };
 
 export interface Field {
-  readonly pathText: string; // path in readable form, such as "spec.containers[web].image"
+  readonly pathText: string; // such as "spec.containers[web].image"
   readonly before: Value;
   readonly after: Value;
   readonly isVolatile: boolean;
-  readonly by: readonly ChangeAuthor[]; // authors of the change, empty if unknown
+  readonly by: readonly ChangeAuthor[]; // empty if unknown
 }
 
 interface PatchedChange {
@@ -32,10 +29,8 @@ const unknownValue: Value = { type: "unknown" };
 const toValue = (value: unknown): Value => (value === undefined ? noValue : { type: "value", value });
 
 /**
- * Returns the fields that a change modifies, in the order of its patch. A value that is replaced as a whole is split
- * into the fields that differ.
- * before is the complete object before the change, or null if unknown. If it is null, a previous value is known only
- * if the server sent it with the patch, or if the field was added.
+ * Returns the changed fields in the order of the patch. A value that is replaced as a whole is split into the fields
+ * that differ. The parameter before is the complete object, or null if unknown.
  */
 export function fieldsOf(
   before: JsonObject | null,
@@ -67,7 +62,7 @@ export function fieldsOf(
         by: owners,
       });
     splitValue(path, previous, after, addField);
-    // No single field differs, because a list has the same elements in another order. Return the list itself.
+    // A list was only reordered, so no single field differs. Return the list itself.
     if (fields.length === countBefore) addField(path, previous, after);
     root = next;
   });
@@ -124,7 +119,7 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   return names.length === Object.keys(b).length && names.every((n) => Object.hasOwn(b, n) && jsonEqual(a[n], b[n]));
 }
 
-/** Formats a value as JSON. A bigint (an integer beyond 2^53) is written with all its digits. */
+/** Unlike JSON.stringify, this accepts a bigint (an integer beyond 2^53) and writes all its digits. */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value, (_key, v: unknown) => (typeof v === "bigint" ? `\u0000${v}\u0000` : v), 2).replace(
     /"\\u0000(-?\d+)\\u0000"/g,

@@ -1,5 +1,5 @@
-// A FrozenOrder keeps the order of rows while the mouse pointer is over the table. Rows stay at their positions and
-// show their current content. Deleted rows are struck through. New and moved rows wait until the order is unfrozen.
+// Keeps table rows at their positions while the mouse pointer is over the table. New and moved rows appear
+// afterwards.
 
 import type { Entry } from "./row-source.ts";
 
@@ -8,13 +8,9 @@ export class FrozenOrder {
   private readonly moved = new Set<string>();
   private readonly removed = new Set<string>();
 
-  /** entries are the rows in the frozen order. */
   constructor(readonly entries: readonly Entry[]) {}
 
-  /**
-   * Records a change of a row. existed and exists report whether the row was in the list before and after the change.
-   * hasMoved reports whether its position has changed.
-   */
+  /** The parameters existed and exists report whether the row was in the list before and after the change. */
   recordChange(key: string, existed: boolean, exists: boolean, hasMoved: boolean): void {
     const returned = exists && this.removed.delete(key);
     if (!existed && exists && !returned) this.added.add(key);
@@ -25,10 +21,7 @@ export class FrozenOrder {
     if (existed && exists && hasMoved && !this.added.has(key)) this.moved.add(key);
   }
 
-  /**
-   * Describes the waiting changes, such as "2 moved, 1 new", or returns an empty text. `totalGrowth` is the change in
-   * the list's total number of rows, if the page has only a part of the list.
-   */
+  /** Returns a text such as "2 moved, 1 new". The parameter totalGrowth includes rows that are not loaded. */
   pendingText(totalGrowth = this.added.size - this.removed.size): string {
     const notLoaded = totalGrowth - this.added.size + this.removed.size;
     const parts = [

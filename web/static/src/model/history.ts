@@ -1,40 +1,35 @@
-// The history of one object: its oldest known version, and all later changes. Each change is a patch, which is
-// applied to the version before it. Therefore, previous values are exact and never guessed.
+// The history of one object. Each change is a patch of the version before it, so previous values are exact.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { valueAt } from "./paths.ts";
 import type { Change, JsonObject } from "../net/wire.ts";
 
 export interface HistoryStep {
-  readonly number: number; // serial number of the step (change), higher for newer steps
+  readonly number: number;
   readonly change: Change;
-  /** The object before an update or a delete. null if the server has not sent it. */
+  /** null if the object did not exist or is unknown. */
   readonly before: JsonObject | null;
-  /** The object after an add or an update. null if the server has not sent it. */
+  /** null if the object was deleted or is unknown. */
   readonly after: JsonObject | null;
-  /**
-   * Set if this step represents changes that the page has missed. before and after are the object before and after
-   * all of these changes. The time of the change is the time when the page received the object again.
-   */
+  /** Set if the step represents changes that the page missed, for example while it was disconnected. */
   readonly isGap?: true;
 }
 
 const maxSteps = 1000;
-const maxBytes = 8 << 20; // approximate memory limit of all steps (changes) in bytes; the newest is always kept
+const maxBytes = 8 << 20; // estimated bytes; the newest step is kept even if it is larger
 
 export class History {
-  /** The known changes, oldest first. */
+  /** Oldest first. */
   steps: readonly HistoryStep[] = [];
-  /** The time since which the steps are complete, except for marked gaps. Empty before the first snapshot. */
+  /** The steps after this time are complete, except for gaps. Empty before the first snapshot. */
   since = "";
   private current: JsonObject | null = null;
   private nextNumber = 0;
   private readonly bytes = new WeakMap<HistoryStep, number>();
 
   /**
-   * Applies a new snapshot, which the server sends at the start and after a reconnect. The parameter object is the
-   * object before the given changes, or null if it did not exist or is unknown. Earlier steps stay, because a
-   * restarted server does not know them. Returns false if a change cannot be applied to the object.
+   * Applies a snapshot: the object before the given changes, and these changes. Earlier steps stay, because a
+   * restarted server does not know them. Returns false if a patch does not apply.
    */
   applySnapshot(object: JsonObject | null, since: string, changes: readonly Change[]): boolean {
     if (!(Date.parse(since) > Date.parse(this.since))) {
@@ -51,9 +46,7 @@ export class History {
     this.current = null;
   }
 
-  // Adds a new snapshot to the existing steps (changes of the object). Steps that the snapshot contains too are
-  // removed first. If the page missed changes before the snapshot, one step, which is marked as a gap, represents all
-  // of them.
+  // Appends a snapshot to the existing steps, without duplicates. Changes that the page missed become one gap step.
   private join(object: JsonObject | null, since: string, changes: readonly Change[]): void {
     const { steps } = this;
     const indexByVersion = new Map(steps.map((s, i) => [s.change.rv, i]));
@@ -65,8 +58,7 @@ export class History {
     let before = keptSteps.at(-1)?.after ?? (keptSteps.length > 0 ? null : (steps[0]?.before ?? this.current));
     if (object === null ? repeatedIndex !== undefined : before !== null && version(before) === version(object))
       return void (this.steps = keptSteps);
-    // If the last step is a gap (missed changes) too, merge both gaps into one. Keep them separate if the object is
-    // known after the first gap, but not after the second one.
+    // Merge two consecutive gaps, unless the object is known only after the first one.
     const last = keptSteps.at(-1);
     if (last?.isGap && (object !== null || last.after === null)) ({ before } = keptSteps.pop() as HistoryStep);
     const uid = String(metadataField(object ?? before, "uid") ?? "");
@@ -84,7 +76,7 @@ export class History {
     this.steps = [...keptSteps, step];
   }
 
-  /** Appends new changes. Returns false if a change cannot be applied to the object. */
+  /** Returns false if a patch does not apply. */
   add(changes: readonly Change[]): boolean {
     const steps = [...this.steps];
     for (const change of changes) {
@@ -114,7 +106,6 @@ export class History {
     return true;
   }
 
-  // Returns how many of the newest steps fit into maxSteps and maxBytes.
   private countWithinLimits(steps: readonly HistoryStep[]): number {
     let [n, bytes] = [0, 0];
     for (; n < Math.min(steps.length, maxSteps); n++) {
@@ -128,7 +119,7 @@ export class History {
 const metadataField = (object: JsonObject | null, name: string): unknown => valueAt(object, ["metadata", name]);
 const version = (object: JsonObject): string => String(metadataField(object, "resourceVersion") ?? "");
 
-// Estimates the memory of a value in bytes. Parts that are shared with the previous value (before) are not counted.
+// Returns approximate bytes, without the parts that the value shares with its previous version.
 function estimateBytes(value: unknown, before?: unknown): number {
   if (value === before) return 0;
   if (typeof value === "string") return 16 + value.length;

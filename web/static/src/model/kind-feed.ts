@@ -1,38 +1,34 @@
-// Follows the list of resources that the cluster serves. The server sends changes over the WebSocket. If the
-// WebSocket is not connected, or the server is too old to send them, the page polls /api/v1/resources.
+// Follows the resource types that the cluster serves: over the WebSocket, or else by polling /api/v1/resources.
 
 import { withBase } from "../net/base-path.ts";
 import { readBuild, readKinds, readProblems, type ListedKind } from "../net/kinds.ts";
 import type { Handler, Live } from "../net/live.ts";
 
 const pollInterval = 10_000;
-const maxClockJump = 2000; // ms; after a larger jump of the browser's clock, the page requests the server's time
+const maxClockJump = 2000; // ms; a larger jump of the browser's clock causes a request for the server's time
 
 export interface KindListener {
-  /** Is called with all resources. problems contains the API groups that could not be read, with the reasons. */
+  /** The parameter problems maps each API group that could not be read to the reason. */
   kindsListed(kinds: readonly ListedKind[], problems: ReadonlyMap<string, string>): void;
-  /**
-   * Is called with the number of objects by resource ref. Resources that the server does not watch are not included.
-   */
+  /** The parameter counts maps resource refs to numbers of objects, only for watched resources. */
   kindsCounted(counts: ReadonlyMap<string, number>): void;
 }
 
 export class KindFeed implements Handler {
-  /** Whether the server answered the last HTTP request. null before the first request. */
+  /** Whether the server answered the newest HTTP request; null before the first one. */
   isReachable: boolean | null = null;
-  // whether the WebSocket sends the resources; they are then newer than those of any HTTP response
+  // If true, the WebSocket's resources are newer than those of any HTTP response.
   private socketSendsKinds = false;
-  private socketSendsCounts = false; // whether the WebSocket also sends the numbers of objects
+  private socketSendsCounts = false;
   private etag = "";
-  // The result of clockOffsetNow in ms when the server last sent its time. If the result differs later, the browser's
-  // clock has jumped.
+  // Result of clockOffsetNow when the server last sent its time.
   private clockOffset = 0;
 
   constructor(
     private readonly listener: KindListener,
     private readonly onDate: (header: string | null) => void,
     private readonly onBuild: (build: string) => void,
-    private readonly onLoggedOut: () => void = () => undefined, // called when the user is no longer logged in
+    private readonly onLoggedOut: () => void = () => undefined,
   ) {}
 
   start(live: Live): void {
@@ -42,7 +38,7 @@ export class KindFeed implements Handler {
   message(m: Parameters<Handler["message"]>[0]): void {
     if (m.type === "resources") {
       this.socketSendsKinds = true;
-      this.etag = ""; // request a complete response next time, because the page now shows other data
+      this.etag = ""; // so that the next HTTP response is complete, not 304
       this.onBuild(m.build);
       this.listener.kindsListed(m.kinds, m.problems);
     } else if (m.type === "counts") {
@@ -67,10 +63,7 @@ export class KindFeed implements Handler {
       this.listener.kindsCounted(new Map(kinds.flatMap((k) => (k.count === null ? [] : [[k.ref, k.count]]))));
   }
 
-  /**
-   * Sends an HTTP request now, and then checks again every 10 s. Later requests are sent only if the WebSocket does
-   * not send the data, or if the browser's clock has jumped. The response also contains the server's time.
-   */
+  /** Sends a request now. Checks every 10 s whether the WebSocket lacks data or the clock has jumped. */
   async poll(first = true): Promise<void> {
     if (
       first ||
@@ -83,7 +76,7 @@ export class KindFeed implements Handler {
         this.isReachable = true;
       } catch {
         this.isReachable = false;
-        // Ignore the error. The WebSocket reports a lost connection, and the next poll retries.
+        // The WebSocket reports a lost connection, and the next poll retries.
       }
     }
     setTimeout(() => void this.poll(false), pollInterval);
@@ -105,6 +98,5 @@ export class KindFeed implements Handler {
   }
 }
 
-// Returns the difference in ms between the browser's clock and a monotonic clock. It changes if a user sets the
-// clock, or if the machine has slept.
+// In ms. The result changes if a user sets the clock, or if the machine has slept.
 const clockOffsetNow = (): number => Date.now() - performance.now();

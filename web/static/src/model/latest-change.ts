@@ -1,5 +1,3 @@
-// Summarizes the newest change in a list, for the activity line below the list.
-
 import { cellText } from "./row-source.ts";
 import { keyOf } from "./row-source.ts";
 import type { Rows } from "./rows.ts";
@@ -9,15 +7,12 @@ export interface LatestChange {
   readonly op: RowEvent["op"];
   readonly ns: string;
   readonly name: string;
-  /** The changed cells of an update, with their previous and new texts. Empty for other operations. */
+  /** Empty if the row was added or deleted. */
   readonly cells: readonly { readonly column: string; readonly before: string; readonly after: string }[];
   readonly by: ChangeAuthor | null;
 }
 
-/**
- * Returns the newest event that changes a cell, or adds or deletes a row. Returns null if there is no such event. It
- * must be called before the events are applied to rows, because it reads the previous cells from rows.
- */
+/** Call this before the events are applied, because the previous cells are read from the parameter rows. */
 export function latestChange(events: readonly RowEvent[], rows: Rows): LatestChange | null {
   for (let i = events.length - 1; i >= 0; i--) {
     const e = events[i] as RowEvent;
@@ -36,7 +31,7 @@ export function latestChange(events: readonly RowEvent[], rows: Rows): LatestCha
   return null;
 }
 
-/** Converts the summary of the newest change that the server sends if the page has only a part of the list. */
+/** Converts the summary that the server sends if the page has only a part of the list. */
 export function latestChangeFrom(
   { op, ns, name, before, cells, by }: NewestChange,
   columns: readonly Column[],

@@ -1,20 +1,16 @@
-// Detects masked values. The server replaces some values by a text such as "(masked)": values in Secrets, fields that
-// a redaction rule names, and fields that a share link does not include.
+// Detects values that the server replaced by "(masked)", such as the data of Secrets.
 
 import { isObject } from "./paths.ts";
 import type { JsonObject } from "../net/wire.ts";
 
-/** Reports whether a value is masked or contains a masked value. */
+/** Also true for a map or list that contains a masked value. */
 export function isMasked(value: unknown): boolean {
   if (typeof value === "string") return /^\(masked(, changed|, change \d+)?\)$/.test(value);
   if (Array.isArray(value)) return value.some(isMasked);
   return isObject(value) && Object.values(value).some(isMasked);
 }
 
-/**
- * Returns a message about masked values for the compare page. Returns null if at least one of the objects contains no
- * masked value.
- */
+/** Returns null if at least one of the objects has no masked value. */
 export function maskedText(objects: readonly JsonObject[]): string | null {
   if (!objects.every(isMasked)) return null;
   return `${

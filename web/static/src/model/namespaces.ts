@@ -1,9 +1,6 @@
-// The label of the namespace button, and the message about namespaces that do not exist.
-
 import { keyOf, type RowSource } from "./row-source.ts";
 import { Rows } from "./rows.ts";
 
-/** Returns a label such as "All namespaces", "shop, data" or "5 namespaces". */
 export function namespacesLabel(ns: readonly string[]): string {
   if (ns.length === 0) return "All namespaces";
   const names = ns.join(", ");
@@ -11,10 +8,8 @@ export function namespacesLabel(ns: readonly string[]): string {
 }
 
 /**
- * Returns a message about the selected namespaces (ns) that do not exist. Returns null if all of them exist, or if
- * that is unknown. The parameter namespaces contains the cluster's namespaces. The parameter when is the time at
- * which they were last current, or null for now. missingNamespacesNote in web/templates/listtext.go is the same in
- * Go.
+ * Returns a message about selected namespaces that do not exist, otherwise null. For outdated data, the parameter
+ * when is a text such as "at 14:03". Keep the message equal to missingNamespacesNote in web/templates/listtext.go.
  */
 export function missingNamespacesText(
   ns: readonly string[],

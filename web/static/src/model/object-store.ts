@@ -1,5 +1,4 @@
-// An ObjectStore subscribes to one object. It keeps the object and knows how current it is. It draws nothing, and
-// calls a function after each change.
+// Subscribes to one object, keeps its newest version, and calls a function after each change.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { clockTime } from "../text/age.ts";
@@ -8,15 +7,14 @@ import { receivedText, type SubscriptionInfo } from "./status.ts";
 import type { ObjectName } from "./view.ts";
 import type { ChangeAuthor, Health, Message, ObjectEvent, Problem, State, JsonObject } from "../net/wire.ts";
 
-/** The last change of the object, as its event describes it. */
 export interface LastChange {
   readonly op: ObjectEvent["op"];
-  readonly at: string; // time of the change in RFC 3339 format
-  readonly by: readonly ChangeAuthor[]; // authors (field managers), newest first; empty if unknown
-  readonly before: JsonObject | null; // object before the change; null if unknown
+  readonly at: string; // RFC 3339
+  readonly by: readonly ChangeAuthor[]; // newest first; empty if unknown
+  readonly before: JsonObject | null; // null if unknown
 }
 
-/** Describes a change, such as "14:03:05 changed by kubelet (status)". */
+/** Returns a text such as "14:03:05 changed by kubelet (status)". */
 export function lastChangeText(last: LastChange, now: number): string {
   const verb = { add: "created", update: "changed", delete: "deleted" }[last.op];
   const names = last.by.map((a) => `${a.manager}${a.subresource === "" ? "" : ` (${a.subresource})`}`);
@@ -24,17 +22,15 @@ export function lastChangeText(last: LastChange, now: number): string {
 }
 
 export class ObjectStore implements Handler {
-  /** The newest version of the object. After a delete, it is the last version. null until the server has sent one. */
+  /** The newest version that arrived, even if the object was deleted later. */
   object: JsonObject | null = null;
-  /** The health that the server computed for the object. null if the server sends none. */
   health: Health | null = null;
   last: LastChange | null = null;
-  /** The time at which the object was deleted, or "" if that time is unknown. null while the object exists. */
+  /** "" if the time of the deletion is unknown; null while the object exists. */
   deletedAt: string | null = null;
-  /** A text such as "3 of 12 KiB received" while a long message is arriving. Otherwise it is empty. */
+  /** A text such as "3 of 12 KiB received" while a long message arrives, otherwise empty. */
   progress = "";
   private isLoaded = false;
-  // Whether the server is sending the object again, because the page could not apply its changes.
   private isReloading = false;
   private state: State | null = null;
   private problem: Problem | null = null;
@@ -46,10 +42,7 @@ export class ObjectStore implements Handler {
     ref: string,
     name: ObjectName,
     private readonly onChange: () => void,
-    /**
-     * Is called when the object is loaded again, because the server could not replay the changes that the page
-     * missed.
-     */
+    /** Called when the server cannot replay missed changes, and therefore sends the object again. */
     private readonly onReset: () => void,
   ) {
     this.subscription = live.subscribe(
@@ -62,7 +55,6 @@ export class ObjectStore implements Handler {
     this.subscription.close();
   }
 
-  /** Whether the server has reported that the object does not exist. */
   get isMissing(): boolean {
     return this.isLoaded && this.object === null && this.problem === null;
   }
@@ -89,10 +81,7 @@ export class ObjectStore implements Handler {
     this.onChange();
   }
 
-  /**
-   * Updates the state after the connection has been lost or restored. After a reconnect, the server sends the state
-   * again.
-   */
+  /** Called when the connection is lost, and when it is restored. */
   reconnected(): void {
     if (this.live.connection !== "open") this.state = null;
     this.onChange();
@@ -110,7 +99,7 @@ export class ObjectStore implements Handler {
     else if (m.type === "reset") this.noteReset(m.reason);
     else if (m.type === "state") {
       this.state = m;
-      // If the viewer lost permission, the object must not stay on the screen.
+      // After a loss of permission, the object must not stay on the screen.
       if (m.state === "forbidden") this.object = this.last = null;
     } else if (m.type === "error") {
       this.problem = m.problem;
@@ -119,7 +108,7 @@ export class ObjectStore implements Handler {
     this.onChange();
   }
 
-  // Reports once, with the server's reason, that the object must be loaded again. Does nothing if no object is shown.
+  // Reports only the first reset, and only if the page already shows the object.
   private noteReset(reason: string): void {
     if (this.object === null || this.isReloading) return;
     this.isReloading = true;
@@ -131,8 +120,7 @@ export class ObjectStore implements Handler {
     this.isLoaded = true;
     this.isReloading = false;
     this.problem = null;
-    // If the snapshot contains another version of the object, the page missed changes. The last change is then
-    // unknown.
+    // Another version means that the page missed changes, so the last change is unknown.
     if (object === null ? this.deletedAt === null : version(object) !== version(this.object)) this.last = null;
     if (object !== null) this.deletedAt = null;
     else if (this.object !== null) this.deletedAt ??= "";
@@ -149,7 +137,7 @@ export class ObjectStore implements Handler {
     }
   }
 
-  // Applies an event to the object. Returns null, or the reason why the event cannot be applied.
+  // Returns the reason if the event does not apply, otherwise null.
   private applyEvent(e: ObjectEvent): string | null {
     const at = e.by?.time || new Date(this.now()).toISOString();
     const before = this.object;

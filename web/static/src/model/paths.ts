@@ -1,5 +1,3 @@
-// Paths of fields within an object, and their readable form.
-
 export const segments = (pointer: string): string[] =>
   pointer === ""
     ? []
@@ -21,8 +19,8 @@ export function valueAt(root: unknown, path: readonly string[]): unknown {
 export const isObject = (v: unknown): v is Readonly<Record<string, unknown>> =>
   typeof v === "object" && v !== null && !Array.isArray(v);
 
-// Fields that identify the elements of lists in Kubernetes objects. More specific names are first: a volume mount
-// has a name too, but only its mountPath is unique.
+// Fields that identify list elements, most specific first. Volume mounts have names, but only their mountPath is
+// unique.
 const elementKeys = [
   "mountPath",
   "devicePath",
@@ -36,7 +34,7 @@ const elementKeys = [
   "topologyKey",
 ];
 
-/** Returns the first name in elementKeys whose values are unique within each of the lists, or undefined. */
+/** Returns the first of elementKeys whose values are unique within each list. */
 export function keyOfList(...lists: readonly (readonly unknown[])[]): string | undefined {
   return elementKeys.find((key) => lists.every((list) => {
     const seen = new Set(
@@ -47,9 +45,8 @@ export function keyOfList(...lists: readonly (readonly unknown[])[]): string | u
 }
 
 /**
- * Formats a path for people, such as spec.containers[web].image. A list element is shown by its identifying field in
- * root, or by its index if it has none: spec.containers[0].image. A key that is not a plain word is in brackets too.
- * The path of the object itself is a dot.
+ * Returns a readable path, such as spec.containers[web].image. The parameter root is the object that contains the
+ * names of list elements.
  */
 export function pathText(path: readonly string[], root: unknown): string {
   let text = "";
@@ -61,8 +58,7 @@ export function pathText(path: readonly string[], root: unknown): string {
       const key = isObject(element) ? keyOfList(list) : undefined;
       text += `[${key === undefined ? segment : String((element as Readonly<Record<string, unknown>>)[key])}]`;
     } else {
-      // If the object is unknown, a list index cannot be distinguished from a numeric key. Both are shown in
-      // brackets.
+      // If the object is unknown, a list index and a numeric key are indistinguishable. Both are in brackets.
       text += /^[A-Za-z_][\w-]*$/.test(segment) ? `${text === "" ? "" : "."}${segment}` : `[${segment}]`;
     }
     value = valueAt(value, [segment]);

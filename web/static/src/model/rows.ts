@@ -1,8 +1,5 @@
-// The rows of one subscription, filtered and sorted in the browser.
-// An Entry is one version of a row, and is immutable. An update creates a new entry. If the row keeps its position,
-// the new entry replaces the old one in place. Otherwise, the new entry is merged into the sorted list, and the old
-// one is removed. This happens once per animation frame, even if many events have arrived. The table compares entries
-// by identity to find the rows that it must draw again.
+// The rows of one subscription, filtered and sorted in the browser. Changes are merged into the sorted list once per
+// animation frame.
 
 import { FrozenOrder } from "./frozen-order.ts";
 import { compareRanks, naturalKey, rank, type Rank, type Sort } from "./sort.ts";
@@ -16,8 +13,7 @@ import {
 } from "./severity.ts";
 import type { Column, Message } from "../net/wire.ts";
 
-// The work that is necessary before the rows are read. "no": none. "merge": merge new entries into the sorted rows.
-// "filter": also filter all rows again. "all": also sort all rows again.
+// Work that is due before the rows are displayed. Each level includes the previous ones.
 const pendingWork = ["no", "merge", "filter", "all"] as const;
 
 export class Rows implements RowSource {
@@ -29,13 +25,12 @@ export class Rows implements RowSource {
   private sort: Sort | null = null;
   private sortIndex = -1;
   private terms: readonly string[] = [];
-  private sorted: Entry[] = []; // all rows in sort order
-  private filtered: Entry[] = []; // the rows that match the filter; the same array as sorted if there is no filter
+  private sorted: Entry[] = [];
+  private filtered: Entry[] = []; // the same array as the field sorted if there is no filter
   private newEntries: Entry[] = [];
   private pendingWorkLevel: (typeof pendingWork)[number] = "no";
-  private isInDefaultOrder = false; // whether the map byKey is in the default order (namespace, then name)
-  // Whether the rows of the arriving snapshot are in the default order (namespace, then name) so far, and the last
-  // one that has arrived.
+  private isInDefaultOrder = false; // whether byKey is sorted by namespace and name
+  // Whether the arriving rows are sorted by namespace and name so far, and the newest of them.
   private incomingOrder: { isInDefaultOrder: boolean; last: Entry | null } = { isInDefaultOrder: true, last: null };
   private frozenOrder: FrozenOrder | null = null;
   private severityCache: { readonly of: readonly Column[]; readonly list: readonly SeverityColumn[] } = {
@@ -47,7 +42,7 @@ export class Rows implements RowSource {
     return this.byKey.size;
   }
 
-  /** Freezes or unfreezes the visible order. A new sort order or a new filter unfreezes it too. */
+  /** A new sort order or filter also ends the freeze. */
   setFrozen(on: boolean): void {
     if (on === (this.frozenOrder !== null)) return;
     this.frozenOrder = on ? new FrozenOrder(this.visible()) : null;
@@ -70,10 +65,7 @@ export class Rows implements RowSource {
     return this.positions().length;
   }
 
-  /**
-   * Returns the newest versions of the rows at these positions. If the order is frozen, deleted rows can be among
-   * them.
-   */
+  /** While the order is frozen, the result can contain deleted rows. */
   slice(from: number, to: number): readonly Entry[] {
     return this.positions()
       .slice(from, to)
@@ -114,7 +106,7 @@ export class Rows implements RowSource {
     this.recomputeRanks();
   }
 
-  /** Sets the filter. A row matches if its namespace, name and cells together contain every word of q. */
+  /** A row matches if its namespace, name and cells contain every word of the parameter q. */
   setFilter(q: string): void {
     this.frozenOrder = null;
     this.terms = q
@@ -124,7 +116,6 @@ export class Rows implements RowSource {
     this.markStale("filter");
   }
 
-  /** Returns the rows that match the filter, in sort order. The caller must not modify the array. */
   visible(): readonly Entry[] {
     if (this.pendingWorkLevel === "no") return this.filtered;
     const hasFilter = this.terms.length > 0;
@@ -147,15 +138,11 @@ export class Rows implements RowSource {
     return this.isInDefaultOrder && this.sort === null ? all : all.sort(this.compare);
   }
 
-  /** Discards the rows of an incomplete snapshot. */
   restart(): void {
     this.incoming = null;
   }
 
-  /**
-   * Applies a message of the server. Returns false if the message does not match the page's rows; the caller then
-   * requests a new snapshot.
-   */
+  /** Returns false if the message does not match the page's rows. The caller must then request a new snapshot. */
   apply(m: Extract<Message, { type: "rows" | "row-events" }>): boolean {
     return m.type === "rows" ? this.applySnapshot(m) : this.applyEvents(m);
   }
@@ -204,7 +191,7 @@ export class Rows implements RowSource {
         }
         case "delete": {
           const old = this.byKey.get(keyOf(e.ns, e.name));
-          if (old === undefined) break; // the row is already deleted
+          if (old === undefined) break;
           old.isDead = true;
           this.byKey.delete(old.key);
           this.recordChange(old, undefined);
@@ -219,7 +206,7 @@ export class Rows implements RowSource {
     const old = this.byKey.get(e.key);
     this.byKey.set(e.key, e);
     if (old === undefined)
-      this.isInDefaultOrder = false; // because a Map appends new keys at the end
+      this.isInDefaultOrder = false; // because a Map appends new keys at its end
     else old.isDead = true;
     this.recordChange(old, e);
     if (
@@ -231,13 +218,10 @@ export class Rows implements RowSource {
       return;
     if (this.pendingWorkLevel === "all") return void this.version++;
     this.newEntries.push(e);
-    // If the rows are not read for a while, for example in a hidden tab, new entries accumulate. Sorting all rows is
-    // then cheaper than merging.
+    // In a hidden tab, new entries accumulate. Sorting all rows then costs less than merging.
     this.markStale(this.newEntries.length > this.byKey.size ? "all" : "merge");
   }
 
-  // Records a change of a row while the order is frozen. The old entry is undefined for a new row, and the new entry
-  // e is undefined for a deleted row.
   private recordChange(old: Entry | undefined, e: Entry | undefined): void {
     const key = (e ?? old)?.key;
     if (this.frozenOrder === null || key === undefined) return;
@@ -250,7 +234,7 @@ export class Rows implements RowSource {
     );
   }
 
-  // Replaces an entry in place. Returns false if the old entry is not in the sorted list yet.
+  // Returns false if the old entry is not in the sorted list yet.
   private replace(old: Entry, e: Entry): boolean {
     for (const list of new Set([this.sorted, this.filtered])) {
       const at = this.insertionIndex(list, e, 0);
@@ -263,7 +247,6 @@ export class Rows implements RowSource {
   private merge(sorted: readonly Entry[], newEntries: readonly Entry[]): Entry[] {
     const remaining = sorted.filter((e) => !e.isDead);
     if (newEntries.length === 0) return remaining;
-    // Find the position of each new entry by binary search, and copy the old entries before it.
     const parts: Entry[][] = [];
     let from = 0;
     for (const f of newEntries) {
@@ -275,7 +258,6 @@ export class Rows implements RowSource {
     return parts.flat();
   }
 
-  // Returns the index of the first entry that does not sort before the entry e. The search starts at the index from.
   private insertionIndex(entries: readonly Entry[], e: Entry, from: number): number {
     let [low, high] = [from, entries.length];
     while (low < high) {
@@ -304,7 +286,6 @@ export class Rows implements RowSource {
     return this.sort?.column === "namespace" ? naturalKey(e.ns) : null;
   }
 
-  // Compares two entries by the current sort order. The result is negative if a sorts before b.
   private readonly compare = (a: Entry, b: Entry): number =>
     compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || byName(a, b);
 
@@ -317,7 +298,7 @@ export class Rows implements RowSource {
     });
   }
 
-  /** Computes the searchable text of a row and caches it. The first filter is then as fast as later ones. */
+  /** Makes the first filter as fast as later ones. */
   cacheSearchText(e: Entry): void {
     this.searchTextOf(e);
   }
@@ -355,7 +336,6 @@ export class Rows implements RowSource {
   }
 }
 
-// Compares two rows by namespace and name. This is the default order. It also orders rows that are equal in the sort
-// column.
+// The default order, which also applies to rows that are equal in the sort column.
 const byName = (a: Entry, b: Entry): number =>
   a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0;

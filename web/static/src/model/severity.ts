@@ -1,5 +1,4 @@
-// The severity of cells that show a status, derived from the words in the cell. OfRow in internal/watch/severity does
-// the same in Go. Tests compare both with testdata/severities.json in that package.
+// Derives the severity of table cells from their words. Tests compare it with OfRow in internal/watch/severity (Go).
 
 import type { Cell } from "../net/wire.ts";
 
@@ -45,21 +44,16 @@ const warningWords = [
 ];
 const completedStates = ["Completed", "Succeeded", "Complete"];
 
-/**
- * Returns the severity that a word of the text filter selects, such as "is:failing". Returns null for any other word.
- */
 export const severityOfFilterWord = (word: string): Severity | null =>
   word === "is:failing" ? "bad" : word === "is:waiting" ? "warn" : null;
 
-/** A column whose cells have a severity. It shows a status, or a number of ready replicas. */
 export interface SeverityColumn {
   readonly index: number;
   readonly isReadyColumn: boolean;
-  /** If this is a Ready column, the index of the Desired column, or -1 if the table has no such column. */
+  /** Index of the Desired column, which a Ready column is compared with; -1 if there is none. */
   readonly desired: number;
 }
 
-/** Finds the columns whose cells have a severity, by the names of all columns. */
 export function severityColumnsOf(names: readonly string[]): SeverityColumn[] {
   const lower = names.map((name) => name.toLowerCase());
   const desired = lower.indexOf("desired");
@@ -69,7 +63,6 @@ export function severityColumnsOf(names: readonly string[]): SeverityColumn[] {
     .map(({ index, name }) => ({ index, isReadyColumn: name === "ready", desired }));
 }
 
-/** Returns the severity of a cell in a column that shows a status or a number of ready replicas. */
 export function cellSeverity(
   severityColumns: readonly SeverityColumn[],
   cells: readonly Cell[],
@@ -77,7 +70,7 @@ export function cellSeverity(
 ): Severity | null {
   const text = textIn(cells, index);
   const severity = ready ? readySeverity(text, textIn(cells, desired)) : stateSeverity(text);
-  // A completed object, such as a finished Pod, is not ready. That is not a problem.
+  // A completed Pod or Job is never ready, and that is not a problem.
   return ready &&
     severity === "warn" &&
     severityColumns.some((t) => !t.isReadyColumn && completedStates.includes(textIn(cells, t.index)))
@@ -87,7 +80,7 @@ export function cellSeverity(
 
 const textIn = (cells: readonly Cell[], index: number): string => String(cells[index] ?? "");
 
-// Caches the severity by text. In a long list, most texts occur many times.
+// Long lists repeat most texts, so their severities are cached.
 const severityCache = new Map<string, Severity | null>();
 const maxCached = 5000;
 
@@ -106,8 +99,7 @@ function parseState(text: string): Severity | null {
   return containsAny(warningWords) ? "warn" : null;
 }
 
-// Returns the severity of a cell in a Ready column. The cell contains "1/2" (ready of desired), the status of a
-// condition, or a number. A number is compared with desired, the text of the Desired column.
+// The parameter text is "1/2", the status of a condition, or a number to compare with the parameter desired.
 function readySeverity(text: string, desired: string): Severity | null {
   if (text === "False") return "bad";
   if (text === "Unknown") return "warn";

@@ -1,14 +1,13 @@
-// Sorts rows by the meaning of their cells. Numbers, quantities, times and fractions are sorted by size. Text is
-// sorted in natural order (node-2 before node-10).
+// Sorts cells by meaning: quantities and times by size, text in natural order (node-2 before node-10).
 
 import { firstTimestamp } from "../text/age.ts";
 import type { Cell, Column } from "../net/wire.ts";
 
-/** The sort key of a cell. null means an unknown value, which is sorted last in both directions. */
+/** A sort key. null is an unknown value, which is last in both directions. */
 export type Rank = number | string | null;
 
 export interface Sort {
-  /** The name of a column in lower case, or "namespace". */
+  /** A column name in lower case, or "namespace". */
   readonly column: string;
   readonly descending: boolean;
 }
@@ -25,7 +24,7 @@ const duration = /^(?:\d+[smhdy])+$/;
 const fraction = /^(\d+)\/(\d+)$/;
 const leading = /^(\d+(?:\.\d+)?)(?:%|[\s(])/;
 
-// Caches the sort keys by text. In a long list, most texts occur many times.
+// Long lists repeat most texts, so their sort keys are cached.
 const rankCache = new Map<string, Rank>();
 const maxCachedRanks = 5000;
 
@@ -47,11 +46,10 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   if (unknown.has(text.toLowerCase())) return null;
   if (column.relative && /^\d{4}-/.test(text)) {
     const at = firstTimestamp(text);
-    // The column shows an age, so the newest timestamp is sorted first.
+    // The column shows ages, so the newest timestamp is first.
     return Number.isNaN(at) ? null : -at;
   }
-  // A duration can be in any column, not only in columns that the server marked as ages. Sort it by length: 90m is
-  // longer than 1h. "5m" could also mean the quantity 0.005, but in tables it means 5 minutes.
+  // "5m" could also be the quantity 0.005, but in tables it means 5 minutes.
   if (duration.test(text))
     return [...text.matchAll(/(\d+)([smhdy])/g)].reduce(
       (sum, [, n, unit]) => sum + Number(n) * (seconds[unit ?? ""] ?? 0),
@@ -66,14 +64,12 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   return naturalKey(text);
 }
 
-/** Returns a text that can be compared as a plain string to get the natural order. */
+/** Comparing two results as plain strings gives the natural order. */
 export function naturalKey(text: string): string {
   return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0"));
 }
 
-/**
- * Compares two sort keys. Numbers are sorted before text. Unknown values are sorted last, even in descending order.
- */
+/** Numbers are before text. Unknown values are last, even in descending order. */
 export function compareRanks(a: Rank, b: Rank, descending: boolean): number {
   if (a === b) return 0;
   if (a === null) return 1;

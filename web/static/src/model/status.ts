@@ -1,4 +1,4 @@
-// Describes the status of a subscription. The text is "Live" only while the data is known to be current.
+// Texts for the status of a subscription. Only data that is known to be current is "Live".
 
 import { clockTime } from "../text/age.ts";
 import { formatInteger } from "../text/format.ts";
@@ -6,28 +6,25 @@ import { sharedParts } from "./guest.ts";
 import type { Connection } from "../net/live.ts";
 import type { Problem, State } from "../net/wire.ts";
 
-/** Everything that is known about a subscription. All status texts are computed from it. */
 export interface SubscriptionInfo {
   readonly connection: Connection;
-  readonly since: number; // time in ms at which the connection changed to its current state
-  readonly closeReason: string; // reason that the server gave when it closed the connection; empty for none
-  readonly state: State | null; // last state, such as "stale", that the server sent over this connection, or null
-  // If the data was already stale (possibly out of date) when the previous connection was lost, the time since which
-  // it was stale, or "" if that time is unknown. null if the data was not stale, or if new data has arrived.
+  readonly since: number; // ms; when the connection changed to its current state
+  readonly closeReason: string; // from the server; empty if it gave none
+  readonly state: State | null; // null until the server sends one over this connection
+  // Start of the stale period during which the connection was lost. "" if the start is unknown; null if none.
   readonly stale: string | null;
   readonly isComplete: boolean; // whether a complete snapshot has arrived, and no newer one is expected
-  readonly arriving: number; // number of rows that have arrived of an incomplete snapshot
-  readonly expected: number; // approximate number of rows in the snapshot; 0 if unknown
+  readonly arriving: number; // rows received of an incomplete snapshot
+  readonly expected: number; // approximate rows of the snapshot; 0 if unknown
   readonly problem: Problem | null;
-  // whether a new snapshot is expected, because the page's data or a message was wrong
   readonly isReloading: boolean;
 }
 
 export interface Status {
-  /** The class of the status, which selects a color in the style sheet. */
+  /** Selects a color in the style sheet. */
   readonly tone: "live" | "busy" | "warn" | "bad";
   readonly text: string;
-  /** The number of objects received so far, or null if unknown. It is not part of text, because it changes often. */
+  /** The number of received objects. Not part of the text, because it changes often. */
   readonly count: number | null;
   readonly total: number | null;
 }
@@ -70,15 +67,11 @@ export function status(info: SubscriptionInfo, now: number): Status {
   }
 }
 
-/**
- * Reports whether the number of rows equals the number of objects. If the list could not be read, the page has no
- * rows, but objects can exist.
- */
+/** False if the list could not be read: the page then has no rows, but objects can exist. */
 export function isCounted(info: SubscriptionInfo): boolean {
   return info.problem === null && !["forbidden", "absent", "failed"].includes(info.state?.state ?? "");
 }
 
-/** Formats progress, such as "20 of 100". Returns an empty text if the count is unknown. */
 export function countText({ count, total }: Pick<Status, "count" | "total">): string {
   return count === null
     ? ""
@@ -87,20 +80,15 @@ export function countText({ count, total }: Pick<Status, "count" | "total">): st
       : `${formatInteger(count)} of ${formatInteger(total)}`;
 }
 
-/** Describes the progress of a long message: `received` bytes of its `of` bytes have arrived. */
 export function receivedText(received: number, of: number): string {
   return `${formatInteger(received >> 10)} of ${formatInteger(Math.ceil(of / 1024))} KiB received`;
 }
 
-/** Describes how many times data was reloaded since the page was opened. Returns null for 0. */
 export function reloadsText(times: number): string | null {
   return times === 0 ? null : times === 1 ? "reloaded once" : `reloaded ${formatInteger(times)} times`;
 }
 
-/**
- * Describes which namespaces the rows include, if they do not include all requested ones, and the reason. Otherwise
- * it returns null.
- */
+/** Returns null if the rows include all requested namespaces. */
 export function coverageText(info: SubscriptionInfo): string | null {
   const covered = info.state?.namespaces ?? [];
   const why =
@@ -109,7 +97,7 @@ export function coverageText(info: SubscriptionInfo): string | null {
   return covered.length === 0 ? null : `Showing ${which} only${why}`;
 }
 
-/** Describes since when the data is possibly out of date. Returns null while updates arrive. */
+/** Returns a text such as "Stale since 14:03:05", or null while updates arrive. */
 export function staleText(info: Pick<SubscriptionInfo, "connection" | "since" | "state">, now: number): string | null {
   if (info.connection === "lost") return `Connection lost at ${clockTime(new Date(info.since).toISOString(), now)}`;
   if (info.state?.state === "stale")
@@ -117,20 +105,16 @@ export function staleText(info: Pick<SubscriptionInfo, "connection" | "since" | 
   return null;
 }
 
-/** Describes when the data was last known to be current. Returns null if it is current now. */
+/** Returns the time of outdated data, such as "at 14:03:05"; null for current data. */
 export function lastCurrentText(info: SubscriptionInfo, now: number): string | null {
   if (status(info, now).tone === "live") return null;
-  // If the data was already stale before the connection was lost, use that earlier time.
+  // If the data was stale before the connection was lost, use the earlier time.
   const stale = info.state?.state === "stale" ? info.state.since : info.stale;
   const since = stale ?? (info.connection === "lost" ? new Date(info.since).toISOString() : "");
   return since === "" ? "at the last update" : `at ${clockTime(since, now)}`;
 }
 
-/**
- * Explains why a page is not live, and how old its data is. The parameter closeReason is the server's reason for
- * closing the connection. The parameter isReachable reports whether the server answers plain HTTP requests, or is
- * null if unknown. The parameter at is the time of the data.
- */
+/** The parameter isReachable reports whether the server answers HTTP requests. null means unknown. */
 export function offlineText(closeReason: string, isReachable: boolean | null, at: string, now: number): string {
   const closed = "the WebSocket connection could not be opened (a proxy may block it)";
   const reason =
@@ -145,7 +129,7 @@ export function offlineText(closeReason: string, isReachable: boolean | null, at
     "Live updates start automatically as soon as possible.";
 }
 
-/** A note that replaces the rows of an empty table. next describes what the user can do. */
+/** Replaces the rows of an empty table. The field next describes what the user can do. */
 export interface Note {
   readonly title: string;
   readonly detail: string;
@@ -153,11 +137,7 @@ export interface Note {
   readonly act: "show-all" | "show-allowed" | "retry" | null;
 }
 
-/**
- * Returns the note for a table without visible rows. Returns null if no note is needed. hasChosenNamespaces reports
- * whether the user selected namespaces. isGuest reports whether the viewer uses a share link and therefore cannot
- * request access.
- */
+/** A guest (viewer of a share link) cannot request access, so the note does not suggest it. */
 export function noteFor(
   info: SubscriptionInfo,
   resource: string,
@@ -184,8 +164,7 @@ export function noteFor(
   switch (info.state?.state) {
     case "forbidden": {
       const title = `Forbidden: you can't list ${resource}`;
-      // Offer to show the permitted namespaces only if the user selected namespaces. Without a selection, the server
-      // shows all permitted namespaces anyway, so "forbidden" means that there are none.
+      // Without a selection, the server already shows all permitted namespaces, so there are none to offer.
       if (hasChosenNamespaces)
         return make(
           title,
@@ -216,7 +195,7 @@ export function noteFor(
   const staleNote = staleText(info, now);
   const current = status(info, now);
   const filterText = isFiltered ? " matching these namespaces and labels" : "";
-  // This note does not repeat the banner above the table, which reports that data is possibly out of date.
+  // The banner above the table already reports outdated data.
   if (info.isComplete && total > 0)
     return make(
       `No ${resource} match the filter`,
@@ -240,7 +219,7 @@ export function noteFor(
       : "Retrying automatically. Missed changes are shown after that.";
     return make(staleNote, reason === "" ? emptyText : `${emptyText} ${reason}`, next);
   }
-  // The data is possibly out of date, for example because the new connection has not delivered data yet.
+  // The data is outdated, for example because the new connection has delivered none yet.
   if (info.isComplete && lastCurrent !== null) return make(current.text, emptyText, "");
   if (info.isComplete && isFiltered)
     return make(
@@ -270,14 +249,9 @@ export function noteFor(
   return make(`Loading ${resource}…`, progress, "");
 }
 
-/** Returns the note for a resource that the viewer is not permitted to read. Returns null in all other states. */
 export const forbiddenNote = (info: SubscriptionInfo, resource: string): Note | null =>
   info.state?.state === "forbidden" ? noteFor(info, resource, 0, false, 0) : null;
 
-/**
- * Returns the text above rows that are possibly out of date, or in place of an object. Returns null if no text is
- * needed. isGuest reports whether the viewer uses a share link.
- */
 export function bannerText(info: SubscriptionInfo, now: number, isGuest = sharedParts() !== null): string | null {
   if (info.connection === "lost")
     return (

@@ -1,4 +1,4 @@
-// Converts between a View (everything that the user has chosen on a list page) and the URL of the page.
+// Converts the user's choices on a list page (a View) to the page's URL, and back.
 
 import { isKiosk, withBase } from "../net/base-path.ts";
 import { escapeInvisible } from "../text/invisible-chars.ts";
@@ -9,31 +9,27 @@ export interface ObjectName {
   readonly name: string;
 }
 
-/** Selects one of a pod's logs. */
 export interface LogSelection {
-  readonly container: string; // container name; empty for the default container
-  readonly previous: boolean; // whether to show the log of the previous instance of the container
+  readonly container: string; // empty for the default container
+  readonly previous: boolean; // as in kubectl logs --previous
 }
 
 export const defaultLog: LogSelection = { container: "", previous: false };
 
-/** The object that is open in the panel, with the log that its logs tab shows. */
 export interface OpenedObject extends ObjectName {
   readonly log?: LogSelection;
 }
 
 export interface View {
-  readonly ref: string; // resource ref, such as "core/v1/pods"
+  readonly ref: string; // such as "core/v1/pods"
   readonly ns: readonly string[];
   readonly q: string;
   readonly labels: string;
   readonly sort: Sort | null;
-  /**
-   * The visible columns, in lower case. An empty list means the default columns, and "wide" alone means all columns.
-   */
+  /** In lower case. Empty means the default columns, and "wide" alone means all columns. */
   readonly cols: readonly string[];
   readonly open: OpenedObject | null;
-  /** The visible tab of the open object. Empty for the first tab. */
+  /** Empty for the first tab. */
   readonly tab: string;
 }
 
@@ -48,7 +44,7 @@ export const defaultView = (ref: string): View => ({
   tab: "",
 });
 
-/** Parses the URL of a list page. ref is the resource to use if the path contains none, as in "/". */
+/** The parameter ref is the resource to use if the path contains none, as in "/". */
 export function parseView(pathname: string, search: string, ref: string): View {
   const path = /\/r\/([^/]+\/[^/]+\/[^/]+)\/?$/.exec(pathname);
   const query = new URLSearchParams(search);
@@ -67,7 +63,7 @@ export function parseView(pathname: string, search: string, ref: string): View {
   };
 }
 
-/** Returns the URL of a view. Equal views have equal URLs, so views can be compared by their URLs. */
+/** Equal views have equal URLs, so callers can compare views by their URLs. */
 export function formatView(v: View): string {
   const query = new URLSearchParams();
   for (const ns of v.ns) query.append("ns", ns);
@@ -80,15 +76,14 @@ export function formatView(v: View): string {
   return withBase(`/r/${v.ref}${queryText(query)}`);
 }
 
-// Formats the query string of a URL. In kiosk mode (for wall displays), links keep the kiosk parameter.
 function queryText(query: URLSearchParams): string {
+  // Links on a wall display (kiosk mode) stay in kiosk mode.
   if (isKiosk()) query.set("kiosk", "1");
-  // Slashes, commas and equals signs are allowed in a query string, and are easier to read unescaped.
+  // These characters are valid in a query string, and are easier to read unescaped.
   const search = query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3D", "=");
   return search === "" ? "" : `?${search}`;
 }
 
-/** Adds the parameters for a tab to a URL query. For the logs tab, they include the selected log. */
 export function setTabParams(query: URLSearchParams, tab: string, log = defaultLog): void {
   query.set("tab", tab);
   if (tab === "logs" && log.container !== "") query.set("container", log.container);
@@ -100,15 +95,13 @@ export const parseLog = (query: URLSearchParams): LogSelection => ({
   previous: query.get("previous") === "true",
 });
 
-/** Reports whether a and b identify the same object, or are both null. */
 export const sameObject = (a: ObjectName | null, b: ObjectName | null): boolean =>
   a?.ns === b?.ns && a?.name === b?.name;
 
-/** Returns the URL of a resource's list with one object open in the panel next to the table. */
+/** Returns the URL of a list page with one object open in the side panel. */
 export const panelHref = (ref: string, o: ObjectName): string =>
   formatView({ ...defaultView(ref), ns: o.ns === "" ? [] : [o.ns], open: o });
 
-/** Returns the URL of an object's own page, or of a tab on that page. */
 export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogSelection): string {
   const query = new URLSearchParams();
   if (tab !== "") setTabParams(query, tab, log);
@@ -117,22 +110,19 @@ export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogSelect
   );
 }
 
-/** Returns the URL that opens a view without the panel: the page of the open object, or the list if none is open. */
 export const pageHref = (v: View): string => (v.open === null ? formatView(v) : objectHref(v.ref, v.open, v.tab));
 
-/** Returns the URL of the compare page with object o selected. The user selects the second object on that page. */
+/** The user selects the second object on the compare page. */
 export const compareHref = (ref: string, o: ObjectName): string =>
   withBase(`/compare${queryText(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
 
-/** Returns the title of a page. kinds is the plural of the kind. o is the open object, or null. */
+/** Returns a page title such as "shop/web-1 - Pods - Glasshouse". */
 export function titleOf(kinds: string, o: ObjectName | null): string {
   const object = o === null ? "" : `${o.ns === "" ? "" : `${o.ns}/`}${o.name} - `;
   return `${escapeInvisible(object)}${kinds} - Glasshouse`;
 }
 
-/**
- * Parses a list of namespaces that the user typed, such as "b, a". Duplicates are removed, and the result is sorted.
- */
+/** Splits text such as "b, a" into sorted, unique namespaces. */
 export function namespaces(text: string): string[] {
   return [...new Set(text.split(/[\s,]+/).filter((ns) => ns !== ""))].sort();
 }

@@ -1,15 +1,14 @@
-// Classifies fields that change often without meaning to people, such as heartbeats and counters of the API server.
+// Fields whose changes are rarely of interest, such as heartbeats and resource versions.
 
 import type { PatchOp } from "../net/wire.ts";
 
 const heartbeats = new Set(["lastProbeTime", "lastHeartbeatTime", "lastUpdateTime", "renewTime", "observedGeneration"]);
 const counters = new Set(["metadata.resourceVersion", "metadata.generation"]);
 
-/** Reports whether a change of only the field at this path is minor, so that it gets no line of its own. */
 export const isVolatile = (path: readonly string[]): boolean =>
   heartbeats.has(path.at(-1) ?? "") || counters.has(path.join("."));
 
-/** The fields that identify an object. They always differ between two objects. */
+/** The compare page ignores these fields by default, because they differ between any two objects. */
 export const identityFields: readonly (readonly string[])[] = [
   ["metadata", "uid"],
   ["metadata", "resourceVersion"],
@@ -20,7 +19,7 @@ export const identityFields: readonly (readonly string[])[] = [
   ["status", "observedGeneration"],
 ];
 
-// Fields that only the API server sets. It rejects or ignores values from clients.
+// The API server rejects or ignores values that a client sends for these metadata fields.
 const serverSetFields = new Set([
   "uid",
   "resourceVersion",
@@ -32,10 +31,7 @@ const serverSetFields = new Set([
   "selfLink",
 ]);
 
-/**
- * Returns the operations of a patch that a client is able to apply. Operations on fields that only the API
- * server sets are left out.
- */
+/** Returns a patch that a client can apply: without operations on fields that only the API server sets. */
 export const applicableOps = (patch: readonly PatchOp[]): PatchOp[] =>
   patch.filter(({ path }) => {
     const [, first, second = ""] = path.split("/");

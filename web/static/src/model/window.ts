@@ -1,31 +1,26 @@
-// The rows of a window: the loaded part of a list that is too long for the page. The server sorts and filters the
-// list. It sends the rows of the window, and their changes.
+// A window is the loaded part of a list that is too long for the page. The server sorts and filters the list.
 
 import { FrozenOrder } from "./frozen-order.ts";
 import { changedEntry, entryOf, keyOf, commonAuthor, type Entry, type RowSource } from "./row-source.ts";
 import type { Severity } from "./severity.ts";
 import type { Column, Message, WindowEvent } from "../net/wire.ts";
 
-/** The number of rows in a window. It covers several screens, so that short scrolls need no new rows. */
+/** Rows in a window: several screens, so that short scrolls need no request. */
 export const windowSize = 400;
 
-/**
- * Returns the offset of the window (its first row) for a scroll position. Half of the window is before that position,
- * and half after it.
- */
+/** Returns the first row of the window that has the given row in its middle. */
 export const windowOffset = (position: number): number => Math.max(0, position - windowSize / 2);
 
 type WindowMessage = Extract<Message, { type: "window" }>;
 type WindowEventsMessage = Extract<Message, { type: "window-events" }>;
 type RemovalReason = Extract<WindowEvent, { op: "remove" }>["why"];
 
-// The state while the order of the rows is frozen: the rows at the time of the freeze, the number of matching rows at
-// that time, and the rows that have left the window since.
+// The rows at the time when the mouse pointer froze their order.
 interface FrozenState {
   readonly order: FrozenOrder;
   readonly keys: ReadonlySet<string>;
   readonly matching: number;
-  readonly departed: Map<string, Entry>; // the last known version of each row that has left the window
+  readonly departed: Map<string, Entry>; // newest versions of the rows that have left the window since
 }
 
 export class WindowRows implements RowSource {
@@ -38,15 +33,14 @@ export class WindowRows implements RowSource {
   private offset = 0;
   private entries: Entry[] = [];
   private byKey = new Map<string, Entry>();
-  private readonly deletedKeys = new Set<string>(); // keys of the most recently deleted rows
+  private readonly deletedKeys = new Set<string>();
   private severityCounts = { bad: 0, warn: 0 };
   private frozen: FrozenState | null = null;
-  private requestedOffset = 0; // offset of the last requested window
+  private requestedOffset = 0;
   private neededRange: readonly [number, number] = [0, 0];
-  private isRequestPending = false; // whether a request has not been answered yet
-  private isLocatePending = false; // whether the pending request asks for the window around an object
+  private isRequestPending = false;
+  private isLocatePending = false;
 
-  /** requestRows requests a window from the server, by its offset or around an object. */
   constructor(private readonly requestRows: (offset: number, around?: { ns: string; name: string }) => void) {}
 
   get length(): number {
@@ -116,10 +110,7 @@ export class WindowRows implements RowSource {
     if (!on) this.version++; // only the end of a freeze changes the screen
   }
 
-  /**
-   * Requests a window that contains the rows `from` (inclusive) to `to` (exclusive), if they are not loaded. Only one
-   * request is sent at a time.
-   */
+  /** At most one request is pending at a time. */
   private requestIfNeeded(from: number, to: number): void {
     this.neededRange = [from, to];
     const end = Math.min(to, this.matching);
@@ -137,10 +128,7 @@ export class WindowRows implements RowSource {
     this.requestRows(offset);
   }
 
-  /**
-   * Applies a message of the server. Returns false if it does not match the page's rows; the caller then requests all
-   * rows again.
-   */
+  /** Returns false if the message does not match the page's rows. The caller must then request all rows again. */
   apply(m: WindowMessage | WindowEventsMessage): boolean {
     this.version++;
     return m.type === "window" ? this.applyWindow(m) : this.applyEvents(m);
@@ -155,15 +143,13 @@ export class WindowRows implements RowSource {
       const before = old.get(e.key);
       return before !== undefined && before.uid === e.uid && before.rv === e.rv ? before : e;
     });
-    // Unfreeze the order if the message contains other columns or another part of the list. Keep it frozen if the
-    // server only sends the same part again, which happens when most of its rows have changed.
+    // After many changes, the server sends the same window again. The order then stays frozen.
     if (m.columns !== null || m.offset !== this.offset) this.frozen = null;
     this.offset = this.requestedOffset = m.offset;
     this.updateCounts(m);
     this.isRequestPending = false;
     this.isComplete = true;
-    // After a request for the rows around an object, do not request rows here. The table first scrolls to the object,
-    // and then requests the rows that it needs.
+    // After a request for an object, the table first scrolls to the object, and then requests rows itself.
     if (!this.isLocatePending) this.requestIfNeeded(...this.neededRange);
     this.isLocatePending = false;
     return true;
@@ -179,8 +165,7 @@ export class WindowRows implements RowSource {
           if (e.at > this.entries.length) return false;
           const next = entryOf(e.row, true, commonAuthor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
-          // If there is no filter, an inserted row that has an author is not a new row. It has changed, and has moved
-          // here from another position in the list.
+          // Without a filter, an inserted row that has an author is not new. It has moved here.
           this.frozen?.order.recordChange(
             next.key,
             true,
@@ -225,9 +210,7 @@ export class WindowRows implements RowSource {
   private recordRemoval(key: string, why: RemovalReason): void {
     if (why === "gone") this.deletedKeys.add(key);
     for (const oldest of this.deletedKeys) if (this.deletedKeys.size > windowSize) this.deletedKeys.delete(oldest);
-    // Count a removed row as a pending change if the row was deleted, has moved, or no longer matches the filter. Do
-    // not count it if other rows pushed it out of the window (the loaded rows), or if it was already counted as
-    // added.
+    // Ignore rows that other rows pushed out of the window, and rows that arrived during the freeze.
     if (why !== undefined && (why === "moved" || this.frozen?.keys.has(key) === true))
       this.frozen?.order.recordChange(key, true, why === "moved", true);
   }

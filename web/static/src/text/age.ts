@@ -1,15 +1,10 @@
-// Formats durations and ages in the same way as kubectl.
-
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/**
- * Formats a duration in ms with two or three digits and a unit that depends on its length. HumanDuration in
- * k8s.io/apimachinery/pkg/util/duration does the same.
- */
+/** Formats a duration in ms as HumanDuration in k8s.io/apimachinery/pkg/util/duration does. */
 export function humanDuration(ms: number): string {
-  // Clocks differ, so a time that is less than two seconds in the future counts as now.
+  // Clocks differ, so a time less than two seconds in the future counts as now.
   const seconds = Math.trunc(ms / second);
   if (seconds < -1) return "<invalid>";
   if (seconds < 0) return "0s";
@@ -35,7 +30,6 @@ function twoUnits(a: number, unitA: string, b: number, unitB: string): string {
 const agoPattern = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) ago/g;
 const timestamp = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 
-/** Replaces each timestamp in a text by its age. */
 export function formatAges(wire: string, now: number): string {
   return wire.replace(timestamp, (at) => {
     const ms = Date.parse(at);
@@ -43,10 +37,7 @@ export function formatAges(wire: string, now: number): string {
   });
 }
 
-/**
- * Replaces each timestamp in a sentence by its age. If the timestamp is in the future, the result is "in 5m" instead
- * of "5m ago".
- */
+/** Formats a future timestamp as "in 5m" instead of "5m ago". */
 export function formatAgesInSentence(wire: string, now: number): string {
   const future = wire.replace(agoPattern, (match: string, at: string) => {
     const ms = Date.parse(at) - now;
@@ -55,14 +46,14 @@ export function formatAgesInSentence(wire: string, now: number): string {
   return formatAges(future, now);
 }
 
-/** Returns the first timestamp in a text, in ms since 1970. Returns NaN if there is none. */
+/** In ms since 1970; NaN if the text contains no timestamp. */
 export function firstTimestamp(wire: string): number {
   timestamp.lastIndex = 0;
   const found = timestamp.exec(wire);
   return found === null ? NaN : Date.parse(found[0]);
 }
 
-/** Formats a time as local time, such as 14:03:22. If it is not today, the date precedes it. */
+/** Returns a local time such as 14:03:22, with the date if it is not today. */
 export function clockTime(rfc3339: string, now: number): string {
   const at = new Date(rfc3339);
   if (Number.isNaN(at.getTime())) return "";

@@ -1,13 +1,10 @@
-// Searches texts approximately. A search consists of terms, separated by spaces or hyphens, in any order. Between two
-// letters of a term, the text can contain one additional character.
+// Approximate search for terms in any order. Between two letters of a term, the text can contain one other character.
 
 import uFuzzy from "@leeoniya/ufuzzy";
 
 export interface Hit {
-  readonly index: number; // index in the searched list
-  /**
-   * The ranges of the text that match, as pairs of start and end indexes. Empty if there are too many hits to rank.
-   */
+  readonly index: number;
+  /** Start and end indexes of the matching parts. Empty if there are too many hits to rank. */
   readonly ranges: readonly number[];
 }
 
@@ -16,7 +13,7 @@ export interface Hits {
   readonly best: readonly Hit[];
 }
 
-const maxRanked = 2000; // hits; if there are more, they are not ranked and keep their order
+const maxRanked = 2000; // hits; if there are more, they are not ranked
 
 export class Fuzzy {
   private readonly fuzzy = new uFuzzy({ intraIns: 1, intraChars: "[a-z\\d._/:-]" });

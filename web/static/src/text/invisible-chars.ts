@@ -1,7 +1,5 @@
-// Shows the code points of invisible characters, and of characters that change the writing direction. Otherwise, they
-// could make a text resemble another one, or overwrite the text next to it. The characters stay in the text, so that
-// copying and searching work. Each run of them is isolated from the text around it. web/templates/invisible.go does
-// the same in Go.
+// Shows the code points of characters that are invisible or change the writing direction. Otherwise, a text could
+// resemble another one. web/templates/invisible.go does the same in Go.
 
 const invisible = new RegExp(
   "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e" +
@@ -10,24 +8,21 @@ const invisible = new RegExp(
 );
 const invisibleGlobal = new RegExp(invisible, "gu");
 const invisibleSplit = new RegExp(`(${invisible.source})`, "u");
-const maxRuns = 32; // maximum number of runs whose code points are shown, and of characters in each run
+const maxRuns = 32; // limits the runs whose code points are shown, and the characters in each run
 
-/** Reports whether a text contains invisible characters, or characters that change the writing direction. */
+/** Also true for characters that change the writing direction. */
 export const hasInvisible = (text: string): boolean => invisible.test(text);
 
 /**
- * A part of a text. codePoints is the text to show instead of the part, because the part consists of invisible
- * characters. It is null if the part is shown unchanged. It is "" if the part is shown unchanged but isolated,
- * because it contains too many runs of invisible characters.
+ * The field codePoints replaces invisible characters. null shows the text unchanged; "" also isolates it from its
+ * surroundings.
  */
 export interface TextPart {
   readonly text: string;
   readonly codePoints: string | null;
 }
 
-/**
- * Splits a text into runs of invisible characters and the parts between them. The concatenated parts equal the text.
- */
+/** The concatenated parts equal the text, so that copying and searching work. */
 export function splitInvisible(text: string): TextPart[] {
   const parts = text.split(invisibleSplit).filter((p) => p !== "");
   const shownParts = parts
@@ -38,16 +33,11 @@ export function splitInvisible(text: string): TextPart[] {
     : [...shownParts, { text: parts.slice(2 * maxRuns).join(""), codePoints: "" }];
 }
 
-/**
- * Replaces invisible characters by their code points. It is for places that allow only plain text, such as tooltips.
- */
+/** For places that allow only plain text, such as tooltips. */
 export const escapeInvisible = (text: string): string =>
   (hasInvisible(text) ? text.replace(invisibleGlobal, (run) => `[${codePointsOf(run)}]`) : text);
 
-/**
- * Escapes a text that is inserted into another one. It works as escapeInvisible, but also isolates right-to-left
- * letters from the text around them.
- */
+/** For a text inside another one: also isolates right-to-left letters. */
 export const isolateText = (text: string): string =>
   (/[\u0590-\u{10ffff}]/u.test(text) ? `\u2068${escapeInvisible(text)}\u2069` : escapeInvisible(text));
 

@@ -1,10 +1,8 @@
-// Finds the entries of a list that are unchanged since an earlier version of the list.
-
-const maxEdits = 600; // maximum number of edits; the cost of Myers' algorithm grows with its square
+const maxEdits = 600; // the cost of Myers' algorithm grows with the square of the edits
 
 /**
- * Returns, for each entry of next, the index of the same entry in before. The index is -1 if the entry is new or has
- * changed. If the lists differ in too many entries, only entries with equal indexes are compared.
+ * Returns, for each entry of next, the index of the same entry in before, or -1. If more than maxEdits entries
+ * differ, only entries with equal indexes are compared.
  */
 export function alignLists<T>(
   before: ArrayLike<T>,
@@ -25,9 +23,8 @@ export function alignLists<T>(
   const m = endB - head;
   if (n === 0 || m === 0) return out;
 
-  // This is the algorithm of E. Myers, "An O(ND) Difference Algorithm and Its Variations". For each diagonal k, the
-  // array furthest contains the highest index in the list before that d edits can reach. The array trace contains a
-  // copy of furthest for each d.
+  // E. Myers, "An O(ND) Difference Algorithm and Its Variations". The array furthest contains the highest index that
+  // d edits reach on each diagonal k.
   const limit = Math.min(n + m, maxEdits);
   const furthest = new Int32Array(2 * limit + 3);
   const trace: Int32Array[] = [];
@@ -47,7 +44,6 @@ export function alignLists<T>(
   return out;
 }
 
-// Follows the path of Myers' algorithm from its end to its start. It stores the matching indexes in out.
 function backtrack(out: Int32Array, trace: readonly Int32Array[], head: number, n: number, m: number): Int32Array {
   let x = n;
   let y = m;

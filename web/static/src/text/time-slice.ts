@@ -3,9 +3,9 @@
 const sliceDuration = 8; // ms; an animation frame has 16 ms
 
 export class TimeSlicer {
-  private since = 0; // time in ms at which the current slice started
+  private since = 0; // ms; start of the current slice
 
-  /** isWanted is called after each pause. It reports whether the work must continue. */
+  /** The function isWanted reports after each pause whether the work must continue. */
   constructor(
     private readonly isWanted: () => boolean,
     private readonly clock: () => number = () => performance.now(),
@@ -16,10 +16,7 @@ export class TimeSlicer {
     this.since = this.clock();
   }
 
-  /**
-   * Pauses if the current slice is over. Callers await it between parts of their work, and stop if the result is
-   * false.
-   */
+  /** Pauses if the current slice is over. The caller must stop if the result is false. */
   readonly pauseIfDue = (): true | Promise<boolean> => {
     if (this.clock() - this.since < sliceDuration) return true;
     return this.pause().then(() => {
@@ -28,7 +25,7 @@ export class TimeSlicer {
     });
   };
 
-  /** Runs a generator that yields at each point where a pause is possible. Returns null if the work was stopped. */
+  /** The generator yields where a pause is possible. The result is null if the work was stopped. */
   async run<T>(work: Generator<undefined, T>): Promise<T | null> {
     for (;;) {
       const step = work.next();
@@ -39,7 +36,6 @@ export class TimeSlicer {
   }
 }
 
-/** Runs a generator to its end without pauses, and returns its result. */
 export function runToEnd<T>(work: Generator<undefined, T>): T {
   for (;;) {
     const step = work.next();
@@ -51,7 +47,6 @@ interface Scheduler {
   yield?: () => Promise<void>;
 }
 
-// Lets the browser do other work. Timers are used only if scheduler.yield does not exist, because browsers delay the
-// timers of hidden pages.
+// Timers are only the fallback, because browsers delay the timers of hidden pages.
 const yieldToPage = (): Promise<void> =>
   (globalThis as { scheduler?: Scheduler }).scheduler?.yield?.() ?? new Promise((done) => setTimeout(done));
