@@ -1,6 +1,5 @@
-// Command demo runs a complete Kubernetes cluster from one executable. `demo up` starts etcd, the Kubernetes control
-// plane and kwok (a kubelet simulator) as separate processes on loopback addresses. The control plane is real, but no
-// container runs.
+// Command demo runs a Kubernetes cluster on loopback addresses from one executable: etcd, a real control plane, and
+// kwok, which simulates kubelets. No container runs.
 //
 // Build it with deploy/demo/build.sh, which sets the Kubernetes version that the API server reports.
 package main

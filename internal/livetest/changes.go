@@ -2,14 +2,13 @@ package livetest
 
 import "slices"
 
-// A Change is an add, update or delete of one object, as the changes view sends it.
+// A Change is an add, update or delete of one object.
 type Change struct{ Op, NS, Name, UID, RV string }
 
 // Key returns the namespace and name of the object.
 func (c *Change) Key() string { return c.NS + "/" + c.Name }
 
-// applyChange records a change of an object. It is a fault if the change is impossible after the previous change of
-// the same object, for example an add after an add.
+// applyChange records a fault if a change is impossible after the previous one, for example an add after an add.
 func (v *View) applyChange(e *Event) {
 	c := Change{Op: e.Op, NS: e.NS, Name: e.Name, UID: e.UID, RV: e.RV}
 	if last, ok := v.latest[c.Key()]; ok {
@@ -27,10 +26,10 @@ func (v *View) applyChange(e *Event) {
 	v.history, v.latest[c.Key()] = append(v.history, c), c
 }
 
-// isFiltered reports whether an object can leave the view without its deletion, and return.
+// isFiltered reports whether objects can leave and reenter the view without being deleted.
 func (v *View) isFiltered() bool { return v.want.Labels != "" || v.want.Fields != "" }
 
-// History returns the changes in the last snapshot and all changes since then, oldest first.
+// History returns the changes in the latest snapshot and all changes since then, oldest first.
 func (v *View) History() []Change {
 	v.mu.Lock()
 	defer v.mu.Unlock()

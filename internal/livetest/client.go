@@ -19,7 +19,7 @@ type Client struct {
 	parts   map[int]*strings.Builder // Incomplete messages, by subscription.
 
 	mu    sync.Mutex
-	views map[int]*View // nil for an ID of several subscriptions, whose messages cannot be distinguished.
+	views map[int]*View // A nil View means that several subscriptions share the ID.
 }
 
 // Open opens a WebSocket. See Dial.
@@ -31,7 +31,7 @@ func Open(ctx context.Context, server string, options Options) (*Client, error) 
 	return &Client{Conn: conn, options: options, parts: make(map[int]*strings.Builder), views: make(map[int]*View)}, nil
 }
 
-// Subscribe subscribes to a View, and maintains it while messages are read.
+// Subscribe subscribes to a view, which Read then updates.
 func (c *Client) Subscribe(ctx context.Context, view *View) error {
 	want := view.Reconnect()
 	frame, err := json.Marshal(want)
@@ -44,7 +44,7 @@ func (c *Client) Subscribe(ctx context.Context, view *View) error {
 	return c.Write(ctx, string(frame))
 }
 
-// Send sends a frame, which need not be valid. It follows which subscriptions the frame starts and ends.
+// Send sends a frame, valid or not. It also tracks the subscriptions in the frame.
 func (c *Client) Send(ctx context.Context, frame string) error {
 	if c.options.OnFault != nil {
 		c.followSubscriptions(frame)
@@ -83,8 +83,8 @@ func (c *Client) View(id int) *View {
 	return c.views[id]
 }
 
-// Read returns the next message. After the last chunk of a message, it also returns the whole message. If the frame is
-// not understood, the error is ErrFrame.
+// Read returns the next message. After the last chunk of a message, it also returns the whole message. An invalid
+// frame causes ErrFrame.
 func (c *Client) Read(ctx context.Context) (*Message, error) {
 	for len(c.queue) == 0 {
 		frame, err := c.readComplete(ctx)
@@ -100,9 +100,8 @@ func (c *Client) Read(ctx context.Context) (*Message, error) {
 	return m, nil
 }
 
-// readComplete returns the next frame. If the connection ends within a message, the WebSocket library returns the
-// incomplete message without an error, because it treats any io.EOF as the end of the message (msgReader). Only
-// another read reports whether the connection has ended.
+// readComplete reads again after an invalid frame. The WebSocket library returns an incomplete message without an
+// error if the connection ends.
 func (c *Client) readComplete(ctx context.Context) ([]byte, error) {
 	frame, err := c.ReadFrame(ctx)
 	if err != nil || json.Valid(frame) {
@@ -153,7 +152,6 @@ func (c *Client) apply(m *Message) {
 	}
 }
 
-// join appends a chunk to its message. It returns the text of the message if it is complete.
 func (c *Client) join(m *Message) string {
 	text := c.parts[m.ID]
 	if text == nil {

@@ -1,16 +1,15 @@
-// Package livetest is the WebSocket client of all Go tests. It connects to the dashboard, decodes its messages, and
-// maintains the state of each subscription like a browser. It finds every message that is inconsistent with this
-// state:
+// Package livetest is the WebSocket client of all Go tests. It maintains the state of each subscription like a
+// browser, and finds messages that are inconsistent with it:
 //
 //   - an add of an existing row, or a change of a missing row
 //   - a resourceVersion that does not increase
-//   - a patch that was made for another version
-//   - a snapshot where the server should have resumed from a cursor
-//   - a heartbeat or digest (a hash of the rows) that does not match the state
+//   - a patch for another version
+//   - a snapshot instead of a resume from a cursor
+//   - a heartbeat or digest (a hash of the rows) that does not match
 //   - a chunk that does not continue its message
 //
-// It imports no code of the program, so that it verifies the protocol independently. A Conn sends and receives frames,
-// a Client messages. A Tab is a Client that reports errors to its test.
+// It imports no code of the program, so that it verifies the protocol independently. A Conn sends frames, and a
+// Client messages. A Tab is a Client that reports errors to its test.
 package livetest
 
 import (
@@ -23,36 +22,35 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Options are the options of a connection. The zero value is a client without credentials.
+// Options configures a connection. The zero value has no credentials.
 type Options struct {
-	Header    http.Header  // Credentials and the Origin.
-	Query     string       // Query of the address, without a question mark.
-	HTTP      *http.Client // Client of the upgrade request, with its TLS, cookies and addresses.
-	ReadLimit int64        // Maximum size of a received frame in bytes; 0 for 64 MiB.
+	Header    http.Header
+	Query     string
+	HTTP      *http.Client
+	ReadLimit int64 // Maximum size of a received frame in bytes; 0 means 64 MiB.
 	Compress  bool
 	NoPongs   bool // The client does not answer pings, so it acknowledges no chunks.
 
-	// Patch applies an RFC 6902 patch to an object. Without it, a Client verifies no contents of patched objects.
+	// Patch applies an RFC 6902 patch to an object. If Patch is nil, a Client does not verify patched objects.
 	Patch func(object, patch []byte) ([]byte, error)
-	// OnFault is called with each fault: a description of an inconsistent message. A Client that has no OnFault
-	// maintains only the subscriptions of its method Subscribe.
+	// OnFault receives a description of each inconsistent message. If OnFault is nil, a Client maintains only
+	// subscriptions made with Subscribe.
 	OnFault func(fault string)
 }
 
-// RefusedError is the error of Dial if the server has refused the connection.
+// RefusedError is the error of Dial if the server refuses the connection.
 type RefusedError struct {
-	Status int // HTTP status of the response.
+	Status int
 	Err    error
 }
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("%d: %v", e.Status, e.Err) }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// A Conn is a WebSocket, which sends and receives frames without any interpretation. One goroutine can read while
-// others send.
+// A Conn is a WebSocket that sends and receives uninterpreted frames. One goroutine can read while others send.
 type Conn struct{ socket *websocket.Conn }
 
-// Dial opens a WebSocket. server is the URL of the dashboard, such as http://127.0.0.1:8080.
+// Dial opens a WebSocket to a dashboard URL, such as http://127.0.0.1:8080.
 func Dial(ctx context.Context, server string, options Options) (*Conn, error) {
 	dial := &websocket.DialOptions{
 		HTTPClient: options.HTTP, HTTPHeader: options.Header, Subprotocols: []string{"glasshouse.v1+json"},
@@ -85,8 +83,7 @@ func Dial(ctx context.Context, server string, options Options) (*Conn, error) {
 	return &Conn{socket}, nil
 }
 
-// Write sends a text frame. Errors of Write and Read are those of the WebSocket library, so that
-// websocket.CloseStatus and websocket.CloseError apply to them.
+// Write sends a text frame. Its errors are those of the WebSocket library, for example for websocket.CloseStatus.
 func (c *Conn) Write(ctx context.Context, frame string) error {
 	return c.socket.Write(ctx, websocket.MessageText, []byte(frame))
 }
@@ -107,8 +104,8 @@ func (c *Conn) Close() {
 	_ = c.socket.CloseNow() // The connection can have ended before.
 }
 
-// WaitForClose reads until the connection ends, and returns the code and reason of the server's close frame. Without a
-// close frame, the code is -1, and the reason is the error.
+// WaitForClose reads until the connection ends, and returns the code and reason of the close frame. Without one, the
+// code is -1, and the reason is the error.
 func (c *Conn) WaitForClose(ctx context.Context) (code websocket.StatusCode, reason string) {
 	for {
 		if _, err := c.ReadFrame(ctx); err != nil {

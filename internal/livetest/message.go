@@ -24,9 +24,9 @@ type Subscription struct {
 	Cursor     string   `json:"cursor,omitempty"`
 }
 
-// A Message is a message of the server. It has the members of all types of messages.
+// A Message is a message of the server, with the fields of all types.
 type Message struct {
-	ID             int // The subscription; 0 if the message is not about a subscription.
+	ID             int // The subscription; 0 for none.
 	Type           string
 	Cursor         string
 	State, Reason  string
@@ -51,10 +51,10 @@ type Message struct {
 	Problem Problem
 	Counts
 
-	Raw json.RawMessage `json:"-"` // The text of the message.
+	Raw json.RawMessage `json:"-"`
 }
 
-// Counts contains the number of all rows (Total), and the number of rows that a search matches (Matching).
+// Counts contains the numbers of all rows and of those that a search matches.
 type Counts struct{ Total, Matching int }
 
 // A Problem is an error of the server.
@@ -69,10 +69,10 @@ type Row struct {
 	Cells             []json.RawMessage
 }
 
-// Key returns the namespace and name of a Row. No other row of the same resource has this key.
+// Key returns namespace and name, which identify a row of a resource.
 func (r *Row) Key() string { return r.NS + "/" + r.Name }
 
-// A Column describes one column of cells. If Relative is true, its cells are times that are displayed as ages.
+// A Column describes one column. Relative means that its cells are times, displayed as ages.
 type Column struct {
 	Name     string
 	Relative bool
@@ -87,8 +87,7 @@ type Event struct {
 	Object, Patch, By     json.RawMessage
 }
 
-// Manager returns the field manager of an Event, or an empty text if it is unknown. It does not apply to the view
-// table.
+// Manager returns the field manager of an Event, or an empty text. The table view has none.
 func (e *Event) Manager() string {
 	var by struct{ Manager string }
 	if e.By == nil || json.Unmarshal(e.By, &by) != nil {
@@ -97,16 +96,15 @@ func (e *Event) Manager() string {
 	return by.Manager
 }
 
-// A Table contains rows as the table view sends them: one array for each field, with one element for each row.
+// A Table contains rows as arrays, one for each field.
 type Table struct {
 	NS, Name, RV []string
 	Created      []json.RawMessage
-	// Cells has one element for each column. It is an array of cells, or the name of another field of the table that
-	// already has the cells: "name" or "created".
+	// Cells has one element per column: an array, or the name of a field with the same values ("name", "created").
 	Cells []json.RawMessage
 }
 
-// rows returns the rows of a table. The rows have no UIDs, because the table view does not send them.
+// rows returns rows without UIDs, because the table view sends no UIDs.
 func (t *Table) rows() ([]Row, error) {
 	if len(t.NS) != len(t.Name) || len(t.RV) != len(t.Name) {
 		return nil, fmt.Errorf("%d names, %d namespaces, %d versions", len(t.Name), len(t.NS), len(t.RV))
@@ -137,7 +135,7 @@ func (t *Table) rows() ([]Row, error) {
 	return rows, err
 }
 
-// ErrFrame is the error for a frame that does not consist of messages.
+// ErrFrame reports a frame that does not consist of messages.
 var ErrFrame = errors.New("a frame that is not understood")
 
 // Decode returns the messages of a frame.

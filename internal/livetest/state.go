@@ -42,7 +42,7 @@ func (v *View) Columns() []Column {
 	return v.columns
 }
 
-// A Window is the content of a window: its rows in order, its range, and the counts of the list.
+// A Window is a part of a sorted list.
 type Window struct {
 	Counts
 
@@ -68,8 +68,8 @@ func (v *View) Object() []byte {
 	return v.object
 }
 
-// Offers reports whether the server's list of resources contains the resource ref, such as apps/v1/deployments. The
-// result known is false until the first list has arrived.
+// Offers reports whether the server's list of resources contains ref, such as apps/v1/deployments. The result known
+// is false before the first list.
 func (v *View) Offers(ref string) (offered, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -83,7 +83,7 @@ func (v *View) Stats() Stats {
 	return v.stats
 }
 
-// Faults returns the first 20 faults. A correct server causes none.
+// Faults returns the first 20 faults (inconsistent messages).
 func (v *View) Faults() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -11,17 +11,17 @@ import (
 	"github.com/coder/websocket"
 )
 
-// A Tab is a Client like a page in a browser tab. It reports errors and faults to its test.
+// A Tab is a Client that reports errors and faults to its test.
 type Tab struct {
 	*Client
 
-	Timeout time.Duration // Timeout of the methods that wait for a message, because heartbeats never stop.
+	Timeout time.Duration // Maximum wait for a message, because heartbeats never stop.
 
 	t   *testing.T
 	ctx context.Context //nolint:containedctx // The context limits the duration of the test.
 }
 
-// OpenTab opens a Tab, which is closed at the end of the test or when ctx ends.
+// OpenTab opens a Tab, and closes it when the test or ctx ends.
 func OpenTab(ctx context.Context, t *testing.T, server string, options Options) *Tab {
 	t.Helper()
 	c, err := DialTab(ctx, t, server, options)
@@ -58,7 +58,7 @@ func (c *Tab) Read() (*Message, error) {
 	return c.Client.Read(ctx)
 }
 
-// Next returns the next message.
+// Next returns the next message, or fails the test.
 func (c *Tab) Next() *Message {
 	c.t.Helper()
 	m, err := c.Read()
@@ -68,8 +68,7 @@ func (c *Tab) Next() *Message {
 	return m
 }
 
-// Until reads messages up to the first one with the given ID and one of the types. The ID 0 means a message without
-// an ID.
+// Until reads up to the next message with the ID and one of the types. The ID 0 means no subscription.
 func (c *Tab) Until(id int, types ...string) *Message {
 	c.t.Helper()
 	return c.await(fmt.Sprintf("%s of %d", types, id), func(m *Message) bool {
@@ -77,7 +76,7 @@ func (c *Tab) Until(id int, types ...string) *Message {
 	})
 }
 
-// UntilContains reads messages until one contains all the given texts, and returns this message.
+// UntilContains reads up to the next message that contains all given texts, and returns it.
 func (c *Tab) UntilContains(parts ...string) string {
 	c.t.Helper()
 	m := c.await(fmt.Sprint(parts), func(m *Message) bool { return containsEach(string(m.Raw), parts) })

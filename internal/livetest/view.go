@@ -10,39 +10,38 @@ import (
 	"time"
 )
 
-// A View is the state of one subscription: the rows, the object or the changes that a browser would have after the
-// messages so far. All methods are safe for concurrent use.
+// A View is the state of one subscription, as a browser would have it. All methods are safe for concurrent use.
 type View struct {
 	patch func(object, patch []byte) ([]byte, error)
 
 	mu             sync.Mutex
-	want           Subscription // With the cursor to resume from.
+	want           Subscription
 	columns        []Column
 	rows           map[string]Row
 	partial        map[string]Row // Rows of an incomplete snapshot; nil before its first message.
 	partialEvents  []Event
-	order          []string // Keys of the rows in a window (a part of a sorted list), in order.
+	order          []string // Row keys of a window (part of a sorted list), in order.
 	counts         Counts
-	offset, count  int // Range of the window.
+	offset, count  int
 	object         []byte
-	identity       identity // Of the object; the zero value if there is none.
+	identity       identity
 	history        []Change
-	latest         map[string]Change // The last change of each object.
+	latest         map[string]Change
 	resources      map[string]bool
-	synced         bool // True after the first complete snapshot.
+	synced         bool
 	resetting      bool // True from a reset until the next complete snapshot.
-	awaitingResume bool // True after a connection with a cursor to resume from, until data arrives.
-	unknown        bool // True if the subscription resumes from a cursor of which the View has no data.
+	awaitingResume bool // True from a connection with a cursor until data arrives.
+	unknown        bool // True if the View lacks the data before its cursor.
 	stats          Stats
 	faults         []string
-	found          []string // Faults of the present message.
+	found          []string
 }
 
-// Stats contains the number of messages that a View has received.
+// Stats contains numbers of received messages.
 type Stats struct{ Snapshots, Resets, Resumed, Events, Patches, Digests, Parts int }
 
-// NewView returns a View for a subscription without data. patch applies an RFC 6902 patch to an object; if it is nil,
-// the View does not verify the contents of patched objects.
+// NewView returns an empty View. The function patch applies an RFC 6902 patch; if nil, patched objects are not
+// verified.
 func NewView(want Subscription, patch func(object, patch []byte) ([]byte, error)) *View {
 	v := &View{patch: patch, want: want, rows: make(map[string]Row), latest: make(map[string]Change)}
 	v.unknown = v.resumes()
@@ -50,7 +49,7 @@ func NewView(want Subscription, patch func(object, patch []byte) ([]byte, error)
 	return v
 }
 
-// resumes reports whether the subscription resumes. A window never resumes: it gets all its rows again.
+// resumes is false for a window, which always gets all its rows again.
 func (v *View) resumes() bool { return v.want.Cursor != "" && v.want.View != "window" }
 
 // Reconnect prepares the View for a new connection, and returns the message that subscribes again.
@@ -61,7 +60,7 @@ func (v *View) Reconnect() Subscription {
 	return v.want
 }
 
-// Apply applies a message of the subscription. It returns the faults of the message.
+// Apply applies a message of the subscription, and returns its faults.
 func (v *View) Apply(m *Message) (faults []string) {
 	v.mu.Lock()
 	v.found = nil
@@ -72,7 +71,6 @@ func (v *View) Apply(m *Message) (faults []string) {
 	return faults
 }
 
-// record adds faults to those that Faults returns, up to 20.
 func (v *View) record(faults ...string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -90,7 +88,7 @@ func (v *View) applyMessage(m *Message) {
 	switch m.Type {
 	case "reset":
 		v.stats.Resets++
-		// The reset makes the cursor invalid. The client cannot resume until the next snapshot.
+		// A reset makes the cursor invalid.
 		v.resetting, v.awaitingResume, v.want.Cursor, v.partial, v.partialEvents = true, false, "", nil, nil
 	case "window":
 		v.counts, v.order, v.offset, v.count = m.Counts, keys(m.Rows), m.Offset, m.Count
@@ -253,8 +251,8 @@ func (v *View) applyRowEvent(e *Event) {
 	}
 }
 
-// applyWindowEvent applies an event of a window to v.order. It returns the equivalent event of an unsorted list of
-// rows. If the position is invalid, ok is false.
+// applyWindowEvent updates v.order, and returns the equivalent event of an unsorted list. If the position is invalid,
+// ok is false.
 func (v *View) applyWindowEvent(e Event) (event Event, ok bool) {
 	if e.At < 0 || e.At > len(v.order) || e.At == len(v.order) && e.Op != "insert" {
 		v.fault("%s at %d of %d", e.Op, e.At, len(v.order))
@@ -282,8 +280,8 @@ func identityOf(object []byte) identity {
 	return o.Metadata
 }
 
-// applyObjectEvent applies an event of the object view. After a patch, the object must have the UID and
-// resourceVersion in the event. If it has others, the server made the patch for a different version.
+// applyObjectEvent verifies UID and resourceVersion after a patch. A difference shows that the patch was made for
+// another version.
 func (v *View) applyObjectEvent(e *Event) {
 	before := v.identity
 	if (before == identity{}) != (e.Op == "add") {
@@ -314,7 +312,7 @@ func (v *View) applyObjectEvent(e *Event) {
 	}
 }
 
-// newer reports whether a is a newer resourceVersion than b. API servers use increasing integers as resourceVersions.
+// newer reports whether resourceVersion a is newer than b. API servers use increasing integers.
 func newer(a, b string) bool {
 	x, errX := strconv.ParseUint(a, 10, 64)
 	y, errY := strconv.ParseUint(b, 10, 64)

@@ -16,7 +16,6 @@ import (
 	"glasshouse/internal/livetest"
 )
 
-// serve starts a server that sends the frames to each client, after the first message of the client.
 func serve(t *testing.T, send func(conn *websocket.Conn, r *http.Request) error) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +34,6 @@ func serve(t *testing.T, send func(conn *websocket.Conn, r *http.Request) error)
 	return server
 }
 
-// receive returns the view of a client that receives the frames, and the errors and faults of the client.
 func receive(t *testing.T, want livetest.Subscription, frames ...string) (view *livetest.View, faults []string) {
 	t.Helper()
 	server := serve(t, func(conn *websocket.Conn, r *http.Request) error {
@@ -77,8 +75,7 @@ func applyPatch(object, patch []byte) ([]byte, error) {
 	return decoded.Apply(object)
 }
 
-// A View computes the same digests (hashes of rows) as the browser's script. It records a fault if a digest from the
-// server does not match its rows or its cursor.
+// A View computes the same digests (hashes of rows) as the browser's script. A digest that does not match is a fault.
 func TestDigest(t *testing.T) {
 	text, err := os.ReadFile("../../web/test/digest.json")
 	if err != nil {
@@ -119,7 +116,6 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// A View records a fault for each message that is inconsistent with its state.
 func TestFaults(t *testing.T) {
 	const (
 		rows = `{"type":"snapshot","cursor":"c","columns":[{"name":"V"}],` +
@@ -221,8 +217,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A chunked message is returned as its chunks, and then as a whole. A chunk that does not continue its message is a
-// fault. Another message of the subscription cancels an incomplete message.
+// A Client returns each chunk and then the whole message. Another message of the subscription cancels an incomplete
+// message.
 func TestChunks(t *testing.T) {
 	const text = `{"id":1,"type":"reset","reason":"whole"}`
 	part := func(from, to int) string {
@@ -250,7 +246,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// If the connection ends within a message, a Client ignores the incomplete message.
+// A Client ignores an incomplete message at the end of the connection.
 func TestIncompleteMessage(t *testing.T) {
 	server := serve(t, func(conn *websocket.Conn, r *http.Request) error {
 		message, err := conn.Writer(r.Context(), websocket.MessageText)

@@ -1,7 +1,6 @@
-// Package deploy tests the deployment of the dashboard: kustomize and Helm create the same objects, and these grant
-// only the necessary permissions. With the build tag integration, it also tests that the deployed dashboard works.
-// The integration tests need the demo cluster that .ci/on-demo starts. The environment variable DASHBOARD must
-// contain the path of the compiled program, such as bin/dashboard.
+// Package deploy tests that kustomize and Helm create the same objects with only the necessary permissions. With the
+// build tag integration, it also tests the deployed dashboard. Integration tests need the demo cluster (.ci/on-demo),
+// and the path of the program in DASHBOARD.
 package deploy
 
 import (
@@ -18,8 +17,7 @@ import (
 
 const root = "../.."
 
-// The Helm chart and the kustomizations create the same objects, with two exceptions. The chart contains no
-// Namespace, because helm install can create it. Helm adds labels to its objects.
+// The Helm chart and the kustomizations create the same objects, except for the Namespace and Helm's own labels.
 //
 // Invariant: I46.
 func TestChartMatchesKustomization(t *testing.T) {
@@ -45,7 +43,7 @@ func TestChartMatchesKustomization(t *testing.T) {
 	}
 }
 
-// Every object has the labels that users and selectors need to find the objects of the dashboard.
+// Every object has the labels that users and selectors need.
 //
 // Invariant: I14.
 func TestLabels(t *testing.T) {
@@ -61,8 +59,6 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// The Helm chart rejects invalid values before it installs any object.
-//
 // Invariant: I46.
 func TestChartRejectsInvalidValues(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -49,8 +49,7 @@ func kubeconfig(t *testing.T) string {
 	return path
 }
 
-// apply runs kubectl apply with path, as the README describes, and deletes the objects when the test ends. flag is -k
-// (a kustomization) or -f (a file).
+// apply also deletes the objects when the test ends.
 func apply(t *testing.T, flag, path string) {
 	t.Helper()
 	t.Cleanup(func() { kubectl(t, "delete", "--ignore-not-found", "--timeout=90s", flag, path) })
@@ -74,7 +73,7 @@ func kubectl(t *testing.T, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute)
 	defer cancel()
-	if out, err := exec.CommandContext( //nolint:gosec // The arguments are those of the tests.
+	if out, err := exec.CommandContext( //nolint:gosec // The tests provide the arguments.
 		ctx, "kubectl", args...,
 	).CombinedOutput(); err != nil {
 		t.Fatalf("kubectl %v: %v\n%s", args, err, out)
@@ -83,8 +82,6 @@ func kubectl(t *testing.T, args ...string) {
 
 func account(name string) string { return "system:serviceaccount:" + variant.Namespace + ":" + name }
 
-// isAllowed reports whether a service account of the dashboard's namespace has a permission. It sends a
-// SubjectAccessReview.
 func (c *cluster) isAllowed(
 	ctx context.Context, name string, attributes authorizationv1.ResourceAttributes,
 ) (bool, error) {

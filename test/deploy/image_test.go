@@ -19,8 +19,8 @@ import (
 	"testing"
 )
 
-// The container image contains only one static program and its licenses. The program runs as an unprivileged user.
-// Builds of the image are reproducible, and need neither a registry nor a container daemon.
+// The image contains only one static program and its licenses, and runs as an unprivileged user. Its builds are
+// reproducible.
 //
 // Invariant: I46.
 func TestImageIsOneProgram(t *testing.T) {
@@ -94,8 +94,6 @@ func TestImageIsOneProgram(t *testing.T) {
 	t.Logf("%s, %d MB", digest, len(program)>>20)
 }
 
-// buildImage builds the container image. It returns the digest (hash) of the image manifest, and the folder that
-// contains the image as an OCI layout.
 func buildImage(t *testing.T) (digest, folder string) {
 	t.Helper()
 	folder = t.TempDir()

@@ -14,8 +14,7 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// For each authentication mode, the Helm chart grants the permissions to create the access reviews and token reviews
-// that the mode needs. It also mounts the files that the flags refer to.
+// For each authentication mode, the Helm chart grants the permissions and mounts the files that the mode needs.
 //
 // Invariant: I46.
 func TestChartSupportsEachMode(t *testing.T) {
@@ -88,8 +87,7 @@ func TestChartSupportsEachMode(t *testing.T) {
 	}
 }
 
-// areFlags reports whether all arguments are flags that the dashboard itself defines. The flags that it shares with
-// kubectl do not count.
+// areFlags reports whether all arguments are flags of the dashboard itself, not those shared with kubectl.
 func areFlags(t *testing.T, args []string) bool {
 	t.Helper()
 	reference, err := os.ReadFile(filepath.Join(root, "docs/reference.md"))

@@ -19,22 +19,20 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// permission allows one verb on one resource in a namespace, or in all namespaces if namespace is empty.
+// permission allows one verb on one resource. An empty namespace means all namespaces.
 type permission struct{ group, resource, verb, namespace string }
 
 func (r permission) String() string {
 	return fmt.Sprintf("%s %s.%s in %q", r.verb, r.resource, r.group, r.namespace)
 }
 
-// In each deployment variant, the dashboard has only the permissions to get, list and watch resources, and to create
-// the access reviews that logins need. It can neither read Secrets nor change objects. The test checks all verbs on
-// all resources of the API server. It also proves that the namespace admits the pod with Pod Security enforced.
+// In each variant, the dashboard can only read resources except Secrets, and create access reviews for logins.
 //
 // Invariant: I46.
 func TestPermissionsOfEachVariant(t *testing.T) {
 	c := open(t)
 	served := c.servedResources(t)
-	defaults := c.permissions(t, "nobody", served) // permissions that every service account has
+	defaults := c.permissions(t, "nobody", served)
 	for name, reviews := range map[string][]string{
 		"cluster": nil, "namespaced": nil, "monitoring": nil, "team": {"subjectaccessreviews", "tokenreviews"},
 	} {
@@ -76,8 +74,8 @@ func TestPermissionsOfEachVariant(t *testing.T) {
 	}
 }
 
-// The ClusterRole of the dashboard permits listing every built-in resource except Secrets. If a later version of
-// Kubernetes adds a resource, this test fails.
+// The dashboard's ClusterRole names every built-in resource except Secrets. A new resource in Kubernetes makes this
+// test fail.
 //
 // Invariant: I46.
 func TestBuiltinKindsAreNamed(t *testing.T) {
@@ -115,8 +113,8 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 	}
 }
 
-// Each example in deploy/kustomize/examples grants the permission that it describes, and no related ones. Deleting
-// the objects of the example revokes the permission.
+// Each example grants the permission that it describes, and no related ones. Deleting the example revokes the
+// permission.
 //
 // Invariant: I46.
 func TestExamples(t *testing.T) {
@@ -175,8 +173,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// servedResources returns all resources and subresources of the API server, as permissions without a verb. It adds
-// the wildcards, and the resources that exist only in RBAC rules.
+// servedResources returns all resources of the API server, the wildcards, and the resources that exist only in RBAC
+// rules.
 func (c *cluster) servedResources(t *testing.T) []permission {
 	t.Helper()
 	_, lists, err := c.Discovery().ServerGroupsAndResources()
@@ -210,8 +208,7 @@ func verbs() []string {
 	}
 }
 
-// permissions returns the permissions of the service account with this name. It checks each verb on each served
-// resource for three scopes: all namespaces, the dashboard's own namespace, and kube-system.
+// permissions checks each verb on each resource in all namespaces, the dashboard's own namespace, and kube-system.
 func (c *cluster) permissions(t *testing.T, name string, served []permission) map[permission]bool {
 	t.Helper()
 	var mu sync.Mutex

@@ -13,8 +13,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// The namespace enforces the Pod Security Standard "restricted". It accepts the dashboard's pod, but rejects the pod
-// if any required setting is missing.
+// The Pod Security Standard "restricted" accepts the dashboard's pod. It rejects the pod if any required setting is
+// missing.
 //
 // Invariant: I46.
 func TestPodSecurityIsEnforced(t *testing.T) {

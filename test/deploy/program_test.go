@@ -31,7 +31,6 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// program is the dashboard in a separate process, which uses the permissions of its service account.
 type program struct {
 	t   *testing.T
 	url string
@@ -44,7 +43,7 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 		t.Fatal("DASHBOARD must name the program; make test sets it")
 	}
 	args = append([]string{"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0"}, args...)
-	cmd := exec.Command(path, args...) //nolint:gosec // This is the program under test; a signal ends it.
+	cmd := exec.Command(path, args...) //nolint:gosec // This is the program under test.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var log bytes.Buffer
 	cmd.Stderr = &log // the test reads it only after the process has ended
@@ -57,7 +56,7 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	}
 	line, errLine := bufio.NewReader(stdout).ReadString('\n')
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // fails only if the process has ended; Wait then returns the result
+		_ = cmd.Process.Signal(syscall.SIGTERM) // Fails if the process has already ended.
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("the program ends with %v", err)
 		}
@@ -79,8 +78,7 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	return p
 }
 
-// token requests a token for the dashboard's service account, as the kubelet does. If bound is not nil, the token
-// becomes invalid when that object is deleted.
+// token requests a token of the dashboard's service account. Deleting the object in bound makes the token invalid.
 func (c *cluster) token(t *testing.T, bound *authenticationv1.BoundObjectReference) string {
 	t.Helper()
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{BoundObjectRef: bound}}

@@ -16,8 +16,7 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// When the kubelet replaces the token file of the pod, the dashboard uses the new token before the old one becomes
-// invalid.
+// After the kubelet replaces the token file, the dashboard uses the new token before the old one becomes invalid.
 //
 // Invariant: I46.
 func TestTokenIsRotated(t *testing.T) {

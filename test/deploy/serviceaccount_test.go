@@ -23,9 +23,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// With the permissions of its service account, the dashboard provides all its functions. Every built-in resource
-// except Secrets is live, and changes, logs and searches work. The dashboard does not list Secrets, and receives
-// none. It sends only GET requests and self-reviews (reviews of its own permissions).
+// The permissions of the service account are enough for all functions. The dashboard receives no Secrets, and sends
+// only GET requests and self-reviews.
 //
 // Invariant: I46.
 func TestProgramWithItsServiceAccount(t *testing.T) {
@@ -58,8 +57,7 @@ func TestProgramWithItsServiceAccount(t *testing.T) {
 		switch {
 		case strings.HasSuffix(r.path, "/secrets"):
 			t.Errorf("Secrets are listed: %v", r)
-		// The dashboard requests a single Secret if a viewer opens it, or if a pod refers to it. The API server must
-		// reject these requests.
+		// The dashboard requests a single Secret for a viewer or a pod. The API server must reject the request.
 		case strings.Contains(r.path, "/secrets/") && r.status != http.StatusForbidden:
 			t.Errorf("a Secret is given: %v", r)
 		case r.method == http.MethodPost && strings.HasPrefix(r.path, "/apis/authorization.k8s.io/v1/selfsubject"):
@@ -73,8 +71,7 @@ func TestProgramWithItsServiceAccount(t *testing.T) {
 	t.Logf("%d requests of the API server", len(all))
 }
 
-// In the deployment variant "namespaced", the dashboard shows only its own namespace. It reports all other namespaces
-// and cluster-scoped resources as forbidden.
+// In the variant "namespaced", the dashboard shows only its own namespace. It reports all other data as forbidden.
 //
 // Invariant: I46.
 func TestProgramInOneNamespace(t *testing.T) {
@@ -95,8 +92,8 @@ func TestProgramInOneNamespace(t *testing.T) {
 	}
 }
 
-// checkEveryKind reads every resource that can be listed, and checks the state of each list. The expected state is
-// live, forbidden if the dashboard has no permission, or stale if the resource cannot be watched.
+// checkEveryKind checks the state of each resource that can be listed: live, forbidden, or stale if it cannot be
+// watched.
 func (p *program) checkEveryKind() {
 	p.t.Helper()
 	var known struct {

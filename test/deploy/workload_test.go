@@ -17,8 +17,8 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// No RBAC rule of any deployment variant has a wildcard or permits reading Secrets without naming them. Rules permit
-// only get, list and watch. The only exception is create for access reviews and token reviews.
+// No RBAC rule has a wildcard, or permits reading unnamed Secrets. Rules permit only get, list and watch, and create
+// for reviews.
 //
 // Invariant: I46.
 func TestRulesAreExplicit(t *testing.T) {
@@ -75,8 +75,8 @@ func TestRulesAreExplicit(t *testing.T) {
 	}
 }
 
-// Every argument of the container is a flag of the dashboard. Without a login, the dashboard listens on loopback
-// only. Behind an Ingress, it trusts the client addresses that the Ingress forwards.
+// Every argument is a flag of the dashboard. Without a login, the dashboard listens on loopback. It trusts the
+// addresses that an Ingress forwards.
 //
 // Invariant: I46.
 func TestArguments(t *testing.T) {
@@ -112,8 +112,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// The files for teams contain a placeholder where the trusted proxy addresses must be. The dashboard does not start
-// with the placeholder, so users must replace it.
+// The files for teams contain a placeholder for the trusted proxies. The dashboard does not start until users replace
+// it.
 func TestTrustedAddressesArePlaceholders(t *testing.T) {
 	for _, file := range []string{"kustomize/team/deployment.yaml", "helm/team.yaml", "helm/oidc.yaml"} {
 		text, err := os.ReadFile(filepath.Join(root, "deploy", file))
@@ -133,8 +133,7 @@ func TestTrustedAddressesArePlaceholders(t *testing.T) {
 	}
 }
 
-// Variants with logins, and only these, configure share admins. Share admins can revoke the share links of other
-// users, for example after an account was deleted.
+// Only variants with logins configure share admins, who can revoke the share links of other users.
 //
 // Invariant: I30.
 func TestSharesHaveAdmins(t *testing.T) {
@@ -185,8 +184,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// The NetworkPolicy of each variant allows connections to the pod only from the expected namespaces and to the
-// expected ports.
+// NetworkPolicies allow connections to the pod only from expected namespaces to expected ports.
 //
 // Invariant: I46.
 func TestNetworkPolicies(t *testing.T) {
@@ -218,8 +216,6 @@ func TestNetworkPolicies(t *testing.T) {
 	}
 }
 
-// All paths below deploy/kustomize, deploy/helm and deploy/image exist if README.md or deploy/README.md mentions
-// them.
 func TestREADMEPathsExist(t *testing.T) {
 	for _, file := range []string{"README.md", "deploy/README.md"} {
 		text, err := os.ReadFile(filepath.Join(root, file))

@@ -20,8 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// namespace creates a namespace with a ConfigMap, and deletes the namespace when the test ends. It returns a client
-// with the admin's permissions, and the name of the namespace.
+// namespace creates a namespace with a ConfigMap for this test, and returns a client with the admin's permissions.
 func namespace(t *testing.T) (*kubernetes.Clientset, string) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
@@ -53,7 +52,7 @@ func namespace(t *testing.T) (*kubernetes.Clientset, string) {
 	return admin, created.Name
 }
 
-// A user who logs in at Dex can read exactly the objects that RBAC permits for that user name.
+// A user who logs in at Dex can read exactly the objects that RBAC permits.
 //
 // Invariant: I29.
 func TestLoginAtDex(t *testing.T) {
@@ -105,8 +104,6 @@ func TestLoginAtDex(t *testing.T) {
 	}
 }
 
-// The dashboard closes a WebSocket when the ID token of its login expires.
-//
 // Invariant: I29.
 func TestSocketEndsWithItsToken(t *testing.T) {
 	t.Parallel()
@@ -132,8 +129,7 @@ func TestSocketEndsWithItsToken(t *testing.T) {
 	if code != 4401 {
 		t.Errorf("the socket ends with %d %s, want 4401", code, reason)
 	}
-	// The lower limit is 5 s less than the token's lifetime, because the token was issued shortly before the login
-	// ended.
+	// The token was issued shortly before the login ended, so the lower limit is 5 s below its lifetime.
 	if elapsed > lifetime+5*time.Second || elapsed < lifetime-5*time.Second {
 		t.Errorf("the socket ended %s after the login, want %s, and 5 s more at most", elapsed, lifetime)
 	}
@@ -142,8 +138,7 @@ func TestSocketEndsWithItsToken(t *testing.T) {
 	}
 }
 
-// The dashboard rejects an ID token that the provider has signed for another client, and an ID token of another
-// provider.
+// The dashboard rejects ID tokens for another client or of another provider.
 //
 // Invariant: I29.
 func TestTokensForOtherClients(t *testing.T) {

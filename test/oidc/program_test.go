@@ -23,7 +23,6 @@ import (
 	"time"
 )
 
-// program is the built dashboard in a separate process, with the permissions of the cluster's administrator.
 type program struct {
 	t   *testing.T
 	url string
@@ -52,7 +51,7 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 		write("ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: provider.Certificate().Raw})),
 		"--oidc-username-claim", "email",
 	}, args...)
-	cmd := exec.Command(path, args...) //nolint:gosec // This is the program under test; a signal ends it.
+	cmd := exec.Command(path, args...) //nolint:gosec // This is the program under test.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p := &program{t: t, log: &bytes.Buffer{}}
 	cmd.Stderr = p.log
@@ -65,7 +64,7 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 	}
 	line, errLine := bufio.NewReader(stdout).ReadString('\n')
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // fails only if the process has ended; Wait then returns the result
+		_ = cmd.Process.Signal(syscall.SIGTERM) // Fails if the process has already ended.
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("the program ends with %v", err)
 		}
@@ -141,8 +140,6 @@ func (b *browser) get(address string) (int, string) {
 	return code, text
 }
 
-// followRefresh requests the URL in the given Refresh header. It returns the status code, text and headers of the
-// response.
 func (b *browser) followRefresh(header http.Header) (int, string, http.Header) {
 	b.t.Helper()
 	_, to, found := strings.Cut(header.Get("Refresh"), "url=")
@@ -156,8 +153,6 @@ func (b *browser) followRefresh(header http.Header) (int, string, http.Header) {
 	return b.do(http.MethodGet, next.String(), nil)
 }
 
-// logIn opens a path of the dashboard without being logged in, and logs in with the provider's form. It returns the
-// status code and the text of the final page.
 func (b *browser) logIn(p *program, path, password string) (int, string) {
 	b.t.Helper()
 	if code, text := b.get(p.url + path); code != http.StatusUnauthorized || !strings.Contains(text, `name="to"`) {

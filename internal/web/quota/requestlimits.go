@@ -13,15 +13,15 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// LimitRequest is middleware that refuses oversized requests. It also refuses a request if its IP address exceeds a
-// rate limit, or has too many requests in progress.
+// LimitRequest is middleware that refuses oversized requests, and requests of an IP address that has reached its
+// limits.
 func (q *Limits) LimitRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p := checkSize(r); p != nil {
 			if address, known := q.peers.ClientAddr(r); known {
 				q.addressRates.For(listen.AddressKey(address)).ReserveN(time.Now(), oversizedCost)
 			}
-			// Close the connection, because the rest of the oversized request is not read.
+			// Close the connection, because the rest of the request is not read.
 			w.Header().Set("Connection", "close")
 			request.WriteProblem(w, *p)
 			return
@@ -52,12 +52,10 @@ func (q *Limits) LimitRequest(next http.Handler) http.Handler {
 	})
 }
 
-// bufferBody reads the complete body of a request before the handler runs. While a client sends its body slowly, the
-// request uses at most 64 KiB, and no memory that is reserved for responses. bufferBody returns false if too many
-// bodies are being read. It does not wait, because waiting requests would use up the limit that all unidentified
-// clients share.
+// bufferBody reads the whole body first, so that a slow upload occupies no memory reserved for responses. It returns
+// false instead of waiting, because waiting requests would use up a shared limit.
 func (q *Limits) bufferBody(r *http.Request) bool {
-	// In HTTP/2, a request with a Content-Length of 0 can still have a body that never ends.
+	// In HTTP/2, a request with ContentLength 0 can still have an endless body.
 	if r.ContentLength == 0 && (r.ProtoMajor < 2 || r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		return true
 	}
@@ -84,9 +82,7 @@ type errReader struct{ err error }
 
 func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 
-// maxInFlight returns the maximum number of requests in progress. It applies once to all unidentified clients
-// together, and once to all identified clients together. It depends on the memory limit, because a waiting request
-// uses up to 64 KiB (measured with headers of 29.5 KB).
+// maxInFlight returns the maximum number of concurrent requests, once for identified clients and once for all others.
 func (q *Limits) maxInFlight() int64 {
 	if q.memoryLimit == 0 {
 		return maxRequests
@@ -94,14 +90,12 @@ func (q *Limits) maxInFlight() int64 {
 	return min(maxRequests, max(minRequests, q.memoryLimit/requestMemoryDivisor/requestMemory))
 }
 
-// requestLease contains the lease that counts a request toward limits while the request is in progress. ChargeCaller
-// replaces the lease when the sender is identified.
+// requestLease is mutable, because ChargeCaller replaces the lease when the sender is identified.
 type requestLease struct{ lease *limit.Lease }
 
 type requestLeaseKey struct{}
 
-// acquireRequest counts a request toward the limit of its address, and toward the limit of all unidentified senders,
-// because its own sender is not identified yet. It returns nil if one of these limits is reached.
+// acquireRequest counts a request of a client that is not identified yet. It returns nil if a limit is reached.
 func (q *Limits) acquireRequest(address string) *requestLease {
 	most := q.maxInFlight()
 	lease := q.Limiter.TryAcquire(1, limit.Limit{Key: "requests of " + address, Max: min(addressRequests, most/4)},
@@ -112,9 +106,8 @@ func (q *Limits) acquireRequest(address string) *requestLease {
 	return &requestLease{lease}
 }
 
-// ChargeCaller moves a request from the limits of its address to the limits of its caller (a user or a share link).
-// It returns false if the caller has too many requests in flight. A request without a known user or guest stays under
-// the limits of its address.
+// ChargeCaller moves a request from the limits of its address to those of its user or share link. It returns false if
+// the user or link has too many concurrent requests.
 func (q *Limits) ChargeCaller(r *http.Request) bool {
 	admitted, _ := r.Context().Value(requestLeaseKey{}).(*requestLease)
 	caller, most := q.CallerOf(r), q.maxInFlight()
@@ -136,8 +129,7 @@ func (q *Limits) ChargeCaller(r *http.Request) bool {
 	return true
 }
 
-// waitForAddressRate waits until the rate limit of an address allows one more request. It returns false if the wait
-// would take longer than AddressWait, or if too many requests are waiting already.
+// waitForAddressRate returns false if the wait would exceed AddressWait, or if too many requests already wait.
 func (q *Limits) waitForAddressRate(ctx context.Context, address string) bool {
 	rates := q.addressRates.For(address)
 	if rates.Allow() {
@@ -164,8 +156,7 @@ func WriteTooMany(w http.ResponseWriter, detail string) {
 	})
 }
 
-// checkSize returns a problem if a request is too large, has an encoded body, or has a body although it is a GET or
-// HEAD request. Otherwise, it returns nil.
+// checkSize also refuses encoded bodies, and bodies of GET and HEAD requests.
 func checkSize(r *http.Request) *request.Problem {
 	fields := 0
 	for _, values := range r.Header {

@@ -14,14 +14,12 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// MessageLimiters returns the rate limiters for the messages of a new WebSocket: its own limiter, and the limiter that
-// all WebSockets of its IP address share with the requests of that address.
+// MessageLimiters returns the rate limiters for messages of a new WebSocket: its own, and that of its IP address.
 func (q *Limits) MessageLimiters(r *http.Request) []*rate.Limiter {
 	return q.rateLimitersFor(r, rate.NewLimiter(messageRate, messageBurst), q.addressRates)
 }
 
-// FrameLimiters returns the rate limiters for the frames of a new WebSocket: its own limiter, and the limiter that all
-// WebSockets of its IP address share.
+// FrameLimiters returns the rate limiters for frames of a new WebSocket: its own, and that of its IP address.
 func (q *Limits) FrameLimiters(r *http.Request) []*rate.Limiter {
 	return q.rateLimitersFor(r, rate.NewLimiter(frameRate, frameBurst), q.frameRates)
 }
@@ -33,10 +31,8 @@ func (q *Limits) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// FanOutSize returns the number of open WebSockets of an address, user or link, whose limits are given. If these
-// differ, it returns the highest number. WithFanOut uses it to send batches less often to many WebSockets, which
-// leaves processor time for others. FanOutSize returns 0 if there are no others, because all open WebSockets share
-// one of the limits.
+// FanOutSize returns how many WebSockets share a limit, or 0 if all do. The server sends to many WebSockets less
+// often, to leave processor time for others.
 func (q *Limits) FanOutSize(limits []limit.Limit) int {
 	var maxUsed int64
 	for _, l := range limits {
@@ -48,8 +44,7 @@ func (q *Limits) FanOutSize(limits []limit.Limit) int {
 	return 0
 }
 
-// ForSocket returns the limits for a new WebSocket: the limit of its IP address, and those of its user or share
-// link. Without a login, only the address is known.
+// ForSocket returns the limits for a new WebSocket of an IP address, and of its user or share link.
 func (q *Limits) ForSocket(r *http.Request) []limit.Limit {
 	var quotas []limit.Limit
 	if address, known := q.peers.ClientAddr(r); known {
@@ -59,8 +54,7 @@ func (q *Limits) ForSocket(r *http.Request) []limit.Limit {
 	return append(quotas, quotasFor("sockets", guest, identity, linkSockets, guestSockets, viewerSockets)...)
 }
 
-// ForSubscription derives the limits for the subscriptions of a WebSocket from the limits for the WebSocket itself.
-// Each limit is SocketSubscriptions times as high.
+// ForSubscription multiplies the limits of a WebSocket by SocketSubscriptions, for its subscriptions.
 func ForSubscription(socket []limit.Limit) []limit.Limit {
 	quotas := make([]limit.Limit, len(socket))
 	for i, l := range socket {
@@ -69,7 +63,7 @@ func ForSubscription(socket []limit.Limit) []limit.Limit {
 	return quotas
 }
 
-// AcquireSocket counts a WebSocket toward its limits until leave is called. The result is nil if a limit is reached.
+// AcquireSocket counts a WebSocket toward its limits until leave is called. If a limit is reached, leave is nil.
 func (q *Limits) AcquireSocket(quotas []limit.Limit) (leave func()) {
 	lease := q.Limiter.TryAcquire(1, append(slices.Clip(quotas), limit.Limit{Key: "sockets", Max: maxSockets})...)
 	if lease == nil {
@@ -82,8 +76,8 @@ func (q *Limits) AcquireSocket(quotas []limit.Limit) (leave func()) {
 	}
 }
 
-// AcquireLog counts an open log toward the limits until release is called. It returns a problem if all clients
-// together, or this user or link, have too many open logs.
+// AcquireLog counts an open log toward its limits until release is called. If a limit is reached, the error is a
+// request.Problem.
 func (q *Limits) AcquireLog(guest *share.Guest, identity auth.Identity) (release func(), err error) {
 	quotas := append(quotasFor("logs", guest, identity, linkLogs, guestLogs, viewerLogs), limit.Limit{
 		Key: "logs", Max: maxLogs,
@@ -99,8 +93,7 @@ func (q *Limits) AcquireLog(guest *share.Guest, identity auth.Identity) (release
 	}
 }
 
-// quotasFor returns the limits of a guest or user for a unit, which is "sockets" or "logs". The keys of the limits
-// contain the unit, so that WebSockets and logs are counted separately.
+// quotasFor returns the limits of a guest or user for a unit, "sockets" or "logs".
 func quotasFor(
 	unit string, guest *share.Guest, identity auth.Identity, maxLink, maxGuests, maxUser int64,
 ) []limit.Limit {

@@ -15,20 +15,16 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// fromUser returns a request of the user with this name, from no address.
 func fromUser(name string) *http.Request {
 	return request.WithSender(&http.Request{},
 		request.Sender{Identity: auth.Identity{Viewer: watch.Viewer{User: &authz.User{Name: name}}}})
 }
 
-// fromGuest returns a request of a guest (a viewer of a share link). id is the ID of the link, and address is the
-// address of the guest.
 func fromGuest(id, address string) *http.Request {
 	guest := &share.Guest{Share: share.Share{ID: id}}
 	return request.WithSender(&http.Request{RemoteAddr: address}, request.Sender{Guest: guest})
 }
 
-// fanOutSizes opens the given number of sockets for each address, and returns the FanOutSize of each address.
 func fanOutSizes(sockets map[string]int) map[string]int {
 	limits, sizes := quota.New(nil, 0), make(map[string]int)
 	for address, n := range sockets {
@@ -42,8 +38,7 @@ func fanOutSizes(sockets map[string]int) map[string]int {
 	return sizes
 }
 
-// The number of WebSockets of one user is limited, whatever addresses they are from. The limit does not affect other
-// users.
+// The limit of a user covers WebSockets from all addresses, and does not affect other users.
 //
 // Invariant: I26.
 func TestSocketsOfAUserAreLimited(t *testing.T) {
@@ -68,9 +63,6 @@ func TestSocketsOfAUserAreLimited(t *testing.T) {
 	}
 }
 
-// FanOutSize returns the number of WebSockets of an address, or 0 if no other address has a WebSocket. The server
-// sends batches less often if the number is high.
-//
 // Invariant: I4.
 func TestFanOutSizeCountsSocketsOfAnAddress(t *testing.T) {
 	for _, test := range []struct{ open, want map[string]int }{
@@ -85,9 +77,6 @@ func TestFanOutSizeCountsSocketsOfAnAddress(t *testing.T) {
 	}
 }
 
-// The guests of one share link can open at most 2,000 sockets, and all guests together 4,000. Users can still
-// connect.
-//
 // Invariant: I30.
 func TestGuestSocketsAreLimited(t *testing.T) {
 	limits := quota.New(nil, 0)

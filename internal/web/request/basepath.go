@@ -9,12 +9,10 @@ import (
 	"glasshouse/web/templates"
 )
 
-// A BasePath is the path prefix of all routes (--base-path), such as "/glasshouse". It is empty if there is no
-// prefix.
+// A BasePath is the path prefix of all routes (--base-path), such as "/glasshouse", or empty.
 type BasePath string
 
-// NewBasePath returns text as a BasePath, or an error if it is not a valid path. An empty string and "/" mean no
-// prefix.
+// NewBasePath validates a path prefix. An empty text and "/" mean no prefix.
 func NewBasePath(text string) (BasePath, error) {
 	if text == "" || text == "/" {
 		return "", nil
@@ -28,11 +26,10 @@ func NewBasePath(text string) (BasePath, error) {
 	return BasePath(text), nil
 }
 
-// At returns the path of a route, with the base path as its prefix.
+// At returns a route with the base path as its prefix.
 func (b BasePath) At(route string) string { return string(b) + route }
 
-// Strip is middleware that removes the base path from the URL of a request, so that routes do not contain it. Pages
-// add the base path to their links. A request for a path outside the base path gets status 404.
+// Strip is middleware that removes the base path from request URLs. Other paths get status 404.
 func (b BasePath) Strip(next http.Handler) http.Handler {
 	if b == "" {
 		return next

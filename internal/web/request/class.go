@@ -5,17 +5,17 @@ import (
 	"net/http"
 )
 
-// Class is a route class: it specifies who may call a route.
+// Class defines which clients are allowed to call a route.
 type Class int
 
 // The route classes.
 const (
-	Public    Class = iota // Anyone, even without a login. The route reveals nothing about the cluster.
-	AnyViewer              // Users and guests (viewers of a share link). Each sees only permitted data.
-	NotGuests              // Users, but not guests.
+	Public    Class = iota // Anyone. The route reveals nothing about the cluster.
+	AnyViewer              // Users and guests (viewers of a share link).
+	NotGuests
 )
 
-// Check returns an error if the route class does not allow the sender of a request.
+// Check returns an error if the class does not allow the sender of a request.
 func (c Class) Check(r *http.Request) error {
 	from, known := r.Context().Value(senderKey{}).(Sender)
 	switch {

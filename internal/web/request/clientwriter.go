@@ -6,15 +6,13 @@ import (
 	"net/http"
 )
 
-// ClientError marks an error of a write to the client: the client disconnected, reset its HTTP/2 stream, or reads too
-// slowly. Without the mark, such an error could not be distinguished from a server error, because the values differ
-// by protocol, and net/http exports only some of them.
+// ClientError marks an error of a write to the client. Such errors differ by protocol, so the mark distinguishes them
+// from server errors.
 type ClientError struct{ error }
 
 // NewClientError marks err as an error of a write to the client.
 func NewClientError(err error) *ClientError { return &ClientError{err} }
 
-// Unwrap returns the error of the write.
 func (e *ClientError) Unwrap() error { return e.error }
 
 type clientWriter struct{ http.ResponseWriter }
@@ -30,8 +28,7 @@ func (c *clientWriter) FlushError() error {
 
 func (c *clientWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// asClientError wraps err in a ClientError. It returns err unchanged if err is nil or is caused by a handler that
-// misused the ResponseWriter.
+// asClientError marks err as a ClientError unless a handler misused the ResponseWriter.
 func asClientError(err error) error {
 	for _, misuse := range []error{
 		nil, http.ErrBodyNotAllowed, http.ErrContentLength, http.ErrHijacked, http.ErrNotSupported,
@@ -43,7 +40,6 @@ func asClientError(err error) error {
 	return &ClientError{err}
 }
 
-// isDisconnect reports whether a request failed because its client disconnected, and not because of a server error.
 func isDisconnect(ctx context.Context, err error) bool {
 	if _, ok := errors.AsType[*ClientError](err); ok {
 		return true

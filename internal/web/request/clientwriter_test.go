@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// An error value of a disconnect from another source, such as the API server, is not a disconnect of the client.
+// A connection reset by another server, such as the API server, is not a disconnect of the client.
 func TestIsDisconnectIgnoresOtherSources(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -18,7 +18,7 @@ func TestIsDisconnectIgnoresOtherSources(t *testing.T) {
 		err  error
 		want bool
 	}{
-		{t.Context(), syscall.ECONNRESET, false}, // A reset of another connection, such as the one to the API server.
+		{t.Context(), syscall.ECONNRESET, false},
 		{done, syscall.ECONNRESET, false},
 		{t.Context(), context.Canceled, false},
 		{done, context.Canceled, true},

@@ -10,19 +10,16 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// BearerChallenge is the WWW-Authenticate header of a 401 response. It informs clients other than browsers that they
-// can send a bearer token.
+// BearerChallenge is the WWW-Authenticate header of 401 responses, for clients that are not browsers.
 const BearerChallenge = `Bearer realm="glasshouse"`
 
-// ErrorWriter writes the responses and the log lines for errors of handlers.
+// ErrorWriter writes responses and log lines for errors of handlers.
 type ErrorWriter struct {
-	Log *slog.Logger
-	// Page writes an HTML page for a browser that requested a page.
+	Log  *slog.Logger
 	Page func(http.ResponseWriter, *http.Request, Problem) error
 }
 
-// Handle converts a handler that returns an error to an http.HandlerFunc. It passes the error to Write, so that a
-// handler neither sends nor logs its errors itself.
+// Handle passes the error of a handler to Write, so that handlers neither send nor log their errors.
 func (e *ErrorWriter) Handle(handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := handler(&clientWriter{w}, r); err != nil {
@@ -31,8 +28,8 @@ func (e *ErrorWriter) Handle(handler func(http.ResponseWriter, *http.Request) er
 	}
 }
 
-// Write responds with a problem document or an error page, and logs the error if it is an internal server error. It
-// writes nothing if the client has disconnected, or if the response was aborted.
+// Write responds with a problem document or an error page, and logs internal server errors. It writes nothing after a
+// disconnect or an abort.
 func (e *ErrorWriter) Write(w http.ResponseWriter, r *http.Request, err error) {
 	if isAborted(r.Context()) {
 		return
@@ -60,8 +57,6 @@ func (e *ErrorWriter) Write(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// routeOf returns the pattern of the route that a request matches, such as /r/{group}/{version}/{resource}. Log
-// sampling uses the pattern as a key.
 func routeOf(r *http.Request) string {
 	if routeCtx := chi.RouteContext(r.Context()); routeCtx != nil {
 		return routeCtx.RoutePattern()
@@ -74,22 +69,22 @@ func WantsPage(r *http.Request) bool {
 	return !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// RecoverAsError converts a panic to an error. It must be deferred directly, because recover works only in the deferred
-// function itself.
+// RecoverAsError converts a panic to an error. Defer it directly, because recover works only in the deferred function
+// itself.
 func RecoverAsError(err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 	}
 }
 
-// Recover is middleware that converts a panic to an error response, so that the panic affects only one request.
+// Recover is middleware that converts a panic to an error response.
 func (e *ErrorWriter) Recover(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			switch v := recover(); v {
 			case nil:
 			case http.ErrAbortHandler:
-				panic(v) // The handler has aborted the response on purpose.
+				panic(v) // The handler aborted the response on purpose.
 			default:
 				e.Write(w, r, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 			}

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// Contexts lists the contexts of a kubeconfig and switches between them. A switch affects all viewers, because there
-// is only one active cluster. Contexts is therefore meant for a server that only one person uses.
+// Contexts lists the contexts of a kubeconfig and switches between them. A switch affects all viewers, so a server
+// with Contexts is meant for one person.
 type Contexts struct {
-	// List reads the contexts from the kubeconfig file. It reads the file at each call, because the file can change.
+	// List reads the contexts from the kubeconfig file at each call, because the file can change.
 	List func() ([]Context, error)
-	// Switch makes the cluster of a context the active one. If it returns an error, the previous cluster stays active,
-	// and the page shows the text of the error.
+	// Switch activates the cluster of a context. After an error, the previous cluster stays active, and the page
+	// shows the error.
 	Switch func(ctx context.Context, name string) error
 }
 
@@ -28,8 +28,7 @@ type Context struct {
 // CanSwitch reports whether the server can switch between contexts.
 func (a *ActiveCluster) CanSwitch() bool { return a.contexts != nil }
 
-// ListContexts returns the contexts of the kubeconfig. It returns a problem if the server cannot switch between
-// contexts.
+// ListContexts returns the contexts of the kubeconfig, or a problem if the server cannot switch.
 func (a *ActiveCluster) ListContexts() ([]Context, error) {
 	if a.contexts == nil {
 		return nil, &Problem{
@@ -48,7 +47,7 @@ func (a *ActiveCluster) ListContexts() ([]Context, error) {
 	return all, nil
 }
 
-// SwitchTo makes the cluster of a context the active one.
+// SwitchTo activates the cluster of a context.
 func (a *ActiveCluster) SwitchTo(ctx context.Context, name string) error {
 	all, err := a.ListContexts()
 	if err != nil {

@@ -7,24 +7,20 @@ import (
 	"strings"
 )
 
+// The paths of login and share pages, without the base path.
 const (
-	// LoginPath is the path of the login form.
-	LoginPath = "/login"
-	// LogoutPath is the path that ends a login session.
+	LoginPath  = "/login"
 	LogoutPath = "/logout"
-	// CallbackPath is the path to which an OpenID provider redirects the browser after a login.
+	// CallbackPath is where an OpenID provider redirects the browser after a login.
 	CallbackPath = "/login/callback"
-	// SharePath is the path of the page that a share link opens.
-	SharePath = "/share"
-	// LeavePath is the path on which a guest leaves the shared view.
-	LeavePath = "/share/leave"
-	// ContextsPath is the path of the page on which a user chooses another cluster.
+	SharePath    = "/share"
+	LeavePath    = "/share/leave"
 	ContextsPath = "/contexts"
-	// maxReturnPath is the maximum length, in bytes, of the path to which a login returns.
+	// maxReturnPath is the maximum length of the result of ReturnPath, in bytes.
 	maxReturnPath = 8 << 10
 )
 
-// NamespaceOf returns the namespace in the path of a request. It returns "" for the path segment "_", which marks a
+// NamespaceOf returns the namespace in the path of a request. It is "" for the path segment "_", which marks a
 // cluster-scoped object.
 func NamespaceOf(r *http.Request) string {
 	if ns := Param(r, "namespace"); ns != "_" {
@@ -33,13 +29,13 @@ func NamespaceOf(r *http.Request) string {
 	return ""
 }
 
-// ObjectPath returns the path of the page of an object. namespace is empty for a cluster-scoped object.
+// ObjectPath returns the path of an object's page.
 func ObjectPath(ref, namespace, name string) string {
 	return "/o/" + ref + "/" + url.PathEscape(cmp.Or(namespace, "_")) + "/" + url.PathEscape(name)
 }
 
-// ExpandObjectPath returns the full path of an object, group/version/resource/namespace/name. text is a full path, a
-// name, or namespace/name. For a short form, the missing parts are taken from the full path other.
+// ExpandObjectPath returns the path group/version/resource/namespace/name of an object. If text has fewer parts, the
+// parameter other provides the rest.
 func ExpandObjectPath(text, other string) (string, error) {
 	parts := strings.Split(strings.Trim(text, "/ "), "/")
 	o := strings.Split(other, "/")
@@ -55,8 +51,7 @@ func ExpandObjectPath(text, other string) (string, error) {
 		"group/version/resource/namespace/name, with core for the empty group and _ for no namespace.", text)
 }
 
-// ReturnPath returns the path to open after a login. It returns the parameter to if that is a safe path on this
-// server, or else the start page.
+// ReturnPath returns the parameter to if it is a safe path on this server, or else the start page.
 func ReturnPath(to string) string {
 	const home = "/"
 	if len(to) > maxReturnPath || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {

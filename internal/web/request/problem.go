@@ -1,6 +1,5 @@
-// Package request provides what every handler needs of a request: its sender, the active cluster, its parameters and
-// its body. Handlers return errors. One function, ErrorWriter.Write, converts an error to a status, a problem document
-// or a page, and a log line.
+// Package request provides the sender, cluster, parameters and body of a request. Handlers return errors, which
+// ErrorWriter.Write converts to responses and log lines.
 package request
 
 import (
@@ -13,7 +12,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// Problem is the error document of a failed request, in the format of RFC 9457.
+// Problem is the error document of a failed request (RFC 9457).
 type Problem struct { //nolint:errname // Named after the problem document of RFC 9457.
 	Type   string `json:"type"`
 	Title  string `json:"title"`
@@ -21,16 +20,15 @@ type Problem struct { //nolint:errname // Named after the problem document of RF
 	Detail string `json:"detail"`
 }
 
-// Error implements error.
 func (p *Problem) Error() string { return p.Title + ": " + p.Detail }
 
-// BadRequest returns a problem with status 400. Its detail is formatted as by fmt.Sprintf.
+// BadRequest returns a problem with status 400. The detail is formatted with fmt.Sprintf.
 func BadRequest(title, format string, args ...any) *Problem {
 	return &Problem{Title: title, Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
 }
 
-// ProblemFor converts any error to a problem. The detail contains only what the viewer is permitted to read. An error
-// of an unknown type becomes a generic internal error, because its text is not meant for clients.
+// ProblemFor converts an error to a problem with details that the viewer is permitted to read. It omits the texts of
+// unknown errors, because they are not meant for clients.
 func ProblemFor(viewer watch.Viewer, err error) Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return *p

@@ -12,13 +12,12 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// RefOf returns the group/version/resource of the resource in the path of a request.
+// RefOf returns group/version/resource from the path of a request.
 func RefOf(r *http.Request) string {
 	return Param(r, "group") + "/" + Param(r, "version") + "/" + Param(r, "resource")
 }
 
-// Param returns the path segment of a request that has the given name in the route. It unescapes the segment, because
-// chi returns escaped segments if the path contains escapes.
+// Param returns a path segment by its name in the route, unescaped. chi does not unescape paths that contain escapes.
 func Param(r *http.Request, name string) string {
 	raw := chi.URLParam(r, name)
 	if r.URL.RawPath == "" {
@@ -30,8 +29,8 @@ func Param(r *http.Request, name string) string {
 	return raw
 }
 
-// ValuesOf returns the query parameters of a request. It refuses parameters that are not in known. If it ignored a
-// mistyped filter, the client would receive data that it did not request.
+// ValuesOf returns the query parameters of a request. It refuses unknown ones, because ignoring a mistyped filter
+// would return too much.
 func ValuesOf(r *http.Request, known ...string) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -55,8 +54,7 @@ func ValuesOf(r *http.Request, known ...string) (url.Values, error) {
 	return values, nil
 }
 
-// QueryOf builds a query from the path and the query parameters of a request. The parameter known lists the names
-// that the route allows in addition to ns, labels and q.
+// QueryOf builds a query from a request. The parameter known lists query parameters in addition to ns, labels and q.
 func QueryOf(r *http.Request, known ...string) (query.Query, url.Values, error) {
 	values, err := ValuesOf(r, append(known, "ns", "labels", "q")...)
 	if err != nil {
@@ -71,8 +69,7 @@ func QueryOf(r *http.Request, known ...string) (query.Query, url.Values, error) 
 	}, values, nil
 }
 
-// NamespacesOf returns the namespaces in the query parameters. It accepts ns=a&ns=b and also ns=a,b, because HTML
-// forms send the latter.
+// NamespacesOf accepts ns=a&ns=b and also ns=a,b, because HTML forms send the latter.
 func NamespacesOf(values url.Values) (namespaces []string) {
 	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool {
 		return r == ',' || r == ' '
@@ -82,7 +79,7 @@ func NamespacesOf(values url.Values) (namespaces []string) {
 	return namespaces
 }
 
-// NumberOf parses a parameter that is a non-negative integer. It returns 0 if the parameter is missing.
+// NumberOf parses a non-negative integer. It returns 0 if the parameter is missing.
 func NumberOf(values url.Values, name string) (int, error) {
 	text := values.Get(name)
 	if text == "" {
@@ -108,8 +105,7 @@ func LimitOf(values url.Values) (int, error) {
 	return limit, nil
 }
 
-// Choose returns the value of a parameter, which must be one of options. It returns the first option if the parameter
-// is missing.
+// Choose returns the value of a parameter, which must be one of options. The default is the first option.
 func Choose(values url.Values, name string, options ...string) (string, error) {
 	value := values.Get(name)
 	if value == "" {
@@ -123,5 +119,5 @@ func Choose(values url.Values, name string, options ...string) (string, error) {
 	return value, nil
 }
 
-// IsKiosk reports whether a page is requested in kiosk mode (large type without controls, for a wall display).
+// IsKiosk reports whether a page is for a wall display: large type, no controls.
 func IsKiosk(r *http.Request) bool { return r.URL.Query().Get("kiosk") == "1" }

@@ -12,27 +12,26 @@ import (
 // Sender identifies who sent a request. If the sender is unknown, Err is the reason.
 type Sender struct {
 	Identity   auth.Identity
-	Guest      *share.Guest // Nil if the request is not from a guest.
+	Guest      *share.Guest
 	Err        error
 	ShareEnded bool // The share link has expired, was revoked, or belongs to another cluster.
 }
 
 type senderKey struct{}
 
-// WithSender returns a request whose context contains its sender.
+// WithSender stores the sender in the context of a request.
 func WithSender(r *http.Request, from Sender) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), senderKey{}, from))
 }
 
-// IdentityOf returns the identity of the sender of a request. If the sender is unknown, it returns the zero Identity,
-// which has no permissions.
+// IdentityOf returns the identity of a request's sender. An unknown sender has the zero Identity, without
+// permissions.
 func IdentityOf(r *http.Request) auth.Identity {
 	from, _ := r.Context().Value(senderKey{}).(Sender)
 	return from.Identity
 }
 
-// IsIdentified reports whether the sender of a request is known. A response to an unknown sender contains no cluster
-// data.
+// IsIdentified reports whether the sender of a request is known. Unknown senders get no cluster data.
 func IsIdentified(r *http.Request) bool {
 	v := IdentityOf(r).Viewer
 	return v.Program || v.User != nil
@@ -44,14 +43,13 @@ func HasEndedShare(r *http.Request) bool {
 	return from.ShareEnded
 }
 
-// GuestOf returns the guest that sent a request, or nil if the sender is not a guest.
+// GuestOf returns the guest that sent a request, or nil.
 func GuestOf(r *http.Request) *share.Guest {
 	from, _ := r.Context().Value(senderKey{}).(Sender)
 	return from.Guest
 }
 
-// ActorOf returns the user and the address that the audit log records for a request. trusted are the proxies that send
-// the addresses of clients.
+// ActorOf returns the user and address of a request for the audit log.
 func ActorOf(r *http.Request, trusted listen.Peers) share.Actor {
 	actor := share.Actor{}
 	if GuestOf(r) == nil {

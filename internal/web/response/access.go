@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// Reader reads the cluster for responses, within the limits of the server.
+// Reader reads cluster data for responses, within the limits of the server.
 type Reader struct{ Limits *quota.Limits }
 
 // Access returns the cluster data that the sender of a request is permitted to read.
@@ -24,8 +24,7 @@ func (d *Reader) Access(r *http.Request) *watch.Access {
 	return access.WithRevalidation(request.RevalidationOf(r)).WithScanLimiter(acquire).WithGrow(Of(r).Grow)
 }
 
-// acquireProcessor waits until the limits in quota.Limits.Processors allow work that keeps a processor busy. The
-// caller must call done after the work.
+// acquireProcessor waits until a processor is available (see quota.Limits.Processors). Call done after the work.
 func (d *Reader) acquireProcessor(ctx context.Context, r *http.Request) (done func(), err error) {
 	if out := Of(r); out != nil && out.buildLease != nil {
 		return func() {}, nil

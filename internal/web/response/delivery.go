@@ -11,33 +11,28 @@ import (
 	"glasshouse/internal/web/request"
 )
 
+// The memory of one response, in bytes.
 const (
-	// SmallMemory is the memory, in bytes, for building a response without large objects: its text and a compressor
-	// (1.1 to 1.4 MB measured).
-	SmallMemory = 2 << 20
-	// ObjectMemory is SmallMemory plus the maximum length of one object's text.
-	ObjectMemory = SmallMemory + stream.LargestText
-	// CompareMemory is SmallMemory plus the maximum length of two objects' texts.
+	// SmallMemory is for a response without large objects. Measured: 1.1 to 1.4 MB with a compressor.
+	SmallMemory   = 2 << 20
+	ObjectMemory  = SmallMemory + stream.LargestText
 	CompareMemory = SmallMemory + 2*stream.LargestText
-	// ExportMemory is the memory, in bytes, for building an export, without the memory of its list of rows. It is
-	// enough for two objects, and the texts of these objects in another format. With a budget of 64 MiB, one caller
-	// can build two exports at a time.
+	// ExportMemory is for an export without its list of rows: two objects, and their texts in another format. With a
+	// budget of 64 MiB, one caller can build two exports at a time.
 	ExportMemory = 8 << 20
-	// GraphMemory is the memory, in bytes, for building a graph of related objects. It is enough for the object
-	// itself, two other objects that are read in parallel, and the text of one row. It does not include the memory of
-	// the rows from which the graph is computed.
+	// GraphMemory is for a graph of related objects: three objects and the text of one row. It excludes the rows that
+	// the graph is computed from.
 	GraphMemory = 2 * ExportMemory
 )
 
-// Delivery specifies whether a route buffers its responses, and when it reserves memory for them.
+// Delivery defines whether a route buffers its responses, and when it reserves memory for them.
 type Delivery int
 
 // The values of Delivery.
 const (
 	Buffered          Delivery = iota // Memory is reserved before the handler runs.
-	BufferedAfterList                 // Memory is reserved after the first list of a resource, which can take seconds.
-	// Direct means that the handler writes to the client without a buffer. The handler compresses the response itself,
-	// or not at all.
+	BufferedAfterList                 // Memory is reserved after the first list request, which can take seconds.
+	// Direct means that the handler writes to the client without a buffer or compressor.
 	Direct
 )
 
@@ -47,10 +42,8 @@ type Middleware struct {
 	Errors *request.ErrorWriter
 }
 
-// WithBudget is middleware that counts the responses of a route toward the memory budget of the server. The budget
-// can abort a response that its client does not read. The parameter memory is the estimate for one response, in
-// bytes. For buffered routes, WithBudget reserves it before the handler runs, but only if the sender is allowed to
-// call the route.
+// WithBudget counts the responses of a route toward the memory budget, which can abort slow responses. The parameter
+// memory is the estimate for one response in bytes.
 func (m *Middleware) WithBudget(class request.Class, delivery Delivery, memory int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &Response{
@@ -74,8 +67,7 @@ func (m *Middleware) WithBudget(class request.Class, delivery Delivery, memory i
 	})
 }
 
-// SendAfterHandler is middleware that sends the rest of a response after its handler has returned. It must be used
-// inside WithBudget.
+// SendAfterHandler is middleware inside WithBudget that sends the rest of a response after its handler.
 func SendAfterHandler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r)

@@ -25,7 +25,7 @@ func HTML(w http.ResponseWriter, r *http.Request, status int, page templ.Compone
 	if err := Of(r).Build(r.Context()); err != nil {
 		return err
 	}
-	// Render the page into a buffer first, so that a rendering error does not send half of a page.
+	// With a buffer, a rendering error does not send half of a page.
 	body := pageBuffer{response: Of(r)}
 	ctx := r.Context()
 	if request.IsKiosk(r) {

@@ -18,7 +18,7 @@ func JSON(w http.ResponseWriter, r *http.Request, status int, value any) error {
 	return JSONText(w, status, body)
 }
 
-// JSONText responds with body, which is already encoded as JSON.
+// JSONText responds with a body that is already JSON.
 func JSONText(w http.ResponseWriter, status int, body []byte) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

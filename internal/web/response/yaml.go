@@ -11,12 +11,11 @@ import (
 	"glasshouse/internal/limit"
 )
 
-// largeText is the length, in bytes, from which texts are converted to YAML one at a time. In the worst case measured
-// (30,000 short strings), a conversion needs 80 times as much memory as the text.
+// largeText is the length in bytes from which texts are converted one at a time. Converting 30,000 short strings
+// needed 80 times the memory of the text.
 const largeText = 128 << 10
 
-// ToYAML converts JSON to YAML. For a large text, it first waits for a processor lease (see quota.Limits.Processors),
-// and then until no other large text is being converted.
+// ToYAML converts JSON to YAML. It converts only one large text at a time.
 func (d *Reader) ToYAML(r *http.Request, text []byte) ([]byte, error) {
 	if len(text) >= largeText {
 		done, err := d.acquireProcessor(r.Context(), r)
@@ -34,8 +33,8 @@ func (d *Reader) ToYAML(r *http.Request, text []byte) ([]byte, error) {
 	return jsonToYAML(text)
 }
 
-// YAMLForPage converts JSON to YAML for a page. It reserves memory for the HTML-escaped text, which is built in one
-// piece. That text can be five times as long as the YAML.
+// YAMLForPage converts JSON to YAML, and reserves memory for the HTML-escaped text. That text can be five times as
+// long as the YAML.
 func (d *Reader) YAMLForPage(r *http.Request, text []byte) (string, error) {
 	document, err := d.ToYAML(r, text)
 	escaped := len(document)
@@ -51,8 +50,7 @@ func (d *Reader) YAMLForPage(r *http.Request, text []byte) (string, error) {
 	return string(document), err
 }
 
-// jsonToYAML converts JSON to YAML. The YAML library parses the JSON as YAML, but JSON strings can contain characters
-// that YAML forbids or treats as line breaks. jsonToYAML therefore escapes these characters first.
+// jsonToYAML first escapes characters that are invalid or line breaks in YAML. The YAML library parses JSON as YAML.
 func jsonToYAML(text []byte) ([]byte, error) {
 	var escaped strings.Builder
 	rest := text

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The YAML parser of kubectl can read the YAML that the script of the page (web/static/src/yaml) generates. The
-// expected YAML is in a file that a test of the script uses as well.
+// kubectl's YAML parser accepts the output of the page's script (web/static/src/yaml). A test of the script uses the
+// same file of cases.
 //
 // Invariant: I36. Copied YAML reads back as the same object. The YAML view keeps its position, selection, folds and
 // search while the object changes, marks the last change only, and lays out the visible part.
@@ -31,8 +31,6 @@ func TestPageYAMLParsesWithKubectlsParser(t *testing.T) {
 	}
 }
 
-// The server can convert an object to YAML, whatever characters its strings contain.
-//
 // Invariant: I36.
 func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 	t.Parallel()
@@ -44,7 +42,7 @@ func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// encoding/json escapes U+2028 and U+2029, but other JSON encoders do not. Undo these two escapes.
+		// Other JSON encoders do not escape U+2028 and U+2029.
 		raw := strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(object))
 		document, err := jsonToYAML([]byte(raw))
 		if err != nil {
@@ -62,8 +60,6 @@ func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 	}
 }
 
-// The script of the page writes the keys of an object in the same order as kubectl.
-//
 // Invariant: I36.
 func TestPageYAMLHasKubectlsKeyOrder(t *testing.T) {
 	t.Parallel()
@@ -73,7 +69,7 @@ func TestPageYAMLHasKubectlsKeyOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Remove quotes, because each YAML writer chooses them differently.
+	// Each YAML writer chooses quotes differently.
 	withoutQuotes := strings.NewReplacer(`"`, "", "'", "").Replace
 	if withoutQuotes(last.YAML) != withoutQuotes(string(want)) {
 		t.Errorf("got\n%s\nwant\n%s", last.YAML, want)
@@ -98,7 +94,7 @@ func yamlCases(t *testing.T) []yamlCase {
 	return cases
 }
 
-// parseJSON parses JSON. It does not convert integers to floating point, so that they keep all digits.
+// parseJSON keeps all digits of integers.
 func parseJSON(t *testing.T, text string) any {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))

@@ -6,11 +6,11 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Request is the body of an HTTP request that creates a share link.
+// Request is the request body that creates a share link.
 type Request struct {
 	Parts   []watch.Part `json:"parts"`
 	To      string       `json:"to"`
-	Seconds *int64       `json:"seconds,omitempty"` // Lifetime of the link in seconds; nil means one day.
+	Seconds *int64       `json:"seconds,omitempty"` // Lifetime; nil means one day.
 	Note    string       `json:"note"`
 }
 
@@ -22,17 +22,17 @@ type Document struct {
 	Expires  time.Time    `json:"expires"`
 	Note     string       `json:"note"`
 	Parts    []watch.Part `json:"parts"`
-	Creator  string       `json:"creator"` // User name; empty if the link was created without a login.
+	Creator  string       `json:"creator"` // Empty without a login.
 	Viewers  int          `json:"viewers"`
-	LastUsed *time.Time   `json:"lastUsed"` // Nil if the link was never used.
+	LastUsed *time.Time   `json:"lastUsed"`
 }
 
-// Created is the response to a Request that has created a share link.
+// Created is the response to a Request.
 type Created struct {
 	Document
 
-	URL        string `json:"url"`        // URL of the share link, with its token.
-	Persistent bool   `json:"persistent"` // Whether the link survives a restart of the server.
+	URL        string `json:"url"` // Contains the token of the link.
+	Persistent bool   `json:"persistent"`
 }
 
 // Documents is the list of share links that a user is allowed to revoke.

@@ -17,13 +17,11 @@ import (
 	"glasshouse/internal/sanitize"
 )
 
-// guestLineInterval and guestLineBurst limit how many lines clients without a login can add to the audit log: 1000
-// lines at once, then one line per minute. Each opened share link has a limit of its own. All requests with an
-// invalid token share one limit.
+// guestLineInterval and guestLineBurst limit audit log lines that clients without a login cause: 1000 at once, then
+// one per minute. Each share link has its own limit; all invalid tokens share one.
 const guestLineInterval, guestLineBurst = time.Minute, 1000
 
-// lineLimit limits the rate of the audit log lines that clients without a login cause. The field suppressed counts
-// the omitted lines. The next line that is written reports their number.
+// lineLimit limits the rate of audit log lines. The next line reports how many were suppressed.
 type lineLimit struct {
 	limiter    *rate.Limiter
 	suppressed atomic.Int64
@@ -35,12 +33,11 @@ func newLineLimit() *lineLimit {
 
 // Actor is the client that creates, opens or revokes a share link.
 type Actor struct {
-	User    *authz.User // The user who is logged in; nil without a login.
-	Address string      // The IP address of the client.
+	User    *authz.User // Nil without a login.
+	Address string
 }
 
-// audit logs each action on share links. It writes one line to the program's log and, if Options.Dir is set, one line
-// of JSON to the audit log file. No line contains a token, or a value that is derived from a token.
+// audit logs each action on share links. No line contains a token, or a value that is derived from one.
 type audit struct {
 	logs         []*slog.Logger
 	file         io.Closer
@@ -61,8 +58,7 @@ func newAudit(dir string, log *slog.Logger) (*audit, error) {
 	return a, nil
 }
 
-// auditAttr removes the level and the message from a line, because they are the same in all lines. In other values,
-// it replaces the control characters that JSON leaves unescaped.
+// auditAttr removes the level and message, which are the same in all lines, and sanitizes other values.
 func auditAttr(groups []string, attr slog.Attr) slog.Attr {
 	if len(groups) == 0 && (attr.Key == slog.LevelKey || attr.Key == slog.MessageKey) {
 		return slog.Attr{}
@@ -91,8 +87,7 @@ func (a *audit) expired(ctx context.Context, s *Share) { a.write(ctx, "expire", 
 
 func (a *audit) dropped(ctx context.Context, s *Share) { a.write(ctx, "drop", s, Actor{}) }
 
-// opened logs that a client has opened a share link. The parameter limit is the rate limit of this link only, because
-// frequent openings of another link must not suppress the line.
+// opened uses the limit of this link, because frequent openings of another link must not suppress the line.
 func (a *audit) opened(ctx context.Context, limit *lineLimit, s *Share, actor Actor) {
 	a.writeLimited(ctx, limit, "open", s, actor)
 }
@@ -101,8 +96,7 @@ func (a *audit) refused(ctx context.Context, actor Actor) {
 	a.writeLimited(ctx, a.refusedLimit, "refuse", nil, actor)
 }
 
-// writeLimited logs an event that any client can cause as often as it likes. While the rate limit is exceeded, it
-// only counts the event.
+// writeLimited logs an event that any client can cause repeatedly. Above the limit, it only counts the event.
 func (a *audit) writeLimited(ctx context.Context, limit *lineLimit, event string, s *Share, actor Actor) {
 	if !limit.limiter.Allow() {
 		limit.suppressed.Add(1)

@@ -11,14 +11,11 @@ import (
 )
 
 const (
-	// auditName is the name of the audit log file in the directory Options.Dir.
 	auditName = "audit.jsonl"
-	// auditSize is the maximum size of the audit log file in bytes. A full file is renamed to audit.jsonl.1, and
-	// replaces the earlier file of that name.
+	// auditSize is the maximum size in bytes. A full file replaces audit.jsonl.1.
 	auditSize = 10 << 20
 )
 
-// auditFile is the audit log file. It logs its own write errors.
 type auditFile struct {
 	path string
 	log  *slog.Logger
@@ -71,7 +68,7 @@ func (f *auditFile) append(line []byte) (n int, err error) {
 }
 
 func (f *auditFile) rotateLocked() error {
-	// The file is missing if it was already renamed, for example by an earlier rotation that failed.
+	// The file is missing if an earlier rotation failed after the rename.
 	if err := os.Rename(f.path, f.path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

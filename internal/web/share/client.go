@@ -18,17 +18,15 @@ import (
 )
 
 const (
-	// requestTimeout is the maximum duration of one request of a Client.
 	requestTimeout = 30 * time.Second
-	// maxResponse is the maximum length of a response in bytes.
-	maxResponse = 64 << 20
+	maxResponse    = 64 << 20
 )
 
 // A Client manages share links through the API of a running dashboard.
 type Client struct {
-	Server string         // URL of the dashboard, with the base path.
+	Server string         // With the base path.
 	Token  string         // Bearer token; empty means none.
-	CA     *x509.CertPool // Certificate authorities for Server; nil means those of the system.
+	CA     *x509.CertPool // Nil means the certificate authorities of the system.
 }
 
 // Create creates a share link.

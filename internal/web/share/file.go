@@ -16,7 +16,6 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// fileName is the name of the file in Options.Dir that contains the shares.
 const fileName = "shares.json"
 
 type document struct {
@@ -30,7 +29,7 @@ type record struct {
 	Hash string `json:"hash"` // Hexadecimal SHA-256 hash of the guest cookie.
 }
 
-// load reads the shares from the file, if it exists. If dropAnonymous is set, it drops shares without a creator.
+// load reads the file if it exists. If dropAnonymous is set, it drops shares without a creator.
 func (s *Store) load(dropAnonymous bool) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("create the --data-dir directory: %w", err)
@@ -38,7 +37,7 @@ func (s *Store) load(dropAnonymous bool) error {
 	path := filepath.Join(s.dir, fileName)
 	text, err := os.ReadFile(path) //nolint:gosec // The administrator configures the path.
 	if errors.Is(err, fs.ErrNotExist) {
-		// Write a file now, so that an error in the directory is reported at startup.
+		// Write now, so that startup reports an error in the directory.
 		return s.write(nil)
 	}
 	if err != nil {
@@ -109,19 +108,19 @@ func (s *Store) save(ctx context.Context) error {
 	return err
 }
 
-// write replaces the file atomically. After a crash at any time, the file has either the old or the new content.
+// write replaces the file atomically, so that a crash leaves the old or the new content.
 func (s *Store) write(records []record) (err error) {
 	text, err := json.MarshalIndent(document{1, nonNil(records)}, "", " ")
 	if err != nil {
 		return fmt.Errorf("encode the share links: %w", err)
 	}
-	file, err := os.CreateTemp(s.dir, fileName+".*") // Creates the file with mode 0600.
+	file, err := os.CreateTemp(s.dir, fileName+".*") // The mode is 0600.
 	if err != nil {
 		return fmt.Errorf("write the share links: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(file.Name()) // Errors are ignored: after the rename, the file no longer exists.
+			_ = os.Remove(file.Name()) // After the rename, the file no longer exists.
 		}
 	}()
 	_, err = file.Write(append(text, '\n'))
@@ -145,8 +144,7 @@ func nonNil(records []record) []record {
 	return records
 }
 
-// notSaved wraps err, an error of writing the file, for the user whose change was not saved. The user sees only the
-// text of the status.Problem, because err is for the log.
+// notSaved wraps a write error for the user whose change was not saved. The user sees only the status.Problem.
 func notSaved(err error) error {
 	return fmt.Errorf("%w: %w", &status.Problem{
 		Cause: status.Unavailable, Title: "Link not saved",

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock locks a file until the file is closed. It returns errLocked if another program has locked it.
 func lock(file *os.File) error {
 	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

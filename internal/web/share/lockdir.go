@@ -15,24 +15,18 @@ import (
 )
 
 const (
-	// lockName is the name of the empty file that is locked while a program uses Options.Dir. The file is never
-	// removed.
+	// lockName is the lock file in Options.Dir. It is never removed.
 	lockName = "shares.lock"
-	// lockTimeout is the maximum time that LockDir waits for another program to unlock the directory. It is longer than
-	// the 10 s that a program needs at most to shut down. It is shorter than the time that service managers wait for a
-	// program to start.
+	// lockTimeout is longer than a shutdown (10 s), but shorter than the start timeout of service managers.
 	lockTimeout       = 30 * time.Second
 	lockRetryInterval = 200 * time.Millisecond
 )
 
 var errLocked = errors.New("the directory is locked")
 
-// LockDir creates a directory if it does not exist, and locks it until the Closer is closed or the program ends. If
-// another program has locked the directory, LockDir waits up to lockTimeout. If the system cannot lock files, it logs
-// a warning and continues without a lock.
-//
-// Without a lock, two programs that use the directory would overwrite each other's file. One program could then
-// restore shares that users have revoked in the other one.
+// LockDir locks a directory until the Closer is closed, and waits up to lockTimeout for another program. Two programs
+// would overwrite each other's file, which could restore revoked shares. If the system cannot lock files, LockDir
+// only logs a warning.
 func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the --data-dir directory: %w", err)
@@ -50,7 +44,7 @@ func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, erro
 		err = waitForLock(ctx, file)
 	}
 	switch {
-	case ctx.Err() != nil: // The program shuts down.
+	case ctx.Err() != nil:
 		return nil, errors.Join(ctx.Err(), file.Close())
 	case errors.Is(err, errLocked):
 		err = fmt.Errorf("another dashboard uses %s: stop that dashboard, or set another directory with --data-dir", dir)

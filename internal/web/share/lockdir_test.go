@@ -14,8 +14,7 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// Only one program at a time can use a directory. Another program waits for a limited time. Then it returns an error
-// that names the directory and describes what to do.
+// A second program waits for a limited time, and then returns an error that describes what to do.
 //
 // Invariant: I30.
 func TestLockDirAllowsOneProgram(t *testing.T) {

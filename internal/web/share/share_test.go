@@ -82,8 +82,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// A guest reads with the permissions of the creator, and only what the link shares. A share ends at its expiry, and
-// is no longer listed.
+// A guest can read only shared data that the creator can read. A share ends at its expiry.
 //
 // Invariant: I30.
 func TestShareExpires(t *testing.T) {
@@ -125,8 +124,6 @@ func TestShareExpires(t *testing.T) {
 	})
 }
 
-// An expired share is refused, even before Run has ended it.
-//
 // Invariant: I30.
 func TestExpiredShareIsRefusedBeforeRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -140,7 +137,7 @@ func TestExpiredShareIsRefusedBeforeRun(t *testing.T) {
 	})
 }
 
-// A user can revoke only own shares. For a share of another user, the result is the same as for a missing share.
+// A user can revoke only own shares. Other shares have the same result as missing ones.
 //
 // Invariant: I30.
 func TestRevokeRequiresTheCreator(t *testing.T) {
@@ -177,8 +174,8 @@ func TestRevokeRequiresTheCreator(t *testing.T) {
 	}
 }
 
-// Shares and guest cookies survive a restart of the program. Ended shares stay ended. If the program now identifies
-// users, it drops shares without a creator.
+// Shares and guest cookies survive a restart, and ended shares stay ended. A program with logins drops shares without
+// a creator.
 //
 // Invariant: I30.
 func TestSharesSurviveReopen(t *testing.T) {
@@ -214,14 +211,12 @@ func TestSharesSurviveReopen(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	withLogin.Run(ctx) // Saves the file, which no longer contains the dropped shares.
+	withLogin.Run(ctx) // Saves the file without the dropped shares.
 	if _, ok := openStore(t, share.Options{Dir: dir}).Guest(anonymousCookie); ok {
 		t.Error("it is there again")
 	}
 }
 
-// The time when a share was last used is saved within a minute of fake time, and when Run ends.
-//
 // Invariant: I30.
 func TestLastUsedIsSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -249,8 +244,7 @@ func TestLastUsedIsSaved(t *testing.T) {
 	})
 }
 
-// secretEncodings returns encodings of a token and a guest cookie, and of their SHA-256 hashes. No file is allowed to
-// contain a text in never. Only shares.json is allowed to contain a text in hashes.
+// secretEncodings returns texts that never belong in a file, and hashes that belong only in shares.json.
 func secretEncodings(token, cookie string) (never, hashes []string) {
 	raw := func(text string) []byte { decoded, _ := base64.RawURLEncoding.DecodeString(text); return decoded }
 	for _, secret := range []string{token, cookie} {
@@ -265,8 +259,6 @@ func secretEncodings(token, cookie string) (never, hashes []string) {
 	return never, hashes
 }
 
-// Files and logs contain neither tokens nor cookies. Only the owner of the files has access to them.
-//
 // Invariant: I30.
 func TestTokensAreNotStored(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
@@ -326,8 +318,6 @@ func TestTokensAreNotStored(t *testing.T) {
 	}
 }
 
-// If the file with the shares has an unknown format, Open returns an error that names the file.
-//
 // Invariant: I30.
 func TestUnreadableFileIsRefused(t *testing.T) {
 	validDir := t.TempDir()
@@ -377,8 +367,8 @@ func TestUnreadableFileIsRefused(t *testing.T) {
 	}
 }
 
-// If a new share cannot be saved, it is not created. If a revocation cannot be saved, the share still ends, and the
-// error reports that the change was not saved.
+// A share that cannot be saved is not created. A revocation that cannot be saved still ends the share, but returns an
+// error.
 //
 // Invariant: I30.
 func TestUnsavedShareIsNotCreated(t *testing.T) {
@@ -412,8 +402,6 @@ func TestUnsavedShareIsNotCreated(t *testing.T) {
 	}
 }
 
-// The number of shares is limited for each creator and in total. The limit for one creator is lower than the total.
-//
 // Invariant: I12, I30.
 func TestNumberOfSharesIsLimited(t *testing.T) {
 	s := openStore(t, share.Options{})
@@ -436,8 +424,7 @@ func TestNumberOfSharesIsLimited(t *testing.T) {
 	}
 }
 
-// The audit log has one line of JSON for each action, with the user. Names and notes cannot forge lines. The rate of
-// lines about invalid tokens is limited.
+// Each action adds one line of JSON. Names and notes cannot forge lines, and lines about invalid tokens are limited.
 //
 // Invariant: I30.
 func TestAuditLogRecordsActions(t *testing.T) {
@@ -524,9 +511,6 @@ func TestAuditLogRecordsActions(t *testing.T) {
 	})
 }
 
-// If clients send many invalid tokens, or open one link many times, the audit log limits the number of lines about
-// that. It still contains the lines about other events.
-//
 // Invariant: I30.
 func TestAuditLogLimitsDoNotSuppressOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -573,8 +557,7 @@ func TestAuditLogLimitsDoNotSuppressOthers(t *testing.T) {
 	})
 }
 
-// The audit log consists of at most two files of 10 MiB. They contain the latest complete lines, even after a restart
-// of the program.
+// The audit log has at most two files of 10 MiB. They contain the latest complete lines, even after a restart.
 //
 // Invariant: I30.
 func TestAuditLogSizeIsLimited(t *testing.T) {

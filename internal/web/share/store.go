@@ -13,29 +13,25 @@ import (
 )
 
 const (
-	// maxShares is the maximum number of shares in total. maxCreatorShares is the maximum number of shares of one
-	// creator.
 	maxShares, maxCreatorShares = 1000, 100
-	// saveInterval is the maximum delay until the last use of a share is saved in the file.
-	saveInterval = time.Minute
+	saveInterval                = time.Minute
 )
 
 // Options configures a Store.
 type Options struct {
-	Dir string // Directory for persistent shares; empty keeps shares only in memory.
-	// DropAnonymous makes Open drop shares that were created without a login. Set it if the program identifies its
-	// users.
+	Dir string // Empty keeps shares only in memory.
+	// DropAnonymous makes Open drop shares that were created without a login. Set it if the program identifies users.
 	DropAnonymous bool
 	Log           *slog.Logger
 }
 
-// A Store contains all shares (share links) that have not ended. Run ends shares that have expired.
+// A Store contains all share links that have not ended. Run ends those that expire.
 type Store struct {
 	dir       string
 	audit     *audit
 	log       *slog.Logger
 	writeSlot chan struct{} // Allows one goroutine at a time to write the file.
-	dropped   []Share       // Shares that Open has dropped; the method Run logs them.
+	dropped   []Share       // Dropped by Open, and logged by Run.
 
 	mu     sync.Mutex
 	byHash map[hash]*activeShare
@@ -49,11 +45,10 @@ type activeShare struct {
 	hash      hash
 	ended     chan struct{}
 	guests    int
-	openLimit *lineLimit // Limit for audit log lines about opening this share.
+	openLimit *lineLimit
 }
 
-// Open creates a Store, and loads the shares from the file. If the file is not readable, Open returns an error,
-// because shares must not be lost silently.
+// Open creates a Store from the file. An unreadable file is an error, because shares must not be lost silently.
 func Open(options Options) (*Store, error) {
 	s := &Store{
 		dir: options.Dir, log: options.Log, writeSlot: make(chan struct{}, 1),
@@ -80,8 +75,7 @@ func (s *Store) Persistent() bool { return s.dir != "" }
 // Close closes the audit log. Call it after Run has returned.
 func (s *Store) Close() error { return s.audit.close() }
 
-// Create stores a share, and returns it with the token of its link. The Store does not keep the token, so the caller
-// cannot get it again. The parameter actor is the client that the audit log records.
+// Create stores a share, and returns it with the token of its link. The Store does not keep the token.
 func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share, string, error) {
 	token := newToken()
 	l := &activeShare{
@@ -124,8 +118,7 @@ func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share,
 	return newShare, token, nil
 }
 
-// Exchange returns the share and the guest cookie for the token of a link. If the share does not exist or has ended,
-// ok is false. The parameter actor is the client that the audit log records.
+// Exchange returns the share and the guest cookie for a token. If the share does not exist or has ended, ok is false.
 func (s *Store) Exchange(ctx context.Context, token string, actor Actor) (shared Share, cookie string, ok bool) {
 	cookie = cookieOf(token)
 	l, shared := s.find(cookie)
@@ -137,8 +130,8 @@ func (s *Store) Exchange(ctx context.Context, token string, actor Actor) (shared
 	return shared, cookie, true
 }
 
-// find returns the share for a guest cookie, and sets its LastUsed to now. The first result is nil if the share does
-// not exist or has expired. The second result is a copy of the share.
+// find returns the share for a guest cookie, with a copy, and sets its LastUsed. Without an active share, it returns
+// nil.
 func (s *Store) find(cookie string) (*activeShare, Share) {
 	key, now := hashOf(cookie), time.Now()
 	s.mu.Lock()
@@ -151,7 +144,7 @@ func (s *Store) find(cookie string) (*activeShare, Share) {
 	return l, l.Share
 }
 
-// Guest is a client that uses a share link. It is identified by its guest cookie.
+// Guest is a client that uses a share link, identified by its cookie.
 type Guest struct {
 	Share Share
 	Ended <-chan struct{} // Closed when the share ends.
@@ -169,7 +162,7 @@ func (s *Store) Guest(cookie string) (g Guest, ok bool) {
 	return Guest{Share: shared, Ended: l.ended, active: l, store: s}, true
 }
 
-// Enter counts an open WebSocket of the guest. The caller must call leave once, after the WebSocket has closed.
+// Enter counts an open WebSocket of the guest. Call leave once, after the WebSocket has closed.
 func (g Guest) Enter() (leave func()) {
 	count := func(by int) {
 		g.store.mu.Lock()
@@ -187,7 +180,7 @@ type Listed struct {
 	Viewers int `json:"viewers"`
 }
 
-// List returns the shares that a user has created, newest first. If all is set, it returns the shares of all users.
+// List returns the shares of a user, newest first. If all is true, it returns the shares of all users.
 func (s *Store) List(user *authz.User, all bool) []Listed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,8 +194,8 @@ func (s *Store) List(user *authz.User, all bool) []Listed {
 	return listed
 }
 
-// Revoke ends a share that the given user has created. If all is set, the share can have any creator. If there is no
-// such share, ok is false. If the change cannot be saved, Revoke returns an error, but the share has ended.
+// Revoke ends a share of the user, or of any user if all is true. If there is none, ok is false. If the change cannot
+// be saved, Revoke returns an error, but the share has ended.
 func (s *Store) Revoke(ctx context.Context, id string, user *authz.User, all bool, actor Actor) (ok bool, err error) {
 	s.mu.Lock()
 	l := s.byID[id]

@@ -1,5 +1,4 @@
-// Package variant renders the Kubernetes objects of each deployment variant of the dashboard, with kustomize and with
-// Helm.
+// Package variant renders the Kubernetes objects of each deployment variant, with kustomize and with Helm.
 package variant
 
 import (
@@ -23,14 +22,14 @@ import (
 // Namespace is the namespace of the dashboard in all variants.
 const Namespace = "glasshouse"
 
-// Names returns the names of the deployment variants. Each name is also a folder in deploy/kustomize.
+// Names returns the deployment variants, which are folders in deploy/kustomize.
 func Names() []string { return []string{"cluster", "namespaced", "team", "monitoring"} }
 
 const (
-	// Placeholder is a string in the files of the variant "team". Users must replace it with the addresses of their
-	// ingress controller.
+	// Placeholder is a string in the variant "team" that users must replace with the addresses of their ingress
+	// controller.
 	Placeholder = "INGRESS_ADDRESSES"
-	// Addresses is the example address range that Kustomize and Helm insert instead of Placeholder.
+	// Addresses is the example address range that Kustomize and Helm insert for Placeholder.
 	Addresses = "192.0.2.7/32"
 )
 
@@ -38,10 +37,10 @@ func replacePlaceholder(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte(Placeholder), []byte(Addresses))
 }
 
-// Objects contains rendered objects by key. A key has the form "kind namespace/name".
+// Objects contains rendered objects by key, "kind namespace/name".
 type Objects map[string]map[string]any
 
-// Kustomize renders the folder deploy/kustomize/<name>. root is the root folder of the repository.
+// Kustomize renders deploy/kustomize/<name> in the repository at root.
 func Kustomize(root, name string) (Objects, error) {
 	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(
 		filesys.MakeFsOnDisk(), filepath.Join(root, "deploy/kustomize", name),
@@ -62,8 +61,7 @@ func Kustomize(root, name string) (Objects, error) {
 	return objects, nil
 }
 
-// Helm renders the chart with the values in deploy/helm/<name>.yaml. The variant "cluster" has no such file. A
-// top-level key in values replaces the same key of the file.
+// Helm renders the chart with deploy/helm/<name>.yaml. A top-level key in values replaces the same key of the file.
 func Helm(root, name string, values map[string]any) (Objects, error) {
 	chart, err := loader.LoadDir(filepath.Join(root, "deploy/helm/glasshouse"))
 	if err != nil {

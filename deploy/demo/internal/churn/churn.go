@@ -1,5 +1,4 @@
 // Package churn changes pods by writing to etcd, because an API server on two cores cannot process so many writes.
-// The API server receives them from its etcd watch.
 package churn
 
 import (
@@ -89,8 +88,7 @@ func read(ctx context.Context, etcd *clientv3.Client, namespace string, maxPods 
 
 func podSerializer() runtime.Serializer { return protobuf.NewSerializer(scheme.Scheme, scheme.Scheme) }
 
-// write increments the restart count of the pod's first container. If another writer has changed the pod, it returns
-// false.
+// write increments the restart count of the first container. It returns false if another writer has changed the pod.
 func (p *pod) write(ctx context.Context, etcd *clientv3.Client) (bool, error) {
 	p.object.Status.ContainerStatuses[0].RestartCount++
 	for i, f := range p.object.ManagedFields {

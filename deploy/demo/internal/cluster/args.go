@@ -46,8 +46,7 @@ func (p plan) apiServerArgs() []string {
 		"--secure-port=" + strconv.Itoa(p.ports.APIServer),
 		"--tls-cert-file=" + p.pki.Cert("server"),
 		"--tls-private-key-file=" + p.pki.Key("server"),
-		// The endpoint of the Service "kubernetes" cannot be a loopback address. No container runs, so none needs to
-		// reach it.
+		// A loopback address is not allowed here. No container runs, so none needs this address.
 		"--advertise-address=10.10.0.10",
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--client-ca-file=" + p.pki.Cert("ca"),

@@ -16,8 +16,7 @@ import (
 	"glasshouse/deploy/demo/internal/seed"
 )
 
-// Churn changes pods in namespace big of the running cluster with this data directory. rate is changes per second in
-// total. It returns the number of changes.
+// Churn changes pods in the namespace big, at a rate in changes per second. It returns the number of changes.
 func Churn(ctx context.Context, directory string, pods int64, rate int, duration time.Duration) (int64, error) {
 	dataDir := dir(directory)
 	p := plan{dir: dataDir}

@@ -20,17 +20,15 @@ type SignalError struct {
 
 func (e SignalError) Error() string { return "stopped by " + e.Signal.String() }
 
-// runCommand runs the user's command until it ends. When ctx ends, it forwards the signal that canceled ctx, or
-// SIGTERM, and kills the command ten seconds later.
+// runCommand forwards the signal that canceled ctx, or SIGTERM. It kills the user's command ten seconds later.
 func (p plan) runCommand(ctx context.Context) error {
 	args := p.opts.Command
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // the user gave this command to run
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // the user provides the command
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.dir.kubeconfig(), "GLASSHOUSE_DEMO_DIR="+string(p.dir))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.opts.Stdin, p.opts.Stdout, p.opts.Stderr
 	cmd.Cancel = func() error { return p.forward(ctx, cmd.Process) }
 	cmd.WaitDelay = 10 * time.Second
-	// Because of dieWithParent, the kernel signals the command when its parent thread ends. This keeps the thread
-	// alive.
+	// With dieWithParent, the command ends with the thread that started it. Keep this thread alive.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = dieWithParent()
@@ -48,11 +46,11 @@ func (p plan) forward(ctx context.Context, process *os.Process) error {
 	signal, ok := errors.AsType[SignalError](context.Cause(ctx))
 	switch {
 	case !ok:
-		return process.Signal(syscall.SIGTERM) //nolint:wrapcheck // os/exec reports this error
+		return process.Signal(syscall.SIGTERM) //nolint:wrapcheck // exec.Cmd wraps this error
 	case signal.Signal == os.Interrupt && isTerminal(p.opts.Stdin):
 		return nil // the terminal has already sent Ctrl-C to the command
 	default:
-		return process.Signal(signal.Signal) //nolint:wrapcheck // os/exec reports this error
+		return process.Signal(signal.Signal) //nolint:wrapcheck // exec.Cmd wraps this error
 	}
 }
 
@@ -60,7 +58,7 @@ func isTerminal(file *os.File) bool {
 	return file != nil && term.IsTerminal(int(file.Fd()))
 }
 
-// exitCode returns the exit code as a shell does: 128 plus the signal number for a killed command.
+// exitCode returns 128 plus the signal number for a killed command, as a shell does.
 func exitCode(err *exec.ExitError) int {
 	const killed = 128
 	if status, ok := err.Sys().(syscall.WaitStatus); ok && status.Signaled() {

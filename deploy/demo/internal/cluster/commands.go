@@ -8,8 +8,7 @@ import (
 	"glasshouse/deploy/demo/internal/parts"
 )
 
-// commands is the content of commands.json: the executable, and the arguments of each part, such as etcd. Tests use
-// it to start a killed part again.
+// commands is the content of commands.json, with which tests restart a killed part, such as etcd.
 type commands struct {
 	Path string              `json:"path"`
 	Args map[string][]string `json:"args"`

@@ -4,6 +4,5 @@ package cluster
 
 import "syscall"
 
-// dieWithParent returns nil, because only Linux has a parent-death signal. If the demo is killed, the user's command
-// continues to run.
+// dieWithParent returns nil, because only Linux has a parent-death signal.
 func dieWithParent() *syscall.SysProcAttr { return nil }

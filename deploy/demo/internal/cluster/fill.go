@@ -47,9 +47,9 @@ func (p plan) populate(ctx context.Context, config *rest.Config, client kubernet
 	return p.waitForPods(ctx, client, progress)
 }
 
-// waitForPods waits until no pod is starting. At its time limit, it returns without an error.
+// waitForPods waits until no pod is starting. A timeout is not an error.
 func (p plan) waitForPods(ctx context.Context, client kubernetes.Interface, progress progress) error {
-	// 10,000 pods take two minutes on two cores. The limit allows for a machine that is five times slower.
+	// 10,000 pods take two minutes on two cores. A slower machine gets five times as long.
 	limit := time.Minute + time.Duration(p.opts.Pods)*60*time.Millisecond
 	waitCtx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -36,8 +36,6 @@ func defaultPorts() ports {
 	}
 }
 
-// choosePorts returns the ports of the last run in the file at path, or defaults, with free ports for those in use.
-// apiserver is the preferred port of the API server; 0 means none.
 func choosePorts(path string, apiserver int) (ports, error) {
 	preferred := defaultPorts()
 	if data, err := os.ReadFile(path); err == nil {
@@ -59,7 +57,7 @@ func choosePorts(path string, apiserver int) (ports, error) {
 	return chosen, identity.WriteFile(path, data)
 }
 
-// freePorts replaces ports in use. It listens on each chosen port until the end, so that none is chosen twice.
+// freePorts replaces ports in use. It listens on each chosen port until it returns, so that none is chosen twice.
 func freePorts(preferred ports) (_ ports, err error) {
 	var listeners []net.Listener
 	defer func() {

@@ -23,7 +23,7 @@ const (
 	readyTimeout = 2 * time.Minute
 )
 
-// Up starts the cluster, runs the command in opts or waits until ctx ends, and stops the cluster. A canceled ctx is
+// Up starts the cluster, runs the user's command or waits until ctx ends, and stops the cluster. A canceled ctx is
 // not an error.
 func Up(ctx context.Context, opts Options) (err error) {
 	progress := progress{out: opts.Stdout, start: time.Now()}
@@ -137,7 +137,7 @@ func (p plan) start(
 	return nil
 }
 
-// client returns a configuration with high rate limits, because client-go's defaults assume many clients.
+// client raises the rate limits of client-go, which assume many clients.
 func (p plan) client() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", p.dir.kubeconfig())
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package identity creates the certificates, tokens and kubeconfigs of the demo cluster. It keeps existing ones, so
-// that clients can still connect after a restart.
+// that clients can reconnect after a restart.
 package identity
 
 import (
@@ -45,7 +45,6 @@ func newAuthority(name string) (*authority, pair, error) {
 	return created, files, nil
 }
 
-// loopback returns a certificate for servers on loopback addresses, and for a client with the given name.
 func (a *authority) loopback(name string) (pair, error) {
 	template, err := template(name)
 	if err != nil {

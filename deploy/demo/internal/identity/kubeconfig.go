@@ -17,7 +17,7 @@ type Kubeconfig struct {
 	Namespace string
 }
 
-// Write writes the kubeconfig to path. It embeds the CA certificate and the token.
+// Write writes the kubeconfig with its certificate and token to a file.
 func (k Kubeconfig) Write(path string) error {
 	config := clientcmdapi.NewConfig()
 	config.Clusters["demo"] = &clientcmdapi.Cluster{Server: k.Server, CertificateAuthorityData: k.CA}

@@ -16,18 +16,16 @@ type PKI struct {
 	dir string
 }
 
-// Cert returns the path of a certificate: ca, server, etcd-client, kubelet-client, front-proxy-ca or
-// front-proxy-client.
+// Cert returns the path of a certificate, such as ca or server.
 func (p PKI) Cert(name string) string { return filepath.Join(p.dir, name+".crt") }
 
-// Key returns the path of the private key for the certificate Cert(name).
+// Key returns the path of the private key for Cert(name).
 func (p PKI) Key(name string) string { return filepath.Join(p.dir, name+".key") }
 
 // ServiceAccountKey returns the path of the key that signs and verifies service account tokens.
 func (p PKI) ServiceAccountKey() string { return p.Key("service-account") }
 
-// EnsurePKI returns the PKI in the directory dir, and creates it if it is incomplete. The file "complete" is written
-// last.
+// EnsurePKI creates the PKI in dir unless the file "complete" exists, which it writes last.
 func EnsurePKI(dir string) (PKI, error) {
 	pki := PKI{dir: dir}
 	const complete = "complete"

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// User is a user whom the API server authenticates by a static token.
+// User is a user with a static token.
 type User struct {
 	Name   string
 	Groups []string
 }
 
-// The users in every demo cluster. Admin and Kubelets have all permissions, and Unprivileged has none. The others get
-// permissions from RBAC objects.
+// The users of every demo cluster. Admin and Kubelets have all permissions, Unprivileged has none, and RBAC defines
+// the others.
 const (
 	Admin             = "admin"
 	Viewer            = "viewer"
@@ -42,11 +42,10 @@ func Users() []User {
 	}
 }
 
-// Tokens maps the names of users to their tokens.
+// Tokens maps user names to tokens.
 type Tokens map[string]string
 
-// EnsureTokens returns a token for each user, and keeps those in the file at path. The file has the format of
-// kube-apiserver's --token-auth-file.
+// EnsureTokens creates missing tokens in a file for kube-apiserver's --token-auth-file.
 func EnsureTokens(path string, users []User) (Tokens, error) {
 	tokens, err := readTokens(path)
 	if err != nil {

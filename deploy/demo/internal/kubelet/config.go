@@ -1,5 +1,4 @@
-// Package kubelet writes the configuration for kwok, which simulates the kubelets. Its stages define the states of a
-// pod and their durations. No container runs.
+// Package kubelet writes the configuration of kwok, which simulates kubelets without running containers.
 package kubelet
 
 import (
@@ -15,12 +14,12 @@ var files embed.FS
 // Options describes the simulated kubelets.
 type Options struct {
 	Restarts bool   // sometimes increase the restart count of pods in CrashLoopBackOff
-	Logs     string // for kubectl logs, in the format of a container runtime
+	Logs     string // file for kubectl logs, in the format of a container runtime
 	Previous string
 	Forward  int // loopback port for kubectl port-forward to pods in namespace glasshouse
 }
 
-// Config returns a configuration file for kwok's flag --config.
+// Config returns the content of kwok's configuration file.
 func Config(opts Options) ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, header, opts.Logs, opts.Previous, opts.Forward)
@@ -42,8 +41,7 @@ func Config(opts Options) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// header is the start of the configuration file. It contains no ClusterExec, because kwok would then run commands of
-// kubectl exec on this machine.
+// header has no ClusterExec section: kwok would run commands from kubectl exec on this machine.
 const header = `apiVersion: config.kwok.x-k8s.io/v1alpha1
 kind: KwokConfiguration
 options:
@@ -66,8 +64,7 @@ spec:
   forwards: [{ports: [8080], target: {address: 127.0.0.1, port: %d}}]
 `
 
-// expand replaces each line @name by the YAML text in fragments/name.yaml, because kwok cannot share text between
-// stages.
+// expand replaces each line @name by fragments/name.yaml, because kwok's stages cannot share text.
 func expand(text string) (string, error) {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

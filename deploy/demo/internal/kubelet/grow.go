@@ -9,12 +9,11 @@ import (
 
 const (
 	lineInterval = time.Second
-	// maxLogSize is in bytes.
-	maxLogSize = 1 << 20
+	maxLogSize   = 1 << 20
 )
 
-// Grow appends one line per second to the log file at path until ctx ends. It rotates the file at maxLogSize, as a
-// kubelet does.
+// Grow appends one line per second to a log file until ctx ends. It rotates the file at maxLogSize, as a kubelet
+// does.
 func Grow(ctx context.Context, path string) error {
 	tick := time.NewTicker(lineInterval)
 	defer tick.Stop()
@@ -60,8 +59,6 @@ func rotate(path, line string) error {
 	return nil
 }
 
-// requestLine returns the n-th log line of a fictional server. Some lines have ANSI color codes, as many programs
-// write them to files.
 func requestLine(n int) string {
 	path := []string{"/api/items", "/api/orders", "/api/cart", "/healthz", "/api/search?q=größe"}[n%5]
 	duration := 3 + n*37%180

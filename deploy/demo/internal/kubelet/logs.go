@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Logs returns the log that kubectl logs shows for every container.
+// Logs returns the output of kubectl logs for every container.
 func Logs() []byte {
 	return lines(
 		`level=info msg="starting" version=1.42.0`,
@@ -29,7 +29,7 @@ func PreviousLogs() []byte {
 	)
 }
 
-// lines returns text in the log format of a container runtime, one second apart, up to a minute ago.
+// lines adds timestamps in a container runtime's log format: one second apart, up to a minute ago.
 func lines(text ...string) []byte {
 	var out bytes.Buffer
 	start := time.Now().UTC().Add(-time.Minute - time.Duration(len(text))*time.Second)

@@ -10,8 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// startBuild creates a Job that simulates a CI build of 8 to 55 seconds. One of five fails. The Job is deleted two
-// minutes after its end.
 func startBuild(ctx context.Context, w clients) (string, error) {
 	project := choose("storefront", "catalog", "cart", "checkout", "gateway", "ledger", "edge-proxy")
 	labels := map[string]string{

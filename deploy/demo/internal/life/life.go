@@ -1,5 +1,5 @@
-// Package life makes small changes to the company's workload, as people and controllers do. The cluster does not
-// grow: replicas stay within limits, and Jobs and Events expire.
+// Package life makes small changes to the demo workload, as people and controllers do. The cluster does not grow:
+// replicas are limited, and Jobs and Events expire.
 package life
 
 import (
@@ -41,8 +41,8 @@ func actions() []action {
 	}
 }
 
-// Run makes about perMinute changes per minute, with random pauses, until ctx ends. It logs each to the file at path,
-// including failures.
+// Run makes about perMinute changes per minute, with random pauses, until ctx ends. It logs changes and failures to
+// the file at path.
 func Run(ctx context.Context, config *rest.Config, perMinute int, path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -69,11 +69,10 @@ func etcdConfig(args []string) (*embed.Config, error) {
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
 	cfg.ClientTLSInfo.ClientCertAuth = true
 	cfg.LogLevel = "warn"
-	// The data must survive a crash of the process, but not of the machine, so the kernel's page cache is sufficient.
+	// Data must survive a crash of the process, but not of the machine, so fsync is not needed.
 	cfg.UnsafeNoFsync = true
 	cfg.TickMs, cfg.ElectionMs = 20, 200
-	// Log no warnings while 10,000 pods are created on a busy laptop, where requests exceed the default limit of 100
-	// ms.
+	// Creating 10,000 pods on a busy laptop exceeds the default limit of 100 ms for warnings.
 	cfg.WarningApplyDuration = 2 * time.Second
 	cfg.WarningUnaryRequestDuration = 2 * time.Second // NewConfig sets 0, which makes etcd log every request
 	const eightGiB = 8 << 30

@@ -13,8 +13,7 @@ import (
 	"sigs.k8s.io/kwok/pkg/log"
 )
 
-// kubelets runs kwok like kwok's own main function, but without a version. With one, cobra would panic, because
-// component-base registers a flag --version that is not a bool.
+// kubelets runs kwok without a version. With a version, cobra would panic on component-base's flag --version.
 func kubelets() int {
 	ctx, stop := signal.NotifyContext(
 		context.Background(), //nolint:forbidigo // This is the main function of a process.

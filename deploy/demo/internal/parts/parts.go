@@ -1,8 +1,7 @@
-// Package parts contains the unmodified programs of a cluster, called parts: etcd, kube-apiserver,
-// kube-controller-manager, kube-scheduler and kwok.
+// Package parts contains the unmodified programs of a cluster, such as etcd and kube-apiserver, in one executable.
 //
-// One executable contains all parts. As with busybox, argv[0] selects one. client-go writes this name into
-// managedFields, so the field managers are the same as in other clusters.
+// As with busybox, argv[0] selects a program. client-go writes this name into managedFields, so field managers have
+// their usual names.
 package parts
 
 import (
@@ -41,8 +40,7 @@ func Lookup(name string) func() int {
 // ParentFD is the file descriptor of a pipe to which only the parent process can write.
 const ParentFD = 3
 
-// DieWithParent makes this process exit one second after the parent process ends, even if it was killed. It does
-// nothing if ParentFD is not a pipe.
+// DieWithParent exits this process one second after its parent ends, even if the parent was killed.
 func DieWithParent() {
 	pipe := os.NewFile(ParentFD, "parent")
 	info, err := pipe.Stat()
@@ -51,7 +49,7 @@ func DieWithParent() {
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, pipe)
-		// The parent sends SIGTERM before it closes the pipe. The delay gives this process time to handle it.
+		// The parent sends SIGTERM before it closes the pipe. Leave time to handle SIGTERM.
 		time.AfterFunc(time.Second, func() { os.Exit(1) })
 	}()
 }

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Group is a group of processes that has failed when one of them ends unexpectedly. It is not safe for concurrent
-// use.
+// Group is a group of processes that fails when one ends unexpectedly. It is not safe for concurrent use.
 type Group struct {
 	gracePeriod time.Duration
 	fail        context.CancelCauseFunc
@@ -19,14 +18,14 @@ type member struct {
 	done <-chan struct{}
 }
 
-// NewGroup returns an empty group, and a context that is canceled when a process ends unexpectedly. Only Stop stops
-// processes, and kills each after gracePeriod.
+// NewGroup returns an empty group, and a context that ends when a process fails. Stop kills each process after
+// gracePeriod.
 func NewGroup(ctx context.Context, gracePeriod time.Duration) (*Group, context.Context) {
 	ctx, fail := context.WithCancelCause(ctx)
 	return &Group{gracePeriod: gracePeriod, fail: fail}, ctx
 }
 
-// Start starts another process in the group. It continues to run after ctx is canceled.
+// Start starts another process. Only Stop stops it: a canceled ctx does not.
 func (f *Group) Start(ctx context.Context, spec Spec) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})

@@ -19,11 +19,10 @@ type Spec struct {
 	Log  string // file for standard output and standard error; truncated at each start
 }
 
-// Run runs the process until it ends. When ctx ends, Run sends SIGTERM, kills it after gracePeriod, and returns nil.
-// An earlier end is an EndedError, even with the exit code 0.
+// Run runs a process. When ctx ends, it sends SIGTERM, and kills the process after gracePeriod. An earlier end is an
+// EndedError, even with the exit code 0.
 //
-// File descriptor 3 of the process is a pipe from this process. The kernel closes it when this process ends, so that
-// the child process can detect this.
+// File descriptor 3 is a pipe that closes when this process ends.
 func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -41,7 +40,7 @@ func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	cmd.Env = append(os.Environ(), spec.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{read}
-	// Without its own process group, Ctrl-C in a terminal would stop all processes of the cluster at the same time.
+	// In the same process group, Ctrl-C would stop all processes of the cluster at once.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = gracePeriod

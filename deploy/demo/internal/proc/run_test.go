@@ -56,5 +56,5 @@ func TestGroupFailsWhenAProcessEnds(t *testing.T) {
 	if _, ok := errors.AsType[*proc.EndedError](context.Cause(groupCtx)); !ok {
 		t.Errorf("cause: got %v", context.Cause(groupCtx))
 	}
-	group.Stop() // stops the first process, which would otherwise run for a minute
+	group.Stop()
 }

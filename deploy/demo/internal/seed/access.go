@@ -13,8 +13,7 @@ import (
 	"glasshouse/deploy/demo/internal/identity"
 )
 
-// Access grants permissions: the ClusterRole "view" to the user "viewer", and to the user "limited" all reads in the
-// given namespace.
+// Access grants the ClusterRole "view" to the user "viewer", and all reads in the namespace to "limited".
 func Access(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	opts := metav1.ApplyOptions{FieldManager: "demo", Force: true}
 	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(namespace), opts); err != nil {

@@ -30,8 +30,7 @@ func (a Applied) String() string {
 	return fmt.Sprintf("the workload of the company was applied: %d objects in %d namespaces", a.Objects, a.Namespaces)
 }
 
-// Apply creates the workload in the cluster. If exactly this workload was applied before, Apply keeps later changes
-// and does nothing.
+// Apply creates the workload. If the same workload was applied before, Apply does nothing, to keep later changes.
 func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, error) {
 	items, err := Workload(time.Now())
 	if err != nil {
@@ -76,7 +75,7 @@ func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, err
 	return applied, recordApplied(ctx, typed, hash)
 }
 
-// remove deletes the pods with the directive "then: delete". Their finalizers keep them in the status Terminating.
+// remove deletes pods whose finalizers keep them in the status Terminating.
 func remove(ctx context.Context, client kubernetes.Interface, items []Item) error {
 	for _, item := range items {
 		if !item.Delete {
@@ -91,7 +90,7 @@ func remove(ctx context.Context, client kubernetes.Interface, items []Item) erro
 
 const phases = 3
 
-// phaseOf returns 0 for namespaces and cluster-scoped definitions, 1 for objects that workloads refer to, and 2 for
+// phaseOf returns the order of creation: namespaces and definitions, then objects that workloads refer to, then
 // others.
 func phaseOf(item Item) int {
 	switch item.Object.GetKind() {

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// Big is the namespace of the additional pods of --pods, which only put load on the cluster.
+	// Big is the namespace of the additional pods of the flag --pods.
 	Big = "big"
 
 	perDeployment = 250
 	parallel      = 16
 )
 
-// Fill creates Deployments in namespace Big until the cluster requests at least total pods, and scales unneeded ones
-// to zero. It returns the number of pods that Big requests.
+// Fill creates and scales Deployments in the namespace Big, until the cluster requests at least total pods. It
+// returns the number of pods that Big requests.
 func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, error) {
 	existing, err := client.AppsV1().Deployments(Big).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -44,8 +44,6 @@ func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, err
 	return missing, applyDeployments(ctx, client, missing, len(existing.Items))
 }
 
-// applyDeployments applies Deployments for missing pods. existing is the number of Deployments in Big; unneeded ones
-// are scaled to zero.
 func applyDeployments(ctx context.Context, client kubernetes.Interface, missing, existing int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)

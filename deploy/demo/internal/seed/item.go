@@ -44,7 +44,7 @@ func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options)
 	return nil
 }
 
-// delete first waits up to 20 seconds until the pod runs. An earlier deletion would give it the status Failed instead
+// delete first waits up to 20 seconds until the pod runs. An earlier deletion would cause the status Failed instead
 // of Terminating.
 func (i Item) delete(ctx context.Context, client kubernetes.Interface) error {
 	pods := client.CoreV1().Pods(i.Object.GetNamespace())
@@ -70,8 +70,7 @@ func (i Item) status() *unstructured.Unstructured {
 	return object
 }
 
-// createAsKubectl creates an object like kubectl apply without --server-side, with the annotation
-// last-applied-configuration. It does not change an existing object.
+// createAsKubectl creates a missing object like kubectl apply without --server-side.
 func createAsKubectl(ctx context.Context, api dynamic.ResourceInterface, object *unstructured.Unstructured) error {
 	last, err := json.Marshal(object)
 	if err != nil {

@@ -18,8 +18,7 @@ import (
 // NodeLabel contains the purpose of a node: general, data, gpu, cordoned or not-ready.
 const NodeLabel = "demo.glasshouse/node"
 
-// Nodes creates nodes until at least n exist. port is the loopback port of the simulated kubelets; existing nodes get
-// it, too.
+// Nodes creates missing nodes up to n, and sets the port of the simulated kubelets on all nodes.
 func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -41,8 +40,8 @@ func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error 
 	return group.Wait()
 }
 
-// ReleaseNodes deletes the node leases of the previous run. Otherwise, the new kwok process would ignore pods for up
-// to 40 seconds, until the leases expire.
+// ReleaseNodes deletes the node leases of the previous run. A new kwok process would otherwise ignore pods for up to
+// 40 seconds.
 func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 	err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).DeleteCollection(
 		ctx, metav1.DeleteOptions{}, metav1.ListOptions{},
@@ -53,7 +52,7 @@ func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// nodeRole returns the purpose of node i. The first four are general, so that a small cluster has no others.
+// nodeRole returns the purpose of node i. The first four are general, for small clusters.
 func nodeRole(i int) string {
 	switch i {
 	case 4:

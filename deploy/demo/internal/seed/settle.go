@@ -21,8 +21,8 @@ func (c Count) String() string {
 	return fmt.Sprintf("%d of %d pods settled, %d running", c.Stable, c.Total, c.Running)
 }
 
-// WaitForPods waits until all pods have reached their final state, healthy or not. It calls report at most once every
-// two seconds, and at the end.
+// WaitForPods waits until all pods are in their final state, healthy or not. It calls report every two seconds at
+// most.
 func WaitForPods(ctx context.Context, client kubernetes.Interface, report func(Count)) error {
 	var last Count
 	for tick := 1; ; tick++ {
@@ -47,14 +47,14 @@ func WaitForPods(ctx context.Context, client kubernetes.Interface, report func(C
 	}
 }
 
-// countPods reads only the Deployments in namespace Big: listing 10,000 pods twice a second would put more load on
-// the API server than creating them.
+// countPods counts the pods in namespace Big by their Deployments, because listing 10,000 pods would overload the API
+// server.
 func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) {
 	company, big, err := countRequested(ctx, client)
 	if err != nil {
 		return Count{}, err
 	}
-	// With ResourceVersion 0, the API server reads from its cache instead of etcd.
+	// ResourceVersion 0 reads from the API server's cache instead of etcd.
 	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{
 		ResourceVersion: "0", FieldSelector: "metadata.namespace!=" + Big,
 	})
@@ -85,8 +85,7 @@ func isChanging(pod *corev1.Pod) bool {
 		return false
 	}
 	if pod.Status.Phase == corev1.PodRunning {
-		// A pod of a Job counts as changing if it runs for less than 15 seconds. Only such pods have RestartPolicy
-		// Never.
+		// Only pods of Jobs have RestartPolicy Never. They count as changing if they run for less than 15 seconds.
 		duration, err := time.ParseDuration(pod.Annotations["demo.glasshouse/runs-for"])
 		return err == nil && duration < 15*time.Second && pod.Spec.RestartPolicy == corev1.RestartPolicyNever
 	}
@@ -102,7 +101,7 @@ func isChanging(pod *corev1.Pod) bool {
 func isStarting(pod *corev1.Pod) bool {
 	for i := range pod.Status.InitContainerStatuses {
 		if pod.Status.InitContainerStatuses[i].State.Running != nil {
-			return false // an init container that runs never ends here
+			return false // in the demo, a running init container never ends
 		}
 	}
 	for i := range pod.Status.ContainerStatuses {

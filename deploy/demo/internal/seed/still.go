@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// WriteRunningPods creates pods that are Running from the start, for a cluster without controllers, scheduler and
-// kubelets (--still). It keeps existing pods, and reports the number of pods so far.
+// WriteRunningPods creates pods that are already Running, for a cluster without controllers and kubelets (--still).
+// It keeps existing pods.
 func WriteRunningPods(
 	ctx context.Context, client kubernetes.Interface, nodes, total int, report func(written int),
 ) error {
@@ -81,8 +81,6 @@ func ensureReplicaSet(ctx context.Context, client kubernetes.Interface, i, repli
 	return set, nil
 }
 
-// writePods creates the pods of a ReplicaSet, and updates its status. first is the number of its first pod in the
-// namespace.
 func writePods(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, first, nodes int) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -106,7 +104,7 @@ func writePods(ctx context.Context, client kubernetes.Interface, set *appsv1.Rep
 func writePod(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, i, number, nodes int) error {
 	pods := client.CoreV1().Pods(Big)
 	want := &corev1.Pod{ObjectMeta: *set.Spec.Template.ObjectMeta.DeepCopy(), Spec: *set.Spec.Template.Spec.DeepCopy()}
-	// The last two hexadecimal digits are the number i, which is less than 250.
+	// Two hexadecimal digits are enough, because i is less than 250.
 	want.GenerateName, want.Name = set.Name+"-", fmt.Sprintf("%s-%s%02x", set.Name, digest(set.Name)[:3], i)
 	want.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(
 		set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),

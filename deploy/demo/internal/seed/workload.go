@@ -1,5 +1,5 @@
 // Package seed creates the objects of the demo cluster: nodes, the workload of a fictional shop (the company), and
-// additional pods. Its functions can run again in the same cluster.
+// additional pods. Its functions are idempotent.
 package seed
 
 import (
@@ -24,10 +24,9 @@ import (
 //go:embed workload/*.yaml
 var workload embed.FS
 
-// clientSide is the field manager of kubectl apply without --server-side.
 const clientSide = "kubectl-client-side-apply"
 
-// Item is one object of the workload, with its directives (instructions in YAML comments).
+// Item is one object of the workload, with its directives (YAML comments).
 type Item struct {
 	Object        *unstructured.Unstructured
 	Manager       string
@@ -99,7 +98,7 @@ func firstNonEmpty(names ...string) string {
 	return names[max(0, slices.IndexFunc(names, func(name string) bool { return name != "" }))]
 }
 
-// resolveTimes replaces relative times, such as "ago 36h". Absolute times in the files would soon be too old.
+// resolveTimes replaces relative times, such as "ago 36h", because absolute times would soon be too old.
 func resolveTimes(fields map[string]any, now time.Time) error {
 	for key, value := range fields {
 		text, _ := value.(string)
