@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Fails if a line is longer than 160 characters in Markdown, or 120 characters in code. A tab counts as one
-// character. Directives such as //go:generate are exempt, because they cannot be wrapped.
+// Fails for lines over 160 characters in Markdown, or 120 in code. A tab counts as one character.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 

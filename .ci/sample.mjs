@@ -1,13 +1,13 @@
 #!/usr/bin/env node
-// Prints random comments of the source code, so that readers who do not know the code can judge them. Usage:
-// .ci/sample.mjs [COUNT] [SEED]. The same seed selects the same comments, if the sources are the same.
+// Prints random comments for readers who do not know the code: .ci/sample.mjs [COUNT] [SEED]. The same seed selects
+// the same comments.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 const count = Number(process.argv[2] ?? 60);
 const seed = Number(process.argv[3] ?? Math.floor(Math.random() * 2 ** 32));
 
-// The function random returns numbers from 0 to 1, by the algorithm mulberry32. state is its state.
+// The algorithm is mulberry32.
 let state = seed >>> 0;
 function random() {
   state = (state + 0x6d2b79f5) >>> 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Prints the size of the code base in the rows that CONTRIBUTING limits: .ci/size.mjs [--check]. With --check it exits
-// with 1 if a row exceeds its limit. A row without a limit is only printed.
+// Prints the size of the code base: .ci/size.mjs [--check]. With --check, it exits with 1 if a value exceeds its
+// limit.
 import { execFileSync } from "node:child_process";
 import { readFileSync, existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -11,7 +11,6 @@ const read = (file) => readFileSync(file, "utf8");
 const lines = (file) => read(file).split("\n").length - 1;
 const sum = (numbers) => numbers.reduce((total, n) => total + n, 0);
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
-// groups returns the files of each folder.
 function groups(files) {
   const byFolder = new Map();
   for (const file of files) byFolder.set(dirname(file), [...(byFolder.get(dirname(file)) ?? []), file]);
@@ -28,7 +27,6 @@ const folders = [...groups([...go, ...script])].map(([folder, files]) => ({ fold
 const fullest = folders.toSorted((a, b) => b.files - a.files)[0];
 const longestFile = go.map((file) => ({ file, lines: lines(file) })).toSorted((a, b) => b.lines - a.lines)[0];
 
-// mostMethods returns the exported and unexported methods of the type that has the most of them.
 function mostMethods() {
   const counts = new Map();
   for (const file of go) {
@@ -40,7 +38,6 @@ function mostMethods() {
   return [...counts].map(([name, count]) => ({ name, count })).toSorted((a, b) => b.count - a.count)[0];
 }
 
-// cycles returns the groups of script files that import each other.
 function cycles() {
   const known = new Set(script);
   const targets = new Map(script.map((file) => {

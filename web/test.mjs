@@ -1,5 +1,4 @@
-// Bundles the unit tests (test/**/*.test.ts and *.test.tsx) with the same esbuild version as the build, and runs them
-// with node --test.
+// Bundles and runs the unit tests, with the esbuild version of the build.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

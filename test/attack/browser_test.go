@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// tally counts all checks and the failed checks of a test. It logs the first 10 failures.
 type tally struct {
 	*probe
 
@@ -30,8 +29,6 @@ func (t *tally) require(finding, bar string) {
 	t.probe.require(t.wrong == 0 && t.count > 0, finding, bar, "%d of %d wrong", t.wrong, t.count)
 }
 
-// tryRequest sends a request from an attacker's address, and returns the response. If no response arrives, the
-// returned response has status 0.
 func (s *site) tryRequest(r request) *response {
 	a, err := exchange(s.Context(), attacker(len(r.path)), s.address, r)
 	if err != nil {
@@ -40,8 +37,7 @@ func (s *site) tryRequest(r request) *response {
 	return a
 }
 
-// Every route refuses a request with a foreign Host header, even with a valid token. DNS rebinding attacks send such
-// requests.
+// Requests with a foreign Host header get no content, even with a valid token. DNS rebinding sends such requests.
 func TestForeignHostsGetNothing(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -62,8 +58,7 @@ func TestForeignHostsGetNothing(t *testing.T) {
 	})
 }
 
-// Every route, including the WebSocket upgrade, refuses requests from scripts of another origin. No response has a
-// CORS header.
+// Scripts of other origins get no content, and no response has a CORS header.
 func TestForeignOriginsGetNothing(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -113,7 +108,6 @@ func withoutPrefix(headers []string, prefix string) (rest []string) {
 	return rest
 }
 
-// A form or script on a page of another site cannot change anything.
 func TestForeignPagesChangeNothing(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -153,8 +147,7 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 	})
 }
 
-// Every response has a strict Content-Security-Policy, on every route and for every client, logged in or not. Error
-// responses have it as well.
+// Error responses and responses to anonymous clients also have a strict Content-Security-Policy.
 func TestEachResponseHasPolicy(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

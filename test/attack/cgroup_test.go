@@ -31,8 +31,6 @@ func newCgroup(name string, limit int64) (*cgroup, error) {
 	return g, nil
 }
 
-// currentCgroup returns the directory of this process's own cgroup. v2 is true for cgroup v2, and false for cgroup
-// v1. If the cgroup cannot limit memory, currentCgroup returns an error.
 func currentCgroup() (dir string, v2 bool, err error) {
 	const root = "/sys/fs/cgroup"
 	text, err := os.ReadFile("/proc/self/cgroup")
@@ -59,13 +57,12 @@ func currentCgroup() (dir string, v2 bool, err error) {
 	return unified, true, nil
 }
 
-// wrap writes a shell script into dir and returns its path. The script joins the cgroup, and then executes program.
-// The cgroup therefore counts all memory of program from its start.
+// wrap writes a script that joins the cgroup and then executes the program. So all memory of the program counts.
 func (g *cgroup) wrap(program, dir string) (script string, err error) {
 	script = filepath.Join(dir, "in-cgroup")
 	text := fmt.Sprintf("#!/bin/sh\necho $$ >%s/cgroup.procs && exec %s \"$@\"\n", g.dir, program)
-	// ForkLock prevents other goroutines from forking while the script is open for writing. A forked process would
-	// inherit the open file. Executing the script would then fail with "text file busy" (golang.org/issue/22315).
+	// A process forked now would inherit the open script, and executing the script would fail with "text file busy"
+	// (golang.org/issue/22315).
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil { //nolint:gosec // It must be executable.
@@ -83,9 +80,8 @@ func (g *cgroup) peak() (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// kills returns how many processes of the cgroup the kernel has killed because the cgroup used too much memory. It
-// does not use memory.failcnt of cgroup v1, because this file also counts allocations that succeeded after the kernel
-// had dropped page cache.
+// kills returns how many processes the kernel killed for lack of memory. It does not use memory.failcnt of cgroup v1,
+// which also counts allocations that succeeded later.
 func (g *cgroup) kills() (count int, err error) {
 	names := map[bool]string{false: "memory.oom_control", true: "memory.events"}
 	text, err := os.ReadFile(filepath.Join(g.dir, names[g.v2]))

@@ -15,15 +15,11 @@ import (
 	"time"
 )
 
-// identities maps the name of each attacker to the request headers that identify the attacker. The attacker "nobody"
-// sends none. guest is the Cookie header of a guest (a viewer of a share link).
 func (s *site) identities(guest string) map[string][]string {
 	return map[string][]string{"guest": {guest}, "restricted user": {bearer(s.restricted)}, "nobody": nil}
 }
 
-// misuse is one way to misuse a route, such as never reading the response. The function run returns when the misuse
-// is complete or ctx ends. Its parameters are the client's IP address (from), the server's address (to) and the
-// request.
+// misuse is one way to misuse a route, such as never reading the response.
 type misuse struct {
 	name string
 	run  func(ctx context.Context, from, to string, r request) error // An error means that the response is wrong.
@@ -84,7 +80,7 @@ func readSlowly(ctx context.Context, from, to string, r request) error {
 		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
 		_, err := conn.Read(make([]byte, 1))
 		if timeout := net.Error(nil); err != nil && (!errors.As(err, &timeout) || !timeout.Timeout()) {
-			return nil // The server is allowed to disconnect a slow reader, so this is no wrong response.
+			return nil // The server is allowed to disconnect a slow reader.
 		}
 	}
 }
@@ -95,17 +91,16 @@ func abort(ctx context.Context, from, to string, r request) error {
 		return nil
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(2 * time.Second))
-	_, _ = io.ReadFull(conn, make([]byte, 100)) // Ignore the error: the response can be short or late.
+	_, _ = io.ReadFull(conn, make([]byte, 100)) // The response can be short or late.
 	reset(conn)
 	return nil
 }
 
-// expectRefusal sends an invalid request. It returns an error if the response has a status other than 4xx, or if the
-// server neither responds nor closes the connection within 15 s.
+// expectRefusal returns an error unless the server responds with 4xx or closes the connection within 15 s.
 func expectRefusal(ctx context.Context, from, to string, r request) error {
 	conn, ok := attempt(ctx, from, to, r)
 	if !ok {
-		return nil // The server refused the request by closing the connection.
+		return nil
 	}
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetReadDeadline(time.Now().Add(15 * time.Second))
@@ -120,8 +115,7 @@ func expectRefusal(ctx context.Context, from, to string, r request) error {
 	return nil
 }
 
-// matrix runs every combination of an identity (a set of credentials), a misuse (such as never reading the response)
-// and a route. It records the memory use and the wrong responses.
+// matrix runs every combination of an identity, a misuse and a route.
 type matrix struct {
 	*site
 
@@ -129,17 +123,15 @@ type matrix struct {
 	running     sync.WaitGroup
 	connections atomic.Int64
 	combined    int
-	worst       int64  // Highest resident memory (RSS) of the program, in bytes.
-	worstAt     string // Names of the misuse and the identity that ran at the time of the highest RSS.
+	worst       int64 // Peak resident memory in bytes.
+	worstAt     string
 
 	mu    sync.Mutex
 	wrong map[string]int
 }
 
-// startAll runs every combination of identity, misuse and route. For each pair of identity and misuse, it records the
-// peak resident memory (RSS). In the full form of the tests ("make attack"), a pair starts after all connections of
-// the previous pair have ended. In the short form (the default), pairs overlap. guest is the Cookie header of a guest
-// (a viewer of a share link).
+// startAll records the peak memory for each pair of identity and misuse. Without GLASSHOUSE_ATTACK=full, pairs
+// overlap to save time.
 func (m *matrix) startAll(guest string) {
 	routes := slices.Concat(m.inventory(), m.writes())
 	identities := m.identities(guest)
@@ -167,15 +159,11 @@ func (m *matrix) recordPeak(combinations string) {
 	}
 }
 
-// start opens the connections of one combination of an identity, a misuse (such as never reading the response) and a
-// route. It opens 20 connections in the full form of the tests ("make attack"), and one in the short form (the
-// default). The parameter headers identifies the attacker.
 func (m *matrix) start(identity string, kind misuse, r route, headers []string) {
 	m.combined++
 	for n := range shortOrFull(1, 20) {
 		m.slots <- struct{}{}
-		// Limit the rate of new connections to 500 per second in the short form of the tests (the default), and to
-		// 333 per second in the full form ("make attack").
+		// At most 500 new connections per second, or 333 with GLASSHOUSE_ATTACK=full.
 		wait(shortOrFull(2*time.Millisecond, 3*time.Millisecond))
 		m.running.Go(func() {
 			defer func() { <-m.slots }()
@@ -192,8 +180,8 @@ func (m *matrix) start(identity string, kind misuse, r route, headers []string) 
 	}
 }
 
-// The program stays within its memory limit while every kind of attacker misuses every route in every way, for
-// example by never reading the response. Afterward, no goroutines or file descriptors of the attack remain.
+// The program stays within its memory limit while attackers misuse every route. Afterward, no goroutines or file
+// descriptors remain.
 //
 // Invariant: I44.
 func TestEveryRouteSurvivesMisuse(t *testing.T) {
@@ -205,8 +193,7 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		start := must(s.counts())(p)
 		baseline := s.health(shortOrFull(time.Second, 10*time.Second))
 		m := &matrix{site: s, slots: make(chan struct{}, shortOrFull(300, 3000)), wrong: map[string]int{}}
-		// The method writes requests the list of routes and stores it. Call it now, because the list must not be
-		// requested during the attack.
+		// The method writes caches the list of routes, so call it before the attack.
 		s.writes()
 		during := s.healthDuring(shortOrFull(6*time.Second, time.Minute), func() { m.startAll(guest) })
 		logged := 0

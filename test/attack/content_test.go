@@ -18,23 +18,21 @@ import (
 
 const configMaps = "core/v1/configmaps"
 
-// content is the data that the attacks try to read. It consists of objects in the demo cluster, and of users who are
-// allowed to read some of them.
+// content is the data that the attacks try to read, and the users with permissions for parts of it.
 type content struct {
 	*cluster.Cluster
 
-	namespace string // Namespace with many large ConfigMaps.
-	hidden    string // Namespace that the restricted user is not allowed to read.
-	pod       string // Name of a pod in the namespace shop that writes a log.
+	namespace string
+	hidden    string // Namespace without permissions for the restricted user.
+	pod       string
 
-	creator      string // Token of a user with the ClusterRole view, who can also read Secrets in content.namespace.
-	restricted   string // Token of a user who can only read ConfigMaps in content.namespace.
-	unprivileged string // Token of a user without permissions.
-	healthyToken string // Token of a user with the ClusterRole view, whose latency is measured.
+	creator      string // Token with the ClusterRole view, which can also read Secrets in content.namespace.
+	restricted   string // Token that can only read ConfigMaps in content.namespace.
+	unprivileged string
+	healthyToken string // Token with the ClusterRole view, for latency measurements.
 }
 
-// sizes describes the ConfigMaps to create. The key is the prefix of their names. The first number is their count,
-// and the second is the approximate size of each in bytes.
+// sizes returns the number of ConfigMaps and the bytes of each, by name prefix.
 func sizes() map[string][2]int {
 	return map[string][2]int{
 		"huge":  {2, 1000 << 10},
@@ -49,8 +47,7 @@ var sharedContent struct {
 	err     error
 }
 
-// contentOf creates the content in the cluster once for all tests. The tests do not delete it, because the whole demo
-// cluster is deleted afterward.
+// contentOf creates the content once for all tests. It is deleted with the whole demo cluster.
 func contentOf(p *probe) *content {
 	p.Helper()
 	sharedContent.once.Do(func() {
@@ -137,8 +134,6 @@ func (c *content) makeUsers(ctx context.Context) (err error) {
 	return nil
 }
 
-// user creates a service account in a namespace, and returns a token for it. If rules are given, user also creates a
-// Role with these rules, and binds it to the service account.
 func (c *content) user(
 	ctx context.Context, namespace, name string, rules ...rbacv1.PolicyRule,
 ) (token string, err error) {
@@ -169,8 +164,7 @@ func (c *content) user(
 	return tokenRequest.Status.Token, nil
 }
 
-// ignoreExisting returns nil if err reports that an object already exists, and err otherwise. An object exists if the
-// same attack has already run on the baseline (another program for comparison).
+// ignoreExisting returns nil if an object already exists, because an earlier run on the baseline can have created it.
 func ignoreExisting(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil

@@ -11,13 +11,11 @@ import (
 	"testing"
 )
 
-// secretCopy is a Secret as JSON. Tools such as kubectl store a copy of an applied object in an annotation in this
-// form.
+// secretCopy is a Secret as kubectl stores it in an annotation of an applied object.
 const secretCopy = `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"it"},` +
 	`"data":{"password":"Y2FuYXJ5LWluLWEtY29weQ=="},"stringData":{"password":"canary-in-a-copy"}}`
 
-// bzip2Copy and xzCopy are secretCopy, compressed and encoded as base64. They are constants because Go's standard
-// library cannot write these formats.
+// bzip2Copy and xzCopy are constants because Go's standard library cannot write these formats.
 const (
 	bzip2Copy = "QlpoOTFBWSZTWZiX6QkAAEgfgBAGMjIHFCngLq/fqiAAZDQpk1P1GoDTHqhtJoPU8oQkfqIaA0AAAHqWe8ybViiKGpmEI0hw" +
 		"pWINVdTQZc9wAVtdHypn1XaQ34Oghdjw2ekx3EnQjb+DPnX59tdCN031uDRSuSWIVM5AgsxU4NUTGkIvVm+ESBATm9+Gwnlf" +
@@ -27,8 +25,6 @@ const (
 		"NkD8VbiZbz/1+AAAogybZYF95zoAAZgBmAEAAD/KNnaxxGf7AgAAAAAEWVo="
 )
 
-// copies returns copies of secretCopy, each in another encoding that occurs in annotations. The keys name the
-// encodings.
 func copies(p *probe) map[string]string {
 	p.Helper()
 	var deflated bytes.Buffer
@@ -54,8 +50,7 @@ func copies(p *probe) map[string]string {
 	}
 }
 
-// fragment returns a substring of text that reveals the Secret if it appears in a response. The substring has no
-// characters that JSON can escape in several ways.
+// fragment returns a part of the text that identifies it in JSON. No character of the part needs an escape.
 func fragment(text string) string {
 	if strings.Contains(text, "Y2FuYXJ5") {
 		return "Y2FuYXJ5LWluLWEtY29weQ"
@@ -63,8 +58,7 @@ func fragment(text string) string {
 	return text[len(text)/2 : len(text)/2+24]
 }
 
-// Copies of a Secret in its own annotations are masked like the values of the Secret, in every encoding. They are
-// also masked for users who are allowed to read the Secret.
+// Even users who are allowed to read a Secret get no copy of it in its annotations.
 func TestSecretsAnnotationsHaveNoCopies(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

@@ -13,9 +13,6 @@ import (
 
 const events = "core/v1/events"
 
-// A guest (a viewer of a share link) and a restricted user cannot detect changes of objects that they are not allowed
-// to see. Apart from times and cursors (positions from which a client resumes), their responses stay the same. The
-// cursors do not reveal the changes either.
 func TestCursorsHideForeignChanges(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()
@@ -28,8 +25,7 @@ func TestCursorsHideForeignChanges(t *testing.T) {
 			Resources: []string{"configmaps", "events"},
 			Verbs:     []string{"get", "list", "watch"},
 		}))(p)
-		// The user in s.creator has access to all namespaces. The requests of this user make the program watch all
-		// namespaces, including the namespace that the observers are not allowed to read.
+		// The requests of s.creator make the program watch all namespaces, including the hidden one.
 		for _, kind := range []string{configMaps, events} {
 			s.waitForSnapshot(get("/api/v1/snapshot/"+kind, bearer(s.creator)))
 		}
@@ -54,10 +50,8 @@ func (s *site) waitForSnapshot(r request) {
 	}))
 }
 
-// measureAdvantage measures whether cursors (resume positions in responses) reveal changes of hidden objects to an
-// observer. Each round reads all responses to the observer twice. In every second round, hidden objects change
-// between the two reads. The advantage is 0 % if the cursors differ equally often with and without hidden changes. It
-// is 100 % if they differ only in one of the two cases.
+// measureAdvantage measures how well cursors (resume positions) reveal hidden changes. If cursors differ equally
+// often with and without hidden changes, the advantage is 0 %.
 func (s *site) measureAdvantage(o observer) {
 	s.Helper()
 	rounds := shortOrFull(6, 200)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// refusals returns the status codes of requests that the server refuses before it selects a route. If a request of
-// this test reached a route, the status would be 200, 303, 401 or 404 instead.
+// refusals returns the statuses of requests refused before routing. Routes respond with 200, 303, 401 or 404 to
+// requests of this test.
 func refusals() []int {
 	return []int{
 		http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusLengthRequired,
@@ -19,8 +19,8 @@ func refusals() []int {
 	}
 }
 
-// The server refuses a request with an invalid target or with ambiguous framing, such as two Content-Length headers.
-// Closing the connection also counts as a refusal.
+// Targets are invalid or the framing is ambiguous, such as two Content-Length headers. A closed connection also
+// counts as a refusal.
 func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -59,8 +59,7 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	})
 }
 
-// X-Forwarded-For and similar headers set the client address in the log only if a proxy in the flag --forwarded-by
-// sends them.
+// Only a proxy in --forwarded-by can set the client address in the log with headers such as X-Forwarded-For.
 func TestOnlyProxiesNameTheirClients(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

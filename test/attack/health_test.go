@@ -38,9 +38,7 @@ func (s latencies) String() string {
 		s.p50.Round(100*time.Microsecond), s.p99.Round(100*time.Microsecond), s.failures, s.count)
 }
 
-// health contains the response times of the healthy viewer. The healthy viewer is a client with its own address, user
-// and connections, and takes no part in the attack. It requests an object and a page, and waits for updates on a
-// WebSocket.
+// health contains the response times of a client that takes no part in the attack and has its own address and user.
 type health struct{ object, page, socket latencies }
 
 func (h health) worse(other health) health {
@@ -57,7 +55,7 @@ func (h health) String() string {
 
 const (
 	healthyAddress = "127.0.9.9"
-	pulseName      = "pulse" // ConfigMap that the healthy viewer reads while the test changes it.
+	pulseName      = "pulse" // The healthy client reads this ConfigMap while the test changes it.
 )
 
 func (s *site) health(duration time.Duration) health {
@@ -78,8 +76,6 @@ func (s *site) warmHealth(duration time.Duration) health {
 	return s.health(duration)
 }
 
-// healthDuring measures the response times of the healthy viewer (a client that does not attack) while attack runs.
-// If attack ends before the duration atLeast, the measurement continues until then.
 func (s *site) healthDuring(atLeast time.Duration, attack func()) health {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
@@ -147,8 +143,7 @@ func (s *site) fetch(ctx context.Context, client *http.Client, path string) erro
 	return err
 }
 
-// measureSocket measures how long a change of an object needs until it arrives on a WebSocket. The time starts before
-// the write to the API server. measureSocket repeats the measurement until ctx ends, and reconnects after a failure.
+// measureSocket measures the time from a write to the API server to the message on a WebSocket.
 func (s *site) measureSocket(ctx context.Context) latencies {
 	var all []time.Duration
 	failures := 0
@@ -197,8 +192,6 @@ func (s *site) transport(from string) *http.Transport {
 	return &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: s.tls}
 }
 
-// socket opens a WebSocket from the given client address. It calls onFault, if it is not nil, with each inconsistent
-// message.
 func (s *site) socket(
 	ctx context.Context, from string, header http.Header, onFault func(string),
 ) (*livetest.Client, error) {
@@ -222,20 +215,14 @@ func readUntil(ctx context.Context, client *livetest.Client, text string) error 
 	}
 }
 
-// socketFloor is the increase of the WebSocket's p99 latency that is always allowed during an attack. If the latency
-// without an attack is longer than socketFloor, the latency is allowed to double instead. For a shorter latency,
-// doubling would allow only a few milliseconds. One scheduler delay can take as long, because the attackers share the
-// processors with the program.
+// socketFloor is an increase of the WebSocket's p99 latency that is always allowed. Twice a latency of a few
+// milliseconds would be too strict: one scheduler delay can exceed it.
 const socketFloor = 15 * time.Millisecond
 
-// shortLimit is the latency above which a test always fails in the short form of the tests (the default). This form
-// takes too few samples for a p99, so it uses the slowest sample. If that sample exceeds the limit of the full form
-// but not shortLimit, the short form only reports it as missed.
+// shortLimit is the latency that fails even short runs (without GLASSHOUSE_ATTACK=full). These take too few samples
+// for a p99.
 const shortLimit = 3 * time.Second
 
-// requireHealth checks that an attack does not slow down the healthy viewer (a client that does not attack) too much.
-// before and during are its response times before and during the attack. finding is the name of the attack in the
-// printed table.
 func (s *site) requireHealth(finding string, before, during health) {
 	s.Helper()
 	works := during.object.failures+during.page.failures == 0 && during.object.count > 0 && during.page.count > 0
@@ -245,9 +232,8 @@ func (s *site) requireHealth(finding string, before, during health) {
 	s.requireSocket(finding+": healthy socket", before.socket, during.socket)
 }
 
-// requireSocket checks that an attack does not increase the p99 latency of the WebSocket too much. One attack is
-// known to exceed the limit. It sends 600 requests over all routes, and the program builds all responses at the same
-// time.
+// requireSocket compares p99 latencies. One known attack exceeds the limit: 600 simultaneous requests over all
+// routes.
 func (s *site) requireSocket(finding string, before, during latencies) {
 	s.Helper()
 	works := during.failures == 0 && during.count > 0 && before.p99 > 0
@@ -257,9 +243,8 @@ func (s *site) requireSocket(finding string, before, during latencies) {
 		before.p99.Round(100*time.Microsecond))
 }
 
-// latencyReporter returns the method that records a latency. Usually, this is require, which fails the test if the
-// latency is above its limit. In the short form of the tests (the default), it is report, which never fails the test,
-// if all requests succeeded and the slowest latency is at most shortLimit.
+// latencyReporter returns report, which never fails a test, for short runs below shortLimit. Otherwise it returns
+// require.
 func (s *site) latencyReporter(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
 	if works && !isFull() && slowest <= shortLimit {
 		return s.report

@@ -18,7 +18,6 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// HTTP/2 streams that the client opens and immediately resets cause no log line at level ERROR, on any route.
 func TestResetStreamsLogNoErrors(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.openTLS()
@@ -65,7 +64,6 @@ func (s *site) streamPaths() []string {
 	}
 }
 
-// The program stays within its memory limit if HTTP/2 clients open many streams and never read their connections.
 func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.openTLS()
@@ -96,9 +94,7 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	})
 }
 
-// requireNoErrors checks that the program has logged no line at level ERROR. That level is for errors that operators
-// must handle, and a client must not be able to cause one. The parameter "of" is the number of requests, for the
-// message.
+// requireNoErrors checks the log for level ERROR, which is for operators. A client must not be able to cause it.
 func (s *site) requireNoErrors(finding string, of int) {
 	s.Helper()
 	var lines []string
@@ -113,9 +109,8 @@ func (s *site) requireNoErrors(finding string, of int) {
 	s.require(len(lines) == 0, finding+": lines at level error", "0", "%d of %d requests", len(lines), of)
 }
 
-// openStreams sends count requests on one HTTP/2 connection, each in its own stream. If reset is true, it resets half
-// of the streams immediately, and the other half after 2 ms, during the response. If reset is false, it never reads
-// the connection. The result opened is the number of requests that were sent before the server closed the connection.
+// openStreams sends one request per HTTP/2 stream, and resets each stream if reset is true. Otherwise, it never reads
+// the connection.
 func openStreams(
 	ctx context.Context, from, to string, config *tls.Config, paths []string, token string, count int, reset bool,
 ) (conn net.Conn, opened int, err error) {
@@ -131,7 +126,7 @@ func openStreams(
 	framer := http2.NewFramer(conn, conn)
 	window := uint32(1000)
 	if !reset {
-		window = 1 << 30 // The client allows more bytes than all responses have, so flow control does not stop them.
+		window = 1 << 30 // Flow control must not stop the responses.
 	}
 	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}); err != nil {
 		return conn, 0, err
@@ -142,7 +137,7 @@ func openStreams(
 		}
 	}
 	if reset {
-		go func() { _, _ = io.Copy(io.Discard, conn) }() // The goroutine ends when conn is closed.
+		go func() { _, _ = io.Copy(io.Discard, conn) }()
 	}
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
@@ -178,8 +173,7 @@ func openStreams(
 	return conn, count, nil
 }
 
-// ignoreClosed returns nil if err is a network error, because the server is allowed to close the connection. It
-// returns other errors unchanged.
+// ignoreClosed ignores network errors, because the server is allowed to close the connection.
 func ignoreClosed(err error) error {
 	if operation := new(net.OpError); errors.As(err, &operation) {
 		return nil

@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// raiseDescriptors raises this process's limit of open file descriptors to its hard limit, because the usual limit of
-// a shell is too low for these tests. The program inherits the limit. If the hard limit is below need, the test
-// fails.
+// raiseDescriptors raises the soft limit of file descriptors, because a shell's usual limit is too low. The program
+// inherits the limit.
 func raiseDescriptors(p *probe, need uint64) {
 	p.Helper()
 	var limit syscall.Rlimit
@@ -29,12 +28,11 @@ func raiseDescriptors(p *probe, need uint64) {
 	p.check(syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 }
 
-// sixAddresses returns one of six loopback addresses for the n-th connection. The server limits connections per
-// address and in total, and six addresses together can exceed the total limit.
+// sixAddresses distributes connections over six client addresses, so that they exceed the total limit instead of the
+// limit per address.
 func sixAddresses(n int) string { return fmt.Sprintf("127.0.2.%d", 1+n%6) }
 
-// openConnections opens count connections and keeps them open. The n-th connection sends text(n). If reads is true,
-// each connection also waits for the start of a response.
+// openConnections keeps count connections open. With reads, each connection waits for the start of a response.
 func openConnections(ctx context.Context, address string, count int, text func(n int) string, reads bool) *connections {
 	c := &connections{}
 	slots := make(chan struct{}, 128)
@@ -65,8 +63,6 @@ func openConnections(ctx context.Context, address string, count int, text func(n
 	return c
 }
 
-// measureFresh measures the response times of a healthy viewer (a client that does not attack) and of /healthz probes
-// on the metrics port. Each request uses a new connection.
 func (s *site) measureFresh(duration time.Duration) (requests, probes latencies) {
 	deadline := time.Now().Add(duration)
 	var requestTimes, probeTimes []time.Duration
@@ -105,8 +101,6 @@ func (p *probe) requireFast(finding string, measured latencies) {
 
 const keepAliveRequest = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-// reconnectLoop keeps count connections open until ctx ends: it replaces each connection that the server closes. It
-// returns the number of replacements.
 func reconnectLoop(ctx context.Context, address string, count int) (times int64) {
 	var running sync.WaitGroup
 	var connects atomic.Int64
@@ -138,21 +132,19 @@ func stayConnected(ctx context.Context, from, address string) {
 	}
 }
 
-// unfinishedRequests returns a function that returns the text of the n-th request. No request ever completes: half of
-// them announce a body that is never sent completely, and the responses to the other half are never read.
+// unfinishedRequests returns the text of the n-th request. Half of the requests announce a body and never send all of
+// it.
 func (s *site) unfinishedRequests() func(n int) string {
 	s.Helper()
 	body := post("/share", `{"token":`)
 	body.headers = []string{"Content-Type: application/json", "Content-Length: 1000"}
 	unread := get("/api/v1/snapshot/"+configMaps+"?view=objects&ns="+s.namespace, bearer(s.restricted))
 	texts := []string{body.text("localhost"), unread.text("localhost")}
-	// The text changes after every six requests, so that each of the six client addresses sends both texts.
+	// Each of the six client addresses sends both texts.
 	return func(n int) string { return texts[n/6%2] }
 }
 
-// Healthy viewers (clients that do not attack) get fast responses while thousands of other connections are open. Most
-// of these are idle: they have sent a complete request, nothing, or an unfinished header. The others have an
-// unfinished request.
+// Healthy clients get fast responses while thousands of idle connections and unfinished requests are open.
 //
 // Invariant: I44.
 func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
@@ -188,8 +180,6 @@ func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// Healthy viewers (clients that do not attack) get fast responses while attackers reopen each idle connection that
-// the server closes.
 func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
@@ -198,8 +188,7 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 		start := must(s.counts())(p)
 		ctx, cancel := context.WithCancel(p.Context())
 		defer cancel()
-		// The program closes connections without a request if more than 2,000 are open. This test needs more, so that
-		// the program closes some.
+		// Above 2,000 open connections, the program closes those without a request.
 		count := shortOrFull(2500, 4000)
 		var times int64
 		var attacking sync.WaitGroup
@@ -219,16 +208,13 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// Healthy viewers (clients that do not attack) can connect while 8,200 other TLS handshakes are unfinished. No
-// goroutines or file descriptors of these handshakes remain afterward.
 func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
 		s := p.openTLS()
 		config := s.clientTLS()
 		start := must(s.counts())(p)
-		// Each connection sends only the start of a TLS record, which announces a ClientHello. The ClientHello never
-		// follows.
+		// The connection sends only the header of a TLS record, and never the ClientHello.
 		c := openConnections(p.Context(), s.address, 8200, func(int) string { return "\x16\x03\x01\x02\x00\x01" }, false)
 		defer c.close()
 		failures, count := 0, 0

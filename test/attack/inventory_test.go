@@ -16,16 +16,15 @@ type route struct {
 	name, path string
 	method     string
 	accept     string
-	subscribe  string // Message to send after the WebSocket upgrade; empty for routes without a WebSocket.
+	subscribe  string // First message after the WebSocket upgrade; otherwise empty.
 }
 
 type document struct {
 	Paths map[string]map[string]json.RawMessage
 }
 
-// inventory returns requests for all GET routes in the program's own OpenAPI document, in every format, and for the
-// error pages. The test fails if a path parameter has no known value. This ensures that new routes become part of the
-// attacks.
+// inventory returns all GET routes of the program's OpenAPI document, in every format, and the error pages. It fails
+// for unknown path parameters, so that attacks include new routes.
 func (s *site) inventory() (routes []route) {
 	s.Helper()
 	if s.routes != nil {
@@ -54,8 +53,8 @@ func (s *site) paths() map[string]map[string]json.RawMessage {
 	return s.document.Paths
 }
 
-// writes returns POST, PUT and DELETE requests for each path, even if the path does not support these methods. In the
-// short form of the tests (the default), each path has only one of the methods.
+// writes returns POST, PUT and DELETE requests for each path, even where they are unsupported. Without
+// GLASSHOUSE_ATTACK=full, each path gets one method.
 func (s *site) writes() (routes []route) {
 	s.Helper()
 	paths := slices.Sorted(maps.Keys(s.paths()))
@@ -71,8 +70,6 @@ func (s *site) writes() (routes []route) {
 	return routes
 }
 
-// errorPages returns requests whose responses are errors. Some responses are HTML pages, others JSON problem
-// documents (RFC 9457).
 func (s *site) errorPages() (routes []route) {
 	s.Helper()
 	absent := configMaps + "/" + s.namespace + "/absent"
@@ -125,14 +122,11 @@ func (s *site) comparison() string {
 	return "?a=" + side("huge-0") + "&b=" + side("huge-1")
 }
 
-// shorten removes the parameters that contain a namespace from a query. The result is part of the name of a route,
-// which must be the same in each run, but the tests generate new namespaces for each run.
+// shorten removes generated namespaces from a query, because route names must be the same in each run.
 func shorten(query string) string {
 	return regexp.MustCompile(`[?&](ns|a|b)=[^&]*`).ReplaceAllString(query, "")
 }
 
-// fillPath replaces the parameters of an OpenAPI path, such as {namespace}, with values. The test fails if a
-// parameter has no known value.
 func (s *site) fillPath(path string) string {
 	s.Helper()
 	namespace, name := s.namespace, "huge-0"
@@ -148,8 +142,8 @@ func (s *site) fillPath(path string) string {
 	return filled
 }
 
-// subscriptions returns a WebSocket route for each view (the form of a subscription's messages). It adds one route
-// that starts the maximum number of subscriptions on one WebSocket.
+// subscriptions returns one WebSocket route per view (form of messages), and one with the maximum number of
+// subscriptions.
 func (s *site) subscriptions() (routes []route) {
 	all := fmt.Sprintf(`"op":"subscribe","id":1,"resource":%q,"ns":[%q]`, configMaps, s.namespace)
 	var many []string
@@ -171,8 +165,6 @@ func (s *site) subscriptions() (routes []route) {
 
 const manySubscriptions = "socket 100 subscriptions"
 
-// request returns the HTTP request for a route. address is the server's address. For a WebSocket, the request body is
-// a frame that the server receives directly after the upgrade request.
 func (r route) request(address string, headers ...string) request {
 	if r.accept != "" {
 		headers = append([]string{"Accept: " + r.accept}, headers...)
@@ -188,8 +180,7 @@ func (r route) request(address string, headers ...string) request {
 	return request{method: http.MethodGet, path: r.path, headers: headers, body: textFrame(r.subscribe)}
 }
 
-// textFrame returns a masked WebSocket text frame. The masking key is zero, so that the text is readable in a network
-// trace.
+// textFrame masks with a zero key, so that the text is readable in a network trace.
 func textFrame(text string) string {
 	header := []byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0} //nolint:gosec // Below 64 KiB.
 	if len(text) < 126 {

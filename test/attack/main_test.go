@@ -1,14 +1,11 @@
-// Package attack attacks the built program from outside, with a real API server. Each attack checks its result
-// against a bar (the required result). Some bars limit the memory use, or the response times of a healthy viewer (a
-// client that does not attack). Others require that the program never sends a canary (a planted secret value).
+// Package attack attacks the built program from outside, with a real API server. It checks memory use, response
+// times, and that the program never sends a canary (a planted secret).
 //
 // These environment variables configure the tests:
 //
 //   - DASHBOARD is the path of the program.
-//   - BASELINE can be the path of a second program for comparison. Each attack then runs on both, and the table at
-//     the end shows the figures of both. The figures of the baseline never fail a test.
-//   - GLASSHOUSE_ATTACK=full selects the full form of the tests, with more connections and more routes. "make attack"
-//     sets it.
+//   - BASELINE can be the path of a second program. The final table compares both.
+//   - GLASSHOUSE_ATTACK=full selects more connections and routes. "make attack" sets it.
 //
 // The tests require the demo cluster that .ci/on-demo starts.
 package attack
@@ -31,7 +28,6 @@ func TestMain(m *testing.M) {
 
 func isFull() bool { return os.Getenv("GLASSHOUSE_ATTACK") == "full" }
 
-// shortOrFull returns fullValue in the full form of the tests (GLASSHOUSE_ATTACK=full), and shortValue otherwise.
 func shortOrFull[T any](shortValue, fullValue T) T {
 	if isFull() {
 		return fullValue
@@ -39,8 +35,8 @@ func shortOrFull[T any](shortValue, fullValue T) T {
 	return shortValue
 }
 
-// figure is one row of the printed table. It contains the name of a measurement (finding), the required result (bar),
-// and the values for the baseline program (before) and for the program under test (after).
+// figure is one row of the printed table: a measurement, its required result, and its values for the baseline and for
+// the tested program.
 type figure struct{ finding, bar, before, after string }
 
 type table struct {
@@ -85,7 +81,6 @@ func (t *table) markdown() string {
 	return out.String()
 }
 
-// probe is one run of an attack on one program: the baseline program or the program under test.
 type probe struct {
 	*testing.T
 
@@ -93,8 +88,6 @@ type probe struct {
 	isBaseline bool
 }
 
-// runOnEach runs an attack on the program under test. If BASELINE names another program, it runs the attack on that
-// program first.
 func runOnEach(t *testing.T, attack func(*probe)) {
 	t.Helper()
 	path := os.Getenv("DASHBOARD")
@@ -107,8 +100,6 @@ func runOnEach(t *testing.T, attack func(*probe)) {
 	t.Run("program", func(t *testing.T) { attack(&probe{T: t, path: path}) })
 }
 
-// require records a measurement as a row of the printed table. finding is its name, bar is the required result, and
-// format and args are the measured value. If met is false and the program is not the baseline, the test fails.
 func (p *probe) require(met bool, finding, bar, format string, args ...any) {
 	p.Helper()
 	p.report(met, finding, bar, format, args...)
@@ -117,8 +108,7 @@ func (p *probe) require(met bool, finding, bar, format string, args ...any) {
 	}
 }
 
-// report records a measurement as a row of the printed table. If met is false, it marks the row as missed, but does
-// not fail the test. The parameters are those of require.
+// report never fails the test, in contrast to require.
 func (p *probe) report(met bool, finding, bar, format string, args ...any) {
 	p.Helper()
 	value := fmt.Sprintf(format, args...)
@@ -129,8 +119,6 @@ func (p *probe) report(met bool, finding, bar, format string, args ...any) {
 	p.Logf("%s: %s; the bar is: %s", finding, value, bar)
 }
 
-// must returns the value of a call that can fail, or ends the test. Usage: must(f())(p), where f returns a value and
-// an error.
 func must[T any](value T, err error) func(*probe) T {
 	return func(p *probe) T {
 		p.Helper()

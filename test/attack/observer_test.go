@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// observer is a client that is allowed to read only one namespace. It tries to detect changes in other namespaces.
+// observer is a client with permissions for only one namespace. It tries to detect changes in other namespaces.
 type observer struct {
 	name      string
 	header    string
@@ -44,8 +44,6 @@ func (s *site) createEvent(namespace, name, of string) {
 	s.check(ignoreExisting(err))
 }
 
-// observerRequests returns one GET request for each kind of response that an observer can read. An observer is a
-// guest (a viewer of a share link) or a restricted user.
 func (s *site) observerRequests(o observer) []request {
 	ns, object := "ns="+o.namespace, configMaps+"/"+o.namespace+"/visible-0"
 	other := url.QueryEscape(configMaps + "/" + o.namespace + "/visible-1")
@@ -71,9 +69,6 @@ func (s *site) observerRequests(o observer) []request {
 	return requests
 }
 
-// responses sends all GET requests of an observer (a client with few permissions). It returns each complete response
-// (status, header and body) by the path of its request. The parameter round selects the client address, because the
-// server limits the request rate of each address.
 func (s *site) responses(o observer, round int) (texts map[string]string) {
 	s.Helper()
 	texts = map[string]string{}
@@ -83,8 +78,7 @@ func (s *site) responses(o observer, round int) (texts map[string]string) {
 			s.Fatalf("%s is answered with %d %.300s: this tests nothing", r.path, a.status, a.body)
 		}
 		a.header.Del("Date")
-		// The header Content-Length can change when the ages in the body change, such as from 9s to 10s. Callers
-		// compare the bodies without the ages.
+		// The length can change with the ages in the body, such as from 9s to 10s.
 		a.header.Del("Content-Length")
 		var out strings.Builder
 		fmt.Fprintln(&out, a.status)
@@ -94,27 +88,25 @@ func (s *site) responses(o observer, round int) (texts map[string]string) {
 	return texts
 }
 
-// streamMessages opens a WebSocket with a subscription for each view (the form of a subscription's messages). For
-// each cursor (resume position) in resume, an additional subscription resumes from it. The results are the messages
-// and the last cursors, both by the name of their subscription.
+// streamMessages subscribes to each view (form of messages), and again with each cursor (resume position) in resume.
+// Both results are by subscription name.
 func (s *site) streamMessages(o observer, round int, resume map[string]string) (texts, cursors map[string]string) {
 	s.Helper()
 	st := must(s.openStream(s.Context(), readerAddress(round), o, resume))(s.probe)
 	defer st.close()
 	cursors = must(st.cursors())(s.probe)
 	if resume != nil {
-		// Give the server time for messages that it must not send. The caller then detects them.
+		// Wait for messages that the server must not send.
 		wait(20 * time.Millisecond)
 	}
 	return st.texts(), cursors
 }
 
-// readerAddress returns one of 20 client addresses for a round. Several are needed, because the server limits the
-// request rate of each address.
+// readerAddress returns one of 20 client addresses, because the server limits requests per address.
 func readerAddress(round int) string { return fmt.Sprint("127.0.3.", 1+round%20) }
 
-// mask replaces times and cursors (resume positions) with placeholders, because they differ between responses. The
-// placeholder of a cursor contains its length.
+// mask replaces times and cursors (resume positions), because they differ between responses. The length of a cursor
+// stays visible.
 func mask(text string) string {
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`).ReplaceAllString(text, "TIME")
 	text = regexp.MustCompile(`data-wire="TIME">[^<]*<`).ReplaceAllString(text, `data-wire="TIME">AGE<`)
@@ -125,8 +117,7 @@ func mask(text string) string {
 
 func cursorPattern() *regexp.Regexp { return regexp.MustCompile(`"cursor":"[^"]*"`) }
 
-// changeHidden changes a ConfigMap and creates an event in the hidden namespace. It waits until the program has
-// received both changes.
+// changeHidden changes objects in the hidden namespace, and waits until the program has received the changes.
 func (s *site) changeHidden(value string) {
 	s.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "oracle"}, Data: map[string]string{"value": value}}

@@ -9,15 +9,12 @@ import (
 
 func decode(text string, target any) error { return json.Unmarshal([]byte(text), target) }
 
-// A path with "..", encoded slashes or similar tricks gives no access to objects of other namespaces, or to files
-// outside the folder of static files. This applies to a restricted user, a guest (a viewer of a share link) and an
-// anonymous client.
 func TestPathTraversalIsRefused(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
-		s.health(1) // Calling the method health creates a ConfigMap that no attacker is allowed to read.
+		s.health(1)
 		t := &tally{probe: p}
 		const marker = `"beat"`
 		hidden, visible := s.hidden, s.namespace
@@ -69,8 +66,6 @@ func TestPathTraversalIsRefused(t *testing.T) {
 	})
 }
 
-// Inputs that have crashed other servers do not crash this program. They cause no panic and no response with a 5xx
-// status.
 func TestCrashInputsGetResponses(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

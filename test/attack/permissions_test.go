@@ -11,9 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The objects related to a shared object can include kinds that the link does not share. The response to a guest (a
-// viewer of the share link) must not claim that the cluster does not serve these kinds, and must not mention
-// permissions.
+// Responses to guests (viewers of a share link) must not mention permissions, or deny that the cluster serves
+// unshared kinds.
 func TestRelatedHidesUnsharedKindsFromGuests(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -53,8 +52,8 @@ func TestRelatedHidesUnsharedKindsFromGuests(t *testing.T) {
 	})
 }
 
-// If a Role allows get on namespaces, its user can get the Namespace object of the Role's own namespace, as with
-// kubectl. Requests for any other namespace get 403, even if it does not exist.
+// As with kubectl, a Role that allows get on namespaces includes the Role's own namespace. Others get 403, even if
+// they do not exist.
 func TestNamespacedRoleGetsItsNamespace(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

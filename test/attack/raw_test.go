@@ -13,12 +13,11 @@ import (
 	"time"
 )
 
-// request is an HTTP/1.1 request that is sent exactly as given, even if it is invalid. Only a missing Host header is
-// added.
+// request is sent exactly as given, even if it is invalid HTTP/1.1. Only a missing Host header is added.
 type request struct {
 	method, path string
-	headers      []string // Header lines of the form "Name: value".
-	body         string   // Body; the code that sends it adds no Content-Length.
+	headers      []string // Lines of the form "Name: value".
+	body         string
 }
 
 func get(path string, headers ...string) request {
@@ -55,8 +54,8 @@ type response struct {
 
 const smallBuffer = 4 << 10
 
-// dial opens a TCP connection to a server. from is the client's loopback address, and to is the server's address.
-// receiveBuffer is the size of the TCP receive buffer in bytes. If it is 0, the kernel chooses the size.
+// dial connects from a loopback address. The parameter receiveBuffer is in bytes; the kernel chooses the size if it
+// is 0.
 func dial(ctx context.Context, from, to string, receiveBuffer int) (net.Conn, error) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}
 	dialer.Control = func(_, _ string, raw syscall.RawConn) error {
@@ -71,8 +70,6 @@ func dial(ctx context.Context, from, to string, receiveBuffer int) (net.Conn, er
 	return dialer.DialContext(ctx, "tcp", to)
 }
 
-// send writes a request on a new connection. It returns the connection without reading the response. The parameters
-// are those of the function dial.
 func send(ctx context.Context, from, to string, r request, receiveBuffer int) (net.Conn, error) {
 	conn, err := dial(ctx, from, to, receiveBuffer)
 	if err != nil {
@@ -86,8 +83,6 @@ func send(ctx context.Context, from, to string, r request, receiveBuffer int) (n
 	return conn, nil
 }
 
-// exchange sends a request on a new connection, and reads the complete response. from is the client's IP address, and
-// to is the server's address.
 func exchange(ctx context.Context, from, to string, r request) (*response, error) {
 	r.headers = append([]string{"Connection: close"}, r.headers...)
 	conn, err := send(ctx, from, to, r, 0)

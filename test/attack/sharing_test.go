@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A share link opens only with its own token. All wrong tokens get the same response, so that the response does not
-// reveal how similar a token is to the correct one.
+// All wrong tokens get the same response. Otherwise the response could reveal how similar a token is to the correct
+// one.
 func TestLinkTokensCannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -50,13 +50,12 @@ func flip(letter string) string {
 	return "A"
 }
 
-// A guest (a viewer of a share link) can read only what the link shares, by any route or parameter. This also applies
-// to a guest who sends the token of the link's creator.
+// A guest (a viewer of a share link) can read only its content, even with the token of the link's creator.
 func TestGuestsReadOnlyTheirScope(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
 		s := p.open()
-		s.health(1) // Calling the method health creates a ConfigMap that the link does not share.
+		s.health(1) // This creates a ConfigMap that the link does not share.
 		_, guest := s.share("/r/"+configMaps+"?ns="+s.namespace+"&labels=size%3Dlarge",
 			part{Resource: configMaps, Namespaces: []string{s.namespace}, Labels: "size=large"})
 		t := &tally{probe: p}
@@ -96,7 +95,7 @@ func TestGuestsReadOnlyTheirScope(t *testing.T) {
 			for _, headers := range [][]string{{guest}, {guest, bearer(s.creator)}} {
 				a := s.tryRequest(get(path, headers...))
 				for _, other := range others {
-					// A response can repeat a name from its own request path. Such a name is not a leak.
+					// A response can repeat a name from its own request path without a leak.
 					leaks := strings.Contains(a.body, other) && !strings.Contains(path, strings.Trim(other, `"`))
 					t.check(!leaks, "%s is answered with %d and %s in it", path, a.status, other)
 				}

@@ -18,23 +18,21 @@ import (
 	"glasshouse/test/faults/program"
 )
 
-// memoryLimit is the memory limit of the program in bytes. It is the value of the flag --memory-limit, and the limit
-// of the program's cgroup.
+// memoryLimit is the value of --memory-limit, and the limit of the program's cgroup.
 const memoryLimit = 512 << 20
 
-// site is a running instance of the program, together with the users and objects that the attacks use.
 type site struct {
 	*probe
 	*content
 
 	program *program.Program
 	address string
-	tls     *tls.Config // Client configuration that trusts the program's certificate; nil without TLS.
-	group   *cgroup     // Cgroup that limits the program's memory; nil if it cannot be created.
+	tls     *tls.Config // Nil without TLS.
+	group   *cgroup     // Nil if this process cannot create a cgroup.
 	peak    atomic.Int64
 
-	document document // OpenAPI document of the program; empty until the method paths loads it.
-	routes   []route  // Result of the method inventory; nil until its first call.
+	document document
+	routes   []route
 
 	stop func()
 }
@@ -103,7 +101,7 @@ func (s *site) waitReady() {
 	s.check(eventually(30*time.Second, func() error {
 		a, err := exchange(s.Context(), "127.0.0.1", s.address, get("/readyz"))
 		if s.isTLS() {
-			return nil // The function exchange does not support TLS, so the test cannot check readiness.
+			return nil // Readiness is unknown, because the function exchange does not support TLS.
 		}
 		if err == nil && a.status != http.StatusOK {
 			err = fmt.Errorf("it is not ready: %d", a.status)
@@ -122,7 +120,7 @@ func (s *site) sample(ctx context.Context) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.program.PID()))
 		if match := line.FindSubmatch(text); err == nil && match != nil {
 			var kilobytes int64
-			_, _ = fmt.Sscan(string(match[1]), &kilobytes) // Sscan cannot fail, because the pattern matches only digits.
+			_, _ = fmt.Sscan(string(match[1]), &kilobytes) // The pattern matches only digits.
 			s.peak.Store(max(s.peak.Load(), kilobytes<<10))
 		}
 		<-tick.C
@@ -131,9 +129,8 @@ func (s *site) sample(ctx context.Context) {
 
 const memoryBar = "RSS at most 90 % of 512 MB, cgroup at most 512 MB, never killed"
 
-// memory returns the peak memory use as text. isWithin is true if the program still runs, its peak resident memory is
-// at most 90 % of memoryLimit, and the kernel killed no process of the cgroup. The cgroup's peak is allowed to reach
-// 100 %, because it includes page cache, which the kernel drops only at the limit.
+// memory limits the resident memory to 90 % of memoryLimit. The cgroup can reach 100 %, because the kernel drops page
+// cache only at the limit.
 func (s *site) memory() (text string, isWithin bool) {
 	peak := s.peak.Load()
 	text = fmt.Sprintf("RSS %d MB", peak>>20)
@@ -153,9 +150,8 @@ func (s *site) memory() (text string, isWithin bool) {
 	return text, isWithin && used <= memoryLimit && kills == 0
 }
 
-// requireMemory checks that the program's memory use stayed within its limits. It checks two peaks: the resident
-// memory since the test last set s.peak to 0, and the memory of the cgroup since the start of the program. The
-// parameter extra is more text for the table.
+// requireMemory checks two peaks: the resident memory since s.peak was 0, and the cgroup's memory since the program
+// started.
 func (s *site) requireMemory(attack, extra string) {
 	s.Helper()
 	text, isWithin := s.memory()
@@ -169,7 +165,6 @@ func (s *site) do(r request) *response {
 
 func bearer(token string) string { return "Authorization: Bearer " + token }
 
-// part is the JSON form of one part of a share link: the objects of one resource.
 type part struct {
 	Resource   string   `json:"resource"`
 	Namespaces []string `json:"namespaces,omitempty"`
@@ -177,8 +172,7 @@ type part struct {
 	Name       string   `json:"name,omitempty"`
 }
 
-// share creates a share link with the creator's token, and opens it. The parameter "to" is the page that the link
-// opens. share returns the token of the link and the Cookie header of a guest (a viewer of the link).
+// share creates and opens a share link. It returns the token of the link, and the Cookie header of a viewer.
 func (s *site) share(to string, parts ...part) (token, guest string) {
 	s.Helper()
 	body := must(json.Marshal(map[string]any{"parts": parts, "to": to, "seconds": 3600}))(s.probe)
@@ -196,8 +190,6 @@ func (s *site) share(to string, parts ...part) (token, guest string) {
 	return token, "Cookie: " + cookies[0].Name + "=" + cookies[0].Value
 }
 
-// shareContent creates and opens a share link. The link shares the ConfigMaps of s.namespace, and the pods of the
-// namespace shop with their logs. shareContent returns the Cookie header of a guest (a viewer of the link).
 func (s *site) shareContent() (guest string) {
 	s.Helper()
 	_, guest = s.share("/r/"+configMaps+"?ns="+s.namespace,
@@ -225,9 +217,8 @@ func (s *site) counts() (c counts, err error) {
 	return c, errors.Join(err, descriptorErr, rssErr)
 }
 
-// requireReturn checks that the numbers of goroutines and open file descriptors return to those in the parameter
-// before, within the timeout. Up to 20 more goroutines and 10 more descriptors are allowed. The resident memory is
-// printed without a limit, because the Go runtime returns memory to the kernel over minutes.
+// requireReturn allows 20 more goroutines and 10 more descriptors than before. Resident memory has no limit here,
+// because the Go runtime frees memory over minutes.
 func (s *site) requireReturn(finding string, before counts, timeout time.Duration) {
 	s.Helper()
 	bar := fmt.Sprintf("back within %v, up to 20 more goroutines and 10 more descriptors", timeout)
@@ -247,7 +238,6 @@ func (s *site) requireReturn(finding string, before counts, timeout time.Duratio
 		before.goroutines, after.goroutines, before.descriptors, after.descriptors, before.rss>>20, after.rss>>20)
 }
 
-// eventually calls check every 50 ms, until check returns nil or the timeout has passed. It returns the last error.
 func eventually(timeout time.Duration, check func() error) error {
 	deadline := time.Now().Add(timeout)
 	tick := time.NewTicker(50 * time.Millisecond)

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// upgrade opens a WebSocket without a WebSocket library, so that the test can write arbitrary frames. from is the
-// client's IP address.
+// upgrade opens a WebSocket without a library, so that tests can write arbitrary frames.
 func (s *site) upgrade(ctx context.Context, from string, headers ...string) (net.Conn, error) {
 	r := route{path: "/api/v1/live", subscribe: `{"op":"ping","id":1}`}
 	conn, err := send(ctx, from, s.address, r.request(s.address, headers...), 0)
@@ -24,12 +23,11 @@ func (s *site) upgrade(ctx context.Context, from string, headers ...string) (net
 		_ = conn.Close()
 		return nil, err
 	}
-	go func() { _, _ = io.Copy(io.Discard, conn) }() // The goroutine ends when conn is closed.
+	go func() { _, _ = io.Copy(io.Discard, conn) }()
 	return conn, nil
 }
 
-// hugeFrame returns a WebSocket text frame. announced is the payload length in its header, and body is the number of
-// payload bytes that really follow.
+// hugeFrame announces a payload length, and sends only the given number of bytes.
 func hugeFrame(announced uint64, body int) string {
 	header := []byte{0x81, 0x80 | 127}
 	for shift := 56; shift >= 0; shift -= 8 {
@@ -59,8 +57,6 @@ func (s *site) floods() map[string]string {
 	}
 }
 
-// Floods of WebSocket frames do not slow down healthy viewers (clients that do not attack), and do not exceed the
-// memory limit. Both a guest (a viewer of a share link) and a user send every flood.
 func TestFrameFloodsDoNotAffectOthers(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()
@@ -86,8 +82,8 @@ func TestFrameFloodsDoNotAffectOthers(t *testing.T) {
 		flooding.Wait()
 		s.requireMemory("S39: floods of frames", "")
 		s.requireHealth("S39: floods of frames", baseline, during)
-		// The program does not read a WebSocket that exceeds the rate limit. If the client then closes the WebSocket,
-		// the program detects this only by its next ping, after up to 55 s.
+		// Above the rate limit, the program does not read a WebSocket. It detects a closed one by its next ping,
+		// after up to 55 s.
 		if isFull() {
 			s.requireReturn("S39: floods of frames: what remains", start, time.Minute)
 		}
@@ -111,5 +107,5 @@ func (s *site) flood(ctx context.Context, from, name, text, header string) {
 		_ = conn.Close()
 		wait(100 * time.Millisecond)
 	}
-	_ = name // The parameter name exists only so that stack traces identify the flood.
+	_ = name // The parameter name is only for debuggers.
 }

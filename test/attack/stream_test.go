@@ -14,11 +14,9 @@ import (
 	"glasshouse/internal/livetest"
 )
 
-// resumedSuffix is the suffix of the name of each subscription that resumes from a cursor.
 const resumedSuffix = " resumed"
 
-// stream is a WebSocket with one subscription for each view (the form of a subscription's messages). It stores the
-// received messages by the name of their subscription.
+// stream is a WebSocket with one subscription for each view (form of messages).
 type stream struct {
 	client  *livetest.Client
 	opened  time.Time
@@ -27,12 +25,12 @@ type stream struct {
 
 	mu       sync.Mutex
 	messages map[string][]*livetest.Message
-	err      error // Error with which the method read ended.
+	err      error
 	faults   []string
 }
 
-// openStream opens a WebSocket from the given client address, and subscribes to each view, such as rows and object.
-// If resume has a cursor (resume position) for a view, a second subscription to the view resumes from it.
+// openStream subscribes to each view (form of messages). For each cursor (resume position) in resume, it adds a
+// subscription.
 func (s *site) openStream(ctx context.Context, from string, o observer, resume map[string]string) (*stream, error) {
 	name, value, _ := strings.Cut(o.header, ": ")
 	st := &stream{opened: time.Now(), names: map[int]string{}, messages: map[string][]*livetest.Message{}}
@@ -85,9 +83,8 @@ func (st *stream) read(ctx context.Context) {
 	}
 }
 
-// cursors waits until each subscription has received its complete first snapshot, and returns the last cursors
-// (resume positions). A resumed subscription gets no snapshot, so cursors waits only for one message and returns no
-// cursor for it.
+// cursors waits for the first snapshot of each subscription, and returns the resume positions. Resumed subscriptions
+// get no snapshot, so one message is enough.
 func (st *stream) cursors() (cursors map[string]string, err error) {
 	err = eventually(10*time.Second, func() error {
 		st.mu.Lock()
@@ -108,9 +105,7 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 	return cursors, err
 }
 
-// texts returns the messages of each subscription as one text, by the name of the subscription. It omits digests
-// (data hashes for verification), and replaces the ids of messages with a placeholder, because both differ between
-// connections.
+// texts omits digests (data hashes) and message ids, because both differ between connections.
 func (st *stream) texts() map[string]string {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -123,8 +118,7 @@ func (st *stream) texts() map[string]string {
 	return texts
 }
 
-// withoutDigests removes digests (hashes by which a client verifies its copy), which the program sends once a minute.
-// It also removes the empty message that can precede or follow a digest.
+// withoutDigests removes digests (data hashes, one per minute), and any empty message before or after them.
 func withoutDigests(all []*livetest.Message) (rest []*livetest.Message) {
 	isDigest := func(n int) bool { return n >= 0 && n < len(all) && all[n].Type == "digest" }
 	for n, m := range all {
@@ -141,9 +135,8 @@ func (st *stream) close() {
 	st.reading.Wait()
 }
 
-// checkQuiet checks the messages after the first snapshot, while only hidden objects change. Only empty messages,
-// heartbeats (every 15 s) and digests (data hashes, every 60 s) are allowed. An empty message can precede a digest.
-// In total, each subscription is allowed to get one message per 7 s, plus two.
+// checkQuiet checks messages while only hidden objects change. Only empty messages, heartbeats (every 15 s) and
+// digests (data hashes, every 60 s) are allowed.
 func (st *stream) checkQuiet(t *tally) {
 	t.Helper()
 	st.mu.Lock()

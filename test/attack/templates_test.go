@@ -12,12 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// templateCanary is a secret test value that guests must never receive. It occurs in annotations of templates, inside
-// copies of objects.
+// templateCanary occurs in object copies in annotations of templates. Guests must never receive it.
 const templateCanary = "canary-of-a-template"
 
-// plainAnnotations returns annotations that contain no copy of an object. The program can mask such a value or leave
-// it readable, but must do the same in all places of an object.
+// plainAnnotations contain no object copy. The program can mask or show a value, but the same in all places.
 func plainAnnotations() map[string]string {
 	return map[string]string{
 		"example.com/plain":  "a plain value of an annotation",
@@ -31,7 +29,7 @@ func plainAnnotations() map[string]string {
 type template struct {
 	resource string // Group, version and plural, such as apps/v1/deployments.
 	kind     string
-	spec     string // JSON; the method object inserts metadata at ANNOTATED, and fields of a pod spec at POD.
+	spec     string // JSON; the method object replaces ANNOTATED with metadata, and POD with fields of a pod spec.
 }
 
 func templates() []template {
@@ -55,8 +53,6 @@ func templates() []template {
 	}
 }
 
-// object returns an object of the template's resource as JSON. The annotations at the top of the object are also in
-// the template inside it.
 func (t template) object() string {
 	copied := `{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"data\":{\"password\":\"` + templateCanary + `\"}}`
 	annotations := []string{
@@ -84,8 +80,7 @@ const embedder = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResource
 	"spec":{"type":"object","properties":{"template":{"type":"object","x-kubernetes-embedded-resource":true,
 	"x-kubernetes-preserve-unknown-fields":true}}}}}}}]}}`
 
-// create creates an object from JSON text. An empty namespace means that the object is cluster-scoped. If the object
-// already exists, create returns no error.
+// create makes a cluster-scoped object if namespace is empty. An existing object is no error.
 func (c *content) create(ctx context.Context, resource, namespace, text string) error {
 	parts := strings.Split(resource, "/")
 	group := strings.Replace(parts[0], "core", "", 1)
@@ -129,9 +124,8 @@ func annotationsIn(value any, path string) (places []annotation) {
 	return places
 }
 
-// checkMasking checks each plain annotation (one without a copy of an object) in body, an object as JSON. The
-// annotation must be readable in all its places, or masked in all of them. A missing annotation counts as masked.
-// kind is the object's kind for the failure message.
+// checkMasking requires that a plain annotation is readable everywhere or masked everywhere. A missing annotation
+// counts as masked.
 func (t *tally) checkMasking(kind, body string) {
 	t.Helper()
 	var object any
@@ -161,8 +155,6 @@ func (t *tally) checkMasking(kind, body string) {
 	}
 }
 
-// A guest (a viewer of a share link) cannot read copies of objects in the annotations of a template, at any depth.
-// Other annotations are masked or readable in a template exactly as at the top of the object.
 func TestTemplateCopiesAreMaskedForGuests(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// attacker returns one of eight loopback addresses for the n-th connection. The attacks use several addresses,
-// because the program has limits for each address.
+// attacker returns one of eight client addresses, because the program has limits per address.
 func attacker(n int) string { return fmt.Sprintf("127.0.1.%d", 1+n%8) }
 
 type connections struct {
@@ -51,7 +50,6 @@ func (c *connections) close() {
 	}
 }
 
-// warmUp sends one request to each route, so that later measurements do not include one-time work of the program.
 func (s *site) warmUp(headers ...string) {
 	s.Helper()
 	for _, r := range s.inventory() {
@@ -78,10 +76,6 @@ func largest() []string {
 	}
 }
 
-// unreadAttacks returns one attack on all GET routes at once, and one with POST, PUT and DELETE requests. The short
-// form of the tests (the default) adds one attack for each of the largest routes. The full form adds two attacks for
-// each GET route, one as a guest (a viewer of a share link) and one as a user. The parameter guest is the Cookie
-// header of the guest.
 func (s *site) unreadAttacks(guest string) (waves []unreadAttack) {
 	s.Helper()
 	all, others := unreadAttack{name: allRoutes}, unreadAttack{name: "POST, PUT and DELETE"}
@@ -108,8 +102,6 @@ type result struct {
 	health health
 }
 
-// runUnread opens 600 connections, sends a request on each, and does not read the responses. Meanwhile, it measures
-// the response times of the healthy viewer (a client that does not attack).
 func (s *site) runUnread(w unreadAttack) result {
 	s.Helper()
 	s.peak.Store(0)
@@ -131,8 +123,7 @@ func (s *site) runUnread(w unreadAttack) result {
 	return r
 }
 
-// Clients that never read their responses do not push the program's memory use above 90 % of its limit. The kernel
-// never kills the program, and a healthy viewer still gets fast responses.
+// Clients that never read do not push memory above 90 % of its limit. A healthy client still gets fast responses.
 //
 // Invariant: I44.
 func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
@@ -178,8 +169,6 @@ func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 	})
 }
 
-// Two exports of a share link that the client never reads do not block exports by other guests (viewers) of the same
-// link.
 func TestUnreadExportsDoNotBlockOtherGuests(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()

@@ -18,19 +18,17 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// The kinds of an aggregated API appear when its APIService is created. When the APIService is deleted, the kinds
-// disappear with their rows. This test does not run in parallel with tests that create CustomResourceDefinitions,
-// because these also make the program discover new kinds.
+// Not parallel, because CustomResourceDefinitions of other tests also make the program discover kinds.
 //
 // Invariant: I19.
 func TestAPIServiceRegisteredAndRemoved(t *testing.T) {
 	w := open(t, options{})
 	k := newKind()
-	k.group = k.plural + ".example.com" // Each API group has one server, so this kind needs its own group.
+	k.group = k.plural + ".example.com" // Each API group has one server.
 	eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
 	picker := w.startViewers(1, viewer.Kinds())[0]
-	// Wait until the program watches APIServices. The start of that watch also makes the program discover kinds. If
-	// the APIService were created earlier, the test could not detect that the program ignores it.
+	// Starting the watch of APIServices also discovers kinds. An earlier APIService would hide that the program
+	// ignores APIServices.
 	sleep(3 * time.Second)
 
 	unregister := w.register(k, serve(t, k))
@@ -57,8 +55,8 @@ func TestAPIServiceRegisteredAndRemoved(t *testing.T) {
 	checkNoFaults(t, append(rows, picker)...)
 }
 
-// serve starts an aggregated API server with one kind and one object, and returns its port. The server supports plain
-// lists, but no streaming lists. Its watches send no events.
+// serve starts an aggregated API server with one kind and one object. It supports no streaming lists, and its watches
+// send no events.
 func serve(t *testing.T, k kind) (port int) {
 	t.Helper()
 	respond := func(w http.ResponseWriter, status int, format string, args ...any) {
@@ -103,8 +101,6 @@ func serve(t *testing.T, k kind) (port int) {
 	return address.Port
 }
 
-// register creates an APIService for the API group of k. The API server then forwards requests for this group to a
-// port on localhost. unregister deletes the APIService.
 func (w *testbed) register(k kind, port int) (unregister func()) {
 	w.t.Helper()
 	service := &corev1.Service{

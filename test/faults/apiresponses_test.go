@@ -15,9 +15,8 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// Some servers and proxies never send the bookmark that ends a streaming list (a watch that begins with all objects).
-// The program then uses a plain list within 30 s. Until then, its clients do not see the state live (complete and
-// current), even if changes arrive.
+// Some servers and proxies never send the bookmark that ends a streaming list. The program uses a plain list within
+// 30 s, and reports no live data before.
 //
 // Invariant: I39.
 func TestMissingListBookmark(t *testing.T) {
@@ -44,8 +43,7 @@ func TestMissingListBookmark(t *testing.T) {
 	waitForState(t, 5*time.Second, "live", rows...)
 	stop()
 	w.converges(10*time.Second, rows...)
-	// After the program has used a plain list, it must not try a streaming list (a watch that begins with all
-	// objects) again, because that would fail again.
+	// After a plain list, the program must not try a streaming list again.
 	isStreamingList := func(r link.Request) bool { return link.Lists("configmaps")(r) && r.Streams }
 	before := w.gate.Count(isStreamingList)
 	sleep(2 * time.Second)
@@ -58,8 +56,7 @@ func TestMissingListBookmark(t *testing.T) {
 	checkNoFaults(t, rows...)
 }
 
-// If an overloaded API server responds with 429 and Retry-After, the program retries only after that time. It shows
-// the reason for the delay to its clients.
+// The program retries only after the Retry-After of a 429 response, and shows clients the reason for the delay.
 //
 // Invariant: I39.
 func TestTooManyRequests(t *testing.T) {
@@ -95,8 +92,7 @@ func TestTooManyRequests(t *testing.T) {
 	checkNoFaults(t, rows...)
 }
 
-// The program sends only get, list and watch requests to the API server, and reviews of its own permissions. The test
-// requests objects of every kind.
+// The program sends only reads and reviews of its own permissions, even while clients request every kind.
 //
 // Invariant: I46. Only get, list, watch and reviews are sent. The deployed program may do nothing else, reads no
 // Secrets, and works with a rotated token, through `kubectl port-forward` and a reverse proxy. kustomize and Helm

@@ -9,8 +9,8 @@ import (
 	"glasshouse/test/faults/link"
 )
 
-// After a restart, an API server responds with 410 to watches that start at old resourceVersions. The program then
-// relists (requests all objects again). Its clients receive only the changes, not a new snapshot.
+// A restarted API server responds with 410 to watches at old resourceVersions. The program relists, but sends its
+// clients only the changes.
 //
 // Invariant: I39. After any fault of the API server, a link or a client, the clients' state equals a quorum list.
 // Meanwhile the page does not show live, reports since when, and keeps its rows.
@@ -53,9 +53,8 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 	}
 }
 
-// If etcd has compacted (deleted) the revision from which a watch resumes, the program relists: it requests all
-// objects again. Its clients receive only the changes. The API server in this test has no watch cache, so etcd itself
-// reports the compaction.
+// Without a watch cache in the API server, etcd itself reports that a revision is compacted. The program relists, but
+// sends its clients only the changes.
 //
 // Invariant: I39.
 func TestEtcdCompaction(t *testing.T) {
@@ -102,8 +101,7 @@ func TestEtcdCompaction(t *testing.T) {
 	}
 }
 
-// While the API server is unreachable for a minute, no client sees the state live (complete and current). Afterward,
-// the program reconnects. TestLongOutage in internal/watch simulates an outage of hours.
+// TestLongOutage in internal/watch simulates an outage of hours.
 //
 // Invariant: I39.
 func TestAPIServerUnreachable(t *testing.T) {
@@ -123,7 +121,7 @@ func TestAPIServerUnreachable(t *testing.T) {
 		t.Errorf("the state's reason is %q", reason)
 	}
 	check(t, w.up.Restore())
-	// client-go retries at least every 30 s, so 45 s suffice.
+	// client-go retries at least every 30 s.
 	t.Logf("live after %v", waitForState(t, 45*time.Second, "live", rows...))
 	stop()
 	w.converges(10*time.Second, append(rows, lateViewers...)...)

@@ -11,8 +11,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// A client that reconnects receives only the changes that it missed, if the program still has all of them. Otherwise,
-// the client receives a reset and a new snapshot.
+// A client gets only the changes that it missed, or a new snapshot if the program has dropped some of them.
 //
 // Invariant: I39, I40.
 func TestClientReconnects(t *testing.T) {
@@ -47,14 +46,12 @@ func TestClientReconnects(t *testing.T) {
 			for _, stop := range stops {
 				stop()
 			}
-			// The program drops its oldest changes first. This is the oldest change that the clients miss, so the
-			// program drops it first.
+			// This is the oldest change that the clients miss, so the program drops it first.
 			check(t, w.Apply(t.Context(), w.namespace, "new", "1"))
 			for range test.writes {
 				check(t, w.Apply(t.Context(), w.namespace, "it", randomText(test.size)))
 			}
 			check(t, w.Delete(t.Context(), w.namespace, "gone"))
-			// The object no longer matches the label selector odd=true.
 			check(t, w.Apply(t.Context(), w.namespace, "cm-1", "2"))
 			for _, v := range all {
 				run(t, v.Run)
@@ -69,7 +66,7 @@ func TestClientReconnects(t *testing.T) {
 			}
 			for _, v := range all {
 				sum, resets, resumed := checkNoFaults(t, v), test.resets, 1-test.resets
-				// A viewer of a window (a part of a sorted list) never resumes. It gets all rows of the window again.
+				// A window (a part of a sorted list) never resumes, and gets all its rows again.
 				if v.Want().View == "window" {
 					resets, resumed = 0, 0
 				}
@@ -81,8 +78,7 @@ func TestClientReconnects(t *testing.T) {
 	}
 }
 
-// The program needs only one watch at the API server for a thousand clients that subscribe to the same kind, even if
-// all clients reconnect at the same time.
+// A thousand clients of one resource need only one watch at the API server, even if all reconnect at once.
 //
 // Invariant: I45. There is one watch for each scope, however many readers it has, also when all reconnect at once.
 // Racing subscriptions leave nothing behind. A stop takes at most ten seconds.

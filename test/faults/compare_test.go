@@ -10,8 +10,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// converges waits until the rows of every viewer (test client) equal a quorum list (a list from etcd). It returns the
-// elapsed time.
+// converges compares the viewers' rows with a list from etcd.
 func (w *testbed) converges(timeout time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
 	return eventually(w.t, timeout, "the viewer's copy is what the API server lists", func() error {
@@ -20,7 +19,6 @@ func (w *testbed) converges(timeout time.Duration, viewers ...*viewer.Viewer) ti
 }
 
 func (w *testbed) compare(viewers []*viewer.Viewer) error {
-	// Viewers with the same query share one list, even if they receive the rows in different forms (views).
 	lists := make(map[string]map[string]viewer.Row)
 	for i, v := range viewers {
 		want := v.Want()
@@ -39,8 +37,6 @@ func (w *testbed) compare(viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// objectConverges waits until the object of every viewer (test client) equals the object with the given name in etcd.
-// It returns the elapsed time.
 func (w *testbed) objectConverges(timeout time.Duration, name string, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
 	return eventually(w.t, timeout, "the viewer's object is the API server's", func() error {
@@ -61,9 +57,8 @@ func (w *testbed) compareObject(name string, viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// changesConverge waits until each viewer (test client) has received changes that transform the rows in the parameter
-// before into the current rows. The test fails if two viewers received different changes, or the same changes in a
-// different order.
+// changesConverge waits for changes that transform the earlier rows into the current ones. Different changes, or
+// another order, at two viewers fail the test.
 func (w *testbed) changesConverge(timeout time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
 	eventually(w.t, timeout, "changes lead to what the API server lists", func() error {
@@ -90,8 +85,6 @@ func (w *testbed) compareChanges(before map[string]viewer.Row, viewers []*viewer
 	return nil
 }
 
-// waitForState waits until every viewer (test client) has received the given state, such as live or stale. It returns
-// the elapsed time.
 func waitForState(t *testing.T, timeout time.Duration, state string, viewers ...*viewer.Viewer) time.Duration {
 	t.Helper()
 	return eventually(t, timeout, "the state is "+state, func() error {
@@ -115,8 +108,6 @@ func checkNotLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
 	}
 }
 
-// checkNoFaults fails the test if a viewer (test client) has recorded a fault (an inconsistent message). It returns
-// the sum of all viewers' message counts.
 func checkNoFaults(t *testing.T, viewers ...*viewer.Viewer) (sum viewer.Tally) {
 	t.Helper()
 	for i, v := range viewers {

@@ -1,6 +1,5 @@
-// Package faults breaks the connections, the API server and the permissions of a running dashboard. It then compares
-// the state of the dashboard's clients with lists from a real API server. The tests require the demo cluster that
-// .ci/on-demo starts. The environment variable DASHBOARD contains the path of the dashboard.
+// Package faults breaks connections, the API server and permissions of a running dashboard, and compares its clients
+// with lists from etcd. The tests require .ci/on-demo, and the dashboard's path in DASHBOARD.
 package faults
 
 import (
@@ -22,13 +21,12 @@ import (
 
 const (
 	configMaps = "core/v1/configmaps"
-	// staleGrace is the maximum time from the interruption of a watch until clients see the state stale. The program
-	// needs up to one second. Another second is for a slow test machine.
+	// staleGrace allows the program one second to report that a watch is interrupted, and a slow test machine another
+	// second.
 	staleGrace = 2 * time.Second
 )
 
-// testbed is a running dashboard with its own namespace. The dashboard is connected through two proxies, up and down,
-// whose connections a test can break:
+// testbed is a running dashboard between proxies whose connections a test can break:
 //
 //	viewers - down - dashboard - up - gate - API server
 type testbed struct {
@@ -37,22 +35,21 @@ type testbed struct {
 	t         *testing.T
 	namespace string
 	program   *program.Program
-	gate      *link.Gate // Proxy that can refuse requests to the API server; nil if options.server is set.
+	gate      *link.Gate // Can refuse requests; nil if options.server is set.
 	up, down  *link.Link
-	url       string // URL of the dashboard through the proxy down.
+	url       string // URL of the dashboard through the proxy between it and its viewers.
 }
 
 type options struct {
-	server     string // Address of an API server to use without a gate (the proxy that can refuse requests).
-	behindGate string // Address of an API server to use with a gate. Empty means the cluster's own.
+	server     string // Address of an API server without a gate in front.
+	behindGate string // Address of an API server behind the gate; empty for the cluster's own.
 	noListEnds bool
 	kubeconfig string
 	args       []string
 	env        []string
 }
 
-// open starts a dashboard with its proxies and a new namespace, and stops it when the test ends. If the dashboard
-// does not stop cleanly, the test fails.
+// open starts a dashboard and its proxies. The test fails if the dashboard does not stop cleanly at its end.
 func open(t *testing.T, s options) *testbed {
 	t.Helper()
 	c := must(cluster.Open())(t)
@@ -134,8 +131,6 @@ func (w *testbed) startViewers(count int, wants ...viewer.Want) (viewers []*view
 	return viewers
 }
 
-// run calls f in a goroutine. It cancels the context of f when stop is called or the test ends. stop waits for f to
-// return.
 func run(t *testing.T, f func(context.Context)) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -151,10 +146,8 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 
 func (w *testbed) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
 
-// views returns one subscription for each form of messages (view) that contains rows: rows, table and window (a part
-// of a sorted list). It then adds the same three with a label selector that matches only some versions of each
-// ConfigMap. The window without a selector does not contain all rows that match. The first subscription is of the
-// view rows, and the last one has two namespaces.
+// views returns a subscription for each form of messages with rows, without and with a label selector. The first is
+// of the form rows; the last has two namespaces.
 func (w *testbed) views() (views []viewer.Want) {
 	for _, labels := range []string{"", "odd=true"} {
 		want := w.rows()
@@ -171,7 +164,7 @@ func (w *testbed) views() (views []viewer.Want) {
 	return append(views, viewer.Rows(configMaps, w.namespace, "kube-system"))
 }
 
-// fields returns a subscription with a field selector, for which the program needs a separate list and watch.
+// fields returns a subscription that needs its own list and watch, because it has a field selector.
 func (w *testbed) fields() viewer.Want {
 	want := w.rows()
 	want.Fields = "metadata.name!=kept"
@@ -223,8 +216,6 @@ func poll(timeout time.Duration, check func() error) (elapsed time.Duration, err
 
 func sleep(duration time.Duration) { <-time.After(duration) }
 
-// must returns the value of a call that can fail, or ends the test. Usage: must(f())(t), where f returns a value and
-// an error.
 func must[T any](value T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()

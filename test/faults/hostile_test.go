@@ -20,9 +20,8 @@ import (
 	"glasshouse/internal/livetest"
 )
 
-// A thousand hostile connections from one address do not slow down a viewer (test client) at another address too
-// much. Its p99 latency may double, or increase by 50 ms if that is more. The latency is the time from a write to its
-// WebSocket message.
+// The p99 latency of a viewer at another address can double, or increase by 50 ms. The latency is the time from a
+// write to its WebSocket message.
 //
 // Invariant: I44.
 func TestHostileConnections(t *testing.T) {
@@ -34,12 +33,11 @@ func TestHostileConnections(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "begin"))
 	waitForState(t, 20*time.Second, "live", w.startViewers(1, w.rows())...)
-	// The first measurement is ignored, so that the second one does not include one-time work of the program.
+	// Exclude one-time work of the program from the second measurement.
 	measureDelays(t, w, 50)
 	before := measureDelays(t, w, writes)
 
-	// The attackers run in another process with the same test binary. Its low priority leaves the CPU time to the
-	// measured viewer.
+	// The attackers run in another process. Its low priority leaves CPU time to the measured viewer.
 	attackers := exec.CommandContext(t.Context(), //nolint:gosec // It runs this test binary.
 		"nice", "-n", "19", os.Args[0], "-test.run=^TestHostileConnections$", "-test.v")
 	attackers.Env = append(os.Environ(), victimEnv+"="+strings.TrimPrefix(w.program.URL, "http://")+" "+w.namespace)
@@ -73,14 +71,13 @@ func TestHostileConnections(t *testing.T) {
 	}
 }
 
-// victimEnv is the name of an environment variable. It is set only in the attacking process, and contains the address
-// and the namespace to attack.
+// victimEnv names an environment variable with the address and namespace to attack. Only the attacking process has
+// it.
 const victimEnv = "GLASSHOUSE_VICTIM"
 
 const hostileConnections = 1000
 
-// attackAll keeps hostileConnections connections open until this process is killed. It prints the number of open
-// connections every 200 ms.
+// attackAll attacks until this process is killed, and prints the number of open connections every 200 ms.
 func attackAll(ctx context.Context, address, namespace string) {
 	attacks := []func(*attack) error{
 		sendSlowHeader,
@@ -96,8 +93,8 @@ func attackAll(ctx context.Context, address, namespace string) {
 		attackers.Go(func() {
 			for ctx.Err() == nil {
 				a := &attack{ctx: ctx, address: address, namespace: namespace, running: &running}
-				_ = a.run(attacks[i%len(attacks)]) // An error means that the server or ctx ended the connection.
-				_ = a.sleep(time.Second)           // An error means that ctx ended.
+				_ = a.run(attacks[i%len(attacks)]) // The server or ctx ended the connection.
+				_ = a.sleep(time.Second)
 			}
 		})
 	}
@@ -116,8 +113,6 @@ func (s latencies) String() string {
 		s.write.Round(time.Microsecond), s.delivery.Round(time.Microsecond))
 }
 
-// measureDelays writes an object the given number of times, and measures the time from each write to its WebSocket
-// message.
 func measureDelays(t *testing.T, w *testbed, writes int) latencies {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -209,7 +204,7 @@ func sendLargeFrames(a *attack) error {
 	if err := a.upgrade(); err != nil {
 		return err
 	}
-	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // The goroutine ends when a.conn is closed.
+	go func() { _, _ = io.Copy(io.Discard, a.conn) }()
 	frame := string([]byte{
 		0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0x0f, 0xff, 0xf0, 0, 0, 0, 0,
 	}) + strings.Repeat("a", 0x0ffff0)
@@ -236,7 +231,7 @@ func floodSubscriptions(a *attack) error {
 		if err := a.write(string(frame)); err != nil {
 			return err
 		}
-		if err := a.sleep(10 * time.Millisecond); err != nil { // This is 100 messages per second; the limit is 20.
+		if err := a.sleep(10 * time.Millisecond); err != nil { // 100 messages per second; the limit is 20.
 			return err
 		}
 	}

@@ -77,7 +77,7 @@ func (w *testbed) createObjects(k kind, names ...string) {
 		object := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": k.group + "/v1", "kind": k.name, "metadata": map[string]any{"name": name},
 		}}
-		// For a moment, the API server can reject requests for a new kind, so the test retries.
+		// The API server can reject requests for a new kind for a moment.
 		eventually(w.t, 10*time.Second, "an object is created", func() error {
 			_, err := w.Dynamic.Resource(resource).Namespace(w.namespace).Create(
 				w.t.Context(), object, metav1.CreateOptions{},
@@ -87,11 +87,8 @@ func (w *testbed) createObjects(k kind, names ...string) {
 	}
 }
 
-// kindTimeout is the maximum time until clients learn that a kind was added or removed.
 const kindTimeout = 2 * time.Second
 
-// waitUntilOffered waits until the viewer's list of kinds contains k (if want is true) or no longer contains k. The
-// test fails if this takes longer than kindTimeout. The viewer is a test client that subscribes to the list.
 func waitUntilOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 	t.Helper()
 	elapsed := eventually(t, 30*time.Second, "the picker changes", func() error {
@@ -106,14 +103,13 @@ func waitUntilOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 	}
 }
 
-// When a kind is deleted while clients watch it, the kind and its rows disappear. When a kind with the same name is
-// created again, the clients receive the rows of the new kind.
+// When clients watch a deleted kind, its rows disappear. If the kind is created again, they receive the new rows.
 //
 // Invariant: I39.
 func TestDefinitionDeletedAndRecreated(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		// down is true if the connection to the API server is cut during the deletion, so that no delete event
+		// down means that the connection to the API server is cut during the deletion, so that no delete event
 		// arrives.
 		down bool
 	}{
@@ -132,7 +128,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			waitUntilOffered(t, picker, k, true)
 			w.createObjects(k, "a", "b", "c")
 			rows := w.startViewers(3, viewer.Rows(k.ref(), w.namespace))
-			// This viewer (test client) later tries to resume from a cursor (stream position) of the deleted kind.
+			// This viewer later tries to resume from a cursor (stream position) of the deleted kind.
 			disconnected := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace))
 			stop := run(t, disconnected.Run)
 			all := append([]*viewer.Viewer{disconnected}, rows...)

@@ -8,8 +8,7 @@ import (
 	"glasshouse/test/faults/link"
 )
 
-// If a watch is cut every second, it resumes from its last resourceVersion. The program does not request all objects
-// again (relist).
+// A watch that is cut resumes from its last resourceVersion, without a relist.
 //
 // Invariant: I40. Each change is sent once, in the same order to all readers, and the changes lead to the present
 // state.
@@ -48,8 +47,7 @@ func TestWatchCutEverySecond(t *testing.T) {
 	}
 }
 
-// HTTP/2 pings detect a half-open connection to the API server. No data arrives on such a connection, but neither
-// side closes it.
+// On a half-open connection no data arrives, but neither side closes it. HTTP/2 pings detect this.
 //
 // Invariant: I39.
 func TestHalfOpenLink(t *testing.T) {
@@ -75,7 +73,7 @@ func TestHalfOpenLink(t *testing.T) {
 	checkNoFaults(t, rows...)
 }
 
-// The program closes half-open connections to clients. The clients then reconnect, and resume from their cursors.
+// The program closes half-open connections to clients. The clients then resume from their cursors (stream positions).
 //
 // Invariant: I39.
 func TestHalfOpenLinkToClients(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 type sample struct {
 	at     time.Time
 	bytes  int
-	cached int // The program's own estimate of its memory for objects and changes, a part of the field bytes.
+	cached int // The program's own estimate for objects and changes.
 }
 
 type samples []sample
@@ -46,8 +46,7 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 	}
 }
 
-// withoutCached subtracts the memory for objects and changes from each sample. The history of changes grows up to its
-// limit, which is not a leak.
+// withoutCached excludes the history of changes, because growth up to its limit is no leak.
 func (s samples) withoutCached() samples {
 	remaining := make(samples, len(s))
 	for i, point := range s {
@@ -56,8 +55,7 @@ func (s samples) withoutCached() samples {
 	return remaining
 }
 
-// slope returns the growth of the memory in MB per hour, from the given time on. It is the slope of a least-squares
-// line through the samples.
+// slope returns the growth in MB per hour after the given time, by least squares.
 func (s samples) slope(after time.Time) float64 {
 	var n, sumX, sumY, sumXX, sumXY float64
 	for _, point := range s {

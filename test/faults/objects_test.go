@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// An object is deleted or replaced while a connection is down. Clients receive exactly one delete for a deleted
-// object, and a delete and an add for a replaced one. The viewers (test clients) check this by the UIDs of the
-// objects.
+// Clients receive one delete for a deleted object, and a delete and an add for a replaced one. The viewers check this
+// by UID.
 //
 // Invariant: I39.
 func TestChangedWhileDisconnected(t *testing.T) {

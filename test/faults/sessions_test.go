@@ -14,12 +14,11 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// tolerance is the allowed increase in the number of goroutines and in the number of sockets. The measurement itself
-// uses some of both, and so does a watch that is being reopened.
+// tolerance is for the goroutines and sockets of the measurement itself and of a reopened watch.
 const tolerance = 3
 
-// No goroutines or sockets leak if clients unsubscribe while subscriptions start, or if connections are cut during
-// the start. Viewers (test clients) that connect before, during or after such races have the correct rows.
+// Unsubscribing or disconnecting while a subscription starts leaks no goroutines or sockets. Other viewers still have
+// the correct rows.
 //
 // Invariant: I45.
 func TestSubscribeRaces(t *testing.T) {
@@ -28,7 +27,7 @@ func TestSubscribeRaces(t *testing.T) {
 	watching := w.startViewers(1, w.rows())
 	waitForState(t, 20*time.Second, "live", watching...)
 	stop := w.churn(100)
-	race(t, w, 1) // Run one race before the measurement, so that it does not include one-time work.
+	race(t, w, 1) // Exclude one-time work from the measurement.
 	sleep(500 * time.Millisecond)
 	sockets, goroutines := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
 	var races sync.WaitGroup
@@ -36,7 +35,7 @@ func TestSubscribeRaces(t *testing.T) {
 		races.Go(func() { race(t, w, i) })
 	}
 	races.Wait()
-	// Wait at most 5 s. Later, failed heartbeats would end leaked subscriptions and hide the leak.
+	// After 5 s, failed heartbeats would end leaked subscriptions and hide the leak.
 	elapsed, err := poll(5*time.Second, func() error {
 		files, now := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
 		if files > sockets+tolerance || now > goroutines+tolerance {
@@ -60,8 +59,7 @@ func TestSubscribeRaces(t *testing.T) {
 	checkNoFaults(t, watching...)
 }
 
-// race subscribes 50 times on one connection without waiting for responses, and unsubscribes from most subscriptions.
-// It then cuts the connection. seed is the seed of the random choices.
+// race starts 50 subscriptions without waiting, ends most of them, and cuts the connection.
 func race(t *testing.T, w *testbed, seed int) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(uint64(seed), 1)) //nolint:gosec // A fixed seed makes the test reproducible.
@@ -70,7 +68,7 @@ func race(t *testing.T, w *testbed, seed int) {
 		t.Error(err)
 		return
 	}
-	defer conn.Close() // Some subscriptions are still starting when the connection is cut.
+	defer conn.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	var reading sync.WaitGroup
@@ -98,13 +96,13 @@ func race(t *testing.T, w *testbed, seed int) {
 		if random.IntN(3) == 0 {
 			sleep(time.Duration(random.IntN(3)) * time.Millisecond)
 		}
-		if random.IntN(5) > 0 { // About one in five subscriptions remains until the connection is cut.
+		if random.IntN(5) > 0 {
 			send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
 		}
 	}
 }
 
-// On SIGTERM, the program sends each client a close frame with a delay for reconnecting, and exits within 10 s.
+// The close frame contains a delay for reconnecting. The program exits within 10 s of SIGTERM.
 //
 // Invariant: I45.
 func TestStopWithThousandClients(t *testing.T) {
@@ -121,7 +119,7 @@ func TestStopWithThousandClients(t *testing.T) {
 	waitForState(t, 30*time.Second, "live", viewers...)
 	stop := w.churn(20)
 	sleep(time.Second) // By then, the program is sending changes.
-	for range 20 {     // These 20 clients never read from their connections.
+	for range 20 {
 		openUnread(t, w, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q]}`, configMaps, w.namespace))
 	}
 	start := time.Now()

@@ -18,7 +18,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// The program closes the connections of clients that never read. Until then, these clients do not delay others.
+// Clients that never read do not delay others, and the program closes their connections.
 //
 // Invariant: I44.
 func TestReaderThatNeverReads(t *testing.T) {
@@ -53,8 +53,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 		}
 		return nil
 	})
-	// The program closes a connection 10 s after a message could not be written. The limit is below 55 s, the time
-	// after which a failed ping would close the connection.
+	// The program closes a connection 10 s after a blocked write. A failed ping would need 55 s.
 	const limit = 20 * time.Second
 	if elapsed := time.Since(start); elapsed > limit {
 		t.Errorf("they were let go after %v, want %v at most", elapsed, limit)
@@ -72,14 +71,13 @@ func openUnread(t *testing.T, w *testbed, frame string) {
 	check(t, conn.Write(t.Context(), frame))
 }
 
-// All clients stop reading while many objects change. The program does not wait for the clients, and uses little
-// memory for them. When the clients read again, they receive the current state.
+// The program uses little memory while clients do not read. Afterward, they receive the current rows and objects.
 //
 // Invariant: I44.
 func TestAllReadersStall(t *testing.T) {
 	const changes, writers = 50_000, 25
 	w := open(t, options{})
-	w.url = w.program.URL // Bypass the proxy, because it would buffer much of the unread data.
+	w.url = w.program.URL // The proxy would buffer much of the unread data.
 	for i := range writers {
 		check(t, w.Apply(t.Context(), w.namespace, fmt.Sprint("cm-", i), "0"))
 	}
@@ -96,7 +94,7 @@ func TestAllReadersStall(t *testing.T) {
 	check(t, w.flood(t.Context(), writers, changes/writers))
 	t.Logf("%d updates in %v; %d MB before, at most %d MB since the start", changes, time.Since(start),
 		before>>20, must(w.program.PeakRSS())(t)>>20)
-	// The limit includes 64 MiB for the history of changes, and garbage that the Go runtime has not collected yet.
+	// The limit includes 64 MiB for the history of changes, and uncollected garbage.
 	if peak := must(w.program.PeakRSS())(t); peak-before > 160<<20 {
 		t.Errorf("%d MB before, %d MB at most", before>>20, peak>>20)
 	}
@@ -105,8 +103,7 @@ func TestAllReadersStall(t *testing.T) {
 	}
 	t.Logf("converged after %v", w.converges(30*time.Second, rows...))
 	w.objectConverges(10*time.Second, "cm-1", objects...)
-	// The program combines most changes of an object into one. Only changes that were already in a socket buffer
-	// arrive separately.
+	// Most changes of an object are combined. Only changes already in a socket buffer arrive separately.
 	if sum := checkNoFaults(t, rows...); sum.Events > len(rows)*changes/8 {
 		t.Errorf("got %d changes, want most folded", sum.Events)
 	}
@@ -150,13 +147,13 @@ func (w *testbed) clear() {
 	}
 }
 
-// Objects of 1 MB each are listed, watched and sent like smaller objects.
+// Objects of 1 MB are listed, watched and sent like smaller ones.
 //
 // Invariant: I44.
 func TestLargeObjects(t *testing.T) {
 	const count, size = 300, 1_000_000
 	w := open(t, options{})
-	t.Cleanup(w.clear) // Otherwise, the dashboards of other tests would list these large objects.
+	t.Cleanup(w.clear) // Other tests would list these large objects.
 	start := time.Now()
 	written := make(chan error)
 	const writers = 6

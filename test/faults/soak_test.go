@@ -19,13 +19,11 @@ import (
 )
 
 const (
-	// ringAge is one minute more than the maximum age of changes in the program's history. Memory grows until the
-	// history is full, so the test measures growth only after this time. A run of less than 12 minutes measures it in
-	// its second half.
+	// ringAge exceeds the maximum age of the history by a minute, because memory grows until the history is full.
+	// Runs below 12 minutes measure only their second half.
 	ringAge = 6 * time.Minute
-	// allowedGrowth is how many bytes the live heap (without objects and changes) is allowed to grow after ringAge.
-	// Of these, 4 MiB are for the cache of patches that clients share, which can still grow. Another 4 MiB are for
-	// variation; one run varied by 1.5 MiB. In a run that is long enough, a leak exceeds this limit.
+	// allowedGrowth is the growth of the live heap in bytes: 4 MiB for cached patches, and 4 MiB for variation. One
+	// run varied by 1.5 MiB.
 	allowedGrowth = 8 << 20
 )
 
@@ -33,7 +31,7 @@ type soak struct {
 	*testbed
 
 	server        *cluster.APIServer
-	user          string // User that the dashboard impersonates (--as).
+	user          string // The dashboard impersonates this user (--as).
 	kind          kind
 	random        *rand.Rand
 	rows, objects []*viewer.Viewer
@@ -42,9 +40,8 @@ type soak struct {
 	faultCount    atomic.Int64
 }
 
-// TestSoak causes random faults while objects change, for the duration in the environment variable GLASSHOUSE_SOAK.
-// After each fault, it compares all viewers (test clients) with a quorum list (a list from etcd). `make soak` runs
-// it.
+// TestSoak causes random faults for the duration in GLASSHOUSE_SOAK, and compares all viewers with etcd after each.
+// "make soak" runs it.
 func TestSoak(t *testing.T) {
 	duration := must(time.ParseDuration(os.Getenv("GLASSHOUSE_SOAK")))(t)
 	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number is a valid seed.
@@ -68,14 +65,14 @@ func TestSoak(t *testing.T) {
 	ofKind := viewer.Rows(s.kind.ref(), s.namespace)
 	s.rows = s.startViewers(5, append(s.views(), s.fields(), viewer.Rows(configMaps), ofKind)...)
 	s.objects, s.changes = s.startViewers(10, s.object("kept")), s.startViewers(5, s.testbed.changes())
-	s.startViewers(1, viewer.Rows("core/v1/pods")) // This viewer watches a kind with many objects.
+	s.startViewers(1, viewer.Rows("core/v1/pods")) // Pods are a kind with many objects.
 	waitForState(t, 30*time.Second, "live", s.viewers()...)
 	memory := watchMemory(t, s.program)
 	goroutines := s.goroutines()
 
 	end, warmTime := time.Now().Add(duration), time.Now().Add(min(ringAge, duration/2))
 	stopLogging := run(t, func(ctx context.Context) { s.logProgress(ctx, end) })
-	before := 0 // Result of the method liveHeap when the program's history of changes has reached its full size.
+	before := 0 // Result of the method liveHeap when the history is full.
 	for time.Now().Before(end) {
 		s.runRound()
 		if before == 0 && time.Now().After(warmTime) {
@@ -98,8 +95,7 @@ func TestSoak(t *testing.T) {
 		collected.slope(warmTime),
 		collected.withoutCached().slope(warmTime),
 	)
-	// After a permission is granted again, the program watches each namespace separately for some time. This needs
-	// more goroutines, so the test waits until they end.
+	// After a new grant, watches per namespace need more goroutines for some time.
 	_, leakErr := poll(time.Minute, func() error {
 		if now := s.goroutines(); now > goroutines+20 {
 			return fmt.Errorf("%d goroutines before, %d after", goroutines, now)
@@ -117,8 +113,7 @@ func TestSoak(t *testing.T) {
 	}
 	sum := checkNoFaults(t, s.viewers()...)
 	t.Logf("digests that agree: %d", sum.Digests)
-	// The program sends each subscription one digest (a hash of all rows) per minute while the data has the state
-	// live.
+	// The program sends each live subscription a digest (a hash of all rows) per minute.
 	if duration > 3*time.Minute && sum.Digests == 0 {
 		t.Error("got no digest")
 	}
@@ -127,8 +122,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// withoutPermissions revokes all permissions of the dashboard, and waits until no viewer has rows. It then calls
-// action, and grants the permissions again.
+// withoutPermissions revokes all permissions, waits until no viewer has rows, and calls action before it restores
+// them.
 func (s *soak) withoutPermissions(action func()) error {
 	ctx := s.t.Context()
 	err := s.Revoke(ctx, s.user)
@@ -140,10 +135,9 @@ func (s *soak) withoutPermissions(action func()) error {
 	return errors.Join(err, s.Grant(ctx, s.user, "cluster-admin"))
 }
 
-// liveHeap returns the size of the program's live heap without objects and changes, in bytes. It revokes the
-// program's permissions for the measurement, so that few objects remain. With many objects, the result would be too
-// low, because the program's estimate of their size, which is subtracted, is too high. The result is the minimum of
-// five measurements, because some messages are always in progress.
+// liveHeap returns the bytes of the live heap without objects and changes. It revokes permissions first, because the
+// subtracted estimate is too high for many objects. Messages in progress add memory, so it returns the minimum of
+// five measurements.
 func (s *soak) liveHeap() (minimum int) {
 	s.t.Helper()
 	check(s.t, s.withoutPermissions(func() {
@@ -194,8 +188,6 @@ func (s *soak) recordedFaults() (n int) {
 	return n
 }
 
-// runRound causes one or two random faults while objects change. It then stops the changes, and compares all viewers
-// with quorum lists (lists from etcd).
 func (s *soak) runRound() {
 	stop := s.Churn(s.t.Context(), s.namespace, 5+s.random.IntN(60))
 	faults := s.faults()

@@ -1,4 +1,4 @@
-// Opens the measured page in Chromium, records its timings, and reads them.
+// Measures a page in Chromium.
 import { chromium } from "playwright-core";
 
 const flags = [
@@ -23,9 +23,8 @@ export async function browse(t) {
   return { browser, pid: server.process().pid };
 }
 
-// The following function runs in the page before the page's own scripts. It records times in milliseconds since the
-// start of the navigation. Only the times of changed cells are in milliseconds since 1970, because they are compared
-// with the clock of the process that changes the pods.
+// This function runs in the page before its scripts. Times are in ms since navigation, but those of changed cells
+// since 1970, to compare them with another process.
 function note() {
   const b = (window.bench = { firstRows: 0, all: 0, tasks: [], inputs: [], changes: new Map() });
   new PerformanceObserver((list) => {
@@ -64,7 +63,7 @@ function note() {
   });
 }
 
-/** Opens an empty page whose CPU is slowed down by the factor slow. */
+/** Opens an empty page with a CPU that is slower by the factor slow. */
 export async function open(t, browser, slow) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   t.after(() => context.close());
@@ -78,14 +77,14 @@ export async function open(t, browser, slow) {
 
 export const noted = (page) => page.evaluate(() => ({ ...window.bench, changes: undefined }));
 
-/** Opens an address, waits until the page has all rows, and returns the recorded times. */
+/** Waits until the page has all rows, and returns the recorded times. */
 export async function visit(page, url) {
   await page.goto(url, { waitUntil: "commit" });
   await page.waitForFunction(() => window.bench.all > 0 && window.bench.firstRows > 0);
   return noted(page);
 }
 
-/** Opens an address, returns the time until the first rows are painted in ms, and closes the page. */
+/** Returns the time in ms until the first rows are painted. */
 export async function firstRows(page, url) {
   await page.goto(url, { waitUntil: "commit" });
   const took = await (
@@ -95,7 +94,7 @@ export async function firstRows(page, url) {
   return took;
 }
 
-/** Enters a filter text, and returns the time until the matching rows are painted, in ms. */
+/** Returns the time in ms until the rows that match a filter are painted. */
 export const filter = (page, text) => page.evaluate(async (text) => {
   const q = document.getElementById("q");
   const start = performance.now();
@@ -105,7 +104,7 @@ export const filter = (page, text) => page.evaluate(async (text) => {
   return performance.now() - start;
 }, text);
 
-/** Scrolls the table from start to end, one step per frame. Returns the times between the frames in ms. */
+/** Scrolls through the table, one step per frame. Returns the times between frames in ms. */
 export const scroll = (page, frames) => page.evaluate(async (frames) => {
   const rows = document.getElementById("rows");
   const step = (rows.scrollHeight - rows.clientHeight) / frames;
@@ -120,23 +119,20 @@ export const scroll = (page, frames) => page.evaluate(async (frames) => {
   return times;
 }, frames);
 
-/** Returns the size of the page's JavaScript heap after a garbage collection, in MiB. */
+/** Returns the JavaScript heap in MiB after a garbage collection. */
 export async function heap(page) {
   await page.cdp.send("HeapProfiler.collectGarbage");
   return (await page.cdp.send("Runtime.getHeapUsage")).usedSize / 2 ** 20;
 }
 
-/** Runs an action, and returns the durations of the long tasks (over 50 ms) during it, in ms. */
+/** Returns the durations in ms of tasks over 50 ms during an action. */
 export async function tasks(page, during) {
   await page.evaluate(() => { window.bench.tasks.length = 0; window.bench.inputs.length = 0; });
   await during();
   return (await noted(page)).tasks.map((t) => t.ms);
 }
 
-/**
- * Runs an action, and returns the CPU time of the page's longest task during it, in ms. CPU time excludes the time in
- * which other processes used the CPU.
- */
+/** Returns the CPU time in ms of the longest task during an action. CPU time excludes time for other processes. */
 export async function ownTime(page, during) {
   const events = [];
   const take = ({ value }) => events.push(...value);

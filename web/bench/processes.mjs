@@ -1,16 +1,16 @@
-// Reads the CPU time and memory of processes from /proc (see proc(5)).
+// Reads CPU time and memory from /proc (see proc(5)).
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
 const stat = (pid) => readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
 
-/** Returns the CPU time that a process has used since its start, in seconds. */
+/** Returns the CPU time of a process in seconds. */
 export function cpu(pid) {
   const fields = stat(pid);
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Returns the total CPU time of a process and its running descendants, in seconds. */
+/** Returns the CPU time of a process and its running descendants in seconds. */
 export function cpuOfAll(root) {
   const parents = new Map();
   for (const name of readdirSync("/proc")) {
@@ -18,7 +18,7 @@ export function cpuOfAll(root) {
     try {
       parents.set(Number(name), Number(stat(name)[1]));
     } catch {
-      // The process ended after readdir had listed it.
+      // The process has ended.
     }
   }
   const below = (pid) => pid === root || (parents.has(pid) && below(parents.get(pid)));
@@ -27,13 +27,13 @@ export function cpuOfAll(root) {
     try {
       if (below(pid)) sum += cpu(pid);
     } catch {
-      // The process ended after readdir had listed it.
+      // The process has ended.
     }
   }
   return sum;
 }
 
-/** Returns the IDs of the processes that have one of these names and the directory in their arguments. */
+/** Returns the IDs of processes with one of these names and the directory in their arguments. */
 export const running = (directory, names) =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -43,13 +43,13 @@ export const running = (directory, names) =>
         const [name, ...args] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
         return names.includes(name) && args.some((a) => a.includes(directory));
       } catch {
-        return false; // the process ended after readdir had listed it
+        return false; // the process has ended
       }
     });
 
 /**
- * Waits until the machine is at least 80 % idle for 5 s, because a cluster with new pods is busy for a while. Returns
- * false if that does not happen within the given number of seconds.
+ * Waits until the machine is at least 80 % idle for 5 s, because a new cluster is busy. Returns false after the
+ * timeout.
  */
 export async function waitUntilIdle(seconds) {
   const cpuTimes = () => {
@@ -65,15 +65,15 @@ export async function waitUntilIdle(seconds) {
   return false;
 }
 
-/** Returns the resident memory of a process, in MiB. */
+/** Returns the resident memory of a process in MiB. */
 export const rss = (pid) => Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
 
-/** Returns the size of the dashboard server's Go heap after a garbage collection, in MiB. */
+/** Returns the Go heap of the dashboard in MiB after a garbage collection. */
 export async function liveHeap(dashboard) {
   const { metrics } = JSON.parse(dashboard.log.find((line) => line.includes('"msg":"serving"')));
   await (await fetch(new URL("/debug/pprof/heap?gc=1", metrics))).arrayBuffer();
   return Number(/^go_memstats_heap_alloc_bytes (\S+)$/m.exec(await (await fetch(metrics)).text())[1]) / 1024 / 1024;
 }
 
-/** Returns the load average of the last minute. */
+/** Returns the load average of one minute. */
 export const load = () => Number(readFileSync("/proc/loadavg", "utf8").split(" ")[0]);

@@ -1,7 +1,7 @@
-// A TCP proxy between the browser and the dashboard. It counts the bytes in both directions.
+// A TCP proxy that counts the bytes between browser and dashboard.
 import { connect, createServer } from "node:net";
 
-/** Starts the proxy on a free loopback port. It forwards connections to the given port. */
+/** Starts the proxy on a free loopback port, in front of the given port. */
 export async function counting(t, port) {
   const count = { down: 0, up: 0 };
   const open = new Set();
@@ -10,7 +10,7 @@ export async function counting(t, port) {
     for (const s of [client, program]) {
       open.add(s);
       s.setNoDelay(true);
-      s.on("error", () => {}); // An error is followed by a close event, which does the cleanup.
+      s.on("error", () => {}); // The close event follows and does the cleanup.
       s.on("close", () => {
         open.delete(s);
         client.destroy();

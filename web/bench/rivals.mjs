@@ -1,8 +1,6 @@
-// Results of three other dashboards: Headlamp 0.45, kubewall 0.0.21 and Kite 0.7.8. Each figure is the best of the
-// three. The figures were measured once, on the same kind of machine as the page. The benchmark does not measure them
-// again.
+// The best results of Headlamp 0.45, kubewall 0.0.21 and Kite 0.7.8, measured once on the same type of machine.
 
-/** Number of pods in the cluster when the other dashboards were measured. Results for other numbers are different. */
+/** Number of pods during these measurements. */
 export const pods = 10_000;
 
 export const best = {
@@ -17,7 +15,7 @@ export const best = {
   rss: "60 MiB without a cache, 265 with one",
   watches: "1 to 3",
   assets: "230 kB",
-  // The following figures were measured during 30 s with 100 writes per second.
+  // The following figures are for 30 s with 100 writes per second.
   browserCPU: "12.9 s",
   longest: "800 ms",
   sum: "15 s",

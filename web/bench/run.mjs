@@ -1,6 +1,6 @@
-// Measures the speed and memory use of the page: node bench/run.mjs. It needs the same environment variables as the
-// browser tests, and a demo cluster with many pods in the namespace "big". It measures most values twice: at full CPU
-// speed, and with a CPU four times slower, like a laptop on battery.
+// Measures the page: node bench/run.mjs. It needs the environment variables of the browser tests, and many pods in
+// the namespace "big". Most values are measured at full CPU speed, and again four times slower, like a laptop on
+// battery.
 import { gzipSync } from "node:zlib";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -32,8 +32,7 @@ async function main() {
     return s.state === "live" && s.total;
   }, 120_000);
   const large = total > 50_000;
-  // The results of other dashboards are shown only if they are comparable: with about the same number of pods, and at
-  // full CPU speed.
+  // Other dashboards were measured with rivalPods pods, at full CPU speed.
   const comparable = Math.abs(total - rivalPods) < rivalPods / 10;
   const rival = (figure, slow = 1) => (comparable && slow === 1 ? best[figure] : "");
   const rest = (await waitUntilIdle(120)) ? "the machine is idle" : "THE MACHINE IS NOT IDLE";
@@ -152,13 +151,12 @@ async function main() {
     );
   console.log(`load ${load()}`);
 
-  // Measures how much the memory of the page and the server grows. The server keeps a history of 5 minutes, so memory
-  // grows at first. Growth in the second half of the measurement would be permanent.
+  // The server keeps a history of 5 minutes, so only growth in the second half is permanent.
   async function growth(t) {
     const pods = await podsOf("/api/v1/namespaces/big/pods");
     const page = await open(t, browser, 1);
     await visit(page, list);
-    await page.keyboard.press("a"); // opens the activity feed, which stores the changes that it receives
+    await page.keyboard.press("a"); // opens the activity feed, which stores changes
     await page.locator(".activity-feed .foot").waitFor();
     const residentSizes = [], live = [], heaps = [];
     const measureMemory = async () => {
@@ -253,8 +251,7 @@ async function main() {
       table.add(`${of}: longest task`, "ms", got.longest, bound(50), theirs("longest"));
       table.add(`${of}: sum of long tasks`, "s", got.sum, bound(0.2), theirs("sum"));
       if (rate === 1000) table.add(`${of}: input delay, worst of those above 16 ms`, "ms", got.delay, bar(100));
-      // The function restartsOf returned this sum of restart counts. Each write adds one to the sum, so it shows how
-      // many writes the dashboard has received.
+      // Each write adds one to this sum of restart counts.
       if (rate === 1000) table.add(`(${of}: reported by the API server until then)`, "", got.restartsReported, null);
       if (slow === 1) {
         table.add(`${of}: server CPU`, "s", got.server, bound(1), theirs("serverCPU"));
@@ -262,8 +259,7 @@ async function main() {
         table.add(`(${of}: the page's JS heap grew)`, "MiB", got.heap, null);
         table.add(`(${of}: server RSS grew)`, "MiB", got.rss, null, theirs("growth"));
       }
-      // This value is CPU time, which excludes waiting. On a machine with two cores, a task of the page also waits
-      // while the API server and the writer use both cores.
+      // CPU time excludes waiting for the API server and the writer, which use both cores of a small machine.
       table.add(
         `(${of}, and 5 s more: longest task by its own processor time)`,
         "ms",
@@ -280,8 +276,7 @@ async function restartsOf(dashboard) {
   return rows.reduce((sum, r) => sum + parseInt(r.cells[at], 10), 0);
 }
 
-// Serves the HTML table of the list page without scripts and styles, and returns its address. No page with the same
-// rows can be faster, so this is a lower limit for the measurements.
+// Serves the HTML table without scripts and styles, as a lower limit for the measurements.
 async function bareRows(t, list) {
   const [table] = /<table[^]*<\/table>/.exec(await (await fetch(list)).text());
   const server = createServer((_, response) =>
@@ -293,7 +288,6 @@ async function bareRows(t, list) {
   return `http://127.0.0.1:${server.address().port}/`;
 }
 
-// Presses one key per second in the filter, for the given number of seconds.
 async function type(page, seconds) {
   await page.locator("#q").focus();
   for (let i = 0; i < seconds; i++) {

@@ -1,4 +1,4 @@
-// Prints a table of measurements, each with its limit and the result of the best other dashboard.
+// Prints measurements with their limits and the results of the best other dashboard.
 
 const short = (v) => (v >= 100 ? v.toFixed(0) : v >= 10 ? v.toFixed(1) : v.toFixed(2));
 
@@ -13,8 +13,8 @@ export class Table {
   rows = [];
 
   /**
-   * Adds a row with the median of figures. The median meets the limit bar if it is not larger. If bar is null, there
-   * is no limit. rival is the result of the best other dashboard, as text.
+   * Adds a row with the median of figures, which must not exceed the limit bar (null for none). The text rival is the
+   * result of the best other dashboard.
    */
   add(what, unit, figures, bar, rival = "") {
     const list = [figures].flat();

@@ -1,5 +1,4 @@
-// Changes the restart counts of pods at a given rate, through the API server or directly in etcd. The page shows the
-// restart count in a column.
+// Changes restart counts of pods, which the page shows in a column.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,8 +21,8 @@ export async function podsOf(where) {
 let restarts = 1000;
 
 /**
- * Writes a new restart count to a pod. Returns the key that the page records for the changed cell, the start time,
- * and the duration of the request in ms.
+ * Writes a new restart count. Returns the key under which the page records it, the start time, and the duration in
+ * ms.
  */
 export async function write(pod) {
   const n = restarts++;
@@ -34,9 +33,8 @@ export async function write(pod) {
 }
 
 /**
- * Changes restart counts directly in etcd, at rates that the API server cannot accept on two cores. Meanwhile, it
- * pauses the other components that watch pods, because the API server needs their CPU time to send events. Returns
- * the number of writes.
+ * Writes directly to etcd, because the API server is too slow on two cores. It pauses other components, because the
+ * API server needs their CPU time. Returns the number of writes.
  */
 export async function churn(rate, seconds) {
   const home = process.env["GLASSHOUSE_DEMO_DIR"];
@@ -60,8 +58,8 @@ export async function churn(rate, seconds) {
 }
 
 /**
- * Changes restart counts through the API server, rate times per second. If 100 requests are in progress, it skips
- * further ones. Returns the number of successful writes.
+ * Writes through the API server, rate times per second, but skips writes above 100 requests in progress. Returns the
+ * number of successes.
  */
 export async function writeAt(pods, rate, seconds) {
   const start = performance.now();

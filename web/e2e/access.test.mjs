@@ -1,5 +1,3 @@
-// These tests check the accessibility of every screen with axe-core, in the light and the dark color scheme.
-//
 // Invariant: I35. No view breaks a rule of axe-core, in any state and either theme. A narrow view has everything that
 // a wide one has. Nothing moves for users who prefer reduced motion.
 import assert from "node:assert/strict";
@@ -14,10 +12,9 @@ import { until } from "./wait.mjs";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const all = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
-const ofColors = ["color-contrast", "link-in-text-block"]; // axe rules whose result depends on the color scheme
+const ofColors = ["color-contrast", "link-in-text-block"];
 
-// Runs axe in both color schemes. In the dark scheme, it runs only the color rules. The parameter what is the name of
-// the screen in error messages. The parameter within is a CSS selector that limits the check to a part of the page.
+// In the dark color scheme, only the color rules run. The parameter within is a CSS selector.
 async function check(page, what, within = "html") {
   for (const [colorScheme, runOnly] of [
     ["light", { type: "tag", values: all }],
@@ -46,9 +43,8 @@ async function check(page, what, within = "html") {
   }
 }
 
-// Intercepts the WebSocket between the page and the server, to simulate states of a list (such as stale) that are
-// hard to produce in a cluster. If interceptor.state is set, its fields replace those of each state message for the
-// list.
+// Simulates list states (such as stale) that are hard to produce in a cluster. The fields of interceptor.state
+// replace those of state messages.
 async function interceptSocket(page) {
   const interceptor = { state: null, suppress: false, cut: false, ids: new Set() };
   await page.routeWebSocket(/\/api\/v1\/live/, (socket) => {
@@ -292,8 +288,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await state("failed with rows", { state: "failed", reason: "conversion webhook is away" }, "Failed");
     await state("forbidden with rows", { state: "forbidden", reason: "you may not any more" }, "Forbidden");
     await state("no longer served", { state: "absent" }, "Not available");
-    // Open the list and keep the pointer over its rows. The page then does not reorder them, so a later change stays
-    // pending.
+    // With the pointer over the rows, the page keeps their order, so a change stays pending.
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&sort=-data`);
     await page.locator('#tbody tr[data-name="a"] td').first().hover();
     await patch(`${maps}/b`, { data: { more: "x" } });
@@ -558,7 +553,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await differ('#palette [role="option"][aria-selected="true"]', '#palette [role="option"][aria-selected="false"]');
   });
 
-  // axe needs JavaScript, so this test keeps JavaScript enabled and serves empty files for the page's scripts.
+  // axe needs JavaScript, so disable only the scripts of the page.
   await t.test("without the page's script", async (t) => {
     const page = await open(t);
     await page.route(/\/static\/.*\.js/, (route) => route.fulfill({ contentType: "text/javascript", body: "" }));

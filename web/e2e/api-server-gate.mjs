@@ -1,4 +1,4 @@
-// A TCP proxy in front of the API server or another server. A test can limit its rate or cut its connections.
+// A TCP proxy in front of a server.
 import { connect, createServer } from "node:net";
 import { pipeline } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
@@ -6,8 +6,8 @@ import { apiServer } from "./cluster.mjs";
 import { atEnd } from "./cleanup.mjs";
 
 /**
- * Starts the proxy on a free loopback port. A test can set rate (bytes per second toward the client) and down (no
- * connections) at any time.
+ * Starts the proxy on a free loopback port. The field rate limits bytes per second to the client. The field down
+ * refuses connections.
  */
 export async function gate(t, to = apiServer) {
   const g = { rate: Infinity, down: false, flags: [], url: "" };
@@ -27,7 +27,7 @@ export async function gate(t, to = apiServer) {
     const far = connect(Number(port), hostname);
     for (const s of [client, far]) {
       open.add(s);
-      s.on("error", () => {}); // An error is followed by a close event, which does the cleanup.
+      s.on("error", () => {}); // The close event follows and does the cleanup.
       s.on("close", () => open.delete(s));
     }
     pipeline(client, far, () => client.destroy());

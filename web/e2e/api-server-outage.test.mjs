@@ -1,4 +1,4 @@
-// This test makes the API server unreachable and reachable again while a page is open. The dashboard keeps running.
+// The API server becomes unreachable while a page is open. The dashboard keeps running.
 //
 // Invariant: I39.
 import assert from "node:assert/strict";
@@ -65,8 +65,6 @@ await test(
     );
     await page.locator("#export summary").click();
 
-    // The dashboard cannot receive the following changes during the outage. The page keeps showing the last known
-    // data.
     await remove(`${where}/goes`);
     await create(where, configMap("during-outage", { a: "1", b: "2" }));
     await patch(`${where}/other`, { data: { meanwhile: "yes" } });

@@ -1,4 +1,4 @@
-// These tests use the page under a base path (--base-path), behind a reverse proxy with another address.
+// The page runs under --base-path, behind a reverse proxy with another address.
 //
 // Invariant: I26.
 import assert from "node:assert/strict";
@@ -68,7 +68,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     );
     await page.reload();
     await until("the same after a reload", async () => (await page.locator("#panel h2").innerText()).endsWith("/a-1"));
-    // Wait until the page is live. Before that, Escape would close the panel by loading another page.
+    // Before the page is live, Escape would close the panel by loading another page.
     await page.locator('#status[data-state="live"]').waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");

@@ -1,5 +1,5 @@
-// Launches Chromium and opens monitored pages. A monitored page fails its test on a console error or warning, an
-// uncaught error, a violation of the content security policy, a dialog, or a request to another host.
+// Opens pages in Chromium. A page fails its test on a console warning, an uncaught error, a policy violation, a
+// dialog, or a request to another host.
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { ownTime } from "../bench/page.mjs";
@@ -15,7 +15,7 @@ const flags = [
   "--disable-sync",
 ];
 
-/** Launches a browser, which is closed at the end of test t. */
+/** Launches a browser until the end of test t. */
 export async function browse(t, ...more) {
   const browser = await chromium.launch({
     executablePath: process.env["CHROMIUM"] || "/usr/bin/chromium",
@@ -26,14 +26,14 @@ export async function browse(t, ...more) {
   return browser;
 }
 
-// Runs in each page before the page's own scripts. It reports CSP violations and records highlighted cells.
+// This function runs in each page before its scripts.
 function listen() {
   window.e2e = { marked: [] };
   document.addEventListener(
     "securitypolicyviolation",
     (e) => void window.e2eBreach(`breach: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`),
   );
-  // The observer records each highlighted cell. A cell is highlighted so briefly that a polling test could miss it.
+  // A cell is highlighted too briefly for polling.
   new MutationObserver((list) => {
     for (const { target } of list) {
       if (target.hasAttribute("data-changed") && target.matches("td, th"))
@@ -47,8 +47,8 @@ function listen() {
 }
 
 /**
- * Opens a page and monitors it until the test ends. allow contains patterns of the console lines, popups and
- * downloads that the test expects.
+ * Opens a page that fails the test on problems. The option allow contains patterns of expected console lines, popups
+ * and downloads.
  */
 export async function newPage(t, browser, options = {}) {
   const { allow = [], ...contextOptions } = options;
@@ -60,7 +60,7 @@ export async function newPage(t, browser, options = {}) {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const pageErrors = [];
-  const wire = []; // text of all response bodies and of all WebSocket messages, in both directions
+  const wire = []; // all response bodies and WebSocket messages, in both directions
   const loading = new Set();
   const hosts = new Set();
   page.on("console", (m) => {
@@ -98,13 +98,13 @@ export async function newPage(t, browser, options = {}) {
   return Object.assign(page, { wire, loaded: () => Promise.all(loading) });
 }
 
-/** Runs an action and returns the CPU time of the page's longest task during it, in ms. */
+/** Returns the CPU time in ms of the longest task during an action. */
 export async function longest(page, during) {
   page.cdp ??= await page.context().newCDPSession(page);
   return ownTime(page, during);
 }
 
-/** Returns the column titles and the cell texts of the rows that are in the document. */
+/** Returns column titles and cell texts of the rows in the document. */
 export const table = (page) => page.evaluate(() => {
   const head = [...document.querySelectorAll("#table thead th")].map((th) => th.textContent.trim());
   const rows = [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) =>
@@ -113,7 +113,7 @@ export const table = (page) => page.evaluate(() => {
   return { head, rows };
 });
 
-/** Chooses the given namespaces in the header's namespace chooser. Without names, it chooses all namespaces. */
+/** Chooses namespaces in the header. Without names, it chooses all of them. */
 export async function chooseNamespaces(page, ...names) {
   await page.locator("#namespace-button").click();
   const pop = page.locator("#namespace-button-pop");
@@ -127,12 +127,12 @@ export async function chooseNamespaces(page, ...names) {
   await pop.waitFor({ state: "hidden" });
 }
 
-/** Returns the cell texts of an object's row, or undefined if the row is not in the document. */
+/** Returns the cell texts of a row, or undefined if the document does not contain it. */
 export const row = async (page, name) => (await table(page)).rows.find((r) => r.Name === name);
 
 export const status = (page) => page.locator("#status").innerText();
 
-/** Opens an address and waits until the page shows live data. */
+/** Opens an address and waits for live data. */
 export async function openLive(page, address) {
   await page.goto(address);
   await page.locator('#status[data-state="live"]').waitFor();

@@ -39,8 +39,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
   const live = async (page) =>
     until("the past", async () => (await page.locator(".kept").textContent()).includes(" since "));
 
-  // Waits until the next second starts. managedFields contain times without fractions of seconds, so two changes
-  // within one second would have the same time.
+  // managedFields contain times in full seconds, so two changes in one second would have the same time.
   const second = () => {
     const now = () => Math.floor(Date.now() / 1000);
     const begun = now();
@@ -78,7 +77,6 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await late.locator('.diff[data-layout="split"] .pair').first().waitFor();
     await late.getByRole("button", { name: "Inline" }).click();
 
-    // If an object is deleted and created again, one timeline shows the changes of both.
     await remove(`${where}/one`);
     await create(where, configMap("one", { a: "recreated" }), { manager: "e2e-maker" });
     await second();
@@ -280,7 +278,6 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await page.getByLabel("Filter activity").fill("spec.replicas e2e-scaler");
     await become("what matches", async () => (await entries()).length, 1);
 
-    // While the pointer is over the feed, new entries are counted but not inserted.
     await page.locator(".feed").hover();
     await scale(2);
     await page.getByRole("button", { name: "1 more" }).waitFor();
@@ -324,7 +321,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
 
   await t.test("the activity of all watched resources starts no watch", async (t) => {
     const page = await newPage(t, browser);
-    // This request makes the server watch ConfigMaps.
+    // Make the server watch ConfigMaps.
     await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps`);
     await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);
     await page.keyboard.press("a");
@@ -359,8 +356,6 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     for (const { resource } of asked) assert.ok(watched.has(resource), `${resource} is watched`);
     assert.ok(!watched.has("core/v1/services"), "Services were not opened");
 
-    // A click on an entry of the feed opens its object, even if the list shows another kind. The feed keeps showing
-    // all resources.
     await page.locator(".feed .activity-entry", { hasText: "data.port 81 → 82" }).click();
     await page.locator("#panel .timeline .change-entry").first().waitFor();
     assert.match(page.url(), new RegExp(`/r/core/v1/configmaps\\?ns=${ns}&open=${ns}/left&tab=changes$`));

@@ -1,11 +1,9 @@
-// Registers cleanup functions, which run in reverse order of registration like those of t.Cleanup in Go. A page is
-// thus closed before its server. node:test itself runs cleanup functions in the order of registration.
+// Runs cleanup functions in reverse order of registration, as t.Cleanup in Go. node:test uses the order of
+// registration.
 
 const ends = new WeakMap();
 
-/**
- * Registers a function to run after test t. The last registered function runs first. Each runs even if others fail.
- */
+/** Runs a function after test t, before those registered earlier. Each runs even if others fail. */
 export function atEnd(t, run) {
   const known = ends.get(t);
   if (known !== undefined) return void known.push(run);

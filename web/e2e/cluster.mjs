@@ -1,4 +1,4 @@
-// Reads and changes objects of the demo's API server over HTTPS, with the admin's credentials from the kubeconfig.
+// Accesses the demo's API server with the admin's credentials.
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { randomBytes } from "node:crypto";
@@ -10,7 +10,7 @@ import { until } from "./wait.mjs";
 const path = process.env["KUBECONFIG"];
 if (!path) throw new Error("KUBECONFIG is to name the admin's kubeconfig of the demo cluster");
 
-/** Returns the path of the kubeconfig of one of the demo's users. */
+/** Returns the path of a demo user's kubeconfig. */
 export const kubeconfig = (user = "admin") => (user === "admin" ? path : join(dirname(path), `kubeconfig-${user}`));
 
 const config = load(readFileSync(path, "utf8"));
@@ -20,7 +20,7 @@ const { token } = config.users.find((u) => u.name === context.user).user;
 export const apiServer = server;
 const agent = new Agent({ keepAlive: true, ca: Buffer.from(ca, "base64") });
 
-/** Sends a request to the API server. A status outside 2xx throws, except those in allowed. */
+/** Sends a request. A status outside 2xx throws unless it is in allowed. */
 export function api(
   method,
   where,
@@ -56,11 +56,11 @@ const merge = { type: "application/merge-patch+json" };
 export const patch = (where, body, options = {}) => api("PATCH", where, body, { ...merge, ...options });
 export const create = (where, body, options) => api("POST", where, body, options);
 export const remove = (where) => api("DELETE", where, { gracePeriodSeconds: 0 }, { allowed: [404] });
-/** Returns the Prometheus metrics of the API server as text. */
+/** Returns the API server's Prometheus metrics. */
 export const metrics = () => api("GET", "/metrics", undefined, { plain: true });
 export const read = (where) => api("GET", where);
 
-/** Creates a namespace with a random name. It is deleted at the end of test t. */
+/** Creates a namespace until the end of test t. */
 export async function namespace(t) {
   const name = `e2e-${randomBytes(4).toString("hex")}`;
   await create("/api/v1/namespaces", { metadata: { name, labels: { "glasshouse/e2e": "" } } });
@@ -75,7 +75,7 @@ export async function namespace(t) {
   return name;
 }
 
-/** Returns a Deployment. Its pods run on kwok's simulated nodes only, so no image is pulled. */
+/** Returns a Deployment for kwok's simulated nodes, so that no image is pulled. */
 export const deployment = (name, replicas, labels = {}) => ({
   apiVersion: "apps/v1",
   kind: "Deployment",

@@ -1,4 +1,4 @@
-// These tests compare two objects of nearly the maximum size (1 MB) on the compare page, side by side.
+// The compared objects have nearly the maximum size (1 MB).
 //
 // Invariant: I42.
 import assert from "node:assert/strict";
@@ -47,7 +47,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     return page;
   };
   const count = (page) => page.locator("#count").innerText();
-  // Returns the number of lines in the document, and how many of them the browser has laid out.
+  // Returns the number of lines in the document, and of lines that the browser has laid out.
   const laid = (page) => page.evaluate(() => {
     const all = [...document.querySelectorAll(".diff .line")];
     return [all.length, all.filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).length];
@@ -71,7 +71,6 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
       [", but for this word", "one", "some"],
     );
 
-    // Unfolding inserts the hidden lines in several steps. After a change of the object, they stay visible.
     const fold = page.locator(".diff .fold", { hasText: "393 unchanged lines" }).first();
     await fold.focus();
     await page.keyboard.press("Enter");
@@ -82,8 +81,6 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     assert.ok((await page.locator(".diff").textContent()).includes("line 17 of what"));
     await bounded(page);
 
-    // The focus can be on a fold button, a block of lines or an object name. It stays there when a change redraws the
-    // comparison.
     const focused = () =>
       page.evaluate(() => [
         document.activeElement.className,
@@ -142,7 +139,6 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     await more.focus();
     await page.keyboard.press("Enter");
     await until("more", async () => (await laid(page))[0] > 4000);
-    // The "more lines" button adds lines and moves the focus to the first of them.
     await become("the focus", () => page.evaluate(() => document.activeElement.ariaLabel), "More lines");
     assert.equal(
       await page.evaluate(
@@ -156,7 +152,6 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
       /^2\d,\d\d\d more lines$/.test(await page.locator(".diff > .fold").last().innerText()),
     );
 
-    // Lines that the "more lines" button added remain visible after a change redraws the comparison.
     const left = async () => Number((await page.locator(".diff > .fold").last().innerText()).replace(/\D/g, ""));
     const before = await left();
     await page.locator(".diff").evaluate((e) => { e.id = "before"; });

@@ -1,5 +1,5 @@
-// These tests switch between four contexts of one kubeconfig. Two have users of the demo cluster. The other two fail:
-// one because its exec credential plugin fails, and one because its API server is unreachable.
+// Two contexts have users of the demo cluster. In the others, the credential plugin fails or the API server is
+// unreachable.
 //
 // Invariant: I24.
 import assert from "node:assert/strict";
@@ -18,7 +18,7 @@ import { become, until } from "./wait.mjs";
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
 
-/** Writes a kubeconfig with the four contexts of these tests. of-admin is the current context. */
+/** Writes a kubeconfig with four contexts, of which of-admin is the current one. */
 function merged(t) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-contexts-"));
   atEnd(t, () => rmSync(folder, { recursive: true }));
@@ -109,8 +109,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
       await until("the rows", async () => (await table(p)).rows.length > 0);
     }
     await page.goBack();
-    // The address that the browser goes back to is from before the switch of the context. The page still uses the new
-    // one.
+    // The page keeps the new context, although this address is older.
     await become("the cluster's name", () => name(page), "of-limited");
     await page.getByText("Forbidden: you can't list Pods").waitFor();
     assert.deepEqual((await table(page)).rows, []);

@@ -1,4 +1,3 @@
-// Runs the program under test: the built dashboard binary, on its own port.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { kubeconfig } from "./cluster.mjs";
@@ -12,8 +11,8 @@ export class Dashboard {
   binary = binary;
 
   /**
-   * Starts the dashboard with the kubeconfig of one of the demo's users, or with the kubeconfig at the path config.
-   * With port 0, it uses a free port.
+   * Starts the dashboard with a demo user's kubeconfig, or with the one at the path config. Port 0 selects a free
+   * port.
    */
   static async start(t, { user = "admin", port = 0, flags = [], config } = {}) {
     const d = new Dashboard();
@@ -50,7 +49,7 @@ export class Dashboard {
     this.port = Number(new URL(this.url).port);
   }
 
-  /** Stops the dashboard with SIGTERM. Fails if its exit code is not 0, or if it takes longer than 15 s. */
+  /** Sends SIGTERM. Fails for an exit code other than 0, or after 15 s. */
   async stop() {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     this.child.kill("SIGTERM");
@@ -62,7 +61,7 @@ export class Dashboard {
     }
   }
 
-  /** Stops the dashboard and starts another binary on the same port. */
+  /** Starts another binary on the same port. */
   async upgrade(other) {
     await this.stop();
     this.binary = other;

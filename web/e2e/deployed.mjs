@@ -1,5 +1,5 @@
-// Helpers that deploy the dashboard to the demo cluster. kubectl creates its namespace, RBAC objects and pod. kwok
-// simulates the pod, so a local process with a token of the pod's service account replaces the container.
+// Deploys the dashboard to the demo cluster. A local process with the service account's token replaces the pod, which
+// kwok only simulates.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const env = { ...process.env, KUBECONFIG: kubeconfig() };
 const kubectl = (...args) =>
   execFileSync("kubectl", args, { env, stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
 
-/** Applies one variant of deploy/kustomize, or of a modified copy, and waits for the rollout. */
+/** Applies a variant of deploy/kustomize, or of a modified copy, and waits for the rollout. */
 export function deploy(t, variant, kustomize = join(repository, "deploy/kustomize")) {
   const where = join(kustomize, variant);
   atEnd(t, () => kubectl("delete", "--ignore-not-found", "--timeout=90s", "-k", where));
@@ -25,8 +25,8 @@ export function deploy(t, variant, kustomize = join(repository, "deploy/kustomiz
 }
 
 /**
- * Applies the variant "team" as its README describes. own maps each placeholder in the manifests to its value.
- * Returns a function that gets an object from the API server.
+ * Applies the variant "team" as in its README. The parameter own maps placeholders to values. The result gets objects
+ * from the API server.
  */
 export function deployTeam(t, own) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-team-"));
@@ -45,7 +45,7 @@ export function deployTeam(t, own) {
   return (...what) => JSON.parse(kubectl("--namespace", "glasshouse", "get", "--output=json", ...what));
 }
 
-/** Returns the path of a new kubeconfig with a token of the service account. */
+/** Returns the path of a new kubeconfig for the service account. */
 export async function account(t) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-account-"));
   atEnd(t, () => rmSync(folder, { recursive: true }));
@@ -60,10 +60,10 @@ export async function account(t) {
   return path;
 }
 
-/** Returns the local port to which the demo's simulated kubelet forwards port 8080 of the pod. */
+/** Returns the local port that forwards to port 8080 of the pod. */
 export const containerPort = () => JSON.parse(readFileSync(join(dirname(kubeconfig()), "ports.json"), "utf8")).forward;
 
-/** Runs kubectl port-forward to the pod. With port 0, it uses a free port. */
+/** Runs kubectl port-forward to the pod. Port 0 selects a free port. */
 export class Forward {
   static async start(t, port = 0) {
     const f = new Forward();
@@ -97,7 +97,7 @@ export class Forward {
     this.url = `http://127.0.0.1:${this.port}/`;
   }
 
-  /** Kills kubectl with SIGKILL. Its connections are not closed properly, as on a laptop that goes to sleep. */
+  /** Kills kubectl without closing its connections properly, as on a laptop that goes to sleep. */
   async kill() {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     this.child.kill("SIGKILL");

@@ -69,12 +69,12 @@ await test("filters", { timeout: 120_000 }, async (t) => {
   });
 
   await t.test("an invalid selector is explained", async (t) => {
-    // Chromium logs to the console that the server answered the request for the page with status 400.
+    // Chromium logs the status 400 of the page itself.
     const page = await newPage(t, browser, { allow: [/status of 400/] });
     await openLive(page, `${list}?ns=${ns}`);
     await page.locator("#labels").fill("tier in (front");
     await page.keyboard.press("Enter");
-    // The text "selector" is needed, because a loading note can be shown first.
+    // A loading note can appear first.
     await page.locator("#note h2", { hasText: /selector/i }).waitFor();
     assert.match(await page.locator("#note").innerText(), /tier in \(front/);
     assert.doesNotMatch(await page.locator("#status").innerText(), /Live/);

@@ -1,6 +1,5 @@
-// Creates one object of every kind, with hostile text in each string field that accepts it. The API server's OpenAPI
-// document lists the string fields. If the API server rejects an object, its error names the invalid fields. These
-// fields keep their original values.
+// Creates objects with hostile text in each string field of the OpenAPI document. Fields that the API server rejects
+// keep their values.
 import { api, create, read, remove } from "./cluster.mjs";
 import { atEnd } from "./cleanup.mjs";
 
@@ -8,7 +7,7 @@ const markup = `<img src=x onerror="window.e2e.hit=1"><script>window.e2e.hit=1</
 const control = "a\u001b[31mred\u0007\u202egnp.exe\u2066\u200bz\u0085\ufeffend";
 const lines = "first\r\nid: 2\n<b>third</b>\u2028fourth";
 
-/** Hostile texts that the tests write one at a time to free-text fields. */
+/** These texts are for free-text fields, one at a time. */
 export const texts = {
   markup,
   attribute: `"'></td></script><svg/onload=window.e2e.hit=1>`,
@@ -19,23 +18,19 @@ export const texts = {
   long: "<i>0123456789</i>".repeat(640), // 10,880 characters
 };
 
-/**
- * Several hostile texts in one, for fields that accept any string. print is for fields that accept printable
- * characters only. name is for fields that accept neither quotes nor line breaks.
- */
+/** Several hostile texts in one, for fields that accept any string. */
 export const combined = `javascript:window.e2e.hit=1//${markup}'"${control}\n${lines}`;
 export const print = `<img src=x onerror="window.e2e.hit=1">`;
 const name = `<img src=x onerror=window.e2e.hit=1>${control}`;
 
-// Resources for which no hostile object is created. The first three configure the API server itself. An object of the
-// last one requires a signed certificate request.
+// The first three would reconfigure the API server. The last one requires a signed certificate request.
 const excludedResources = new Set([
   "apiservices",
   "flowschemas",
   "prioritylevelconfigurations",
   "certificatesigningrequests",
 ]);
-// Resources whose objects are created last, because they restrict objects that are created later.
+// These objects restrict objects that are created later.
 const last = new Set(["limitranges", "resourcequotas"]);
 
 const template = { metadata: { labels: { app: "e2e" } }, spec: { containers: [{ name: "main", image: "e2e" }] } };
@@ -79,8 +74,8 @@ const rules = {
   ],
 };
 
-// Fields of the created objects, by resource: required fields, and fields that stop controllers from changing the
-// object. For resources that are not listed here, an object of the demo cluster is copied.
+// Required fields, and fields that stop controllers from changing the object. Other resources copy an object of the
+// demo cluster.
 const bases = {
   customresourcedefinitions: () => ({ spec: definition }),
   pods: () => ({ spec: { ...template.spec, schedulerName: "none" } }),
@@ -144,7 +139,7 @@ const baseOf = async (kind) => {
   return structuredClone(bases[kind.resource]?.(rest) ?? rest);
 };
 
-/** Returns all kinds whose objects can be created, listed and deleted, except the excluded ones. */
+/** Returns the kinds whose objects can be created, listed and deleted, except the excluded ones. */
 export async function kinds() {
   const found = [];
   const groups = (await read("/apis")).groups.map((g) => `/apis/${g.preferredVersion.groupVersion}`);
@@ -174,12 +169,11 @@ export async function kinds() {
   return found.sort((a, b) => Number(last.has(a.resource)) - Number(last.has(b.resource)));
 }
 
-const text = Symbol("text"); // type of a schema field whose value is plain text
-const bytes = Symbol("bytes"); // type of a schema field whose value is base64
+const text = Symbol("text");
+const bytes = Symbol("bytes");
 const key = "e2e.example.com";
 
-// Yields each string field in a schema, with its path. A type that contains itself is expanded only once. The
-// parameter all contains all schemas by name, and the parameter above contains the names of the enclosing schemas.
+// Yields each string field in a schema with its path. Recursive schemas are expanded once.
 function* leaves(schema, all, path = [], above = []) {
   const ref = schema.$ref ?? schema.allOf?.find((s) => s.$ref)?.$ref;
   if (ref !== undefined) {
@@ -225,9 +219,8 @@ const steps = (field) =>
   );
 const under = (path, field) => field.every((step, i) => path[i] === step);
 
-// Returns the string fields in the list tried that caused a rejection: those below a field that the error names. If
-// there are none, it returns the fields in the list below the nearest parent of the named field, but only if these
-// are at most 8.
+// Returns the tried fields below a field that the error names. Otherwise, it returns those below the nearest parent,
+// if there are at most 8.
 function rejectedPaths(problem, tried) {
   const rejectedLeaves = new Set();
   for (const { field = "" } of problem.details?.causes ?? []) {
@@ -243,9 +236,8 @@ function rejectedPaths(problem, tried) {
   return rejectedLeaves;
 }
 
-// Returns the string fields in the list tried that the API server accepts together with those in the list taken. The
-// function attempt sends an object with the given fields, and returns the error or null. Fields that an error names
-// are removed. If an error names none, each half of the list is tried separately.
+// Returns the tried fields that the API server accepts together with the taken ones. If an error names no fields, it
+// tries each half separately.
 async function fit(attempt, taken, tried) {
   while (tried.length > 0) {
     const problem = await attempt([...taken, ...tried]);
@@ -276,8 +268,7 @@ async function filled(base, found, value, send) {
   let acceptedPaths = [];
   let left = found.map((l, position) => ({ ...l, index: position }));
   for (let round = 0; round < value.length; round++) {
-    // Each field tries the texts in the list value until the API server accepts one. Half of the fields try the last
-    // text first: it is short and has one line, and the page renders such texts differently.
+    // Half of the fields try the final text first, because the page renders short texts differently.
     const with_ = left.map((l) => {
       const one = value[(round + (l.index % 2) * (value.length - 1)) % value.length];
       return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };
@@ -291,8 +282,8 @@ async function filled(base, found, value, send) {
 }
 
 /**
- * Creates an object of a kind. Returns the paths of its fields with hostile text. If only is set, it lists the paths
- * of the fields that are allowed to contain it.
+ * Creates an object of a kind, and returns the paths of fields with hostile text. The parameter only limits these
+ * fields.
  */
 export async function hostile(
   t,
@@ -354,7 +345,7 @@ export async function hostile(
   };
 }
 
-/** Returns the OpenAPI schemas by API path (root), for all kinds in the list. */
+/** Returns the OpenAPI schemas by API path. */
 export async function schemasOf(list) {
   const roots = [...new Set(list.map((k) => k.root))];
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// These tests check that text from the cluster never becomes markup, script or a link on any page.
+// Text from the cluster never becomes markup, script or a link.
 //
 // Invariant: I34.
 import assert from "node:assert/strict";
@@ -13,9 +13,8 @@ import { hostile, kinds, print, schemasOf, texts, combined } from "./hostile-cor
 import { Dashboard } from "./dashboard.mjs";
 import { until } from "./wait.mjs";
 
-// The following function runs in the page. It returns a list of problems: elements and attributes that the
-// dashboard's own code never creates, links to other sites, unmarked invisible characters, and layout that hostile
-// text has changed.
+// This function runs in the page. It finds elements that the dashboard never creates, foreign links, unmarked
+// invisible characters and a changed layout.
 function strangers() {
   const found = [
     ...document.querySelectorAll(
@@ -33,8 +32,6 @@ function strangers() {
         found.push(`${e.tagName} leads to ${to}`);
     }
   }
-  // Find each invisible character or bidirectional control. The page must replace it with an element that shows its
-  // code point and has no effect on the text around it.
   const odd =
     /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -43,8 +40,7 @@ function strangers() {
       found.push(`odd text in ${n.parentElement.outerHTML.slice(0, 120)}`);
   for (const e of document.querySelectorAll(".invisible-char"))
     if (getComputedStyle(e).unicodeBidi !== "isolate") found.push("odd text is not apart");
-  // The page itself puts bidi isolates (U+2068 to U+2069) around values in titles. The check ignores these
-  // characters.
+  // The page itself puts bidi isolates (U+2068 to U+2069) around values in titles.
   const within = (text) => (text ?? "").replace(/\u2068([^\u2066-\u2069]*)\u2069/g, "$1");
   for (const e of document.querySelectorAll("[title], [aria-label]"))
     if (odd.test(within(e.title) + e.ariaLabel)) found.push(`odd title ${e.outerHTML.slice(0, 120)}`);
@@ -60,8 +56,8 @@ function strangers() {
   return found;
 }
 
-// Checks the server's HTML at an address. It must contain only elements that the templates use, no scripts or styles
-// in attributes, and no links to other sites. Returns the YAML text of the object in this HTML, or undefined.
+// Checks the server's HTML at an address for elements and attributes that no template uses. Returns the object's YAML
+// text, if any.
 async function served(page, address) {
   const { strangers, yaml } = await page.evaluate(async ([address, own]) => {
     const answer = await fetch(address, { headers: { accept: "text/html" } });
@@ -108,8 +104,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   }));
   const strings = made.reduce((n, m) => n + m.paths.length, 0);
   passed(`${strings} strings of ${made.length} kinds contain it`);
-  // The script hostile-corpus.mjs creates objects of more than 50 kinds, with more than 800 hostile strings. Smaller
-  // numbers would mean that it is broken.
+  // Smaller numbers would mean that hostile-corpus.mjs is broken.
   assert.ok(strings > 800 && made.length > 50, `${strings} strings of ${made.length} kinds`);
   const scripts = {
     ...list.find((k) => k.resource === "customresourcedefinitions"),
@@ -160,8 +155,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       events: "#panel .events :is(li, .note p):visible",
       related: "#panel :is(.card, .note h2)",
     };
-    // Checks that the panel shows the value of each annotation unchanged. A controller can change an annotation
-    // during the check, such as the revision of a Deployment, so the panel may show the value a moment later.
+    // A controller can change an annotation during the check, so retry.
     const annotated = async (m) => {
       const object = `api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`;
       await until(`the panel shows the annotations of ${m.resource}`, async () => {
@@ -210,7 +204,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
           // A ControllerRevision is immutable, so its patch fails with 422.
           if ((await patch(m.at, to, { manager: print, allowed: [422] })).code === 422) continue;
           await panel.locator(".change-entry .by", { hasText: "<img src=x" }).first().waitFor();
-          // The dashboard masks the annotations of Secrets, so the text must not appear.
+          // The dashboard masks the annotations of Secrets.
           const masked = m.resource === "secrets";
           assert.equal(
             (await panel.locator(".timeline").textContent()).includes("</td></script><svg/onload="),
@@ -290,7 +284,6 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
           JSON.stringify(text.slice(0, 80)),
         );
       await harmless(page, "events");
-      // Bidirectional controls in a text must not change the order in which its parts are displayed.
       const places = await page.locator("#tbody td:has(.invisible-char)").evaluateAll((all) =>
         all.map((td) => {
           const range = document.createRange();
@@ -401,7 +394,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     await page.goto(`${dashboard.url}compare?a=${scripts.ref}/${ns}/hostile&b=core/v1/pods/${ns}/hostile`);
     await page.locator("#difference[data-live] .line", { hasText: "onerror=" }).first().waitFor();
     await harmless(page, "compare");
-    // The demo's simulated kubelet serves the same log file for all containers, so any running pod will do.
+    // The demo has the same log file for all containers.
     const pod = (await read("/api/v1/namespaces/shop/pods")).items.find((p) => p.status.phase === "Running").metadata
       .name;
     await page.goto(`${dashboard.url}o/core/v1/pods/shop/${pod}?tab=logs`);
@@ -460,7 +453,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   });
 });
 
-// Returns a copy of the object without resourceVersion, which changes during the test.
+// resourceVersion changes during the test.
 function strip(o) {
   const { metadata: { resourceVersion: _, ...metadata }, ...rest } = o;
   return { ...rest, metadata };

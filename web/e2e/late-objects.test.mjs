@@ -1,5 +1,4 @@
-// These tests open the address of an object or a kind before it exists. The page shows the object or the kind as soon
-// as it exists.
+// A page is open before its object or kind exists.
 //
 // Invariant: I19.
 import assert from "node:assert/strict";
@@ -50,7 +49,6 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
       await page.getByText("This page opens automatically as soon as the cluster serves the resource.").waitFor();
       pages.push(page);
     }
-    // A page does not reload if it is busy: while a filter contains text or the palette is open.
     const busy = [];
     for (const [begin, end] of [
       [(page) => page.locator("#picker-filter").fill(name), (page) => page.locator("#picker-filter").fill("")],
@@ -100,8 +98,8 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
   });
 
   await t.test("the error page of a kind that is listed but not served reloads with growing delays", async (t) => {
-    // Playwright itself responds to the first two loads. Chromium then does not know whether the address of the
-    // document is public or local. It logs LOCAL_NETWORK_ACCESS_CHECKS when this document opens a WebSocket.
+    // Responses from Playwright have no known network, so Chromium logs LOCAL_NETWORK_ACCESS_CHECKS when the document
+    // opens a WebSocket.
     const page = await newPage(t, browser, { allow: [...missing.allow, /LOCAL_NETWORK_ACCESS_CHECKS/] });
     const loads = [];
     const other = await fetch(`${dashboard.url}r/none.example.com/v1/nones`, { headers: { accept: "text/html" } });

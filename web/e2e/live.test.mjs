@@ -84,7 +84,6 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     );
     await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
     assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was reloaded");
-    // The API server must have the number of ready replicas that the page shows.
     const { status } = await read(`/apis/apps/v1/namespaces/${ns}/deployments/scaled`);
     assert.equal(status.readyReplicas, 3);
   });
@@ -181,7 +180,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await seen("r/core/v1/pods", "pending", { "0/1": "warn", Pending: "warn" });
     await seen("r/core/v1/pods", "postgres", {});
     await seen("r/core/v1/nodes", "node", { NotReady: "bad", "Ready,SchedulingDisabled": "warn" });
-    // A list of Events has no Name column. The link to the object is in the first column that is not a time.
+    // Events have no Name column, so the link is in the first column that is not a time.
     await openLive(page, `${dashboard.url}r/core/v1/events?q=warning`);
     await become("the tone of a warning", tones, { Warning: "warn" });
     for (const r of (await table(page)).rows) assert.match(r["Last Seen"], age);

@@ -1,5 +1,3 @@
-// These tests log in with a service account token and log out, in the page and against a real API server.
-//
 // Invariant: I29.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -120,7 +118,7 @@ await test("login", { timeout: 180_000 }, async (t) => {
 
   await t.test("a link from another site opens pages, but cross-site requests are rejected", async (t) => {
     const token = await account("dora");
-    const context = await browser.newContext(); // not newPage, because newPage forbids requests to another host
+    const context = await browser.newContext(); // newPage forbids requests to another host
     t.after(() => context.close());
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);

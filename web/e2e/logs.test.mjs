@@ -1,4 +1,4 @@
-// These tests check the live log of a pod. All containers of the demo cluster have the same log file.
+// All containers of the demo cluster have the same log file.
 //
 // Invariant: I28.
 import assert from "node:assert/strict";
@@ -118,7 +118,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
       (await page.locator(".log-size").innerText()).startsWith("Showing the latest 20,000 lines ("),
     );
     assert.ok((await page.locator(".log-line").count()) < 150, "only what is seen has elements");
-    // Scrolling up by 2 pixels already stops following the log, because smooth scrolling starts with 1 or 2 pixels.
+    // Smooth scrolling starts with 1 or 2 pixels, which must already stop following.
     await page.locator(".log-screen").hover();
     await page.mouse.wheel(0, -2);
     await page.locator(".log-below").waitFor();
@@ -172,7 +172,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     const painted = await page.evaluate(async () => {
       const seen = [];
       for (let n = 1; n <= 12; n++) {
-        // Every third step moves the log down, as a banner above it would.
+        // Move the log down, as a banner above it would.
         if (n % 3 === 0) document.querySelector(".logs").style.paddingTop = `${n}px`;
         await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
         seen.push([...document.querySelectorAll(".log-line")].some((e) => e.textContent.includes("visible line")));
@@ -289,7 +289,6 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("lines", async () => (await texts(leaver)).length > 0);
     await remove(`${pods}/leaver`);
     await leaver.locator("#status", { hasText: "Deleted" }).waitFor();
-    // When the banner "Deleted" appears above the log, the page redraws the log. Its lines must remain visible.
     await until("what was read to stay", async () => (await texts(leaver)).length > 0);
 
     await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles`, {

@@ -13,8 +13,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const [ns, other] = [await namespace(t), await namespace(t)];
   const where = (ns) => `/api/v1/namespaces/${ns}/configmaps`;
-  // The palette search "web 10" must match only web-10. It cannot match the random namespace names, because their
-  // letters are hexadecimal digits, without "w".
+  // The search "web 10" cannot match random namespaces, which contain only hexadecimal digits.
   for (const name of ["a-1", "a-2", "web-10"]) await create(where(ns), configMap(name, { text: name }));
   await create(where(other), configMap("remote", { k: "", l: "" }));
   const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
@@ -31,7 +30,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await until("rows", async () => (await table(page)).rows.length > 0);
     return page;
   };
-  // Chromium logs a failed search request to the console, for example a 404 response.
+  // Chromium logs failed search requests.
   const allowedErrors = { allow: [/\/api\/v1\/search/] };
 
   await t.test("the palette opens kinds, namespaces and objects, and runs commands", async (t) => {
@@ -90,7 +89,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
   });
 
   await t.test("the palette shows server results, and what was searched", async (t) => {
-    // This page makes the server watch Deployments. The server searches watched resources only.
+    // The server searches only watched resources, so make it watch Deployments.
     await openLive(await newPage(t, browser), `${dashboard.url}r/apps/v1/deployments`);
     const page = await open(t, list, allowedErrors);
     const found = () => page.locator('#palette [role=group]:has-text("Other resources") .label').allInnerTexts();
@@ -259,7 +258,6 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
     assert.equal(await page.locator("dialog[open]").count(), 0);
     await keys(page, "Escape", "Escape");
-    // The page does not handle key combinations that belong to the browser.
     await page.evaluate(() => {
       window.taken = [];
       document.addEventListener("keydown", (e) => window.taken.push(`${e.key} ${e.defaultPrevented}`));
@@ -296,12 +294,12 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await pop.waitFor({ state: "hidden" });
     await page.goBack();
     await become("one step back", () => query(page).getAll("ns"), [ns]);
-    // Open the namespace chooser: the page watches the list of namespaces only while the chooser is open.
+    // The page watches namespaces only while this chooser is open.
     await page.locator("#namespace-button").click();
     await pop.locator("[data-all]").check();
     await become("all of them", () => query(page).getAll("ns"), []);
     assert.equal(await page.locator("#namespace-button").innerText(), "All namespaces");
-    await page.mouse.click(700, 62); // a position outside the popover, to close it
+    await page.mouse.click(700, 62);
     await pop.waitFor({ state: "hidden" });
     await page.goto(`${dashboard.url}r/core/v1/nodes`);
     await page.locator('#status[data-state="live"]').waitFor();
@@ -424,15 +422,13 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await keys(page, "p");
     await become("one pin", () => page.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), ["Deployments"]);
 
-    // While the page shows Secrets, the count of ConfigMaps in the picker is updated. The page sends no request for
-    // this.
     await openLive(page, `${dashboard.url}r/core/v1/secrets`);
     const count = async () => Number((await link("core/v1/configmaps").locator(".count").innerText()).replace(",", ""));
     await until("a count", count);
     const asked = [];
     page.on("request", (r) => asked.push(r.url()));
     for (let i = 0; i < 5; i++) await create(where(ns), configMap(`more-${i}`));
-    // The expected count is read in each attempt, because objects of earlier tests are still being deleted.
+    // Objects of earlier tests are still being deleted, so read the expected count in each attempt.
     await until("the count", async () => (await count()) === (await read("/api/v1/configmaps")).items.length);
     assert.deepEqual(asked.filter((url) => url.endsWith("/api/v1/resources")), []);
   });

@@ -1,4 +1,3 @@
-// Runs Debian's nginx as a reverse proxy in front of the dashboard.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,8 +8,8 @@ import { atEnd } from "./cleanup.mjs";
 import { until } from "./wait.mjs";
 
 /**
- * Starts nginx in front of the dashboard at upstream, and returns its address. If host is set, nginx serves TLS for
- * that host name, as an Ingress controller does.
+ * Starts nginx in front of the dashboard and returns its address. With a host name, nginx serves TLS like an Ingress
+ * controller.
  */
 export async function proxy(t, upstream, { base = "", timeout = 60, host, bind } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-nginx-"));

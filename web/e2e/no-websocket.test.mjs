@@ -1,5 +1,4 @@
-// These tests block WebSockets, as some proxies do. The page never becomes live, but works as it does without
-// scripts.
+// Some proxies block WebSockets. The page then works as it does without scripts.
 //
 // Invariant: I38.
 import assert from "node:assert/strict";

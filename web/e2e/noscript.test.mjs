@@ -1,4 +1,3 @@
-// These tests check the server's HTML without JavaScript, and before the page's script has started.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -17,7 +16,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
 
   await t.test("lists rows, and the picker opens other kinds", async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
-    // Load the page until it has rows, because the first visits can happen before the server has listed the pods.
+    // The first visits can happen before the server has listed the pods.
     await until("rows in the HTML", async () => {
       await page.goto(dashboard.url);
       return (await names(page)).length > 50;
@@ -71,7 +70,6 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.match(await page.locator("#note").innerText(), /No ConfigMaps match/);
     await page.locator("#note a").click();
     assert.equal(page.url(), list);
-    // Applying a filter keeps the columns and the sort order of the address. The form can change the columns.
     const head = () => page.locator("thead th").allInnerTexts();
     await page.goto(`${list}?cols=data&cols=age&sort=-name`);
     assert.deepEqual(await apply({ ns }), ["without-label", "with-label", "kube-root-ca.crt"]);
@@ -103,8 +101,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
     await page.route("**/static/*.js*", (route) => route.abort());
     await page.goto(list);
-    // The script cannot load in this test. As it could still be loading, the page shows the controls that need the
-    // script.
+    // The script never loads here. The page still shows controls that need it, because it could be late.
     assert.deepEqual(await seen(page), scripted);
     assert.deepEqual(
       await page.evaluate(() => [document.documentElement.scrollHeight, document.documentElement.scrollWidth]),

@@ -125,7 +125,6 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await until("a row of those", async () => ["a-1", "a-10"].includes(await active(page)));
     await keys("/", "Escape");
     await become("all rows", async () => (await table(page)).rows.length, 5);
-    // After a reload, Tab moves the focus to the link that skips to the rows. Enter follows the link.
     await page.reload();
     await page.locator('#status[data-state="live"]').waitFor();
     await keys("Tab");
@@ -204,8 +203,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await page.goto(`${list}&open=${ns}/a-3`);
     await panel(page).getByText("Overview could not be loaded").waitFor();
     assert.equal(await page.locator("#panel .overview").count(), 0);
-    // When the connection becomes live, the page requests the style sheet again by itself. The test waits for that
-    // request to fail before it counts further requests.
+    // A live connection triggers this request again. Let it fail before counting more.
     await page.locator('#status[data-state="live"]').waitFor();
     [asked, refuse] = [0, false];
     await panel(page).getByRole("tab", { name: "Overview" }).click();

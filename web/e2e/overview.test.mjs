@@ -44,7 +44,6 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     assert.match(await page.locator(".item .pieces").innerText(), /Running \d+s\s+ready\s+0 restarts/);
     const ready = page.locator(".conditions tbody tr", { has: page.locator("th", { hasText: /^Ready$/ }) });
     assert.equal(await ready.locator("td").first().getAttribute("data-tone"), "good");
-    // The displayed age increases without a message from the server.
     const age = await fact(page, "Started").innerText();
     await until("the age to pass", async () => (await fact(page, "Started").innerText()) !== age);
     await page.evaluate(() => {
@@ -131,7 +130,6 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await page.goBack();
     await until("the pod again", async () => (await page.locator("#panel h2").innerText()) === `${ns}/${name}`);
 
-    // On the pod's full page, the link to its owner opens the same list and panel as the link in the pod's panel.
     await page.goto(`${dashboard.url}o/core/v1/pods/${ns}/${name}`);
     await page.locator(".owners a", { hasText: /^web$/ }).click();
     await page.waitForURL(panelURL("apps/v1/deployments", "web"));

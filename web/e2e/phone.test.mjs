@@ -1,4 +1,4 @@
-// These tests check what the page shows on a narrow screen (390 pixels).
+// The screen is 390 pixels wide.
 //
 // Invariant: I35.
 import assert from "node:assert/strict";
@@ -24,7 +24,7 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
     await menu.click();
     await page.getByRole("link", { name: "Watch status" }).click();
     await page.waitForURL("**/status");
-    // The page replaces the cells while it loads, so a single call both finds and measures them.
+    // The page replaces cells while it loads, so find and measure them in one call.
     const end = await page.waitForFunction(() => {
       const cells = [...document.querySelectorAll(".watch-rows .state .words")];
       return Math.max(0, ...cells.map((cell) => cell.getBoundingClientRect().right));

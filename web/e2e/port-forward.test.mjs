@@ -1,4 +1,4 @@
-// These tests open the deployed dashboard through a real kubectl port-forward.
+// The page uses a real kubectl port-forward.
 //
 // Invariant: I46.
 import assert from "node:assert/strict";
@@ -65,8 +65,7 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     await page.locator("#status", { hasText: "Connection lost at" }).waitFor();
     await create(where, configMap("later"));
     await dashboard.run(dashboard.user, dashboard.port);
-    // kubectl port-forward exits when a connection fails, for example because the pod was replaced. The test starts
-    // it again, as a user does.
+    // kubectl port-forward exits when a connection fails, so a user must start it again.
     await forward.kill();
     await forward.run(port);
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 35_000 });

@@ -1,4 +1,4 @@
-// These tests check the progress of a slow list, and the latency. The page shows each number only if it is known.
+// The page shows progress of a slow list, and latency, only if they are known.
 //
 // Invariant: I38.
 import assert from "node:assert/strict";
@@ -15,8 +15,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     const link = await gate(t);
     const dashboard = await Dashboard.start(t, { flags: link.flags });
     const page = await newPage(t, browser);
-    // On this slow link, the total number of objects reaches the server too late for a progress bar. Therefore the
-    // test inserts the total into the server's messages to the page.
+    // The total reaches the server too late on this slow link, so insert it.
     let total = "";
     await page.routeWebSocket(/live(\?|$)/, (ws) => {
       const server = ws.connectToServer();

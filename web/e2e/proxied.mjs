@@ -1,10 +1,9 @@
-// A reverse proxy that has another address than the dashboard, like an Ingress. In the Host header, it sends the
-// dashboard's own address. It forwards paths unchanged.
+// A reverse proxy with another address than the dashboard, like an Ingress.
 import { createServer, request } from "node:http";
 import { connect } from "node:net";
 import { atEnd } from "./cleanup.mjs";
 
-/** Starts the proxy on a free loopback port. Its field asked contains the requested paths. */
+/** Starts the proxy on a free loopback port. The field asked records requested paths. */
 export async function proxied(t) {
   const p = { asked: [], to: null };
   const open = new Set();

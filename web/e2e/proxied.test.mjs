@@ -1,5 +1,4 @@
-// These tests run the dashboard behind nginx, under a base path. The idle timeout of nginx is shorter than its
-// default of 60 s, and longer than the dashboard's heartbeat interval of 15 s.
+// nginx has an idle timeout between the heartbeat interval (15 s) and its own default (60 s).
 //
 // Invariant: I46.
 import assert from "node:assert/strict";

@@ -1,5 +1,4 @@
-// Takes the screenshots for the README. The script changes objects of the demo cluster, so that the pages show
-// changes. Usage: .ci/on-demo env DASHBOARD=bin/dashboard node web/e2e/readme-pictures.mjs docs
+// Takes the screenshots for the README: .ci/on-demo env DASHBOARD=bin/dashboard node web/e2e/readme-pictures.mjs docs
 import { join } from "node:path";
 import { browse, newPage, openLive } from "./browser.mjs";
 import { patch, read } from "./cluster.mjs";
@@ -16,7 +15,7 @@ const deployments = "/apis/apps/v1/namespaces/shop/deployments";
 
 const change = (name, manager, patches) =>
   patch(`${deployments}/${name}`, patches, { type: "application/json-patch+json", manager });
-/** Changes the image of a Deployment with the field manager of a deployer, argocd-controller. */
+/** Changes an image as the field manager argocd-controller. */
 const roll = (name, image) =>
   change(name, "argocd-controller", [
     { op: "replace", path: "/spec/template/spec/containers/0/image", value: `registry.example.com/shop/${image}` },
@@ -53,12 +52,11 @@ try {
       (await wide.locator("#tbody [data-tone]", { hasText: /ContainerCreating|Pending/ }).count()) > 1 &&
       /[2-9]\.\d\/s|\d\d\/s/.test(await wide.locator("#rate").innerText()),
   );
-  // The value "allow" permits animations, to show the highlights of changed cells.
+  // "allow" permits animations, so that highlights are visible.
   await shoot(wide, "list", "allow");
   await rolled("catalog");
   await rolled("checkout");
 
-  // The picture "changes" shows the changes of one Deployment with their authors, in the dark theme.
   await wide.emulateMedia({ colorScheme: "dark" });
   await openLive(wide, `${dashboard.url}r/apps/v1/deployments?ns=shop&open=shop/storefront-canary&tab=changes`);
   await wide.locator("#latency").waitFor();
@@ -95,7 +93,6 @@ try {
   await share(wide, (form) => form.getByPlaceholder("Purpose").fill("Rollout of checkout 3.10"));
   await shoot(wide, "share");
 
-  // The picture "phone" shows three phone screens with a failing pod and the cause of its failure.
   const failingPod = (await read("/api/v1/namespaces/shop/pods")).items.find((p) =>
     p.metadata.name.startsWith("recommender"),
   ).metadata.name;

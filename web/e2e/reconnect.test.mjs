@@ -1,4 +1,4 @@
-// These tests stop and restart the dashboard while its page is open.
+// The dashboard restarts while its page is open.
 //
 // Invariant: I38.
 import assert from "node:assert/strict";
@@ -93,7 +93,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     assert.equal(await page.locator("#reloads").isHidden(), true, "nothing was reloaded");
   });
 
-  // Browsers open TCP connections in advance, without a request. The shutdown must not wait for them.
+  // Browsers open TCP connections in advance. The shutdown must not wait for them.
   await t.test("an idle connection does not delay the shutdown", async (t) => {
     const socket = connect(dashboard.port, "127.0.0.1");
     atEnd(t, () => socket.destroy());

@@ -57,7 +57,6 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     assert.ok(
       (await x("ReplicaSet")) < (await page.locator(".card[data-self]").evaluate((e) => e.getBoundingClientRect().x)),
     );
-    // Arrow keys move the focus along a line of the graph to the next card (a box for one object).
     await page.locator(".card[data-self]").focus();
     assert.ok((await page.locator(".words text").allTextContents()).includes("owns"), "the lines name the relations");
     await page.keyboard.press("ArrowLeft");
@@ -174,7 +173,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     const first = await until("the graph", async () => /Snapshot from/.test(await time()) && time());
     const asked = [];
     page.on("request", (r) => r.url().includes("/api/v1/related/") && asked.push(r.url()));
-    // This change schedules a new search for related objects. The deletion below must cancel it.
+    // This change schedules a search, which the deletion below must cancel.
     await patch(`${where}/brief`, { data: { a: "2" } });
     await remove(`${where}/brief`);
     await page.locator("#status", { hasText: "Deleted" }).waitFor();

@@ -1,5 +1,4 @@
-// This test rolls out a new image while pages are open. The old pods disappear from the list, and the new pods
-// appear. The Deployment's row shows how many pods are ready, and the author of the status change.
+// A new image rolls out while pages are open.
 //
 // Invariant: I1.
 import assert from "node:assert/strict";
@@ -10,8 +9,7 @@ import { create, deployment, namespace, patch, read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-// The following function runs in the page. It records the names of all rows that were shown. It also records which
-// rows faded in after they were added, and which were struck through after they were deleted.
+// This function runs in the page.
 function noteRows() {
   const note = (window.e2e.rows = { seen: [], fadedIn: [], struck: [] });
   const record = () => {

@@ -1,5 +1,3 @@
-// These tests check that a list restores its scroll position when the user returns to it.
-//
 // Invariant: I33.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +12,7 @@ const firstRow = (page) => page.evaluate(() => {
     (tr) => tr.getBoundingClientRect().bottom > head + 1,
   )?.dataset.name;
 });
-// Waits for three animation frames, so that updates that are drawn in a later frame are complete.
+// Updates can be drawn in a later frame.
 const frames = (page) =>
   page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))),
@@ -78,13 +76,10 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
       await become("the first row", top, "kube-root-ca.crt");
       await scrollTo(200);
-      // The user opens another resource and returns. The list restores its scroll position.
       await page.locator('#picker a[data-ref="core/v1/secrets"]').click();
       await page.waitForURL(/secrets/);
       await page.goBack();
       await at(200);
-      // The user changes the filter and returns, and then changes the sort order and returns. Each time, the list
-      // restores its scroll position.
       await page.locator("#labels").fill("nothing=here");
       await page.locator("#labels").press("Enter");
       await page.locator("#note", { hasText: "No ConfigMaps match these namespaces" }).waitFor();
@@ -97,7 +92,6 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await page.goBack();
       await page.goBack();
       await at(200);
-      // The d key changes the density (the row height). The first visible row stays the same.
       for (const height of [30, 20, 24]) {
         await page.keyboard.press("d");
         await until(`rows of ${height} pixels`, () =>
@@ -105,8 +99,6 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         );
         await at(200);
       }
-      // Opening and closing an object in the panel does not scroll the list. Back and forward in the browser restore
-      // the scroll position.
       await page.locator(`#tbody tr[data-name="${name(202)}"] td`).last().click();
       await page.locator("#panel h2", { hasText: name(202) }).waitFor();
       await page.locator("#panel .close").click();
@@ -118,7 +110,6 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await page.goBack();
       await page.locator("#side").waitFor({ state: "hidden" });
       await at(200);
-      // The list restores its scroll position after a visit to the object's full page, and after a reload.
       await page.locator(`#tbody tr[data-name="${name(203)}"] td`).last().click();
       await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 200) < 1));
       await page.locator("#panel .page-link").click();
@@ -137,7 +128,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
     await t.test(`is kept if the user scrolled before the page was live, in ${what}`, async (t) => {
       const page = await newPage(t, browser);
       const delivery = { delayed: false, delayedMessages: [] };
-      let script = null; // promise that delays the response that contains the page's script
+      let script = null; // delays the response with the page's script
       await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, (ws) => {
         const server = ws.connectToServer();
         server.onMessage((m) => void (delivery.delayed ? delivery.delayedMessages.push(() => ws.send(m)) : ws.send(m)));
@@ -155,7 +146,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         () => page.goto(address, { waitUntil: "commit" }),
         () => page.goto(`${address}&open=${ns}/${name(500)}`, { waitUntil: "commit" }),
       ];
-      let to = 20; // scroll position in rows; not the one that the page stored in the previous case
+      let to = 20; // in rows; different from the position in the previous case
       for (const [how, load, before] of [
         ["reloaded, before the rows", reload, "rows"],
         ["reloaded, before the script", reload, "script"],

@@ -1,4 +1,4 @@
-// These tests create share links in the dialog, open them as guests (viewers of a link), and revoke them.
+// Guests are viewers of a share link.
 //
 // Invariant: I30.
 import assert from "node:assert/strict";
@@ -33,7 +33,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     return url;
   };
 
-  // Chromium logs rejected requests of guests to the console. The tests allow these log lines.
+  // Chromium logs rejected requests of guests.
   const allow = [/status of 40[134]/, /WebSocket connection/];
   const owner = await newPage(t, browser, { allow });
   await openLive(owner, list);
@@ -158,8 +158,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       assert.doesNotMatch(text, /secrets|deployments|core\/v1\/pods/, path);
     }
 
-    // Opening a link needs JavaScript. After that, the shared pages work without JavaScript, with the guest's
-    // cookies.
+    // Opening a link needs JavaScript. After that, the cookies are enough.
     const plain = await guests(t, { javaScriptEnabled: false });
     await plain.goto(url);
     assert.match(await plain.locator("#opening").innerText(), /needs JavaScript/);
@@ -202,7 +201,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     t.diagnostic(`a share taken back was gone from the guest's page after ${Date.now() - began} ms`);
     assert.doesNotMatch(await guest.evaluate(() => document.body.innerText), /a-1|a-2/);
     await owner.keyboard.press("Escape");
-    // A disconnected page reconnects on the following events. The page of a revoked link must not reconnect.
+    // A disconnected page reconnects on these events, but not after a revocation.
     await guest.evaluate(() => {
       dispatchEvent(new Event("online"));
       document.dispatchEvent(new Event("visibilitychange"));
@@ -390,7 +389,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await until("that it has left", async () =>
       (await guest.context().cookies()).every((c) => !c.name.startsWith("glasshouse-share")),
     );
-    // Without a data folder, a restart of the dashboard ends all links. The guest's page detects it on reconnection.
+    // Without a data folder, a restart ends all links.
     await openLink(guest, url);
     await behind.stop();
     await guest.locator('#status:not([data-state="live"])').waitFor();

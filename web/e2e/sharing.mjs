@@ -1,8 +1,7 @@
-// Helpers that create share links in a page, open them as a guest (a viewer of a link), and revoke them.
 import jsQR from "jsqr";
 import { become } from "./wait.mjs";
 
-/** Creates a share link in the dialog of a page, and returns its URL. choose fills in the form. */
+/** Creates a share link in the dialog, and returns its URL. The function choose fills in the form. */
 export async function share(page, choose = async () => {}) {
   await page.locator("button.share-button:visible").click();
   await page.locator(".share-form").waitFor();
@@ -11,19 +10,19 @@ export async function share(page, choose = async () => {}) {
   return made(page);
 }
 
-/** Waits for the created link in the dialog, and returns its URL. */
+/** Waits for the new link in the dialog, and returns its URL. */
 export async function made(page) {
   await page.locator(".share-url").waitFor();
   return page.locator(".share-url").inputValue();
 }
 
-/** Opens a share link and waits until the page is live. */
+/** Opens a share link and waits for live data. */
 export async function openLink(page, url) {
   await page.goto(url);
   await page.locator('#status[data-state="live"]').waitFor();
 }
 
-/** Decodes the QR code in the dialog, and returns its text. */
+/** Returns the text of the QR code in the dialog. */
 export async function readCode(page) {
   const { d, size } = await page
     .locator(".share-code svg")
@@ -40,11 +39,11 @@ export async function readCode(page) {
   return jsQR(pixels, side, side)?.data;
 }
 
-/** Revokes the only share link in the dialog of a page. */
+/** Revokes the only share link in the dialog. */
 export async function revoke(page) {
   if (!(await page.locator("#sharing[open]").count())) await page.locator("button.share-button:visible").click();
   await page.getByRole("tab", { name: "Links" }).click();
-  // If the dialog was already open, it can list an ended link until its next update.
+  // An open dialog can list an ended link until its next update.
   await become("the list of links", () => page.locator(".share-links > li").count(), 1);
   await page.getByRole("button", { name: "Revoke" }).click();
   await page.locator(".share-links button.danger").click();

@@ -1,5 +1,5 @@
-// Takes screenshots of every screen and state, for a review by people: node e2e/shots.mjs FOLDER [PATTERN]. It needs
-// the same environment variables as the tests.
+// Takes screenshots of every screen for review: node e2e/shots.mjs FOLDER [PATTERN]. It needs the environment
+// variables of the tests.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { browse, newPage, openLive } from "./browser.mjs";
@@ -22,7 +22,7 @@ const page = await newPage(t, browser, { allow: [/./] });
 const at = (path) => dashboard.url + path;
 const live = (path) => openLive(page, at(path));
 
-/** Takes screenshots of one screen in two color schemes and three sizes. make opens the screen. */
+/** Takes screenshots of one screen in two color schemes and three sizes. The function make opens the screen. */
 async function screen(name, make, on = page) {
   if (!wanted.test(name)) return;
   for (const p of [page, on]) await p.setViewportSize({ width: 1440, height: 900 });
@@ -215,8 +215,7 @@ try {
     });
   }
   await screen("state-syncing", async () => {
-    // The function gate starts a proxy that slows down the list. The total number of objects then reaches the server
-    // too late for a progress bar, so the script inserts the total into the server's messages.
+    // The total reaches the server too late on this slow link, so insert it.
     const link = await gate(t);
     const other = await Dashboard.start(t, { flags: link.flags });
     await openLive(page, `${other.url}r/core/v1/nodes`);

@@ -1,5 +1,3 @@
-// These tests cover the watch status page, which lists all watches of the server.
-//
 // Invariant: I31.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -37,8 +35,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
 
   await t.test("reports that nothing is watched, then the watches that pages start", async (t) => {
     const page = await newPage(t, browser);
-    // The script of the status page starts watches. This request gets the HTML without running the script, so the
-    // server watches nothing yet.
+    // Without the script of this page, the server watches nothing yet.
     const html = await (await page.request.get(`${dashboard.url}status`, { headers: { accept: "text/html" } })).text();
     assert.match(html, /<h2>Nothing is watched<\/h2>/);
     assert.doesNotMatch(html, /<tbody id="scopes"><tr/);
@@ -56,8 +53,6 @@ await test("status", { timeout: 120_000 }, async (t) => {
     assert.deepEqual([seen.Scope, seen.Readers], ["all", "1"]);
     assert.ok(await page.locator("#note").isHidden());
 
-    // When an object is created, the status page updates the number of objects. It also updates the age of the state,
-    // such as "Live for 5s", even if no object changes.
     const before = Number(seen.Objects);
     const where = `/api/v1/namespaces/${ns}/limitranges`;
     await create(where, { metadata: { name: "counted" }, spec: { limits: [{ type: "Pod", max: { cpu: "1" } }] } });

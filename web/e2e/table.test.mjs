@@ -50,7 +50,6 @@ await test("the table", { timeout: 120_000 }, async (t) => {
       const box = await page.locator("#tbody tr[data-name]").first().boundingBox();
       await page.mouse.move(box.x + 100, box.y + box.height / 2);
     };
-    // Keep the pointer over the rows while the page becomes live. The rows must not move after that.
     await over();
     open();
     await page.locator('#status[data-state="live"]').waitFor();
@@ -58,8 +57,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await create(where, configMap("aq"));
     await page.locator("#pending-changes", { hasText: "1 new" }).waitFor();
     assert.deepEqual(await names(page), ["a", "b", "d", "f"], "nothing moved");
-    // A new filter text updates the rows under the pointer immediately. A later change of an object does not move
-    // them.
+    // A new filter moves rows under the pointer immediately. A change of an object does not.
     await page.keyboard.press("/");
     await page.keyboard.type("q");
     await become("the rows that match", () => names(page), ["aq"]);

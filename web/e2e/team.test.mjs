@@ -1,6 +1,5 @@
-// This test covers the deployment variant "team". kubectl applies the variant with the values that its README
-// requires. The dashboard runs with the arguments of the Deployment and a token of its service account. nginx serves
-// TLS for the Ingress's host. Two users and several guests (viewers of share links) use the page.
+// Deploys the variant "team" as in its README, with nginx as the Ingress. Two users and several guests (viewers of
+// share links) use it.
 //
 // Invariant: I46.
 import assert from "node:assert/strict";
@@ -18,7 +17,7 @@ import { openLink, revoke, share } from "./sharing.mjs";
 import { become, until } from "./wait.mjs";
 
 const host = "team.example.org";
-const ingress = "127.0.0.2"; // source address of nginx; browsers connect from another one
+const ingress = "127.0.0.2"; // source address of nginx, unlike that of browsers
 const client = "127.0.0.1";
 
 await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
@@ -30,7 +29,6 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     "INGRESS_ADDRESSES": `${ingress}/32`,
   });
 
-  // The API server must have accepted the important fields of the manifests.
   const { spec } = get("ingress", "glasshouse");
   assert.deepEqual([spec.rules.map((r) => r.host), spec.tls.map((e) => e.hosts)], [[host], [[host]]]);
   const port = get("service", "glasshouse").spec.ports.find(
@@ -42,7 +40,6 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   assert.equal(get("clusterrolebinding", "glasshouse-reviews").roleRef.name, "glasshouse-reviews");
   const [container] = get("deployment", "glasshouse").spec.template.spec.containers;
 
-  // The dashboard gets the arguments of the Deployment, except for the listen addresses and the data folder.
   const dir = mkdtempSync(join(tmpdir(), "glasshouse-team-"));
   atEnd(t, () => rmSync(dir, { recursive: true, force: true }));
   const ours = { "--data-dir": dir, "--metrics-listen": "127.0.0.1:0" };

@@ -1,4 +1,4 @@
-// These tests upgrade the dashboard to another build while its pages are open.
+// The dashboard is upgraded while its pages are open.
 //
 // Invariant: I38.
 import assert from "node:assert/strict";
@@ -15,7 +15,7 @@ import { until } from "./wait.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
 
-// Builds the dashboard with a modified app.js. The modified script sets an attribute that identifies the build.
+// Builds the dashboard with an app.js that sets an attribute with the build's name.
 function build(folder, name) {
   const app = join(root, "web/static/dist/app.js");
   const other = join(folder, `${name}.js`);
@@ -97,8 +97,8 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     assert.equal(await updateNotice(page).count(), 0);
   });
 
-  // Headless Chromium never hides a page, so the test overrides document.hidden. It also shortens timers of one
-  // minute or more to 1/60 of their delay, so that the test is faster.
+  // Headless Chromium never hides a page, so override document.hidden. Timers of one minute or more run 60 times
+  // faster.
   await t.test("reloads only hidden lists without state", async (t) => {
     const hide = () => {
       Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
@@ -125,7 +125,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     };
     let stopped = false;
     const sockets = [];
-    // Forwards messages up to the one that announces the new build. Then closes the connection, and each later one.
+    // Forwards messages until one announces the new build, and closes connections after that.
     const cut = (m, ws) => {
       if (stopped === "for good") return void ws.close({ code: 3000 });
       ws.send(JSON.stringify(m));
@@ -134,20 +134,18 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
         ws.close({ code: 3000 });
       }
     };
-    // Drops messages about the state of subscriptions, so that the page does not become live.
+    // The page does not become live without messages about the state of subscriptions.
     const suppressState = (m, ws) => {
       if (!stopped || m.type !== "state") return void ws.send(JSON.stringify(m));
       if (!sockets.includes(ws)) sockets.push(ws);
     };
     const back = (page) => page.evaluate(() => dispatchEvent(new Event("online")));
-    // Intercepts the requests with which the page's script checks its own address. The function answer responds to
-    // them. Navigation requests of the browser still reach the server.
+    // Answers only requests of the page's script, not navigation of the browser.
     const asked = (answer) => (page) =>
       page.route("**/r/**", (route) => (route.request().isNavigationRequest() ? route.continue() : answer(route)));
     const other = (route) =>
       route.fulfill({ contentType: "text/html", body: '<script type="module" src="/static/app.js?v=0"></script>' });
-    // Each entry contains a reason that prevents a reload, a page, a function that creates the reason, and a function
-    // that removes it.
+    // Each entry has a reason that prevents a reload, a page, and functions that create and remove the reason.
     const blockers = [
       ["an object", await open(`&open=${ns}/nowhere`), () => {}, (page) => page.locator("#panel .close").click()],
       ["the activity", await open(), (page) => page.keyboard.press("a"), (page) => page.keyboard.press("a")],

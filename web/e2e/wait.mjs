@@ -1,8 +1,7 @@
-// Helpers that wait for a condition, never for a fixed time.
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Calls probe every 40 ms until it returns a truthy value, and returns that value. An exception counts as false. */
+/** Calls probe every 40 ms until it returns a truthy value. An exception counts as false. */
 export async function until(what, probe, ms = 15_000) {
   const end = Date.now() + ms;
   let last;
@@ -34,7 +33,7 @@ export async function become(what, probe, want, ms = 15_000) {
   }
 }
 
-/** Waits for a promise. Throws if it is not settled after ms milliseconds. */
+/** Throws if a promise is not settled after ms milliseconds. */
 export async function within(what, ms, promise) {
   const stop = new AbortController();
   const late = pause(ms, undefined, { signal: stop.signal }).then(() => {

@@ -1,5 +1,5 @@
-// These tests use lists with more rows than a page keeps (--page-rows). The server then sorts the list and sends a
-// window: the visible part. The user must see no difference.
+// Above --page-rows rows, the server sorts a list and sends a window (the visible part). Users must see no
+// difference.
 //
 // Invariant: I11.
 import assert from "node:assert/strict";
@@ -12,8 +12,7 @@ import { Dashboard } from "./dashboard.mjs";
 import { atEnd } from "./cleanup.mjs";
 import { become, until } from "./wait.mjs";
 
-// Records the scroll position, the rows and the status of the page in each animation frame. A ResizeObserver callback
-// runs after all animation frame callbacks, just before the browser paints.
+// A ResizeObserver callback runs just before the browser paints.
 const noteFrames = (page) => page.evaluate(() => {
   window.frames = new Set();
   const record = () => {
@@ -203,9 +202,8 @@ await test("a list that grows above the row limit keeps its scroll position", { 
   );
 });
 
-// A page keeps all rows of a list with at most --page-rows rows. For a longer list, the server sends a window (the
-// visible part). A list that grows while it is open switches to a window only above 120 % of the limit. It does not
-// switch back until it is loaded again. What the page shows does not change.
+// A growing list switches to a window (the visible part) only above 120 % of --page-rows. It switches back only when
+// it is loaded again.
 await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   const browser = await browse(t);
   const limit = 100;
@@ -260,7 +258,6 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
         return [];
       }
     });
-  // Opens an address. Returns the page, and the view ("table" or "window") of each of its subscriptions.
   const asked = async (address, words) => {
     const page = await newPage(t, browser);
     await openLive(page, address);
@@ -270,8 +267,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   for (const address of [list, `${list}?ns=${ns}`])
     assert.deepEqual((await asked(address, limit)).views, ["table"], `at the limit, ${address}`);
 
-  // Open a page with a sort order and a filter, and later a scroll position and an open object. Rows that are added
-  // later sort after the visible ones, so that they do not move these.
+  // Later rows sort after the visible ones, so that they do not move these.
   const { page } = await asked(`${list}?sort=number&q=thing`, `${limit} of ${limit}`);
   await page.evaluate(() => {
     const e = document.getElementById("rows");
@@ -339,8 +335,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
     () => page.locator(`#picker a[data-ref="${group}/v1/things"] .count`).first().textContent(),
     String(limit),
   );
-  // Reload the page until the count is correct. For about one second, the server's count can still include the
-  // deleted row.
+  // For about one second, the server's count can include the deleted row.
   await until("the page to have all rows", async () => {
     const earlier = views(page).length;
     await page.reload();
@@ -352,8 +347,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   assert.deepEqual({ ...(await pageState()), top: 0, rows: [] }, { ...before, top: 0, rows: [] });
 });
 
-// Two pages show the same list. One page keeps all rows, and the other one gets a window (the visible part) from the
-// server. Both perform the same steps. After each step, both must show the same content.
+// Both pages do the same steps: one keeps all rows, and the other has a window (the visible part).
 await test("a complete page and a windowed page show the same", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboards = [await Dashboard.start(t), await Dashboard.start(t, { flags: ["--page-rows", "300"] })];
@@ -427,7 +421,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   const pageState = (page) => page.evaluate(() => {
     const text = (id) => { const e = document.getElementById(id); return e === null || e.hidden ? "" : e.textContent; };
     const rows = [...document.querySelectorAll("#tbody tr[data-name]")];
-    // Replaces times of day by a word, because the two compared pages receive a change at different times.
+    // The two pages receive a change at different times.
     const timeless = (t) => t?.replace(/\d\d:\d\d:\d\d/g, "time") ?? null;
     const age = [...document.querySelectorAll("#table thead th")].findIndex((th) => th.textContent.trim() === "Age");
     return {
@@ -460,7 +454,6 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
       address: location.pathname + location.search,
     };
   });
-  // Waits until both pages show the same content, and wanted returns true for that content.
   const same = async (step, wanted, ms = 20_000) => {
     let got = [];
     try {
@@ -488,7 +481,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   const filter = (q) => both((page) => page.locator("#q").fill(q));
   const press = (key) => both((page) => page.keyboard.press(key));
   const sort = (column) => both((page) => page.locator("thead button", { hasText: column }).click());
-  // Returns the number of reloads that each page shows. A page counts a reload only if it already had rows.
+  // A page counts a reload only if it already had rows.
   const reloadCounts = () =>
     both((page) =>
       page.evaluate(() => {
@@ -496,8 +489,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
         return e.hidden ? "" : e.textContent;
       }),
     );
-  // Returns the text of all exports of the list. It omits the cursor (stream position) and the start time of the
-  // watch, because they differ between the two servers.
+  // The cursor (stream position) and the start of the watch differ between the servers.
   const exported = async (page) => {
     const links = await page
       .locator("#export a[data-format]")
@@ -651,8 +643,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     await goTo(`ns=${ns},${other}&q=other-`);
     await same("of two namespaces", (s) => s.count === "3 of 1,203" && has("other-2", other)(s));
     await patch(`${where(other)}/other-2`, { metadata: { labels: { app: "db" } } });
-    // Wait until both servers have the new label. Otherwise, the page that opens next could receive the label as a
-    // live change, and would highlight it.
+    // A page that opens too early would receive and highlight the label as a live change.
     await until("both servers to have the change", async () => {
       const answers = await Promise.all(
         dashboards.map((d) => fetch(`${d.url}api/v1/snapshot/${group}/v1/things?ns=${other}&labels=app%3Ddb`)),

@@ -8,7 +8,7 @@ import { configMap, create, kubeconfig, namespace, patch, read } from "./cluster
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-const freeze = 300; // maximum CPU time of one task of the page, in ms; a longer task would freeze the page
+const freeze = 300; // maximum CPU time of one task, in ms
 
 await test("YAML", { timeout: 240_000 }, async (t) => {
   const browser = await browse(t);
@@ -215,7 +215,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await until("the other too", async () => (await shown(page)).includes("    needle one"));
     await page.keyboard.press("Escape");
     assert.equal(await page.evaluate(() => document.activeElement?.className), "yaml text");
-    // The browser's own search sends the event beforematch to a folded match. The page must unfold that match.
+    // The browser's own search sends beforematch to a folded match.
     await page.getByRole("button", { name: "Unfold all" }).click();
     await page.getByRole("button", { name: "Fold all" }).click();
     await line(page, "needle one").evaluate((l) => l.dispatchEvent(new Event("beforematch", { bubbles: true })));
@@ -253,7 +253,6 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       const all = await copied(page);
       assert.equal(all, await text(page));
       assert.ok(all.length > 900_000);
-      // The browser must lay out only lines near the viewport, and only the start of a very long line.
       const size = await region(page).evaluate((e) => ({
         width: e.scrollWidth,
         laid: [...e.querySelectorAll(".block")].filter((b) =>
@@ -293,8 +292,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
           await page.locator(there).first().waitFor();
         });
       };
-      // The function time waits for an element that matches a selector. The selectors must be cheap, because
-      // searching for a text in all lines would itself be a long task.
+      // Selectors must be cheap, because a search for text in all lines would be a long task.
       const address = `${dashboard.url}o/core/v1/configmaps/${ns}/${name}?tab=yaml`;
       await time("opened", () => page.goto(address), '.yaml.text[aria-label*=" lines"]');
       await page.locator('#status[data-state="live"]').waitFor();

@@ -1,5 +1,4 @@
-// Checks the contrast of colors that axe cannot check, because they are not the color of an element. WCAG 2.2
-// requires a contrast of at least 4.5.
+// axe cannot check these colors, because they are not the color of an element. WCAG 2.2 requires a contrast of 4.5.
 //
 // Invariant: I35, I36.
 import assert from "node:assert/strict";

@@ -1,11 +1,11 @@
 import type { LiveHost } from "../static/src/net/live.ts";
 
-// A fake browser with fake time. The test advances the clock of the browser.
+// A fake browser whose clock the test advances.
 export class Browser implements LiveHost {
   time = 0;
   sockets: Socket[] = [];
   reports: string[] = [];
-  reconnects: (() => void)[] = []; // callbacks that reconnect; a test calls them if the login is still valid
+  reconnects: (() => void)[] = []; // a test calls these callbacks if the login is still valid
   private timers = new Map<number, { at: number; run: () => void }>();
   private next = 1;
 
@@ -23,7 +23,7 @@ export class Browser implements LiveHost {
   cancel(timer: unknown): void { this.timers.delete(timer as number); }
   report(what: string): void { this.reports.push(what); }
   accessEnded(again: () => void): void { this.reconnects.push(again); }
-  clusterSwitches = 0; // number of times that the server reported a different cluster
+  clusterSwitches = 0;
   clusterSwitched(): void { this.clusterSwitches++; }
 
   advance(ms: number): void {

@@ -1,4 +1,4 @@
-// A minimal DOM that is sufficient for rows of a table. Importing this file replaces the global DOM.
+// A minimal DOM for table rows. Importing this file replaces the global DOM.
 export class Element {
   private nodes: (Element | string)[] = [];
   private readonly attributes = new Map<string, string>();

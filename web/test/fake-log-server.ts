@@ -1,7 +1,7 @@
 import { Live } from "../static/src/net/live.ts";
 import { Browser } from "./fake-browser.ts";
 
-/** A fake server that sends logs over a fake WebSocket. The test controls it. */
+/** Sends logs over a fake WebSocket. */
 export class Upstream {
   readonly browser = new Browser();
   readonly live: Live = new Live("ws://x", this.browser, () => undefined);

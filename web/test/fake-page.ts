@@ -1,5 +1,5 @@
-// A minimal document for tests. Importing this file replaces the global document. Animation frames run only when the
-// test calls frame().
+// A minimal document. Importing this file replaces the global document. Animation frames run only when a test calls
+// frame().
 class TextNode {
   readonly nodeType = 3;
   parentNode: Part | null = null;
@@ -132,7 +132,7 @@ export class Part {
     }
     return undefined;
   }
-  /** The element with its attributes and contents as HTML. Only the properties that views of the page set are shown. */
+  /** HTML, with only the properties that views of the page set. */
   get html(): string {
     const attributes = [...this.attributes].map(([name, value]) => ` ${name}="${escape(value)}"`).join("");
     const flags = (["hidden", "disabled", "checked"] as const).map((name) => (this[name] ? ` ${name}` : "")).join("");
@@ -144,7 +144,7 @@ export class Part {
 const escape = (text: string): string =>
   text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&#34;").replace(/'/g, "&#39;");
 
-/** Returns an element to render a view into. part is the same element as element. */
+/** Returns one element with two types, to render a view into. */
 export function rendering(): { part: Part; element: Element } {
   const part = new Part("main");
   return { part, element: part as unknown as Element };

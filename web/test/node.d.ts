@@ -1,5 +1,4 @@
-// Declares only the parts of Node.js that the tests use. The complete types of Node.js would also declare its
-// globals, and code of the page could then use them by mistake.
+// The complete types of Node.js would declare its globals for code of the page as well.
 declare module "node:test" {
   export function test(name: string, run: () => void | Promise<void>): Promise<void>;
   export const mock: { timers: { enable(options: { apis: string[] }): void; tick(ms: number): void; reset(): void } };

@@ -1,4 +1,4 @@
-// Encodes rows column by column, in the same way as the server.
+// Encodes rows column by column, as the server does.
 interface TableRow {
   readonly ns: string;
   readonly name: string;

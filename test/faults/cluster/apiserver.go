@@ -34,8 +34,7 @@ func (c *Cluster) commands() (*commands, error) {
 	return decoded, nil
 }
 
-// An APIServer is an additional API server of the demo cluster. A test can kill and restart it. An APIServer is not
-// safe for concurrent use.
+// An APIServer is an additional API server that a test can restart. It is not safe for concurrent use.
 type APIServer struct {
 	Addr string
 
@@ -47,14 +46,13 @@ type APIServer struct {
 	ended   chan struct{}
 }
 
-// NewAPIServer returns an API server that is not started yet. Its command line has the flags of the cluster's own API
-// server, followed by the given flags. Its log is a file in dir.
+// NewAPIServer adds the given flags to those of the cluster's own API server. It does not start the server.
 func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string) (*APIServer, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("find a free port: %w", err)
 	}
-	defer func() { _ = listener.Close() }() // The listener only finds a free port, so it is closed again.
+	defer func() { _ = listener.Close() }() // Only its port number is used.
 	config := rest.CopyConfig(c.Config)
 	config.Timeout = time.Second
 	client, err := rest.HTTPClientFor(config)
@@ -67,8 +65,7 @@ func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string)
 	}, nil
 }
 
-// Start starts the API server, and returns when it is ready. The API server runs until Kill is called or this process
-// ends.
+// Start returns when the API server is ready. The server runs until Kill or the end of this process.
 func (a *APIServer) Start(ctx context.Context) error {
 	cmds, err := a.cluster.commands()
 	if err != nil {
@@ -82,7 +79,7 @@ func (a *APIServer) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open its log: %w", err)
 	}
-	defer func() { _ = log.Close() }() // The child process has its own descriptor of the log.
+	defer func() { _ = log.Close() }() // The child process has its own descriptor.
 	cmd := exec.Command(cmds.Path)     //nolint:gosec,noctx // This is the demo's own program, and Kill ends it.
 	cmd.Args = slices.Concat(
 		[]string{"kube-apiserver"}, cmds.Args["kube-apiserver"], []string{"--secure-port=" + port}, a.flags,
@@ -92,15 +89,14 @@ func (a *APIServer) Start(ctx context.Context) error {
 	a.ended = make(chan struct{})
 	started := make(chan error, 1)
 	go func() {
-		// The kernel kills the child process when the thread that started it ends (Pdeathsig). Therefore this
-		// goroutine keeps its thread until the child process has ended.
+		// Pdeathsig kills the child process when its parent thread ends. So keep the thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(a.ended)
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // Ignore the error: Wait returns one because Kill ends the process.
+			_ = cmd.Wait() // Wait returns an error because Kill ends the process.
 		}
 	}()
 	if err := <-started; err != nil {
@@ -134,7 +130,7 @@ func (a *APIServer) ready(ctx context.Context) error {
 	}
 }
 
-// Kill kills the API server if it is running, and waits until its process has ended.
+// Kill waits until the process has ended.
 func (a *APIServer) Kill() {
 	if a.process == nil {
 		return

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Namespace creates a namespace with a generated name, and returns the name.
+// Namespace creates a namespace with a generated name.
 func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 	created, err := c.Core.CoreV1().Namespaces().Create(
 		ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "fault-"}}, metav1.CreateOptions{},
@@ -27,10 +27,8 @@ func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 	return created.Name, nil
 }
 
-// Apply stores value in a ConfigMap, and creates the ConfigMap if necessary. The names of its data keys depend on
-// value, so that a patch for one version does not apply to another. The number of keys also depends on value, so that
-// changes move the row in a list that is sorted by this number. The label odd has the value true if the last digit of
-// value is odd.
+// Apply creates or updates a ConfigMap. Data keys and their number depend on value, so that patches fit only one
+// version and rows move in a sorted list. The label odd is true for odd values.
 func (c *Cluster) Apply(ctx context.Context, namespace, name, value string) error {
 	maps := c.Core.CoreV1().ConfigMaps(namespace)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels(value)}, Data: Data(value)}
@@ -48,8 +46,7 @@ func labels(value string) map[string]string {
 	return map[string]string{"odd": strconv.FormatBool(value[len(value)-1]%2 == 1)}
 }
 
-// Data returns the data of a ConfigMap for the given value. The data includes a long constant text, so that a patch
-// is shorter than the complete object.
+// Data includes a long constant text, so that a patch is shorter than the object.
 func Data(value string) map[string]string {
 	sum := crc32.ChecksumIEEE([]byte(value))
 	data := map[string]string{"v": value, "same": strings.Repeat("as before ", 20)}
@@ -59,7 +56,7 @@ func Data(value string) map[string]string {
 	return data
 }
 
-// Delete deletes a ConfigMap. If the ConfigMap does not exist, Delete returns no error.
+// Delete deletes a ConfigMap. A missing ConfigMap is no error.
 func (c *Cluster) Delete(ctx context.Context, namespace, name string) error {
 	err := c.Core.CoreV1().ConfigMaps(namespace).Delete(ctx, name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -68,7 +65,7 @@ func (c *Cluster) Delete(ctx context.Context, namespace, name string) error {
 	return nil
 }
 
-// Touch sends the given number of patches that change the data of a ConfigMap.
+// Touch patches the data of a ConfigMap.
 func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) error {
 	for i := range times {
 		patch := fmt.Sprintf(`{"data":{"v":"%d","touch-%d":"1","touch-%d":null}}`, i, i%3, (i+1)%3)
@@ -82,8 +79,8 @@ func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) 
 	return nil
 }
 
-// Churn makes random changes to 25 ConfigMaps of a namespace, at most rate changes per second, until stop is called.
-// The function stop returns the number of changes. It returns an error if a change failed.
+// Churn changes 25 ConfigMaps at random until stop is called. The rate is in changes per second, and stop returns
+// their number.
 func (c *Cluster) Churn(ctx context.Context, namespace string, rate int) (stop func() (int, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -117,7 +114,7 @@ func (c *Cluster) change(ctx context.Context, namespace string, random *rand.Ran
 	switch random.IntN(kinds) {
 	case 0:
 		return c.Delete(ctx, namespace, name)
-	case 1: // Replace the ConfigMap by another one with the same name.
+	case 1: // Continue with Apply, to create a ConfigMap with another UID.
 		if err := c.Delete(ctx, namespace, name); err != nil {
 			return err
 		}

@@ -1,6 +1,5 @@
-// Package cluster accesses the demo cluster directly, so that tests can compare the cluster with the output of the
-// dashboard. The environment variables KUBECONFIG and GLASSHOUSE_DEMO_DIR identify the cluster; .ci/on-demo sets
-// them.
+// Package cluster accesses the demo cluster directly, so that tests can compare it with the dashboard. .ci/on-demo
+// sets the environment variables KUBECONFIG and GLASSHOUSE_DEMO_DIR.
 package cluster
 
 import (
@@ -32,7 +31,7 @@ type Cluster struct {
 	Dynamic    dynamic.Interface
 }
 
-// Open returns the demo cluster that the environment variables KUBECONFIG and GLASSHOUSE_DEMO_DIR identify.
+// Open returns the cluster of the environment variables KUBECONFIG and GLASSHOUSE_DEMO_DIR.
 func Open() (*Cluster, error) {
 	c := &Cluster{Kubeconfig: os.Getenv("KUBECONFIG"), Dir: os.Getenv("GLASSHOUSE_DEMO_DIR")}
 	if c.Kubeconfig == "" || c.Dir == "" {
@@ -53,16 +52,14 @@ func Open() (*Cluster, error) {
 	return c, nil
 }
 
-// TLS returns the client TLS configuration for connections to the cluster's API servers.
+// TLS returns the configuration for clients of the cluster's API servers.
 func (c *Cluster) TLS() (*tls.Config, error) { return rest.TLSConfigFor(c.Config) }
 
-// Certificate returns the serving certificate of the API server. The certificate is valid for loopback addresses.
+// Certificate returns the API server's certificate, which is valid for loopback addresses.
 func (c *Cluster) Certificate() (tls.Certificate, error) {
 	return tls.LoadX509KeyPair(filepath.Join(c.Dir, "pki", "server.crt"), filepath.Join(c.Dir, "pki", "server.key"))
 }
 
-// path returns the URL path of an object, or of a list if name is empty. resource has the form group/version/plural,
-// such as core/v1/pods.
 func path(resource, namespace, name string) string {
 	part := strings.Split(resource, "/")
 	p := "/apis/" + part[0] + "/" + part[1]
@@ -75,9 +72,7 @@ func path(resource, namespace, name string) string {
 	return strings.TrimSuffix(p+"/"+part[2]+"/"+name, "/")
 }
 
-// Rows returns the objects that match the subscription want, as the API server prints them in Tables. It ignores the
-// view of want (the form of the subscription's messages). It sends one quorum list (a list from etcd) for each
-// namespace of want. If want has no namespaces, it sends one list for all namespaces.
+// Rows lists from etcd the objects that match the subscription, as the API server prints them in Tables.
 func (c *Cluster) Rows(ctx context.Context, want viewer.Want) (map[string]viewer.Row, error) {
 	namespaces := want.Namespaces
 	if len(namespaces) == 0 {
@@ -118,8 +113,8 @@ func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, want 
 	return nil
 }
 
-// Object returns the JSON of an object as the dashboard shows it, or nil if the object does not exist. It uses a
-// quorum read (a read from etcd). Do not use Object for a Secret, because it does not mask values.
+// Object returns an object from etcd, or nil if it does not exist. Do not use it for Secrets: it does not mask
+// values.
 func (c *Cluster) Object(ctx context.Context, resource, namespace, name string) ([]byte, error) {
 	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(resource, namespace, name)).
 		SetHeader("Accept", "application/json").DoRaw(ctx)

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Compact makes etcd discard all revisions before the current one.
+// Compact makes etcd discard all old revisions.
 func (c *Cluster) Compact(ctx context.Context) error {
 	current := struct {
 		Header struct{ Revision string }
@@ -58,8 +58,6 @@ func (c *Cluster) etcd(ctx context.Context, path, body string, result any) error
 	return nil
 }
 
-// flag returns the value of a command-line flag of a program. The parameter part is the name of the program, such as
-// kube-apiserver. The value is the text after prefix in the first argument that starts with prefix.
 func (c *commands) flag(part, prefix string) string {
 	for _, arg := range c.Args[part] {
 		if value, ok := strings.CutPrefix(arg, prefix); ok {

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Grant binds a user to a ClusterRole for all namespaces. Revoke removes this binding.
+// Grant binds a user to a ClusterRole for all namespaces.
 func (c *Cluster) Grant(ctx context.Context, user, role string) error {
 	_, err := c.Core.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: user},
@@ -22,7 +22,7 @@ func (c *Cluster) Grant(ctx context.Context, user, role string) error {
 	return nil
 }
 
-// Revoke removes the permissions that Grant gave the user. If there are none, it returns no error.
+// Revoke removes the binding that Grant created. A missing binding is no error.
 func (c *Cluster) Revoke(ctx context.Context, user string) error {
 	err := c.Core.RbacV1().ClusterRoleBindings().Delete(ctx, user, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {

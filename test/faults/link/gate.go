@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// A Gate is a reverse proxy in front of an API server. It records every request, and can refuse requests. It can also
-// drop the bookmark that ends a streaming list (a watch that begins with all objects).
+// A Gate is a reverse proxy in front of an API server. It records requests, and can refuse them.
 type Gate struct {
 	addr         string
 	server       *http.Server
@@ -32,12 +31,12 @@ type Gate struct {
 // GateOptions are the options of NewGate.
 type GateOptions struct {
 	Server     string
-	TLS        *tls.Config     // Configuration for connections to the API server.
-	Serve      tls.Certificate // Certificate for the Gate's clients, valid for the API server's name.
-	NoListEnds bool            // Whether to drop the bookmark that ends a streaming list.
+	TLS        *tls.Config     // For connections to the API server.
+	Serve      tls.Certificate // Valid for the API server's name.
+	NoListEnds bool            // Drop the bookmark that ends a streaming list.
 }
 
-// NewGate starts a Gate. The Gate runs until Close is called.
+// NewGate starts a Gate that runs until Close.
 func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 	target, err := url.Parse(options.Server)
 	if err != nil {
@@ -53,7 +52,7 @@ func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 		Transport:      &http.Transport{TLSClientConfig: options.TLS, ForceAttemptHTTP2: true},
 		ModifyResponse: g.wrapWatch,
 		FlushInterval:  -1,
-		ErrorLog:       log.New(io.Discard, "", 0), // Tests break connections on purpose, so errors are not logged.
+		ErrorLog:       log.New(io.Discard, "", 0), // Tests break connections on purpose.
 	}
 	g.server = &http.Server{
 		Handler: g.handler(proxy), ErrorLog: proxy.ErrorLog, ReadHeaderTimeout: time.Minute,
@@ -66,10 +65,10 @@ func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 	return g, nil
 }
 
-// Addr returns the host and port on which the Gate listens.
+// Addr returns the Gate's own host and port.
 func (g *Gate) Addr() string { return g.addr }
 
-// Close closes all connections of the Gate, and waits until its server has stopped.
+// Close closes all connections, and waits for the server to stop.
 func (g *Gate) Close() error {
 	err := g.server.Close()
 	<-g.ended
@@ -102,22 +101,21 @@ func (g *Gate) handler(proxy http.Handler) http.Handler {
 	})
 }
 
-// Refuse makes the Gate respond with 429 to all requests for which match returns true. If match is nil, the Gate
-// refuses no requests.
+// Refuse makes the Gate respond to matching requests with 429. Nil ends this.
 func (g *Gate) Refuse(match func(Request) bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.refuse = match
 }
 
-// Seen returns all requests that the Gate has received so far, oldest first.
+// Seen returns all received requests, oldest first.
 func (g *Gate) Seen() []Request {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return append([]Request(nil), g.seen...)
 }
 
-// Count returns the number of received requests for which match returns true.
+// Count returns the number of received requests that match.
 func (g *Gate) Count(match func(Request) bool) int {
 	n := 0
 	for _, r := range g.Seen() {
@@ -128,7 +126,7 @@ func (g *Gate) Count(match func(Request) bool) int {
 	return n
 }
 
-// Expired returns how many watches the API server has refused with 410, because their resourceVersion was too old.
+// Expired returns how many watches the API server has refused with 410.
 func (g *Gate) Expired() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -1,8 +1,5 @@
-// Package link contains two proxies with which a test can break connections. A Link is a TCP proxy that a test can
-// cut, restore, freeze and slow down. A Gate is a reverse proxy for an API server. It records all requests, and can
-// respond to some of them itself.
-//
-// All types are safe for concurrent use.
+// Package link contains two proxies with which a test can break connections: Link for TCP, and Gate for an API
+// server. Both are safe for concurrent use.
 package link
 
 import (
@@ -14,12 +11,12 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// A Link is a TCP proxy on a loopback address. A test can cut, freeze or slow down its connections.
+// A Link is a TCP proxy whose connections a test can cut, freeze or slow down.
 type Link struct {
 	proxy *toxiproxy.Proxy
 }
 
-// New starts a Link that forwards connections to upstream (a host and port).
+// New starts a Link to a host and port.
 func New(upstream string) (*Link, error) {
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	l := &Link{proxy: toxiproxy.NewProxy(server, upstream, "127.0.0.1:0", upstream)}
@@ -29,10 +26,10 @@ func New(upstream string) (*Link, error) {
 	return l, nil
 }
 
-// Addr returns the host and port on which the Link listens. They never change.
+// Addr returns the Link's own host and port, which never change.
 func (l *Link) Addr() string { return l.proxy.Listen }
 
-// Cut closes all connections, and refuses new ones until Restore is called.
+// Cut closes all connections, and refuses new ones until Restore.
 func (l *Link) Cut() { l.proxy.Stop() }
 
 // Restore accepts connections again after Cut.
@@ -43,14 +40,13 @@ func (l *Link) Restore() error {
 	return nil
 }
 
-// DropConnections closes all connections. New connections are accepted immediately.
+// DropConnections closes all connections, but immediately accepts new ones.
 func (l *Link) DropConnections() error {
 	l.Cut()
 	return l.Restore()
 }
 
-// Freeze makes all connections half-open until ClearFaults is called. Connections stay open and new ones are
-// accepted, but no data passes in either direction.
+// Freeze keeps connections open without passing data, until ClearFaults.
 func (l *Link) Freeze() error {
 	for _, stream := range []string{"upstream", "downstream"} {
 		toxic := fmt.Sprintf(`{"name":%[1]q,"type":"timeout","stream":%[1]q,"attributes":{"timeout":0}}`, stream)
@@ -61,8 +57,7 @@ func (l *Link) Freeze() error {
 	return nil
 }
 
-// Slow limits the rate at which each client receives data to the given number of kB/s. The limit applies to each
-// connection, until ClearFaults is called. Data from the client is not limited.
+// Slow limits the data rate to each client, in kB/s per connection, until ClearFaults.
 func (l *Link) Slow(rate int) error {
 	toxic := fmt.Sprintf(`{"type":"bandwidth","stream":"downstream","attributes":{"rate":%d}}`, rate)
 	if _, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
@@ -71,7 +66,7 @@ func (l *Link) Slow(rate int) error {
 	return nil
 }
 
-// ClearFaults ends the effects of Freeze and Slow. It closes frozen connections, but accepts new ones.
+// ClearFaults ends Freeze and Slow. It closes frozen connections, but accepts new ones.
 func (l *Link) ClearFaults(ctx context.Context) { l.proxy.Toxics.ResetToxics(ctx) }
 
 // Close stops the Link, and closes all its connections.

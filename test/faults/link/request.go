@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// A Request describes an HTTP request that the program sent to the API server.
+// A Request is an HTTP request of the dashboard to the API server.
 type Request struct {
 	At       time.Time
 	Method   string
 	Path     string
-	Resource string // Plural of the resource, such as "configmaps"; empty for discovery.
+	Resource string // Plural, such as "configmaps"; empty for discovery.
 	// Verb is list (also for a streaming list), count (a list with limit 1), watch or get. It is empty for discovery.
 	Verb    string
-	Streams bool // Streams is true for a streaming list (a watch that begins with all objects).
-	Refused bool // Refused is true if the Gate responded with 429.
+	Streams bool // A streaming list is a watch that begins with all objects.
+	Refused bool // The Gate responded with 429.
 }
 
-// Lists returns a function that reports whether a request lists the resource.
+// Lists matches requests that list the resource.
 func Lists(resource string) func(Request) bool {
 	return func(r Request) bool { return r.Resource == resource && r.Verb == "list" }
 }
 
-// Watches returns a function that reports whether a request watches or lists the resource.
+// Watches matches requests that watch or list the resource.
 func Watches(resource string) func(Request) bool {
 	return func(r Request) bool { return r.Resource == resource && (r.Verb == "list" || r.Verb == "watch") }
 }
@@ -61,8 +61,7 @@ func parseRequest(r *http.Request) Request {
 	return request
 }
 
-// wrapWatch counts responses with status 410. It replaces the body of a successful watch response with a watchBody (a
-// reader that counts 410 errors in the body).
+// wrapWatch counts 410 responses, and 410 errors inside the events of a watch.
 func (g *Gate) wrapWatch(response *http.Response) error {
 	if query := response.Request.URL.Query(); query.Get("watch") == "" || response.StatusCode != http.StatusOK {
 		if response.StatusCode == http.StatusGone {
@@ -80,8 +79,8 @@ func (g *Gate) countExpired() {
 	g.expired++
 }
 
-// watchBody is the body of a watch response, read line by line. It counts errors with code 410. If gate.dropListEnds
-// is true, it drops the bookmark that ends a streaming list.
+// watchBody counts errors with code 410 in a watch. If gate.dropListEnds is true, it drops the bookmark that ends a
+// streaming list.
 type watchBody struct {
 	gate     *Gate
 	body     io.Closer

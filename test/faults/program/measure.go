@@ -22,12 +22,12 @@ func (p *Program) RSS(ctx context.Context) (int, error) {
 	return p.metric(ctx, "process_resident_memory_bytes")
 }
 
-// CachedBytes returns the program's own estimate of how many bytes of memory it uses for objects and changes.
+// CachedBytes returns the program's own estimate of the bytes for objects and changes.
 func (p *Program) CachedBytes(ctx context.Context) (int, error) {
 	return p.metric(ctx, "glasshouse_memory_held_bytes")
 }
 
-// LiveHeap runs a garbage collection in the program, and returns the size of the remaining heap in bytes.
+// LiveHeap collects garbage in the program, and returns the bytes of the remaining heap.
 func (p *Program) LiveHeap(ctx context.Context) (int, error) {
 	// HeapAlloc in this text excludes the memory for the profile itself.
 	text, err := p.get(ctx, "/debug/pprof/heap?gc=1&debug=1")
@@ -37,14 +37,13 @@ func (p *Program) LiveHeap(ctx context.Context) (int, error) {
 	return number(text, `(?m)^# HeapAlloc = (\S+)$`)
 }
 
-// Stacks returns the stack traces of the program's goroutines as text.
+// Stacks returns the stack traces of all goroutines.
 func (p *Program) Stacks(ctx context.Context) (string, error) {
 	text, err := p.get(ctx, "/debug/pprof/goroutine?debug=1")
 	return string(text), err
 }
 
-// PeakRSS returns the peak of the program's resident memory in bytes. It reads the peak from /proc, because no metric
-// contains it.
+// PeakRSS returns the peak resident memory in bytes. It reads /proc, because no metric contains the peak.
 func (p *Program) PeakRSS() (int, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -54,14 +53,14 @@ func (p *Program) PeakRSS() (int, error) {
 	return kilobytes << 10, err
 }
 
-// CPU returns the CPU time that the program has used so far.
+// CPU returns the used CPU time.
 func (p *Program) CPU() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("read the program's time: %w", err)
 	}
 	_, rest, _ := strings.Cut(string(stat), ") ") // The process name before ") " can contain spaces.
-	var ticks [2]int                              // Clock ticks in user mode and in kernel mode.
+	var ticks [2]int                              // User mode and kernel mode.
 	for i, text := range strings.Fields(rest)[11:13] {
 		if ticks[i], err = strconv.Atoi(text); err != nil {
 			return 0, fmt.Errorf("read the program's time: %w", err)
@@ -70,7 +69,7 @@ func (p *Program) CPU() (time.Duration, error) {
 	return time.Duration(ticks[0]+ticks[1]) * 10 * time.Millisecond, nil // A clock tick is 10 ms on Linux.
 }
 
-// Sockets returns the number of open file descriptors of the program, including sockets.
+// Sockets returns the number of open file descriptors, including sockets.
 func (p *Program) Sockets(ctx context.Context) (int, error) { return p.metric(ctx, "process_open_fds") }
 
 func (p *Program) metric(ctx context.Context, name string) (int, error) {
@@ -101,8 +100,6 @@ func (p *Program) get(ctx context.Context, path string) ([]byte, error) {
 	return text, nil
 }
 
-// number returns the number that the first group of pattern matches in text. The number can have an exponent, such as
-// 1.5e+07.
 func number(text []byte, pattern string) (int, error) {
 	match := regexp.MustCompile(pattern).FindSubmatch(text)
 	if match == nil {

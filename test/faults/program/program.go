@@ -1,4 +1,4 @@
-// Package program runs the dashboard as a separate process, and measures the process from outside.
+// Package program runs the dashboard as a separate process, and measures it from outside.
 package program
 
 import (
@@ -28,15 +28,14 @@ type Program struct {
 	metrics string
 }
 
-// Options are the path, arguments and environment of a dashboard process.
+// Options describe a dashboard process.
 type Options struct {
 	Path string
 	Args []string
 	Env  []string // Added to the environment of the test process.
 }
 
-// Start starts the program, and returns when the program accepts connections. The program runs until Stop is called
-// or this process ends.
+// Start returns when the program accepts connections. The program runs until Stop or the end of this process.
 func Start(ctx context.Context, options Options) (*Program, error) {
 	p := &Program{out: &buffer{}, ended: make(chan struct{})}
 	args := append([]string{"--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}, options.Args...)
@@ -46,8 +45,7 @@ func Start(ctx context.Context, options Options) (*Program, error) {
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error, 1)
 	go func() {
-		// The kernel kills the program when the thread that started it ends (Pdeathsig). Therefore this goroutine
-		// keeps its thread until the program has ended.
+		// Pdeathsig kills the program when its parent thread ends. So keep the thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -85,14 +83,13 @@ func (p *Program) waitForURLs(ctx context.Context) error {
 // PID returns the process ID of the program.
 func (p *Program) PID() int { return p.cmd.Process.Pid }
 
-// MetricsAddress returns the host and port on which the program serves metrics and probes.
+// MetricsAddress returns the host and port for metrics and probes.
 func (p *Program) MetricsAddress() string { return strings.TrimPrefix(p.metrics, "http://") }
 
-// Log returns everything that the program has written to stdout and stderr so far.
+// Log returns all output of the program so far.
 func (p *Program) Log() string { return p.out.String() }
 
-// Stop sends SIGTERM to the program, and waits until it has ended. It returns an error if the exit code is not 0. If
-// the program is still running after the timeout, Stop kills it and returns an error.
+// Stop sends SIGTERM, and kills the program after the timeout. It returns an error after a kill or a failure.
 func (p *Program) Stop(timeout time.Duration) error {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // An error means that the program has already ended.
 	select {

@@ -14,8 +14,7 @@ func lastOf(history []Change, key string) *Change {
 	return nil
 }
 
-// CompareChanges checks that the received changes transform the rows in before into the rows in want. Each row that
-// differs must have a change. The last change of each object must match its row in want.
+// CompareChanges checks that the received changes transform the rows in before into the rows in want.
 func (v *Viewer) CompareChanges(before, want map[string]Row) error {
 	history := v.History()
 	for key, w := range want {

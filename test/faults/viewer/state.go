@@ -10,43 +10,42 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// A State is an entry in the Viewer's history of states. At is the time when the Viewer received it. The field State
-// describes the data, such as live or stale. It is empty if the connection ended at that time.
+// A State describes the data at a time, such as live or stale. The field State is empty if the connection ended.
 type State struct {
 	At     time.Time
 	State  string
 	Reason string
 }
 
-// Faults returns a description of each inconsistent message that the Viewer received. A correct server causes none.
+// Faults describes each inconsistent message. A correct server causes none.
 func (v *Viewer) Faults() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return append(v.view.Faults(), v.faults...)
 }
 
-// Tally returns the counts of the messages that the Viewer has received so far.
+// Tally returns the counts of the messages so far.
 func (v *Viewer) Tally() Tally {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return Tally{Stats: v.view.Stats(), Connections: v.connections, Silence: v.silence}
 }
 
-// States returns all states that the Viewer has received so far, oldest first.
+// States returns all states so far, oldest first.
 func (v *Viewer) States() []State {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return append([]State(nil), v.states...)
 }
 
-// Closed returns the last close frame from the server. ok is false if the server has sent none.
+// Closed returns the last close frame from the server, if any.
 func (v *Viewer) Closed() (closeError websocket.CloseError, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.closed, v.closes > 0
 }
 
-// State returns the last entry in the Viewer's history of states. It is empty if there is none.
+// State returns the latest state, or an empty one.
 func (v *Viewer) State() State {
 	states := v.States()
 	if len(states) == 0 {
@@ -73,8 +72,8 @@ func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
 	return total
 }
 
-// CompareRows returns an error if the Viewer's rows differ from want, which contains all existing rows that match the
-// query. For a window (a part of a sorted list), it checks the part that the window must contain.
+// CompareRows returns an error if the rows differ from want. A window (a part of a sorted list) is compared only with
+// its part.
 func (v *Viewer) CompareRows(want map[string]Row) error {
 	if !v.view.IsComplete() {
 		return fmt.Errorf("no snapshot yet; the state is %+v", v.States())
@@ -92,7 +91,7 @@ func (v *Viewer) CompareRows(want map[string]Row) error {
 			return fmt.Errorf("%s is missing among %d rows, want %d", key, len(rows), len(want))
 		}
 		if kind == "table" {
-			w.UID = "" // The table view sends no UIDs.
+			w.UID = "" // Messages of the form table contain no UIDs.
 		}
 		if row.UID != w.UID || row.RV != w.RV {
 			return fmt.Errorf("%s is %s at %s, want %s at %s", key, row.UID, row.RV, w.UID, w.RV)
@@ -109,8 +108,7 @@ func (v *Viewer) CompareRows(want map[string]Row) error {
 	return nil
 }
 
-// CompareObject returns an error if the Viewer's object differs from want (an object as JSON). If want is nil, the
-// Viewer must have no object.
+// CompareObject compares JSON. If want is nil, the Viewer must have no object.
 func (v *Viewer) CompareObject(want []byte) error {
 	object := v.view.Object()
 	switch {
@@ -124,17 +122,17 @@ func (v *Viewer) CompareObject(want []byte) error {
 	return nil
 }
 
-// Rows returns a copy of the Viewer's rows, by key.
+// Rows returns a copy of the rows, by key.
 func (v *Viewer) Rows() map[string]Row { return v.view.Rows() }
 
-// Len returns the number of the Viewer's rows.
+// Len returns the number of rows.
 func (v *Viewer) Len() int { return v.view.Len() }
 
-// Offers reports whether the server's list of resources contains the resource ref, such as apps/v1/deployments. The
-// result known is false until the first list has arrived.
+// Offers reports whether the server offers a resource, such as apps/v1/deployments. It is unknown until the first
+// list has arrived.
 func (v *Viewer) Offers(ref string) (offered, known bool) { return v.view.Offers(ref) }
 
-// History returns the changes in the last snapshot and all changes since then, oldest first.
+// History returns the changes since the latest snapshot, oldest first, including those of the snapshot.
 func (v *Viewer) History() []Change { return v.view.History() }
 
 func sameJSON(a, b json.RawMessage) bool {

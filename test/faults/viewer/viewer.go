@@ -1,8 +1,7 @@
-// Package viewer is a test client of the dashboard that reconnects like a browser. It records the faults that livetest
-// finds in the messages, and its own state over time.
+// Package viewer is a test client of the dashboard that reconnects like a browser, and records inconsistent messages.
 //
-// Only one call of Run or Connect is allowed at a time. Call RequestChunks before them. All other methods are safe
-// for concurrent use.
+// Only one call of Run or Connect at a time is allowed, after RequestChunks. Other methods are safe for concurrent
+// use.
 package viewer
 
 import (
@@ -27,25 +26,25 @@ type (
 	Change = livetest.Change
 )
 
-// Rows returns a subscription to the rows view of a resource. Without namespaces, it includes all namespaces.
+// Rows subscribes to rows of a resource. Without namespaces, it includes all of them.
 func Rows(resource string, namespaces ...string) Want {
 	return Want{Resource: resource, Namespaces: namespaces, View: "rows"}
 }
 
-// Object returns a subscription to the object view of one object.
+// Object subscribes to one object.
 func Object(resource, namespace, name string) Want {
 	return Want{Resource: resource, Namespaces: []string{namespace}, Name: name, View: "object"}
 }
 
-// Changes returns a subscription to the changes view, which sends each add, update and delete separately.
+// Changes subscribes to separate adds, updates and deletes.
 func Changes(resource string, namespaces ...string) Want {
 	return Want{Resource: resource, Namespaces: namespaces, View: "changes"}
 }
 
-// Kinds returns a subscription to the list of resources that the server offers.
+// Kinds subscribes to the list of resources that the server offers.
 func Kinds() Want { return Want{View: "resources"} }
 
-// A Viewer is a test client with one subscription. It maintains the rows or the object that the server sends.
+// A Viewer is a test client with one subscription.
 type Viewer struct {
 	url     string
 	options livetest.Options
@@ -56,14 +55,14 @@ type Viewer struct {
 	connections int
 	silence     time.Duration
 	states      []State
-	faults      []string // Faults that are not those of the view.
+	faults      []string // Without the faults of the field view.
 	closed      websocket.CloseError
 	closes      int
-	paused      chan struct{} // Closing this channel resumes reading; nil if reading is not paused.
+	paused      chan struct{} // Nil unless reading is paused. Closing it resumes reading.
 	cut         context.CancelFunc
 }
 
-// Tally contains the number of connections and received messages of a Viewer.
+// Tally contains the number of connections and received messages.
 type Tally struct {
 	livetest.Stats
 
@@ -71,7 +70,7 @@ type Tally struct {
 	Silence     time.Duration // Longest time between two messages of a connection.
 }
 
-// New returns a Viewer for the subscription want. url is the dashboard's URL.
+// New returns a Viewer of the dashboard at the given URL.
 func New(url string, want Want) *Viewer {
 	want.Op, want.ID = "subscribe", 1
 	return &Viewer{url: url, view: livetest.NewView(want, applyPatch)}
@@ -88,11 +87,10 @@ func applyPatch(object, patch []byte) ([]byte, error) {
 // RequestChunks makes the server send long messages in chunks. Call it before Run or Connect.
 func (v *Viewer) RequestChunks() { v.options.Query = "parts=true" }
 
-// Want returns the Viewer's subscription, with the cursor (stream position) to resume from.
+// Want returns the subscription with its cursor (stream position) for resuming.
 func (v *Viewer) Want() Want { return v.view.Subscription() }
 
-// Run connects, and reconnects whenever the connection ends, until ctx ends. Each connection resumes from the last
-// cursor (stream position).
+// Run connects again and again until ctx ends, and resumes from the latest cursor (stream position).
 func (v *Viewer) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		v.Connect(ctx)
@@ -103,7 +101,7 @@ func (v *Viewer) Run(ctx context.Context) {
 	}
 }
 
-// Connect opens a connection, subscribes, and handles messages until the connection or ctx ends.
+// Connect handles messages until the connection or ctx ends.
 func (v *Viewer) Connect(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -147,7 +145,7 @@ func (v *Viewer) handleMessage(m *livetest.Message) {
 	}
 }
 
-// Cut ends the connection without a close frame. Run then reconnects.
+// Cut ends the connection without a close frame.
 func (v *Viewer) Cut() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -156,7 +154,7 @@ func (v *Viewer) Cut() {
 	}
 }
 
-// Pause stops reading until resume is called. The connection stays open.
+// Pause stops reading, but keeps the connection open.
 func (v *Viewer) Pause() (resume func()) {
 	paused := make(chan struct{})
 	v.mu.Lock()

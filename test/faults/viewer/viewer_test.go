@@ -53,8 +53,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// CompareRows compares a Viewer's rows with all rows that exist. For a window (a part of a sorted list), it checks
-// only the rows that the window must contain, and their order.
+// For a window (a part of a sorted list), only its own rows and their order matter.
 //
 // Invariant: I43.
 func TestCompareRows(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"glasshouse/internal/livetest"
 )
 
-// window returns the rows that the Viewer's window (a part of the sorted list) must contain. The parameter all
-// contains all rows of the list. If the counts or the order that the server sent are wrong, window returns an error.
+// window returns the rows that a window (a part of the sorted list) must contain. It returns an error for wrong
+// counts or a wrong order.
 func (v *Viewer) window(all map[string]Row) (map[string]Row, error) {
 	subscription, window, columns := v.view.Subscription(), v.view.Window(), v.view.Columns()
 	var keys []string

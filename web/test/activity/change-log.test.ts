@@ -166,7 +166,7 @@ void test("changes of several kinds are merged by time and removed with their ki
   const h = new ChangeLog();
   const jobs = kind("jobs");
   const [a, b, c, d] = [phase("a", "1"), phase("b", "1"), phase("c", "1"), phase("d", "1")];
-  // has no fraction of a second, like the server's times
+  // without a fraction of a second, like the server's times
   const later = new Date(60_000).toISOString().replace("00.000Z", "00Z");
   h.addResource(pods, later, [a, d]);
   h.addResource(jobs, t, [b]);
@@ -188,9 +188,7 @@ void test("each timestamp is parsed once, regardless of the size of the log", ()
   const kinds = Array.from({ length: 20 }, (_, i) => kind(`k${i}`));
   for (const k of kinds) h.addResource(k, t, []);
   const all = Array.from({ length: 3000 }, (_, i) => phase(String(i), "1"));
-  // Each resource sends its changes in the order of their times, but the messages of the resources alternate. A
-  // change can therefore arrive after a change that is up to one second newer. Changes with equal times keep their
-  // order of arrival.
+  // Messages of resources alternate, so a change can arrive after one that is up to one second newer.
   const batches = Array.from({ length: 30 }, (_, round) =>
     kinds.map((k, i) => ({
       k,

@@ -10,7 +10,7 @@ void test("an unsuccessful reload doubles the delay, up to five minutes", () => 
     const { wait, delay } = nextReload(state, now);
     now += wait;
     state = historyState({ at: now, delay });
-    now += 400; // After a reload, the server needs 400 ms to send the list of resources.
+    now += 400; // In this test, a reload takes 400 ms.
     return wait;
   });
   assert.deepEqual(waits, [0, 4600, 9600, 19_600, 39_600, 79_600, 159_600, 299_600, 299_600]);

@@ -190,8 +190,7 @@ void test("a digest is checked in slices against the rows at its arrival", () =>
     for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
     assert.deepEqual([s.words(), s.live.reloadCount], ["Live", 0]);
 
-    // The digest starts a comparison with the server's rows. A new snapshot cancels the comparison, because the
-    // compared rows are gone.
+    // The digest starts a comparison of rows with the server. A new snapshot cancels it.
     s.receive({ type: "digest", cursor: "c2", count: many.length - 1, digest: want });
     s.receive({ type: "reset", reason: "listed again" });
     snapshot(s, "c3", ...many);

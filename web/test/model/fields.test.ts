@@ -33,7 +33,7 @@ void test("paths are formatted for people", () => {
     ["/spec/containers/0/ports/1/containerPort", "spec.containers[web].ports[81].containerPort"],
     ["/status/conditions/0", "status.conditions[Ready]"],
     ["/spec/mounts/1/mountPath", "spec.mounts[/b].mountPath"],
-    ["/spec/tolerations/1/effect", "spec.tolerations[1].effect"], // The index is needed: two have the key "a".
+    ["/spec/tolerations/1/effect", "spec.tolerations[1].effect"], // Two tolerations have the key "a".
     ["/metadata/labels/app.kubernetes.io~1name", "metadata.labels[app.kubernetes.io/name]"],
     ["/metadata/labels/til~0de", "metadata.labels[til~de]"],
     ["", "."],
@@ -58,7 +58,7 @@ void test("each operation has its previous value", () => {
   assert.deepEqual(describeFields(pod, [
     { op: "replace", path: "/spec/containers/1/image", value: "side:2" },
     { op: "remove", path: "/spec/containers/0" },
-    { op: "replace", path: "/spec/containers/0/image", value: "side:3" }, // the container "side" now has the index 0
+    { op: "replace", path: "/spec/containers/0/image", value: "side:3" }, // "side" has the index 0 after the removal
     { op: "add", path: "/spec/containers/0", value: { name: "first" } },
     { op: "add", path: "/metadata/labels/new", value: "x" },
     { op: "remove", path: "/metadata/labels/tier" },

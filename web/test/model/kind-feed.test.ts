@@ -120,7 +120,6 @@ void test("the server's time is asked for again once the browser's clock has bee
   page.setTimeout = (run: () => void) => {
     next = run;
   };
-  // Runs one round of polling. It ends when the code under test has scheduled the next round.
   const round = async (): Promise<number> => {
     const before = next;
     next();

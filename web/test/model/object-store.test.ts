@@ -7,7 +7,6 @@ import { Browser } from "../fake-browser.ts";
 
 const object = (rv: string): object => ({ metadata: { uid: "u", resourceVersion: rv } });
 
-// Returns a store with an object. The field manager "a" has changed the object from version 1 to version 2.
 function start() {
   let resets = 0;
   const browser = new Browser();

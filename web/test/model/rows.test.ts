@@ -17,8 +17,7 @@ const column = (name: string, relative = false): Column => ({
 const columns = [column("Name"), column("Status"), column("Restarts"), column("Age", true)];
 const at = (i: number): string => new Date(Date.UTC(2026, 10, 21) - i * 1000).toISOString();
 
-// Returns a generator of pseudorandom numbers. The same seed produces the same numbers, so that failures can be
-// reproduced.
+// A fixed seed makes failures reproducible.
 function random(seed: number): (below: number) => number {
   let s = seed;
   return (below) => {
@@ -78,7 +77,7 @@ for (let seed = 1; seed <= 30; seed++) {
         const r = present[pick(present.length)];
         const what = pick(4);
         if (what === 0 || r === undefined) {
-          const fresh = make(); // often the key of an existing row, so that the row is replaced
+          const fresh = make();
           model.set(key(fresh), fresh);
           list.push({ op: "add", row: fresh });
         } else if (what === 1) {
@@ -102,7 +101,7 @@ for (let seed = 1; seed <= 30; seed++) {
         );
       if (action === 1) rows.setFilter((q = ["", "web-1", "running", "ns2", "none of it"][pick(5)] as string));
       if (action === 2) fill();
-      // Read the rows only after some of the changes. A hidden tab does not read them after each change either.
+      // A hidden tab does not read rows after each change either.
       if (pick(3) > 0) assert.deepEqual(seen(rows), expected(model, sort, q));
       assert.equal(rows.total, model.size);
     }
@@ -118,7 +117,7 @@ void test("rows stay until the last chunk of a new snapshot", () => {
   rows.apply(snapshot([{ ...one, name: "y" }], false));
   assert.deepEqual(rows.visible().map((e) => e.name), ["x"]);
   assert.equal(rows.arriving, 1);
-  rows.restart(); // The connection is lost, so the snapshot starts again.
+  rows.restart();
   rows.apply(snapshot([{ ...one, name: "z" }], true));
   assert.deepEqual(rows.visible().map((e) => e.name), ["z"]);
 });
@@ -175,8 +174,7 @@ void test("a frozen order stays, and reports the pending changes", () => {
   assert.equal(rows.pendingText, "1 moved, 1 new, 1 removed");
   assert.equal(rows.get("a/a")?.cells[1], "9", "what is in a row is true all the same");
   assert.deepEqual(rows.visible().map((e) => e.name), ["d", "c", "a"]);
-  // A row that was added and then deleted is not counted. A row that was deleted and then added is not counted as new
-  // or removed.
+  // A row that was added and then deleted, or deleted and then added, is not counted.
   rows.apply(events([{ op: "delete", ns: "a", name: "d" }, { op: "add", row: row("b", "2") }]));
   assert.equal(rows.pendingText, "1 moved");
   rows.apply(events([{ op: "delete", ns: "a", name: "a" }]));

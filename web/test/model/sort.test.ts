@@ -21,7 +21,7 @@ for (const { name, relative, cells: want } of orders) {
     const known = want.filter((c) => rank(c, { relative }) !== null);
     const unknown = before.filter((c) => rank(c, { relative }) === null);
     assert.deepEqual(sorted(false), [...known, ...unknown]);
-    // The reverse order, except that unknown values are still last.
+    // Unknown values are last in both orders.
     assert.deepEqual(sorted(true), [...known.reverse(), ...unknown]);
   });
 }

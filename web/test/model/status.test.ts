@@ -31,7 +31,7 @@ for (const [before, next, want] of [
 ] as const) {
   void test(`changed lines from ${before} to ${next}`, () => {
     const marks = changed(before, next);
-    // If two lines have exchanged their positions, either of them can be marked as the moved one.
+    // If two lines have exchanged positions, either can be marked as moved.
     assert.ok(marks === want || (before === "abcdef" && marks === ".c..x."), marks);
   });
 }

@@ -21,13 +21,13 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-// A fake server that sorts rows and sends a window (a part) of them.
+// This fake server sorts rows and sends a window (a part) of them.
 class Server {
   rows: Row[] = [];
   sentRows: Row[] = [];
   offset = 0;
   requestedOffsets: number[] = [];
-  rowsMove = true; // If true, a changed row is removed from the window with the reason "moved".
+  rowsMove = true; // A changed row is removed with the reason "moved".
   readonly window = new WindowRows((offset) => this.requestedOffsets.push(offset));
 
   private get counts() {
@@ -58,8 +58,7 @@ class Server {
       }),
     );
   }
-  // Sends the difference between the previous and the current window. Rows that keep their relative order stay. All
-  // others are removed, starting with the last one, and then inserted, starting with the first one.
+  // Rows that keep their relative order stay. Others are removed from last to first, and inserted from first to last.
   sendChanges(): void {
     const next = this.rows.slice(this.offset, this.offset + windowSize);
     const events: WindowEvent[] = [];
@@ -168,7 +167,7 @@ void test("a row counts as deleted when the server reports it, until it is added
   for (let i = 0; i < 500; i++) s.rows.push(row(i));
   s.sendWindow(true);
   s.rows.splice(3, 1);
-  s.rows.unshift(row(900)); // pushes the last row out of the window (the part that the page has)
+  s.rows.unshift(row(900));
   s.sendChanges();
   assert.deepEqual(["a/web-3", "a/web-399", "a/web-0"].map((key) => s.window.isDeleted(key)), [true, false, false]);
   assert.deepEqual([s.window.countSeverity("bad"), s.window.countSeverity("warn")], [2, 1]);
@@ -272,7 +271,6 @@ void test("pending changes are counted everywhere, except rows that were only pu
   assert.equal(change(s, (rows) => rows.splice(400, 0, row(400))), "", "it is back");
   assert.equal(change(s, (rows) => rows.splice(400, 0, row(2000))), "1 new");
   assert.equal(change(s, (rows) => rows.splice(400, 1)), "", "created and deleted");
-  // After many changes, the server sends the complete window instead of events.
   s.rows.splice(310, 300);
   s.sentRows = [];
   s.sendWindow();
@@ -280,8 +278,7 @@ void test("pending changes are counted everywhere, except rows that were only pu
   assert.equal(s.window.pendingText, "300 removed");
   s.window.setFrozen(false);
   assert.deepEqual([s.window.length, rowTexts(s.window.slice(400, 401))[0]], [700, "u700 1 Running"]);
-  // While the order of rows is frozen, changes do not move rows. A window (a part of the list) with other columns or
-  // another offset unfreezes the order.
+  // Other columns or another offset unfreeze the order.
   s.window.setFrozen(true);
   s.sendWindow(true);
   assert.ok(!s.window.isFrozen, "other columns");

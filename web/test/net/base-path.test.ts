@@ -26,14 +26,13 @@ void test("routes start with the base path of the page", () => {
   page();
 });
 
-// The tests run in the folder web, so the source files are in static/src.
 void test("no source file contains a route without the base path", () => {
   const sources = "static/src";
   const found: string[] = [];
   for (const name of readdirSync(sources, { recursive: true }).filter((n) => /\.tsx?$/.test(n))) {
     const code = readFileSync(`${sources}/${name}`, "utf8").replace(/^\s*(\/\/|\/?\*).*/gm, "");
     for (const m of code.matchAll(/(.{0,9}\n\s*|.{0,9})["'`]\/(?:api|r|o|static|compare|status)\b.{0,8}/g)) {
-      // Exclude one route in watch-status.ts, because status-page.tsx passes it to withBase.
+      // The file status-page.tsx passes this route to withBase.
       if (!/withBase\(\s*$/.test(m[1] ?? "") && !(name === "status/watch-status.ts" && m[0].endsWith("/r/${ref}`")))
         found.push(`${name}: ${m[0]}`);
     }

@@ -294,7 +294,7 @@ void test("a window and its events are decoded", () => {
       ],
     },
   ]);
-  assert.deepEqual(read({ ...windowMessage, id: 1 }).messages, []); // subscription 1 does not have the view window
+  assert.deepEqual(read({ ...windowMessage, id: 1 }).messages, []);
 });
 
 void test("an invalid window is a fault", () => {
@@ -510,7 +510,7 @@ void test("a malformed message does not affect the others in its frame", () => {
 
 void test("integers beyond 2^53 keep all digits", () => {
   const v = parse('{"a":[12345678901234567890, 7],"b":"12345678901234567890"}') as { a: unknown[]; b: unknown };
-  // Node 20 does not pass the source text of a number to the reviver function, but browsers do.
+  // Unlike browsers, Node 20 does not pass the source text of a number to the reviver function.
   assert.ok(v.a[0] === 12345678901234567890n || v.a[0] === 12345678901234567000);
   assert.equal(v.a[1], 7);
   assert.equal(v.b, "12345678901234567890");

@@ -307,7 +307,7 @@ void test("a chunked message reports its progress and is delivered once", () => 
   sendPart(30, fullText.length);
   assert.deepEqual([got, far.length], [["object"], 2]);
   sendPart(0, 20);
-  // The server reports that the viewer lost access. The rest of the message therefore never arrives.
+  // The viewer lost access, so the rest of the message never arrives.
   browser.socket.receive({ id, type: "state", state: "forbidden" });
   sendPart(0, fullText.length);
   assert.deepEqual(

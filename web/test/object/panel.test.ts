@@ -5,7 +5,7 @@ import { Panel } from "../../static/src/object/panel.ts";
 import type { TabHost } from "../../static/src/object/tab.ts";
 import { Upstream } from "../fake-log-server.ts";
 
-const after = setTimeout; // the real setTimeout, because some tests replace the global function
+const after = setTimeout; // the real one, because some tests replace the global setTimeout
 const nextTask = (): Promise<void> => new Promise((done) => after(done, 5));
 
 function openPanel(): { head: Part; upstream: Upstream; root: Part; panel: Panel } {

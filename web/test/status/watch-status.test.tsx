@@ -72,6 +72,5 @@ void test("the server and the page render the same scope rows", () => {
   const valid = { ...scope, state: "live", status: "Live for 2026-11-21T10:04:50Z", reason: "" };
   const want = readFileSync("templates/testdata/scopes.html", "utf8");
   assert.equal(html(scope, valid), want);
-  // A row that is filled again has the same HTML as a new row.
   assert.equal(html(valid) + html(scope), html(valid, scope));
 });

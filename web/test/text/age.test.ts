@@ -4,7 +4,7 @@ import { formatAges, humanDuration, firstTimestamp } from "../../static/src/text
 
 const s = 1000, m = 60 * s, h = 60 * m, d = 24 * h, y = 365 * d;
 
-// These are the test cases of duration_test.go in k8s.io/apimachinery, and the durations at which the format changes.
+// Source: duration_test.go in k8s.io/apimachinery, plus the durations at which the format changes.
 const cases: [number, string][] = [
   [-10 * h, "<invalid>"],
   [-2 * s, "<invalid>"],

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Browser } from "../fake-browser.ts";
 import { BuildMonitor, recordReloadFor, isBuildServed } from "../../static/src/ui/build-monitor.ts";
 
-// A fake browser tab. Each call of page() loads a page of a build into it.
+// A fake browser tab. Each call of page() loads a page.
 class Tab {
   readonly browser = new Browser();
   hidden = false;

@@ -98,7 +98,7 @@ void test("the first page does not load Preact", () => {
   const load = (file: string): void => {
     if (loaded.has(file)) return;
     loaded.add(file);
-    // Imports of types only and imports on demand do not load a file with the first page.
+    // Imports of types and imports on demand load no file with the first page.
     for (const [, name = ""] of readFileSync(folder + file, "utf8").matchAll(
       /^(?:import|export)(?! type)\b[^;"]*?"([^"]+)";/gm,
     )) {

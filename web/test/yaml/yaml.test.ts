@@ -13,8 +13,7 @@ const write = async (object: JsonObject, by = new YamlWriter()): Promise<readonl
   (await by.write(object, () => true)) ?? [];
 const text = (lines: readonly Line[]): string => lines.map((l) => `${l.text}\n`).join("");
 
-// Returns a generator of pseudorandom numbers. The same seed produces the same numbers, so that failures can be
-// reproduced.
+// A fixed seed makes failures reproducible.
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -34,7 +33,6 @@ void test("the YAML of the test cases", async () => {
   for (const c of cases) assert.equal(text(await write(parse(c.json))), c.yaml, c.json.slice(0, 200));
 });
 
-// Parses JSON. Integers of 16 or more digits become bigint, as in decode.ts of the page.
 function parse(json: string): JsonObject {
   return JSON.parse(json.replace(/([:[,])(-?\d{16,})(?=[,\]}])/g, '$1"big:$2"'), (_, v: unknown) =>
     typeof v === "string" && v.startsWith("big:") ? BigInt(v.slice(4)) : v,

@@ -9,8 +9,7 @@ import { loadAll } from "js-yaml";
 import type { Fact, Piece, Section } from "../../../static/src/object/facts/fact.ts";
 import { factsOf } from "../../../static/src/object/facts/facts.ts";
 
-// The following functions format a fact as text, such as "web 2 of 4 [warn] | more". They format a link as
-// "(ConfigMap shop/web)".
+// These functions format facts as text, such as "web 2 of 4 [warn]", and links as "(ConfigMap shop/web)".
 const targetText = ({ kind, ns, name }: NonNullable<Piece["target"]>): string =>
   ` (${kind} ${ns === "" ? "" : `${ns}/`}${name})`;
 const pieceText = (p: Piece): string =>

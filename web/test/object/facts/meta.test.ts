@@ -28,7 +28,7 @@ for (const [type, status, reason, want] of [
   ["Degraded", "False", "", "good"],
   ["PodReadyToStartContainers", "True", "", "good"],
   ["DisruptionTarget", "True", "", "bad"],
-  // These conditions are neutral, because only their controllers know which status is good.
+  // Only the controllers of these conditions know which status is good.
   ["Issuing", "True", "", "quiet"],
   ["Suspended", "True", "", "quiet"],
   ["ScalingLimited", "False", "", "quiet"],

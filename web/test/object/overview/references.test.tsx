@@ -106,8 +106,7 @@ void test("references are loaded on request", async () => {
   assert.equal(list(), "");
   assert.match(e.textContent, /Forbidden\. no more/);
 
-  // A request is delayed if the last read was less than 5 s ago (in fake time). Here, the object is deleted during
-  // the delay, so the request is not sent.
+  // A request within 5 s of the previous one is delayed. Deleting the object meanwhile cancels the request.
   answer = graph([], []);
   await click();
   const before = requests.length;
