@@ -16,8 +16,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// Access reads the cluster with the permissions of one Viewer. Its methods whose names start with With return a copy
-// with one changed setting.
+// Access reads the cluster with the permissions of one Viewer. The methods WithMaxMessages, WithReserve and so on
+// return a copy with one changed setting.
 type Access struct {
 	cluster      *Cluster
 	viewer       Viewer
@@ -54,8 +54,8 @@ func (a *Access) WithMaxMessages(n int) *Access {
 	return &derived
 }
 
-// WithReserve returns a copy of the access whose subscriptions call reserve before they build a long message, to
-// reserve memory for it.
+// WithReserve returns a copy of the access whose subscriptions call reserve before they build a long message. The
+// call reserves memory for the message.
 func (a *Access) WithReserve(reserve stream.Reserve) *Access {
 	derived := *a
 	derived.reserve = reserve
@@ -71,8 +71,8 @@ func (a *Access) WithScanLimiter(limiter stream.ScanLimiter) *Access {
 	return &derived
 }
 
-// WithGrow returns a copy of the access that calls grow when the memory of a response differs from the estimate. The
-// parameter bytes is the difference: positive before more memory is allocated, negative if less was needed.
+// WithGrow returns a copy of the access that calls grow when a response needs more or less memory than was estimated.
+// The parameter bytes is positive before more memory is allocated. It is negative if less was needed.
 func (a *Access) WithGrow(grow func(bytes int64)) *Access {
 	derived := *a
 	derived.grow = grow

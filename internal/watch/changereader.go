@@ -29,13 +29,13 @@ type ChangeReader struct {
 
 // A ChangeBatch is a result of ChangeReader.Next. Objects and changes are shared by all readers: do not modify them.
 type ChangeBatch struct {
-	// IsSnapshot means that Objects is the complete state, and Changes is empty. It is set at the start without a
-	// position, and whenever changes after the last position are not known one by one. Compare Objects with the last
-	// known state to find what changed, and what was deleted.
+	// IsSnapshot means that Objects is the complete state, and Changes is empty. The first batch is a snapshot if
+	// ReadChanges got no position. A later batch is a snapshot if changes are missing in the history. To find what
+	// changed and what was deleted, compare Objects with the last known state.
 	IsSnapshot bool
 	Objects    []*Item
-	// Changes are in the order in which they happened. With Memo.CoverageOnly, the object itself did not change: its
-	// namespace was added to the watched ones, or removed from them.
+	// Changes are in the order in which they happened. If Memo.CoverageOnly is set, the object itself did not change.
+	// Instead, the program started or stopped watching the namespace of the object.
 	Changes []*event.Change
 	// Status is how current the data is. A batch without objects and changes reports a new status.
 	Status status.Status
@@ -91,7 +91,7 @@ func (r *ChangeReader) Next(ctx context.Context) (ChangeBatch, error) {
 			if batch, ok := r.snapshot(); ok {
 				return batch, nil
 			}
-			continue // Permissions or columns have changed since now.
+			continue // Permissions or columns changed after VisibleState was called.
 		case !now.Status.Same(r.status):
 			r.status = now.Status
 			return ChangeBatch{Status: now.Status, Position: r.position()}, nil

@@ -188,7 +188,7 @@ func (c *Cluster) get(
 }
 
 // problemOf converts an error of a request to the API server into a *status.Problem. The parameter object is the name
-// of the requested object, for the text. If err is context.Canceled, it is returned unchanged.
+// of the requested object, for the error text. If err is context.Canceled, it is returned unchanged.
 func problemOf(err error, object string) error {
 	p := &status.Problem{
 		Cause: status.Unavailable, Title: "The API server does not answer",

@@ -103,8 +103,8 @@ func (a *Access) endRevokedLog(ctx context.Context, namespace, pod string, endLo
 	}
 }
 
-// authorizeLog returns an error if the viewer is not permitted to read the log of a pod. A share link can select pods
-// by labels or words; the present version of the pod must then match them.
+// authorizeLog returns an error if the viewer is not permitted to read the log of a pod. If the viewer's share link
+// selects pods by labels or words, the present version of the pod must have these labels or words.
 func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl authz.DecisionTTL) error {
 	permitted, err := a.authorizeGet(ctx, podResource(), authz.VerbLog, namespace, pod, ttl)
 	if err != nil || permitted.Selector == nil && !permitted.NeedsRow() {

@@ -83,7 +83,8 @@ func (a *Access) authorizeGet(
 }
 
 // notKnownYet returns the error for a viewer whose share link selects objects by labels or words, while the list of
-// these objects is not available. Until it is, nothing shows whether the link shares the requested object.
+// these objects is not available. Without the list, the program cannot decide whether the link shares the requested
+// object.
 func notKnownYet(r *resource.Resource) *status.Problem {
 	return &status.Problem{
 		Cause: status.Unavailable,

@@ -54,8 +54,8 @@ func (c *Cluster) openAll(ctx context.Context, ref string) (*openedQuery, error)
 }
 
 // awaitServed waits until discovery finds a resource, but at most for timeout. If discovery knows the resource
-// already, there is another reason why it cannot be watched, so awaitServed waits for the complete timeout. The
-// caller must watch the CustomResourceDefinitions meanwhile, so that few discovery requests are needed.
+// already, something else prevents the watch, so awaitServed waits for the complete timeout. The caller must watch
+// the CustomResourceDefinitions meanwhile, so that few discovery requests are needed.
 func (c *Cluster) awaitServed(ctx context.Context, ref string, timeout time.Duration) {
 	timedOut, before := time.After(timeout), c.catalog.Knows(ref)
 	for {

@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// revalidateEvery is the delay before the first recheck of permissions, so a shorter response needs no recheck. It is
-// also the interval of rechecks that need no request to the API server.
+// revalidateEvery is the delay before the first recheck of permissions. A response that takes less time needs no
+// recheck. revalidateEvery is also the interval of rechecks that need no request to the API server.
 const revalidateEvery = time.Second
 
 // Revalidation contains the permissions that a response depends on. Revoked rechecks them while the response is sent.
@@ -110,8 +110,8 @@ func (g *Revalidation) Close() {
 	}
 }
 
-// releaseAfterResponse releases an informer that was opened for a read. If the access has a Revalidation, the
-// informer is released when that is closed, after the response was sent. Otherwise, it is released at once.
+// releaseAfterResponse releases an informer that was opened for a read. If the access has a Revalidation,
+// Revalidation.Close releases the informer, after the response was sent. Otherwise, the informer is released at once.
 func (a *Access) releaseAfterResponse(opened *openedQuery) {
 	if a.revalidation == nil {
 		opened.release()
@@ -131,7 +131,8 @@ func (a *Access) recordFilter(r *resource.Resource, f *query.Filter, verb authz.
 	a.revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
 		current := &query.Filter{Namespaces: namespaces, Name: name}
 		err := a.restrictToUser(ctx, r, current, verb, authz.TTLRecheck())
-		// An empty list means all namespaces, so a permission for only some of them has another length, too.
+		// The permission is unchanged if the number of namespaces is. This is also correct for an empty list, which
+		// means all namespaces: a permission for only some of them makes the list longer.
 		return err == nil && len(current.Namespaces) == len(namespaces)
 	})
 }

@@ -183,14 +183,14 @@ type shortlist struct {
 	limit      int
 	total      int
 	candidates []candidate
-	// isTrimmed means that candidates was sorted before, and cut to the length in the field limit. A new candidate
-	// that sorts after the best ones is then ignored.
+	// isTrimmed means that candidates was sorted, and cut to the length in the field limit. After that, a new
+	// candidate is ignored if it sorts after the first limit candidates.
 	isTrimmed bool
 }
 
 // scan adds the objects of a resource whose names match the words, and returns the number of objects that the viewer
 // is allowed to see. The parameter covered lists the watched namespaces; empty means all. Objects of other namespaces
-// are skipped: the program has lost the permission, and removes them in a moment.
+// are skipped. The program has lost the permission to read them, and will soon remove them.
 func (l *shortlist) scan(index int, i *stream.SharedInformer, f *query.Filter, covered, words []string) (visible int) {
 	entries, _ := i.Snapshot()
 	all := f.MatchesAll()

@@ -87,9 +87,9 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	return snapshot, err
 }
 
-// first reads the result of a query. It waits for the scan limiter first, because it scans all rows. The parameter
-// checked is the time of the last access review for the query. If that is too long ago, first repeats the review,
-// both before and after it waits.
+// first reads the result of a query. Before that, it waits for the scan limiter, because it scans all rows. The
+// parameter checked is the time of the last access review for the query. Before and after the wait, the review is
+// repeated if it is too old.
 func (a *Access) first(
 	ctx context.Context, open *openedQuery, q *query.Query, checked time.Time,
 ) (*stream.Listing, int, informer.State, error) {
@@ -114,7 +114,7 @@ func (a *Access) first(
 	scan := scanMemory(q, open.filter, int64(open.informer.Len()))
 	a.Grow(scan)
 	found, total, now := open.informer.First(open.filter, q)
-	// Replace the estimate by the used memory. A list that readers share does not count: scan is then 0.
+	// Replace the estimate by the memory that is used. If scan is 0, readers share the list, so it does not count.
 	if scan > 0 {
 		a.Grow(stream.ListedMemory*int64(cap(found.Objects)) - scan)
 	}
@@ -135,7 +135,7 @@ func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 
 // Estimates of the memory for one row of a list, in bytes.
 const (
-	// scannedMemory is for a list that grows by doubling, rankedMemory is for a sorted copy of the list.
+	// scannedMemory is for a list that grows by doubling. rankedMemory is for a sorted copy of the list.
 	scannedMemory, rankedMemory = 3 * stream.ListedMemory, 56
 	// maskedMemory is the additional memory for a row whose values are masked for a guest, a viewer of a share link.
 	// 104 bytes were measured.

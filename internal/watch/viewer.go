@@ -49,7 +49,7 @@ func (v *Viewer) Key() string {
 	return strconv.FormatBool(v.Program) + user + string(scope)
 }
 
-// owner returns the owner whose quotas the viewer's informers and rankings (sorted lists of rows) count towards.
+// owner returns the owner to whose quotas the viewer's informers and rankings (sorted lists of rows) count.
 func (v *Viewer) owner() informer.Owner {
 	if v.User == nil && v.Scope == nil {
 		return informer.Owner{}

@@ -24,7 +24,7 @@ type WatchStatusEntry struct { //nolint:revive // See WatchStatus.
 	Resource      string `json:"resource"` // The ref of the resource, such as "core/v1/pods".
 	Fields        string `json:"fields,omitempty"`
 	Metadata      bool   `json:"metadata,omitempty"` // Only metadata is watched, to detect new and removed resources.
-	Shared        bool   `json:"shared,omitempty"`   // Sensitive values are masked for viewers of share links.
+	Shared        bool   `json:"shared,omitempty"`   // A watch for guests, with masked values.
 	status.Status        // Its Namespaces are set if only some namespaces are watched.
 	Objects       int    `json:"objects"`
 	CacheBytes    int64  `json:"cacheBytes"` // Memory for the objects, in bytes.

@@ -80,7 +80,7 @@ type kind struct {
 	log          []event
 	oldest       int // watches that start from an older resourceVersion get 410 Gone
 	watchEndings int
-	refused      map[string]int // by namespace; "" for all
+	refused      map[string]int // HTTP status of refused requests, by namespace; "" is for all namespaces
 	reason       string
 	noBookmarks  bool
 	streamError  string // "" for none

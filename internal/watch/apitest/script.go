@@ -191,8 +191,8 @@ func (s *Server) Down(down bool) {
 	}
 }
 
-// EnableTLS makes the server use TLS for new connections, each with its own call of cert. authorities is a file with
-// the CAs for clients.
+// EnableTLS makes the server use TLS for new connections. Each connection calls cert for the server's certificate.
+// authorities is the path of a file with the CAs that clients trust.
 func (s *Server) EnableTLS(authorities string, cert func() *tls.Certificate) {
 	s.Config.Host, s.Config.CAFile = "https://api.test", authorities
 	s.listener.mu.Lock()

@@ -63,7 +63,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace
 		meta = fmt.Sprintf(
 			`{"resourceVersion":"%d","continue":"%d","remainingItemCount":%d}`, s.version, to, len(objects)-to,
 		)
-		if r.URL.Query().Get("fieldSelector") != "" { // With a field selector, API servers send no such count.
+		if r.URL.Query().Get("fieldSelector") != "" { // API servers then send no remainingItemCount.
 			meta = fmt.Sprintf(`{"resourceVersion":"%d","continue":"%d"}`, s.version, to)
 		}
 	}
@@ -98,7 +98,7 @@ type watcher struct {
 	kind         *kind
 	namespace    string
 	logIndex     int
-	rawFrom      int // older raw text is not sent
+	rawFrom      int // index in kind.log; raw text before this index is not sent
 	watchEndings int
 	version      int
 	columnsSent  bool

@@ -24,7 +24,7 @@ const (
 	// s: RecheckEvery (10 s), the age of a cached decision (2 s) and this timeout (3 s).
 	RecheckTimeout = 3 * time.Second
 	maxDecisions   = 20_000
-	// MaxReviewedNamespaces is the maximum number of namespaces that one query reviews one by one.
+	// MaxReviewedNamespaces is the maximum number of namespaces for which one query sends an access review each.
 	MaxReviewedNamespaces = 1000
 	// QueryReviews is the maximum number of concurrent access reviews of one query.
 	QueryReviews = 16
@@ -32,17 +32,19 @@ const (
 	allReviews   = 128
 )
 
-// DecisionTTL contains the maximum ages of cached decisions that allow an action, and that deny one.
+// DecisionTTL contains the maximum ages of cached decisions: Allowed for decisions that allow an action, and Denied
+// for those that deny it.
 type DecisionTTL struct{ Allowed, Denied time.Duration }
 
 // TTLRequest returns the maximum ages of decisions for a request with a single response.
 func TTLRequest() DecisionTTL { return DecisionTTL{10 * time.Second, 10 * time.Second} }
 
-// TTLOpen returns the maximum ages of decisions for the start of a stream. Allowed is short, so that a revoked
-// permission takes effect soon.
+// TTLOpen returns the maximum ages of decisions for the start of a stream. The age for Allowed is short, so that a
+// revoked permission takes effect soon.
 func TTLOpen() DecisionTTL { return DecisionTTL{TTLRecheck().Allowed, TTLRequest().Denied} }
 
-// TTLRecheck returns the maximum ages of decisions for the rechecks during a stream. Denied is long, to save reviews.
+// TTLRecheck returns the maximum ages of decisions for the rechecks during a stream. The age for Denied is long, to
+// save reviews.
 func TTLRecheck() DecisionTTL { return DecisionTTL{2 * time.Second, 45 * time.Second} }
 
 func (a DecisionTTL) accepts(cached decision, reviewedAt time.Time) bool {
@@ -67,7 +69,7 @@ const (
 // Attributes returns the attributes of the access reviews for an action. The API server must allow all of them.
 //
 // A get of a Namespace is reviewed in that namespace, so that a Role in it can allow the get. A list with a field
-// selector for metadata.name is reviewed at the cluster scope (NewRequestInfo in
+// selector for metadata.name is reviewed at the cluster scope, as in the API server (NewRequestInfo in
 // k8s.io/apiserver/pkg/endpoints/request).
 func (d Verb) Attributes(r *resource.Resource, namespace, name string) []authorization.ResourceAttributes {
 	if d == VerbGet && r.Group == "" && r.Resource == resource.Namespaces().Resource {

@@ -15,14 +15,14 @@ import (
 const (
 	resourceRulesMaxAge = 2 * time.Second
 	maxResourceRules    = 200
-	// rulesRetryDelay is the delay after a SelfSubjectRulesReview that was refused or incomplete.
+	// rulesRetryDelay is the time without further SelfSubjectRulesReviews after one was refused or incomplete.
 	rulesRetryDelay = 10 * time.Minute
 )
 
 type resourceRules []authorization.ResourceRule
 
-// permissionsByRules returns this program's permissions according to the RBAC rules. If they do not permit list, the
-// caller must send an access review, because a webhook authorizer can permit more.
+// permissionsByRules returns this program's permissions according to the RBAC rules. If the rules do not permit list,
+// the caller must send an access review, because a webhook authorizer can permit more than the rules.
 func (r *Reviewer) permissionsByRules(ctx context.Context, scope listwatch.Scope) Permissions {
 	if r.AreRulesIncomplete() {
 		return Permissions{}

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// ReviewEvery is the interval between two reviews of this program's permissions. A failed list is retried after
-	// it, too.
+	// ReviewEvery is the interval between two reviews of this program's permissions. It is also the delay before a
+	// failed list is retried.
 	ReviewEvery = 10 * time.Second
 	// ReviewTimeout is the maximum duration of one access review.
 	ReviewTimeout    = 5 * time.Second
@@ -38,12 +38,12 @@ type Reviewer struct {
 	client    authorizationclient.SelfSubjectAccessReviewInterface
 	rules     authorizationclient.SelfSubjectRulesReviewInterface
 	decisions *flight.Cache[authorization.ResourceAttributes, decision]
-	// by namespace
+	// The keys are namespaces.
 	resourceRules *flight.Cache[string, resourceRules]
 	// Until this Unix time, RBAC rules are ignored, because a rules review was refused or incomplete.
 	incompleteUntil atomic.Int64
 
-	Allowed, Denied atomic.Int64 // counted once for each resource and namespace
+	Allowed, Denied atomic.Int64 // present numbers of permissions, each for one resource and namespace
 }
 
 // NewReviewer returns a Reviewer that uses client.
@@ -106,8 +106,8 @@ func (r *Reviewer) Allows(
 	return ctx.Err() != nil
 }
 
-// AwaitLogRevoked waits until this program must no longer read a pod's log, or ctx ends. A failed review changes
-// nothing.
+// AwaitLogRevoked waits until this program is no longer permitted to read a pod's log, or until ctx ends. A failed
+// review does not end the wait.
 func (r *Reviewer) AwaitLogRevoked(ctx context.Context, namespace, pod string) {
 	for range signal.Ticks(ctx, ReviewEvery) {
 		review, err := r.sendReview(ctx, authorization.ResourceAttributes{

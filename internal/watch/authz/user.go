@@ -14,8 +14,7 @@ type User struct {
 	Extra  map[string][]string `json:"extra,omitempty"`
 }
 
-// Key returns a text that is equal for two users only if all their fields are equal, in any order of groups and
-// values.
+// Key returns a text that identifies a user by all fields. The order of groups and of extra values does not matter.
 func (u *User) Key() string {
 	sorted := User{u.Name, u.UID, slices.Compact(slices.Sorted(slices.Values(u.Groups))), maps.Clone(u.Extra)}
 	for name, values := range sorted.Extra {

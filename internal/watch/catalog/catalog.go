@@ -22,14 +22,17 @@ import (
 )
 
 const (
-	// discoveryMaxAge is the maximum age of the resource list. The next caller after it triggers a new discovery.
+	// discoveryMaxAge is the maximum age of the resource list. A caller that requests an older list triggers a new
+	// discovery.
 	discoveryMaxAge = 10 * time.Second
 	// followInterval is the interval of discoveries while Follow is in use. A new resource appears within 10 s, even
 	// without the permission to watch CustomResourceDefinitions.
 	followInterval       = 9 * time.Second
 	refreshMinimum       = time.Second
 	changeRefreshMinimum = 100 * time.Millisecond
-	// refreshesAfterChange is above 1, because the API server needs a moment to serve a new resource.
+	// refreshesAfterChange is the number of further discoveries after the first one that a change of a CRD or
+	// APIService causes. The first one can be too early, because the API server needs a moment to serve a new
+	// resource.
 	refreshesAfterChange  = 4
 	changeRefreshInterval = 400 * time.Millisecond
 	// maxQuickChanges is the number of rapid changes of CRDs or APIServices that each trigger a discovery at once.
@@ -74,8 +77,8 @@ func New(client *discovery.DiscoveryClient, server string, onChange func(), log 
 	}
 }
 
-// Follow makes discovery run every followInterval. This program is possibly not permitted to watch CRDs. Each call
-// needs a later call of Unfollow.
+// Follow makes discovery run every followInterval. Without it, new resources could stay unknown, because this program
+// is possibly not permitted to watch CRDs. Each call needs a later call of Unfollow.
 func (c *Catalog) Follow() { c.followers.Add(1) }
 
 // Unfollow ends the effect of one call of Follow.
@@ -212,8 +215,8 @@ func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	return c.resources, append(slices.Clone(c.groupErrors), resource.GroupError{Group: "*", Reason: reason}), nil
 }
 
-// RefreshIfOld requests a discovery if the resource list is older than discoveryMaxAge, and waits at most the time
-// wait. It does nothing after a failed discovery, because Run already retries.
+// RefreshIfOld requests a discovery if the resource list is older than discoveryMaxAge. It waits for the result, but
+// not longer than the parameter wait. After a failed discovery it does nothing, because Run already retries.
 func (c *Catalog) RefreshIfOld(ctx context.Context, wait time.Duration) {
 	c.mu.Lock()
 	isOld := time.Since(c.readAt) > discoveryMaxAge && c.err == nil

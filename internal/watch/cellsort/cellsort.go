@@ -19,7 +19,7 @@ import (
 // A Rank is the sort key of a cell: a number or a text. The zero Rank means an unknown value.
 type Rank struct {
 	Text string
-	bits uint64 // the number's bits inverted, so that the zero Rank has the number NaN
+	bits uint64 // inverted bits of a number; the zero value means NaN, which is no number
 }
 
 func number(n float64) Rank {
@@ -62,8 +62,8 @@ func Compare(a, b Rank, descending bool) int {
 // RankNatural returns the Rank of a text in natural order (node-2 before node-10).
 func RankNatural(text string) Rank { return Rank{Text: padNumbers(text)} }
 
-// RankCell returns the Rank of a cell in JSON. relative means that the page shows a timestamp as an age; the newest
-// timestamp is then first.
+// RankCell returns the Rank of a cell in JSON. The parameter relative means that the page shows a timestamp in the
+// cell as an age. In ascending order, the newest timestamp is then first.
 func RankCell(cell []byte, relative bool) Rank {
 	if len(cell) == 0 {
 		return Rank{}
@@ -128,7 +128,7 @@ func findTime(text string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// elapsed parses a duration such as "2d3h", in seconds. "5m" means minutes, not milli-units, as in printed tables.
+// elapsed parses a duration such as "2d3h", in seconds. In printed tables, "5m" means 5 minutes, not 5 milli-units.
 func elapsed(text string) (total float64, ok bool) {
 	for text != "" {
 		n := digits(text)

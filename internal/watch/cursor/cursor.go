@@ -80,7 +80,7 @@ func (s *Cipher) sign(b *[cursorLength]byte) {
 }
 
 // crypt encrypts or decrypts the position by XOR with a hash of the key and the signature (RFC 5297, with a hash
-// instead of AES). Its input is shorter than that of the method sign, so their hashes never coincide.
+// instead of AES). The method sign hashes a longer text, so the two hashes never coincide.
 func (s *Cipher) crypt(b *[cursorLength]byte) {
 	var text [len(s) + cursorLength - positionLength]byte
 	copy(text[copy(text[:], s[:]):], b[positionLength:])

@@ -56,13 +56,14 @@ func align(as, bs []node) []pair {
 	return longestIncreasing(m.toA)
 }
 
-// A matching pairs the elements of two arrays. toB and toA contain the index of each element's partner, or -1.
+// A matching records which elements of two arrays belong together. toB and toA contain the index of each element's
+// partner in the other array, or -1.
 type matching struct {
 	as, bs   []node
 	toB, toA []int
 }
 
-// match pairs unpaired elements with the same hash, in their order.
+// match makes pairs of elements that have the same hash and no partner yet. Both arrays are processed in order.
 func (m *matching) match(identity func(*node) uint64) {
 	first := make(map[uint64]int, len(m.as))
 	next := make([]int, len(m.as))
@@ -112,11 +113,13 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 	return true
 }
 
-// longestIncreasing returns the longest sequence of pairs that ascends in both arrays, in O(n log n) time.
+// longestIncreasing returns the longest sequence of pairs whose indices ascend in both arrays, in O(n log n) time.
 func longestIncreasing(toA []int) []pair {
-	// before[j] is the index in b of the pair before j in the longest sequence that ends at j.
+	// A pair is identified by its index j in b. before[j] is the previous pair in the longest sequence that ends with
+	// the pair j.
 	before := make([]int, len(toA))
-	// ends[n] is the index in b at the end of that sequence of n+1 pairs whose final index in a is smallest.
+	// ends[n] is the last pair of a sequence of n+1 pairs. Of all such sequences, it is the one whose last index in a
+	// is smallest.
 	var ends []int
 	for j, i := range toA {
 		if i < 0 {

@@ -34,8 +34,9 @@ func Patch(before, after []byte) ([]byte, error) {
 
 const maxFormer = 256
 
-// Compare also returns the values that the patch replaces or removes, up to 256 bytes each. former is a JSON object
-// with the indices of operations as keys, such as {"0":"Pending"}, or nil.
+// Compare returns the patch that changes before into after, as Patch does. It also returns the values that the patch
+// replaces or removes, up to 256 bytes each. former is a JSON object with the indices of operations as keys, such as
+// {"0":"Pending"}, or nil.
 func Compare(before, after []byte) (patch, former []byte, err error) {
 	return compare(before, after, true)
 }
@@ -112,8 +113,8 @@ func (d *differ) members(as, bs []node, limit int) {
 	}
 }
 
-// elements compares two arrays. It writes operations from left to right, so each index counts the elements of the
-// array after the previous operations.
+// elements compares two arrays. It writes operations from left to right. Each index refers to the array after all
+// previous operations.
 func (d *differ) elements(as, bs []node, limit int) {
 	at := 0
 	for len(as) > 0 && len(bs) > 0 && equal(&as[0], &bs[0]) {

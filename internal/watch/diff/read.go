@@ -138,7 +138,7 @@ func (g *predictor) next(text []byte) (int, *node) {
 		if at < 0 || at >= len(g.items) {
 			continue
 		}
-		// A number has no unambiguous end: the next byte could be another digit.
+		// Skip numbers, because they have no unambiguous end: the next byte could be another digit.
 		known := g.items[at].text
 		if b := known[0]; (b == '"' || b == '{' || b == '[') && bytes.HasPrefix(text, known) {
 			g.index = at + 1

@@ -16,8 +16,8 @@ import (
 
 // Delta is the difference between the two versions of an updated object, with the authors of the change.
 type Delta struct {
-	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. The member by is omitted if the author is unknown,
-	// and authors if the author in by made all operations.
+	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. It has no member by if the author is unknown. It
+	// has no member authors if one author, the one in by, made all operations.
 	Text      []byte
 	OldValues []byte
 	IsEmpty   bool
@@ -117,13 +117,14 @@ func operations(patch []byte) (n int) {
 	return n
 }
 
-// authorAge limits how much older than a change the newest managedFields entry can be to count as its author. The
-// times are in whole seconds, so a second write within one second does not change them.
+// authorAge is the maximum age of the newest managedFields entry at the time of a change. An older entry does not
+// count as the author. The age can be above 0, because times in managedFields are in whole seconds: a second write
+// within the same second leaves the newest time unchanged.
 const authorAge = 2 * time.Second
 
 // NewestAuthor returns the author in the newest managedFields entry, or nil if that entry is too old. The result
-// guess is true if several entries have the newest time, or if the change did not update that time, as in the binding
-// of a pod.
+// guess is true if several entries have the newest time. It is also true if the change did not update that time, as
+// in the binding of a pod.
 func NewestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	if c.Memo.Managed == nil {
 		return nil, false
@@ -138,15 +139,15 @@ func NewestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	return &newest, true
 }
 
-// Folding contains the changes that were merged into one update, oldest first. It has at most MaxFolded + 1 of them,
-// which is enough to detect too many.
+// Folding contains the changes that were merged into one update, oldest first. If there are more than MaxFolded
+// changes, it contains only MaxFolded + 1 of them.
 type Folding []*Change
 
 // MaxFolded is the maximum number of merged changes for which an author is determined.
 const MaxFolded = 16
 
-// author returns the common author of those changes that changed a table cell. It returns nil if there are several,
-// or if one is unknown.
+// author returns the author of the changes that changed a table cell. It returns nil if these changes have several
+// authors, or if one of the authors is unknown.
 func (r Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 	var by, noAuthor *fieldmanager.Author
 	for _, c := range slices.Backward(r) {

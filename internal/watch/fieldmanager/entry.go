@@ -8,8 +8,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// maxShapes is the maximum number of key shapes of one list. A key shape is a set of identifying members, such as
-// containerPort and protocol. Only hostile data has several.
+// maxShapes is the maximum number of key shapes of one list. A key shape is a set of members that identify the
+// elements of a list, such as containerPort and protocol. Normal lists have only one key shape. Hostile data can have
+// many.
 const maxShapes = 8
 
 type entry struct {
@@ -20,8 +21,9 @@ type entry struct {
 	shapes map[*fieldpath.Set][][]string // for each list in set: the member names by which its elements are identified
 }
 
-// ownedDepth returns how many steps of the path lead to the value that this entry owns. That is the complete path if
-// the entry owns its end, or a value inside it. ok is false if the entry owns nothing there.
+// ownedDepth returns the number of steps of the path that lead to a value that this entry owns. If the entry owns the
+// value at the end of the path, or a value inside it, the result is the length of the path. ok is false if the entry
+// owns nothing on the path.
 func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	set := e.parse()
 	for i := range path {

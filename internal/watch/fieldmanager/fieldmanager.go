@@ -12,7 +12,7 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// Author is one entry of managedFields without its fields. Time is in whole seconds.
+// Author is one entry of managedFields without the list of owned fields. Time is in whole seconds.
 type Author struct {
 	Manager     string    `json:"manager"`
 	Operation   string    `json:"operation"` // "Apply" or "Update"
@@ -69,14 +69,16 @@ func Latest(managed []byte) (latest time.Time) {
 // Attribute returns the authors of a patch from package diff with their operations, newest author first. after is the
 // document after the patch, and managed is its managedFields. since is the newest time in the earlier managedFields.
 //
-//   - An operation belongs to every manager that owns its path, or a value inside it. If there is none, it belongs to
-//     the owners of the nearest parent, such as an atomic list. Owners that wrote after since take precedence.
-//   - An operation without an owner removes a value, or sets a field that the API server sets with every write. It
-//     belongs to the newest entry. Of several entries with this time, one that owns another operation is preferred.
-//   - If no entry is newer than since, the newest entry gets such operations only if it owns another one. An
-//     example is the binding of a pod, which updates no time.
+//   - An operation belongs to every manager that owns its path, or a value inside it. If there is none, the operation
+//     belongs to the owners of the nearest parent, such as an atomic list. Owners that wrote after the time since
+//     take precedence.
+//   - Some operations have no owner: they remove a value, or set a field that the API server sets with every write.
+//     They belong to the newest entry. If several entries have the newest time, an entry that owns another operation
+//     is preferred.
+//   - If no entry is newer than since, the newest entry gets operations without owner only if it owns another
+//     operation. An example is the binding of a pod, which updates no time.
 //
-// Paths are compared literally, so an entry for another API version with other field names owns nothing.
+// Paths are compared literally. Therefore, an entry for another API version with other field names owns nothing.
 func Attribute(managed, patch, after []byte, since time.Time) []Share {
 	entries := read(managed)
 	slices.Reverse(entries) // makes the stable sort put later entries with the same time first

@@ -153,7 +153,7 @@ func capital(sentence string) string {
 
 func oneLine(text string) string {
 	if len(text) > 4*maxText {
-		text = text[:4*maxText] // The cut saves time. More than maxText remains, because Fields removes white space.
+		text = text[:4*maxText] // Saves time. Four times maxText is enough, although Fields removes white space.
 	}
 	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "")
 	if len(text) <= maxText {

@@ -30,8 +30,8 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 	return folded
 }
 
-// repeats reports whether any key has more than one change. Usually none has, and Fold then returns the changes as
-// they are.
+// repeats reports whether any key has more than one change. Usually there is no such key, and Fold then returns the
+// changes unmodified.
 func repeats[K comparable, V, M any](changes []*Change[K, V, M]) bool {
 	if len(changes) <= 8 { // for short lists, a linear search is faster than a map
 		for i, change := range changes {

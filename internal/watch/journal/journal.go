@@ -71,8 +71,8 @@ type Options[K comparable, V any] struct {
 	// Derived returns the size, in bytes, of the data that readers will store in the Memo of a change to this value.
 	// If the function is nil, readers store nothing.
 	Derived func(V) int
-	// MaxBytes and MaxAge limit the total size and the age of the changes in the history. The newest change is always
-	// kept. If MaxAge is zero, it is the only one.
+	// MaxBytes and MaxAge limit the total size and the age of the changes in the history. The newest change is never
+	// dropped. If MaxAge is zero, the history contains only the newest change.
 	MaxBytes int
 	MaxAge   time.Duration
 }
@@ -103,7 +103,7 @@ type Journal[K comparable, V, M any] struct {
 	state    map[K]V
 	weight   int
 	ring     ring[K, V, M]
-	nextTail tail[K, V, M] // the next value of the field tail, which is published at the end of the present write
+	nextTail tail[K, V, M] // the next value of the field tail; the present write fills it, and publishes it at its end
 }
 
 // New returns an empty Journal.
@@ -143,10 +143,9 @@ func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 	j.ReplaceIn(func(K) bool { return true }, next, func(K) M { return none }, none)
 }
 
-// ReplaceIn is like Replace, but only for the keys for which the function includes returns true. Other keys stay
-// unchanged. The slice next may contain only keys for which this function returns true. The function addMemo returns
-// the initial Memo for the add of a key, and deleteMemo is the initial Memo of each delete. Updates have an empty
-// Memo.
+// ReplaceIn is like Replace, but only for some keys: those for which includes(key) is true. Other keys stay
+// unchanged. The slice next must not contain other keys. The function addMemo returns the initial Memo for the add of
+// a key, and deleteMemo is the initial Memo of each delete. Updates have an empty Memo.
 func (j *Journal[K, V, M]) ReplaceIn(includes func(K) bool, next []Entry[K, V], addMemo func(K) M, deleteMemo M) {
 	var none M
 	j.write(func(now time.Time) {
@@ -361,8 +360,8 @@ func (j *Journal[K, V, M]) Weight() (state, ring int) {
 	return j.weight + EntryOverhead*len(j.state), j.ring.weight
 }
 
-// WeightIn returns the approximate memory size, in bytes, of the present keys for which the function includes returns
-// true, and of their values.
+// WeightIn returns the approximate memory size, in bytes, of the present keys for which includes(key) is true, and of
+// their values.
 func (j *Journal[K, V, M]) WeightIn(includes func(K) bool) (state int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

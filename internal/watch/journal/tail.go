@@ -12,7 +12,7 @@ type tail[K comparable, V, M any] struct {
 }
 
 // read returns at most limit changes after the position in the parameter after, and the cursor after these changes.
-// The result moved is true if there are changes, or if Wake was called since that cursor was returned.
+// The result moved is true if there are changes, or if Wake was called after the reader got its cursor.
 func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M], next Cursor, moved bool, err error) {
 	switch {
 	case after.Offset > t.offset || after.Offset < t.offset-uint64(t.count): //nolint:gosec // A count is not negative.
@@ -50,8 +50,8 @@ func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	return changes
 }
 
-// moved reports whether Next must return to a reader with this cursor: there is a later change, Wake was called
-// since, or the journal is closed.
+// moved reports whether Next must return to a reader with this cursor. The reasons are a later change, a call of Wake
+// after the reader got its cursor, or the end of the journal.
 func (t *tail[K, V, M]) moved(after Cursor) bool {
 	return t.offset != after.Offset || t.wakeups != after.wakeups || t.closed
 }

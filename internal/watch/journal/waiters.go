@@ -32,7 +32,7 @@ func (b *waiters) wake() {
 }
 
 func (b *waiters) wakeAll() {
-	b.waking.Store(false) // before Swap: otherwise a wake just after Swap is skipped, and new waiters stay blocked
+	b.waking.Store(false) // must precede Swap, so that a wake after Swap is not skipped
 	signal := make(chan struct{})
 	close(*b.signal.Swap(&signal))
 }

@@ -42,8 +42,8 @@ func newCodec(samples [][]byte) *codec {
 	return &codec{dictionary: s2.MakeDict(dictionary, nil)}
 }
 
-// encode compresses the text. The result is stored in dst, if dst has enough capacity for text that cannot be
-// compressed.
+// encode compresses the text. It stores the result in dst if the capacity of dst suffices for the longest possible
+// result. Otherwise, it allocates memory.
 func (c *codec) encode(dst, text []byte) []byte {
 	if c.dictionary == nil {
 		return s2.Encode(dst, text)

@@ -108,8 +108,8 @@ const futureDuration = "<invalid>"
 // resolve replaces the elapsed time in a cell with a timestamp. The parameter cell is the text of the cell, object is
 // the JSON text of the object, and created is its creation time.
 //
-// The timestamp is the one in the object to which a path of the column leads. Without such a timestamp, resolve
-// subtracts the elapsed time from now. The result is then only as precise as the cell's text.
+// The paths of the column lead to the timestamp in the object. If there is no timestamp, resolve subtracts the
+// elapsed time from now. The result is then only as precise as the cell's text.
 func (c *Column) resolve(cell string, object []byte, created, now time.Time) string {
 	m := elapsedPattern.FindStringSubmatchIndex(cell)
 	if m == nil && cell == futureDuration {

@@ -166,10 +166,11 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed [
 }
 
 // cells converts the cells of a table row into the form that an Object stores. It replaces elapsed times ("5m") with
-// timestamps. It also removes the escapes of encoding/json for HTML, with which "<none>" takes 16 bytes.
+// timestamps. It also replaces the escapes that encoding/json uses for <, > and &, because "<none>" with escapes
+// takes 16 bytes.
 //
-// A row without cells gets the cells of plainColumns. Cells after the last column are removed; for example, rows of
-// IPAddress have such cells. A cell is masked if it can show a value that redaction removed from the object.
+// A row without cells gets the cells of plainColumns. If a row has more cells than columns, as for IPAddress, the
+// surplus cells are removed. A cell is masked if it can show a value that redaction removed from the object.
 func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created time.Time) []byte {
 	now, columns, builtIn := time.Now(), d.currentColumns(), IsBuiltIn(d.resource.Group)
 	if raw == nil {

@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// list reads the text of a Table or of a plain list. It decodes one row at a time, so that the text of all rows is
-// never in memory. After each row, it calls the function observe with the number of rows read so far.
+// list reads the text of a Table or of a plain list. It decodes one row at a time, so that memory never contains the
+// text of all rows at once. After each row, it calls the function observe with the number of rows read so far.
 func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	list := &List{}
 	add := func(cells []byte, object *jsonscan.Cursor) error {

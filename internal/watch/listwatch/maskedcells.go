@@ -68,12 +68,14 @@ func cutName(path string) (name, rest string, more bool) {
 }
 
 // mayShowMasked reports whether a cell of the column can show a part of a value that redaction has masked or dropped.
-// It can if the column's path equals the path of this value, or is a parent or child of it. The parameter builtIn
-// means that Kubernetes itself defines the object's kind.
+// This is possible if the column's path equals the path of the value, or is a parent or child of that path. The
+// parameter builtIn means that Kubernetes itself defines the object's kind.
 //
 // A column without a known path can show any masked value. For kinds of Kubernetes itself, values for which
-// isUnprinted returns true are an exception. Dropped annotations do not count for a column without a known path: most
-// objects have a dropped annotation with a copy of the object, so all such columns would be masked.
+// isUnprinted returns true are an exception.
+//
+// A column without a known path is not masked because of dropped annotations. Most objects have such an annotation,
+// with a copy of the object, so all these columns would be masked.
 func (c *Column) mayShowMasked(removed *redact.Redacted, builtIn bool) bool {
 	if c.shownPath == "" {
 		return slices.ContainsFunc(removed.Masked, func(path string) bool { return !builtIn || !isUnprinted(path) })

@@ -134,8 +134,9 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 		if e.kind == watch.Error {
 			return apierrors.FromObject(e.status)
 		}
-		// All objects of a list arrive as ADDED events. An event of another kind is a later change, so the list lacks
-		// only the final bookmark. Changes do not count as progress, because on a busy cluster they never end.
+		// All objects of a list arrive as ADDED events. The first event of another kind is a change after the list,
+		// so only the bookmark that ends the list is missing. Changes do not count as progress, because on a busy
+		// cluster they never end.
 		if onlyAdded = onlyAdded && e.kind == watch.Added; onlyAdded {
 			stalled.Reset(options.Stall)
 			options.Observe(objects, s.source.decoder.listBytes)
@@ -207,8 +208,8 @@ type lineReader struct {
 	lastLine []byte
 }
 
-// next returns the next line. The line is valid only until the next call of this method, which overwrites it with
-// zeros, because it contains values before masking.
+// next returns the next line. The next call of this method overwrites the line with zeros, because a line contains
+// values before masking.
 func (l *lineReader) next() ([]byte, error) {
 	clear(l.lastLine)
 	line, err := l.read()

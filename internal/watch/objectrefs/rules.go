@@ -27,8 +27,8 @@ func kindOfNameMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// kindOfObjectMember returns the kind to which a member refers by an object with a name, or by a list of them. An
-// example is configMapRef.
+// kindOfObjectMember returns the kind to which a member refers by a JSON object with a name, or by a list of such
+// JSON objects. An example is configMapRef.
 func kindOfObjectMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "configMap", "configMapRef", "configMapKeyRef":
@@ -54,8 +54,8 @@ func hasKind(key string) bool {
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
 }
 
-// isOpaque reports whether names in a member are not references. Such a member is a map with arbitrary keys, or the
-// status, which only repeats names.
+// isOpaque reports whether a member cannot contain references. Such a member is a map with arbitrary keys. The status
+// is another one, because it only repeats names from other members.
 func isOpaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":

@@ -9,7 +9,7 @@ import (
 type walker struct {
 	object *Object
 	path   [][]byte
-	seen   map[Ref]bool // without Via
+	seen   map[Ref]bool // references found so far, with an empty Via
 }
 
 type refMembers struct {

@@ -141,8 +141,8 @@ func (f *Filter) RestrictToLink(link *Filter, regarding string) bool {
 	return true
 }
 
-// RestrictToNamespaces restricts the filter to the permitted namespaces, which must be sorted. all means that the
-// viewer is permitted to see every namespace that the query selects.
+// RestrictToNamespaces restricts the filter to the permitted namespaces, which must be sorted. If the parameter all
+// is true, the viewer is permitted to see every namespace that the query selects.
 func (f *Filter) RestrictToNamespaces(permitted []string, all bool) {
 	f.IsPartial = f.IsPartial || !all || len(f.Namespaces) == 0
 	if len(f.Namespaces) == 0 {

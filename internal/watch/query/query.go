@@ -29,12 +29,12 @@ type Query struct {
 	Text       string   // Words that a row must contain in its namespace, name or cells, ignoring case.
 	// Sort is the column by which a Snapshot is sorted, in the syntax of NewWindow. An unknown column is ignored.
 	Sort    string
-	Offset  int     // The number of rows that a Snapshot with a Limit skips, but never the last row.
+	Offset  int     // The number of rows that a Snapshot with a Limit skips. The last row is never skipped.
 	Limit   int     // The maximum number of rows of a Snapshot; 0 means all rows.
 	Window  *Window // The range of the sorted rows to send. Set only for the view Windowed, which sends a range of rows.
-	Watched bool    // Read only if the resource is already watched. Do not start or prolong a watch.
+	Watched bool    // Fail if the resource is not watched already. Do not start or prolong a watch.
 	// Every is the minimum time between two messages of a Subscription with changes. Changes within that time are
-	// sent together after it. If the last message is longer ago, a change is sent at once.
+	// sent together at its end. If more time has passed since the last message, a change is sent at once.
 	Every time.Duration
 }
 

@@ -30,7 +30,7 @@ type Range struct{ Offset, Count int }
 type RangeRequest struct {
 	Range
 
-	Around string // The journal key of the row in the middle of the range, if that row exists; empty for no such row.
+	Around string // The journal key of a row: if the row exists, it is in the middle of the range. May be empty.
 }
 
 // NewWindow returns a window of count rows, beginning with the row at offset. sort is the name of a column in lower

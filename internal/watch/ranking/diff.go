@@ -20,8 +20,8 @@ type Diff struct {
 	Text []byte
 }
 
-// maxDiffInserts is the maximum number of inserted rows in a Diff. If there are more, the complete page is sent. For
-// a page with more than twice as many rows, the maximum is half of its rows.
+// maxDiffInserts is the maximum number of inserted rows in a Diff. For a page with more than 2*maxDiffInserts rows,
+// the maximum is half of its rows instead. If more rows are inserted, the complete page is sent.
 const maxDiffInserts = 8
 
 // newDiff encodes the differences between two pages as events: the removed rows from last to first, then the

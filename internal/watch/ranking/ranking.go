@@ -207,8 +207,8 @@ func (r *Ranking) update(ctx context.Context) error {
 		r.rows = nil // If apply panics, the next reader must not get a partly updated list.
 		if r.apply(rows, changes) {
 			r.rows = rows
-			// If apply returns false, the list is wrong, because the journal has replaced an object by an equal
-			// version without a change. r.rows is then nil, so the list is built again.
+			// If apply returns false, the list is wrong. The cause is that the journal replaced an object by an equal
+			// version, for which there is no Change. r.rows is then nil, so the list is built again.
 		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
@@ -318,8 +318,8 @@ func (r *Ranking) row(o *listwatch.Object) *Row {
 	return row
 }
 
-// rowWeight returns the approximate memory of one row, in bytes. With too many different sort texts, rows do not
-// share them. rowWeight then adds the average length of a text.
+// rowWeight returns the approximate memory of one row, in bytes. If there are too many different sort texts, rows do
+// not share them, and rowWeight adds the average length of a text.
 func (r *Ranking) rowWeight() int64 {
 	if len(r.texts) < maxTexts {
 		return rowWeight

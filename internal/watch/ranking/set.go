@@ -15,8 +15,8 @@ const (
 	// maxRankings is the maximum number of rankings (sorted lists of rows) of one informer that belong to one viewer.
 	// A viewer could otherwise request any number, with different filters and sort orders.
 	maxRankings = 100
-	// maxAllRankings is the maximum number of rankings of one informer, for all viewers together. It limits their
-	// memory even without a memory limit, because each ranking has at most one row for each object.
+	// maxAllRankings is the maximum number of rankings of one informer, for all viewers together. A ranking has at
+	// most one row for each object. Therefore, this number limits the memory of rankings even without a memory limit.
 	maxAllRankings = 1000
 	// maxGuestRankings is the maximum number of rankings of one informer for all guests (viewers of share links)
 	// together. The rest of maxAllRankings is for other viewers.
@@ -103,9 +103,9 @@ func (s *Set) acquire(viewer informer.Owner, id rankingID, create func() *Rankin
 }
 
 // makeRoomLocked reports whether the viewer can get one more ranking (sorted list of rows). There are maximum numbers
-// for this viewer, for all guests, and for all viewers. If one is reached, makeRoomLocked removes an unused ranking
-// of the same viewer, of guests, or of anyone: the one that has been unused for the longest time. It returns false if
-// all of these are in use.
+// for this viewer, for all guests, and for all viewers. If one of them is reached, makeRoomLocked removes an unused
+// ranking that counts towards it: the one that has been unused for the longest time. If all of these rankings are in
+// use, it returns false.
 func (s *Set) makeRoomLocked(viewer informer.Owner) bool {
 	ofViewer := func(h *rankingEntry) bool { return h.owner == viewer }
 	ofGuest := func(h *rankingEntry) bool { return h.owner.IsGuest }

@@ -42,10 +42,11 @@ func cannotBeCopy(_, value []byte) bool {
 const (
 	// maxEncodings is the maximum number of nested encodings that are decoded. A text with more counts as a copy.
 	maxEncodings = 4
-	// maxDigest is the maximum length of a hash, in bytes; SHA-512 has 64. Longer binary data can be compressed text.
+	// maxDigest is the maximum length of a hash, in bytes; SHA-512 has 64. Longer binary data can be compressed text,
+	// so it counts as a copy.
 	maxDigest = 96
-	// minCompressed is the minimum length of compressed data, in bytes. A decoded short word often begins with the
-	// two identifying bytes of zlib.
+	// minCompressed is the minimum length of compressed data, in bytes. Shorter data does not count as compressed,
+	// because a short word, decoded from base64, often begins with the two bytes that identify zlib.
 	minCompressed = 10
 )
 

@@ -16,7 +16,8 @@ func builtInRules() Rules {
 	}
 }
 
-// definitions is excluded: its schemas contain members named env and annotations, which contain no values.
+// definitions is a resource to which the rules for env and annotations at any depth do not apply. Its schemas have
+// members with these names, which describe values but contain none.
 const definitions = "customresourcedefinitions"
 
 // objectAnnotations is the path of the object's own annotations, not of those in a pod template.

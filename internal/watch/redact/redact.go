@@ -23,7 +23,8 @@ import (
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // Memory stores a keyed hash of each masked value of one resource, to detect changes. All Redactors of the resource
-// share it. A mask reveals only the number of changes, so equal values get different masks after a change.
+// share it. A mask reveals only the number of changes of its value. Therefore, two equal values can have different
+// masks.
 type Memory struct {
 	key [32]byte // random, so that the hashes are useless without this Memory
 
@@ -100,7 +101,8 @@ type Redactor struct {
 	listWeight int64
 }
 
-// DigestBytes returns the approximate number of bytes that the newest list has added, including failed attempts.
+// DigestBytes returns the approximate number of bytes that the newest list has added. If a list failed and was
+// repeated, the bytes of the failed attempts are included.
 func (r *Redactor) DigestBytes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

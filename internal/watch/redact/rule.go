@@ -31,7 +31,7 @@ type Rules []Rule
 type step struct {
 	kind           stepKind
 	name           string
-	containersOnly bool // for the kind anywhere: only values that are arrays or objects
+	containersOnly bool // match only values that are arrays or objects; used if kind is anywhere
 }
 
 type stepKind int
@@ -44,7 +44,7 @@ const (
 )
 
 const (
-	// maxRule is in bytes.
+	// maxRule is the maximum length of a rule in bytes.
 	maxRule, maxSteps = 1000, 32
 	// Env is the short form of the rules that mask the environment variables of containers.
 	Env = "env"
@@ -233,7 +233,7 @@ func (rules Rules) AppliesTo(group, resource string) bool {
 }
 
 // MayMask reports whether a rule can mask the value at the path, or a value inside it. A rule for a name at any depth
-// counts only if the path contains the name.
+// could mask something inside any value. Such a rule counts only if the path contains the name.
 func (rules Rules) MayMask(group, resource string, path []string) bool {
 	return slices.ContainsFunc(rules.forResource(group, resource), func(r Rule) bool { return r.mayMask(path) })
 }

@@ -15,8 +15,9 @@ const (
 	maxWord = 63
 )
 
-// isHarmless reports whether an annotation of a Secret stays unmasked. It must be from a known tool, and a name, a
-// number or a list of these. Others can contain the secret value, or a hash by which it can be guessed.
+// isHarmless reports whether an annotation of a Secret stays unmasked. The key must be one of a known tool. The value
+// must be a name, a number or a list of these. Other annotations can contain the secret value, or a hash from which
+// it can be guessed.
 func isHarmless(key, value []byte) bool {
 	if value[0] != '"' || !isHarmlessKey(string(key)) {
 		return false

@@ -51,8 +51,8 @@ func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, 
 	return w.value(dst, c, 0, root)
 }
 
-// maxSearchDepth limits the search for annotations and managedFields in a value, because each level would search the
-// same text again. A value without them is copied in one piece.
+// maxSearchDepth is the maximum depth at which values are searched for annotations and managedFields. A value without
+// them is copied in one piece, which is fast. The depth is limited, because each level searches the same text again.
 const maxSearchDepth = 8
 
 // value redacts the value at the cursor, and appends it to out. w.positions[from:] contains the progress of the rules

@@ -46,8 +46,9 @@ type GroupError struct {
 	Reason         string
 }
 
-// FromDiscovery returns all resources in the results of discovery, without subresources. Preferred is true in the
-// preferred version of the API group, or in the first version that serves the resource.
+// FromDiscovery returns all resources in the results of discovery, without subresources. Preferred is true for one
+// version of each resource: the preferred version of the API group, or the first version with this resource if the
+// preferred one does not serve it.
 func FromDiscovery(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
 	byVersion := make(map[string]*metav1.APIResourceList, len(lists))
 	for _, list := range lists {

@@ -24,7 +24,7 @@ const maxCached = 1000
 // Classifier computes the severities of one resource's rows. Only one goroutine at a time can use it.
 type Classifier struct {
 	stateColumns, readyColumns []int
-	desired                    int // -1 if there is no such column
+	desired                    int // index of the column Desired; -1 if there is none
 	cached                     map[string]Severity
 }
 

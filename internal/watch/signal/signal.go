@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Signal wakes all goroutines that wait for a change of data. The caller protects the data.
+// Signal wakes all goroutines that wait for a change of data. It does not protect the data from concurrent access.
 type Signal struct {
 	mu sync.Mutex
 	ch chan struct{}
@@ -31,8 +31,8 @@ func (s *Signal) Broadcast() {
 	s.ch = make(chan struct{})
 }
 
-// Sleep waits for the given time, or until ctx ends. Without a positive time, it creates no timer: two timers that
-// expire together in a synctest bubble crash Go 1.26 with the race detector.
+// Sleep waits for the given time, or until ctx ends. If duration is 0 or negative, it creates no timer. The reason is
+// a crash of Go 1.26 with the race detector: two timers in a synctest bubble must not expire together.
 func Sleep(ctx context.Context, duration time.Duration) {
 	if duration <= 0 {
 		return

@@ -31,8 +31,8 @@ func (l *List[T]) Part(from, count int) []T {
 // Find returns the index of a member and true, or the index at which it would be inserted and false.
 func (l *List[T]) Find(member T) (index int, ok bool) { return l.find(0, member) }
 
-// Change removes and inserts members, and sorts both slices. An added member replaces a removed one that compares as
-// equal.
+// Change removes and inserts members, and sorts both slices. If an added member compares as equal to a removed one,
+// it replaces that member.
 //
 // Change returns false if a member to remove is missing, or a member to add exists. The List is then invalid.
 func (l *List[T]) Change(removed, added []T) bool {
@@ -101,7 +101,7 @@ func (l *List[T]) insert(added []T) bool {
 	return true
 }
 
-// First returns the n smallest members in ascending order, in the memory of the slice members.
+// First returns the n smallest members in ascending order. It overwrites the slice members, and returns a part of it.
 func First[T any](members []T, n int, compare func(a, b T) int) []T {
 	n = min(n, len(members))
 	first, isLimited := members[:0], false

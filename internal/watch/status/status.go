@@ -52,7 +52,8 @@ func equalCounts(a, b *int) bool { return a == b || a != nil && b != nil && *a =
 
 const maxReasons = 3
 
-// Merged is the common status of several namespaces: the worst of their states, its latest time and its reasons.
+// Merged is the common status of several namespaces. Its state is the worst of their states. Its time is the latest
+// time of the namespaces in that state, and its reasons are all reasons of these namespaces.
 type Merged struct {
 	Status
 
@@ -110,7 +111,7 @@ func StateOf(err error, synced bool) State {
 // ReasonOf explains an error to the person who can correct its cause. It omits parts that can contain stored data.
 func ReasonOf(err error) string {
 	if urlErr, ok := errors.AsType[*url.Error](err); ok {
-		err = urlErr.Err // The URL does not help, and differs between requests.
+		err = urlErr.Err // Omit the URL: it does not help, and differs between requests.
 	}
 	if apierrors.IsUnauthorized(err) {
 		return "The API server does not accept the credentials of this program: " +
