@@ -103,8 +103,8 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 		"")
 }
 
-// urlsUnder returns the absolute form of all URLs in body, a page or file that was loaded from path. The test fails
-// if a URL is not under the base path.
+// urlsUnder returns all URLs in body, relative to path, from which body was loaded. The test fails if a URL is not
+// under the base path.
 func urlsUnder(t *testing.T, base, path, body string) []string {
 	t.Helper()
 	from, err := url.Parse(path)

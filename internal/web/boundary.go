@@ -12,8 +12,8 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// contentSecurityPolicy is the value of the Content-Security-Policy header. A page can load only files of this
-// server, and no inline scripts or styles. No site can embed a page of this server in a frame.
+// contentSecurityPolicy allows a page to load only files of this server. It forbids inline scripts and styles, and
+// prevents other sites from showing a page in a frame.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
 	"connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -72,9 +72,9 @@ func (b *Boundary) forMetrics() *Boundary {
 	return m
 }
 
-// guard is middleware that sets the security headers of all responses. It refuses requests that pages of other sites
-// cause. It detects them by two headers: after DNS rebinding, the Host header contains the name of the other site.
-// For a cross-origin script, the Origin header contains the origin of its page.
+// guard is middleware that sets the security headers of all responses, and refuses requests from pages of other
+// sites. After DNS rebinding, the Host header contains the name of the other site. For a cross-origin script, the
+// Origin header contains the origin of the other site.
 func (b *Boundary) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -98,11 +98,10 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 	})
 }
 
-// checkFraming returns a problem if the request line is invalid, or if the length of the body is not certain;
-// otherwise nil. It refuses every Transfer-Encoding: attackers use that header together with Content-Length to
-// smuggle requests through a proxy (RFC 9112, 6.3 and 11.2), and net/http then removes the Content-Length. It also
-// refuses an HTTP/2 body without a Content-Length. The program's own clients always send a Content-Length with a
-// body.
+// checkFraming returns a problem if the request target is "*", or if the length of the body is not certain. It
+// refuses every Transfer-Encoding: attackers combine it with a Content-Length to smuggle requests through a proxy
+// (RFC 9112, 6.3 and 11.2), but net/http hides this Content-Length. It also refuses an HTTP/2 body without a
+// Content-Length. The program's own clients always send one.
 func checkFraming(r *http.Request) *request.Problem {
 	switch {
 	case len(r.TransferEncoding) > 0, r.ContentLength < 0:
@@ -207,8 +206,8 @@ func (b *Boundary) originPatterns(r *http.Request) []string {
 }
 
 // protect is middleware that refuses cross-origin requests to a route that changes something. The middleware guard
-// does not refuse all of them: it accepts navigations without an Origin header, and a form of another site can cause
-// such a navigation. protect checks the headers Sec-Fetch-Site and Origin (http.CrossOriginProtection).
+// accepts requests without an Origin header, and a form of another site can cause such a request. Therefore, protect
+// also checks the header Sec-Fetch-Site (http.CrossOriginProtection).
 func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	protection := http.NewCrossOriginProtection()
 	if b != nil {

@@ -82,7 +82,8 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 			[]string{"https://glasshouse.example.org", "http://localhost:8001", "HTTPS://Other.example.org:443"},
 		),
 	}
-	// The value is the boundary that allows the host: "both", "configured" only, or "" for neither.
+	// "both" means that the default and the configured boundary allow the host. "configured" means that only the
+	// configured one does. "" means that neither does.
 	hosts := map[string]string{
 		"localhost": "both", "LOCALHOST:8080": "both", "127.0.0.1:1": "both", "127.9.9.9": "both", "[::1]": "both",
 		"[::1]:8080":             "both",
@@ -94,7 +95,8 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 		"glasshouse.example.org.evil.test": "", "evil.glasshouse.example.org": "", "example.org": "",
 		"[2001:db8::2]": "", "0.0.0.0": "", "kubernetes.default.svc": "",
 	}
-	// The value is the boundary that allows the origin: "both", "configured" only, or "" for neither.
+	// "both" means that the default and the configured boundary allow the origin. "configured" means that only the
+	// configured one does. "" means that neither does.
 	origins := map[string]string{
 		"": "both", "https://glasshouse.example.org": "configured", "https://GLASSHOUSE.example.org:443": "configured",
 		"http://localhost:8001": "configured", "https://other.example.org": "configured",
@@ -214,8 +216,8 @@ func TestBoundaryChecksSocketOrigins(t *testing.T) {
 	}
 }
 
-// A page of another origin cannot change anything, not even by a form that navigates the browser. GET requests are
-// accepted in spite of the cross-origin headers of such a navigation.
+// A page of another origin cannot change anything, not even by a form that navigates the browser. Navigations from
+// other sites can still send GET requests.
 //
 // Invariant: I26.
 func TestWritesFromOtherOriginsAreRefused(t *testing.T) {

@@ -106,8 +106,8 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 		{"two lengths", "POST", "1.1", "Content-Length: 2\r\nContent-Length: 3\r\n", "{}", 400, ""},
 		{"a list of lengths", "POST", "1.1", "Content-Length: 2, 2\r\n", "{}", 400, ""},
 		{"a length with a sign", "POST", "1.1", "Content-Length: +2\r\n", "{}", 400, ""},
-		// net/http ignores Transfer-Encoding in HTTP/1.0, so the server accepts the next requests, as requests without a
-		// body.
+		// net/http ignores Transfer-Encoding in HTTP/1.0. The server therefore accepts these requests as requests
+		// without a body.
 		{"HTTP/1.0", "GET", "1.0", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n", 200, ""},
 		{
 			"HTTP/1.0 that goes on", "GET", "1.0", "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n", "", 200,

@@ -71,7 +71,8 @@ func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 	}
 }
 
-// At most 4 chunks are sent without an acknowledgment (a pong). Other messages are still sent after them.
+// At most 4 chunks are sent without an acknowledgment (a pong). Other messages are sent even while chunks wait for an
+// acknowledgment.
 //
 // Invariant: I44.
 func TestUnacknowledgedChunksAreLimited(t *testing.T) {

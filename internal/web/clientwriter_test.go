@@ -53,15 +53,15 @@ func (r *resettingClient) connect() {
 		r.t.Fatal(err)
 	}
 	r.framer, r.next = http2.NewFramer(r.conn, r.conn), 1
-	// Enlarge only the flow-control window of the connection. The window of each stream stays smaller than a response,
-	// so that responses are incomplete when the stream is reset.
+	// Enlarge the flow-control window of the connection, but not those of its streams. A response is longer than the
+	// window of its stream, so a reset always interrupts the response.
 	if err := errors.Join(r.framer.WriteSettings(), r.framer.WriteWindowUpdate(0, 1<<30)); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		r.t.Fatal(err)
 	}
-	// The buffer has room for all DATA frames, because the test does not receive most of them from the channel.
+	// The test does not receive most of these values, so the channel has room for one value for each DATA frame.
 	r.data = make(chan uint32, 1<<16)
 	go r.read(r.framer, r.data)
 }
@@ -161,7 +161,6 @@ func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 	t.Logf("%d streams on %d connections", streams, connections)
 }
 
-// brokenWriter is a ResponseWriter whose writes all fail with err, as after a disconnect of the client.
 type brokenWriter struct {
 	*httptest.ResponseRecorder
 

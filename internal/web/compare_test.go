@@ -12,8 +12,8 @@ import (
 // one.
 //
 // Invariant: I42. Two objects can be compared, with and without script. If one is missing, the other is shown. Large
-// objects are compared a few milliseconds at a time, only the visible part is laid out, and keyboard position and
-// context lines stay.
+// objects are compared in steps of a few milliseconds. Only the visible lines are laid out. When an object changes,
+// the keyboard position and the shown context lines stay the same.
 func TestComparePageContainsReadableObjects(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

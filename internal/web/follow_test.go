@@ -55,10 +55,10 @@ func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 // The resource message contains the build ID of the page that the server serves. An open page compares it with the
 // build ID in its script URL, to detect a new version.
 //
-// Invariant: I38. A lost connection resumes from its cursor, and silence is detected. A page of another build reports
-// it, and reloads itself only if nothing is lost and the reload brings the new build, once for each build. A page
-// that never had a connection works as without script, and reports it. Progress and response times are shown where
-// they are known.
+// Invariant: I38. After a lost connection, a subscription resumes from its cursor. The page detects a silent
+// connection. If the server has another build of the page, the page reports this. It reloads itself at most once for
+// each build, and only if nothing is lost and the reload loads the new build. A page that never had a connection
+// works as without script, and reports this. Progress and response times are shown where they are known.
 func TestResourcesMessageHasThePageBuild(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)

@@ -223,7 +223,8 @@ func TestSlowRequestsAreClosed(t *testing.T) {
 	})
 }
 
-// Messages above the rate limit are read later, and none is lost. The messages of a normal page are read at once.
+// If a client sends messages above the rate limit, the server reads them later. No message is lost. The messages of a
+// normal page are not delayed.
 //
 // Invariant: I26.
 func TestMessageRateIsLimited(t *testing.T) {
@@ -293,7 +294,8 @@ func TestFrameRateIsLimited(t *testing.T) {
 // If some addresses never complete their request bodies, other addresses can still send requests with and without a
 // body.
 func TestUnfinishedBodiesDoNotBlockOtherAddresses(t *testing.T) {
-	// With a memory limit for 256 requests in flight, 64 bodies are allowed. One address is allowed an eighth of them.
+	// With this memory limit, 256 requests can be in flight. A quarter of them (64) can have unread bodies, and one
+	// address can have an eighth of these (8).
 	const addresses, perAddress, allowed = 7, 10, 8
 	for _, test := range []struct {
 		name        string

@@ -53,14 +53,13 @@ type bubble struct {
 	listener *memoryListener
 }
 
-// inBubble runs test in a synctest bubble (with fake time), with a server whose cluster has three pods. kinds are
-// further kinds that the API server serves.
+// inBubble runs test in a synctest bubble, which has fake time. The cluster of the server has three pods. In addition
+// to the usual kinds, the API server serves kinds.
 func inBubble(t *testing.T, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
 	inBubbleWithAuth(t, auth.None, test, kinds...)
 }
 
-// inBubbleWithAuth is inBubble with the given authentication mode.
 func inBubbleWithAuth(t *testing.T, mode string, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -106,7 +105,6 @@ func inBubbleWithAuth(t *testing.T, mode string, test func(b *bubble), kinds ...
 	})
 }
 
-// dial opens an in-memory connection to the server.
 func (b *bubble) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	clientConn, serverConn := net.Pipe()
 	select {

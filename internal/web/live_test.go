@@ -346,9 +346,9 @@ func TestSubscriptionsPerConnectionAreLimited(t *testing.T) {
 // The number of subscriptions of one caller is limited, over all its connections. When a subscription ends, a new one
 // can start.
 //
-// Invariant: I44. Slow readers, floods, a hostile crowd, large objects, and many subscriptions, requests and frames
-// of one viewer stay bounded, and others do not wait for them. A message is not interrupted by another. A slow link
-// gets long messages in chunks, with other messages in between.
+// Invariant: I44. Slow clients, floods, many hostile clients and large objects use limited resources. So do many
+// subscriptions, requests and frames of one viewer. Other viewers do not wait for them. One message does not
+// interrupt another. Over a slow link, a long message is sent in chunks, with other messages between the chunks.
 func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -373,7 +373,7 @@ func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	subscribe(2, "snapshot")
 }
 
-// A message above the maximum length closes its connection, and no other.
+// A message above the maximum length closes its own connection. Other connections stay open.
 func TestOversizedMessageClosesTheConnection(t *testing.T) {
 	s := newSite(t)
 	other := s.open(nil)

@@ -9,7 +9,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// nextWindowMessage reads messages up to the next message of the window subscription with this id, or an error.
+// nextWindowMessage returns the next window message or error of the subscription with this id. It skips other
+// messages.
 func (c *tab) nextWindowMessage(id int) *livetest.Message {
 	c.t.Helper()
 	return c.Until(id, "window", "window-events", "error")

@@ -59,7 +59,8 @@ func (c *tab) wantLog(id int, want string) {
 	}
 }
 
-// openFollowedLog opens a WebSocket that follows a growing log. It returns the control of the log, and the client.
+// openFollowedLog opens a WebSocket that follows a growing log. The source controls the log, and the tab is the
+// client.
 func (b *bubble) openFollowedLog() (*source, *tab) {
 	b.t.Helper()
 	s, c := b.source(), b.open()

@@ -57,7 +57,6 @@ func startLoginSite(t *testing.T, api *apitest.Server, options auth.Options) *si
 	return startLoginSiteWith(t, api, options, web.Options{})
 }
 
-// startLoginSiteWith is startLoginSite with further server options.
 func startLoginSiteWith(t *testing.T, api *apitest.Server, options auth.Options, webOptions web.Options) *site {
 	t.Helper()
 	s := &site{t: t, log: &lockedBuffer{}, api: api}
@@ -192,8 +191,8 @@ func routesByAccess(t *testing.T, s *site) map[string]bool {
 	return all
 }
 
-// clusterDataIn returns the first piece of cluster data in body, or "". The requested path can contain words that
-// are also cluster data, so the caller removes it from body first.
+// clusterDataIn returns the first word of cluster data in body, or "". The caller must first remove the requested
+// path from body, because the path can contain such words.
 func clusterDataIn(body string) string {
 	return regexp.MustCompile(
 		`web-\d|widgets?\b|example\.com|the-cluster|"cursor"|core/v1|Pods|Running`).FindString(body)
@@ -202,9 +201,10 @@ func clusterDataIn(body string) string {
 // A client that is not logged in gets no cluster data from any route, whatever credentials and headers it sends.
 // Public routes respond to all clients.
 //
-// Invariant: I29. An unidentified client receives nothing, on any route. No caller is taken for another, and nothing
-// listens beyond loopback without an explicit `--auth`. A login session ends with its token, its user and its time,
-// and open streams end with it. No credential is in a log, an error or a URL.
+// Invariant: I29. An unidentified client receives no cluster data from any route. No client gets the identity of
+// another. Without an explicit `--auth`, the program listens only on loopback addresses. A login session ends when
+// its token or its time expires, or when its user is deleted or changed. Its open streams then end, too. No log,
+// error or URL contains a credential.
 func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 	t.Parallel()
 	noHeaders := []string{}
@@ -321,8 +321,8 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 
 func cookieOf(cookie string, _ httpResponse) string { return cookie }
 
-// If the API server is down or fails, no route, including the probes, reveals its address or responses to a client
-// that is not logged in.
+// If the API server is down or fails, clients that are not logged in see neither its address nor its responses. This
+// applies to all routes, including the probes.
 //
 // Invariant: I29.
 func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
@@ -491,8 +491,8 @@ func (s *site) dial(headers ...string) (*tab, error) {
 	return s.dialAs(livetest.Options{Header: header})
 }
 
-// A WebSocket request with a cookie must have the site's own Origin. With a bearer token, the Origin can be missing,
-// but must not be another site.
+// A WebSocket request with a cookie must have the site's own Origin. A request with a bearer token can have the
+// site's own Origin or none.
 //
 // Invariant: I29.
 func TestSocketCredentialsAndOrigins(t *testing.T) {
@@ -651,8 +651,8 @@ func TestLoginFailsWhileAPIServerIsUnavailable(t *testing.T) {
 	}
 }
 
-// A Role can allow a user only to get their own Namespace. The user can then open, compare and read that Namespace.
-// As in the API server, a watch of the Namespace is refused.
+// If a Role allows a user only to get one Namespace, the user can open, compare and read that Namespace. As in the
+// API server, a watch of the Namespace is refused.
 func TestRoleCanReadItsOwnNamespace(t *testing.T) {
 	api := newSite(t).api
 	api.SetTokenReviews(map[string]authentication.TokenReviewStatus{validToken: acceptedReview()})

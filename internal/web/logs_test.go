@@ -32,7 +32,6 @@ func (b *bubble) logs(text string) (nextQuery func() url.Values) {
 	return func() url.Values { return <-queries }
 }
 
-// refuseLog makes the API server refuse requests for the log of a pod.
 func (b *bubble) refuseLog(code int, message string) {
 	b.api.Handle(upstream, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -222,9 +221,9 @@ func TestLogProblems(t *testing.T) {
 
 // A followed log is streamed line by line until the container ends, even without new lines for hours.
 //
-// Invariant: I28. A log is sent line by line while it continues, as plain text, and is not reported as complete if it
-// was interrupted. A log ends if its reader does not read it or may not read it any more. The page has each line once
-// and whole, within its bounds.
+// Invariant: I28. A log is sent line by line, as plain text. An interrupted log is not reported as complete. A log
+// ends if its reader does not read it, or loses the permission. The page shows each line once and complete, up to its
+// size limits.
 func TestLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()

@@ -28,7 +28,7 @@ func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 {
-		// The router matched the escaped path, but no route matches the decoded path.
+		// The decoded path matches no route, but the router matched the path with its escapes.
 		allowed = []string{http.MethodGet}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))

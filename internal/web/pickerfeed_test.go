@@ -21,9 +21,9 @@ func (b *bubble) openAsUser(name string) *tab {
 	return b.openAs(livetest.Options{Header: http.Header{"Authorization": {"Bearer " + name + ".token"}}})
 }
 
-// Invariant: S24. The view resources reveals nothing about a resource to a user who is not permitted to see all its
-// objects. It reveals neither whether the resource is watched, nor whether its watch is interrupted, nor how many
-// objects exist. Heartbeats are sent at the same times.
+// Invariant: S24. A user who may not see all objects of a resource receives nothing that depends on the hidden
+// objects. The resource list shows neither that the resource is watched, nor interruptions, nor the number of
+// objects. Heartbeats are sent at the same times.
 //
 // Invariant: I18.
 func TestPickerRevealsNoHiddenChanges(t *testing.T) {
@@ -57,8 +57,7 @@ func TestPickerRevealsNoHiddenChanges(t *testing.T) {
 	}
 }
 
-// changePods changes pods 40 times. Meanwhile, the tab other subscribes to pods, and the watch of pods is interrupted
-// repeatedly.
+// changePods changes pods 40 times, and interrupts the watch of pods repeatedly. Meanwhile, other subscribes to pods.
 func (b *bubble) changePods(other *tab) {
 	for n := range 40 {
 		if n == 3 {

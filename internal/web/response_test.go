@@ -91,7 +91,8 @@ func (c *client) send(w http.ResponseWriter, path string) (complete bool) {
 	return true
 }
 
-// wantResponse sends a request. It checks the status, and that the response takes delay, with a tolerance of 300 ms.
+// wantResponse sends a request, and checks the status. The response must take the time delay, with a tolerance of 300
+// ms.
 func (c *client) wantResponse(name, path string, status int, delay time.Duration) {
 	c.t.Helper()
 	began, w := time.Now(), httptest.NewRecorder()
@@ -142,7 +143,7 @@ const (
 //
 // Invariant: I44.
 func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
-	// Eight exports of 8 MiB would use all memory of one caller (64 MiB), and leave none for the buffers.
+	// One caller can use 64 MiB. Eight exports of 8 MiB would leave no memory for their buffers, so send seven.
 	const total, exports, export = 256 << 20, 7, 8 << 20
 	inBubble(t, func(b *bubble) {
 		b.addNoise(10)
@@ -235,7 +236,7 @@ func TestWaitForMemoryTimesOut(t *testing.T) {
 		b.api.Hang("/api/v1/namespaces/a/services/x") // The API server never responds to this request.
 		busyClient, otherClient := b.client(addrA), b.client(addrB)
 		path := "/api/v1/object/core/v1/services/a/x"
-		const excess, inProgress = 20, 64 * 2 / 7 // In MiB: 64 for one caller, 3.5 for each object response.
+		const excess, inProgress = 20, 64 * 2 / 7 // The caller has 64 MiB, and each object response needs 3.5 MiB.
 		ctx, cancel := context.WithCancel(b.t.Context())
 		waiting := *busyClient
 		busyClient.ctx = ctx

@@ -32,9 +32,9 @@ func (s *slowReader) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
-// readAtRate requests path, and reads the response at the given rate. path can end with a space and a content
-// encoding. onHeader is called when the response header has arrived. readAtRate returns the size of the response, the
-// duration of reading the body, and the error that ended the body.
+// readAtRate requests path, and reads the response at the given rate. A content encoding can follow path after a
+// space. onHeader is called when the response header has arrived. The result took is the time for the body, and err
+// is the error that ended the body.
 func (b *bubble) readAtRate(
 	path string, bytesPerSecond int, onHeader func(),
 ) (size int, took time.Duration, err error) {
@@ -66,8 +66,8 @@ func (b *bubble) readAtRate(
 	return int(read), time.Since(began), err
 }
 
-// addManyObjects adds many objects to the cluster, so that every response about them is long. watchAll makes the
-// server watch the resources of these objects.
+// addManyObjects adds so many objects to the cluster that every response is long. Call watchAll to make the server
+// watch the resources of these objects.
 func (b *bubble) addManyObjects() (watchAll func()) {
 	b.t.Helper()
 	all := []string{podsRef}
@@ -123,7 +123,8 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 			allow := func(allowed bool) {
 				b.api.Allow(func(authorization.SubjectAccessReviewSpec) bool { return allowed })
 				switch {
-				// In the mode token, the permissions of the program itself stay the same.
+				// In the mode token, only the user loses the permission, and the program itself keeps its
+				// permissions.
 				case mode == auth.Token:
 				case allowed:
 					b.api.Refuse(podsRef, "", 0, "")
@@ -153,7 +154,7 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 					b.t.Errorf("%s goes on for %s after the right has gone, and ends with %v", path, duration, err)
 				}
 				allow(true)
-				// The server waits before it tries to list a forbidden resource again.
+				// The server waits before it lists a resource again that was forbidden. Skip that wait.
 				<-time.After(time.Minute)
 			}
 		})

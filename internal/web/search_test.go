@@ -55,8 +55,8 @@ func (s *site) search(query string) (hits []string, resources string, total int)
 	return hits, strings.Join(parts, ", "), got.Total
 }
 
-// Invariant: I22. A search finds the best matches of what is watched, and nothing that the viewer may not read. It
-// starts no watch and keeps none.
+// Invariant: I22. A search finds the best matches among the watched objects. It finds nothing that the viewer may not
+// read. It neither starts a watch nor keeps one running.
 func TestSearch(t *testing.T) {
 	s := newSite(t)
 	s.api.Set(widgetsRef, apitest.Item{Name: "web"}, apitest.Item{Name: "a-Widget"})
@@ -199,8 +199,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	defer subscription.Close()
 	long := "app"
-	// Build a query of many words that every name contains: all substrings of 1 to 4 characters of a text, as far as
-	// they fit.
+	// Build a query of many words that every object name contains. The words are substrings of 1 to 4 characters, up
+	// to a total length of 320.
 	for size := 1; size < 5; size++ {
 		for at := range len("-7c9d8f6b5-") - size + 1 {
 			if word := "-7c9d8f6b5-"[at : at+size]; len(long)+len(word) < 320 {

@@ -215,7 +215,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	defer cancel()
 	err = server.Shutdown(drain)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = server.Close() // Shutdown still waits for slow requests, or for connections that never sent one.
+		err = server.Close() // After the timeout, close the connections that have a slow request, or never sent one.
 	}
 	s.sockets.Wait()
 	if closed := <-ended; !errors.Is(closed, http.ErrServerClosed) {

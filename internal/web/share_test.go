@@ -176,8 +176,8 @@ func TestShareLifecycle(t *testing.T) {
 	}
 }
 
-// Leaving a share link does not redirect. On a server without a login, the next page states that everything is open
-// to anyone. The pages of users show this as well, but the pages of guests do not.
+// A guest who leaves a share link is not redirected. On a server without a login, the response states that everything
+// is open to anyone. The pages of guests do not state this.
 //
 // Invariant: I30.
 func TestLeavingAShareDoesNotRedirect(t *testing.T) {

@@ -129,7 +129,7 @@ func (s *site) waitForText(path, text string, headers ...string) {
 	}
 }
 
-// startCluster runs a watch.Cluster for api. Without readers, the cluster watches nothing.
+// startCluster runs a watch.Cluster for api. The cluster watches a resource only while a test or the server reads it.
 func startCluster(tb testing.TB, api *apitest.Server) *watch.Cluster {
 	tb.Helper()
 	return startClusterWith(tb, api, 0)

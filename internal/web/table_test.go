@@ -12,9 +12,10 @@ import (
 
 // A snapshot has the requested columns in the order of the table, and its rows in the requested sort order.
 //
-// Invariant: I33. An export contains what is shown. A column or namespace in a URL that does not exist is reported.
-// Chosen columns and namespaces are in the URL, and the scroll position is in the history entry. Counts of the picker
-// are sent when they change, at most once a second, even if nothing else is.
+// Invariant: I33. An export contains what is shown. If a column or namespace in a URL does not exist, the page
+// reports this. The URL contains the chosen columns and namespaces, and the history entry contains the scroll
+// position. The numbers of objects in the picker are sent when they change, at most once a second, even without other
+// messages.
 func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// maxParts is the maximum number of parts of a share link (a part selects objects of one resource to share).
-	// maxNote is the maximum length of the creator's note on a link, in bytes.
+	// A share link has at most maxParts parts. Each part selects objects of one resource. The creator's note on a
+	// link has at most maxNote bytes.
 	maxParts, maxNote = 100, 1000
 	// minShareLifetime and maxShareLifetime limit how long a share link is valid. defaultShareLifetime applies if the
 	// request specifies no time.
@@ -199,8 +199,8 @@ func (l *Shares) Revoke(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// managesAll reports whether a viewer is allowed to list and revoke the share links of others. On a server without
-// a login, every viewer is, because no link belongs to a particular user.
+// managesAll reports whether a viewer is allowed to list and revoke the share links of others. Without a login, every
+// viewer is allowed to, because no link belongs to a particular user.
 func (l *Shares) managesAll(v watch.Viewer) bool {
 	return v.User == nil || slices.ContainsFunc(v.User.Groups, func(group string) bool {
 		return slices.Contains(l.Admins, group)

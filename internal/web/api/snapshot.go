@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// snapshotWait is how long a snapshot request waits by default for the first complete list of a resource from the
-	// API server. maxWait is the longest wait that a request can specify.
+	// snapshotWait is the default time that a snapshot request waits for the first complete list from the API server.
+	// A request can specify up to maxWait.
 	snapshotWait = 5 * time.Second
 	maxWait      = time.Minute
 )

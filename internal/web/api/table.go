@@ -22,9 +22,9 @@ type table struct {
 	expectText func(length int)
 }
 
-// newTable returns a table with the columns in cols, which are names in lower case. The name column is always
-// included. The single value "usual" selects the columns that kubectl prints by default. The single value "wide"
-// selects all columns, and so does an empty slice.
+// newTable returns a table with the columns in cols, which are names in lower case, and the name column. If cols is
+// only "usual", the table has the columns that kubectl prints by default. If cols is empty or only "wide", the table
+// has all columns.
 func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, error) {
 	t := &table{Snapshot: snapshot, view: view}
 	if len(cols) > 0 && view == "objects" {

@@ -5,7 +5,7 @@
 //
 // If the package cannot identify a client, it returns a *status.Problem. Errors and log messages never contain
 // credentials. Sessions and token reviews are stored under hashes of their credentials. An Authority is safe for
-// concurrent use. Each of its parts has one mutex, and no goroutine waits while it has locked that mutex.
+// concurrent use. Each part of an Authority has one mutex. A goroutine never waits while it has locked a mutex.
 package auth
 
 import (
@@ -135,8 +135,8 @@ func strip(r *http.Request, p *proxy) {
 }
 
 // identifyBearer returns the identity of the user of a bearer token. The slice headers contains the values of the
-// Authorization header. If the token is invalid, the request fails, even with a valid session cookie. Otherwise, a
-// request could have two identities.
+// Authorization header. A request with an invalid token fails even if it has a valid session cookie, because one
+// request must not have two identities.
 func (a *Authority) identifyBearer(ctx context.Context, headers []string) (Identity, error) {
 	if a.tokens == nil {
 		return Identity{}, watch.NotLoggedIn("This server accepts no bearer tokens; log in on the page.")
@@ -208,7 +208,7 @@ func (a *Authority) recheck(ctx context.Context, l *login) error {
 	return err
 }
 
-// Run reviews the tokens of the logins in use again, and ends expired sessions, until ctx ends.
+// Run ends expired sessions, and regularly reviews the tokens of logins in use, until ctx ends.
 func (a *Authority) Run(ctx context.Context) error {
 	if a == nil || a.sessions == nil {
 		return nil

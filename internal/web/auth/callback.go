@@ -9,18 +9,17 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// stateCookie is the name of the cookie that contains the encrypted loginState (data of an unfinished login) while
-// the user logs in at the OpenID provider. The cookie is SameSite=Lax, because the browser must send it when the
-// provider redirects back to this server. The browser would not send a SameSite=Strict cookie then, such as the
-// session cookie.
+// stateCookie is the name of the cookie with the encrypted loginState (data of an unfinished login). The cookie is
+// SameSite=Lax, because the browser must send it when the provider redirects back to this server. After such a
+// redirect, browsers send no SameSite=Strict cookie.
 const stateCookie = "glasshouse-login"
 
 // BeginLogin starts a login at the OpenID provider. It returns the provider's URL, to which the caller must redirect
 // the browser. The provider later redirects the browser back to callbackPath. The parameter to is the path of the
 // page to open after the login.
 func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string) (address string, err error) {
-	// Origin is the address of this server that the browser uses, even behind a proxy: web.Boundary has already
-	// rejected requests from pages of other origins.
+	// The Origin header contains the address at which the browser reaches this server, even behind a proxy. It cannot
+	// be another site, because web.Boundary has rejected such requests.
 	origin := r.Header.Get("Origin")
 	switch {
 	case origin != "":

@@ -60,8 +60,8 @@ func CookieNameFor(name string, r *http.Request) string {
 	return name + "-" + port
 }
 
-// OverTLS reports whether the browser uses TLS, either to this program or to a proxy. Behind a proxy, it relies on
-// the Origin header, which browsers send with every form.
+// OverTLS reports whether the browser uses TLS, either to this program or to a proxy. If a proxy terminates TLS, only
+// the Origin header shows that.
 func OverTLS(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(strings.ToLower(r.Header.Get("Origin")), "https://")
 }

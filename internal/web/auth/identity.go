@@ -23,9 +23,8 @@ type Identity struct {
 	acquire func() (release func()) // Marks the login as in use, so that its token is reviewed again; can be nil.
 }
 
-// Context returns a context that ends when the parameter parent ends, or when the identity ends or expires. If the
-// identity ends or expires, the cancellation cause is ErrEnded. Until the caller calls done, the login counts as in
-// use, so its token is reviewed regularly.
+// Context returns a context that ends with parent, or when the identity ends or expires. In the last two cases, the
+// cancellation cause is ErrEnded. The token of the login is reviewed regularly until the caller calls done.
 func (i Identity) Context(parent context.Context) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	if i.Ended == nil && i.Expires.IsZero() {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// reviewInterval is the time between two reviews by the API server of the token of a login that is in use.
+	// While a login is in use, the API server reviews its token once per reviewInterval.
 	reviewInterval = 30 * time.Second
 	// reviewGracePeriod is how long a login stays valid after the last successful review, if the API server does not
 	// respond.
@@ -19,7 +19,7 @@ const (
 
 type hash [sha256.Size]byte
 
-// login is one login of a user. A user who sends a bearer token also gets a login, but no session.
+// login is one login of a user. A request with a bearer token has a login without a session.
 type login struct {
 	user    *authz.User
 	token   string // Token to review again; empty for a login with an ID token, which is not reviewed again.
@@ -29,7 +29,7 @@ type login struct {
 	// The following fields are guarded by sessions.mu.
 	isEnded        bool
 	reviewedAt     time.Time // When the API server last accepted the token.
-	reviewFailedAt time.Time // When a review last failed, without a decision about the token.
+	reviewFailedAt time.Time // When a review last failed without an answer of the API server.
 	usedAt         time.Time
 	refs           int  // Number of callers that use the login; see sessions.acquire.
 	key            hash // Key in sessions.all; zero without a session.

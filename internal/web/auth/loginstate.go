@@ -54,7 +54,7 @@ func newLoginStates() *loginStates {
 }
 
 func (s *loginStates) encrypt(w loginState) string {
-	text, _ := json.Marshal(w) // Strings and a time always encode.
+	text, _ := json.Marshal(w) // Encoding strings and a time never fails.
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, nil))
 }
 

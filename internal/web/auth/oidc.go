@@ -127,7 +127,7 @@ func (p *provider) startLogin(ctx context.Context, callbackURL, to string) (addr
 }
 
 // finish verifies the query of the redirect from the provider, and gets the user's ID token. The parameter encrypted
-// is the login state from the cookie. It returns the new login and the decrypted login state.
+// is the login state from the cookie. finish returns the new login and the decrypted login state.
 func (p *provider) finish(ctx context.Context, encrypted string, query url.Values) (l *login, w loginState, err error) {
 	w, err = p.states.decrypt(encrypted)
 	if err != nil {
@@ -171,9 +171,8 @@ func (p *provider) finish(ctx context.Context, encrypted string, query url.Value
 	return newLogin(user, "", token.Expiry, time.Now()), w, nil
 }
 
-// exchangeError converts the error of a failed token exchange. The result shows whether the provider refused the
-// exchange or the request failed. It contains the error code of a refusal, but not the provider's free text, because
-// that text is not trusted.
+// exchangeError converts the error of a failed token exchange. If the provider refused the exchange, the result
+// contains the provider's error code. It never contains the provider's free text, because that text is not trusted.
 func exchangeError(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
 		refused.Response.StatusCode < http.StatusInternalServerError {

@@ -33,7 +33,7 @@ type issuer struct {
 
 	t             *testing.T
 	key           *rsa.PrivateKey
-	makeToken     func(claims map[string]any) string // Creates the ID token; if nil, the method sign does.
+	makeToken     func(claims map[string]any) string // Creates the ID token; if nil, the method sign creates it.
 	status        int                                // Status code of the token endpoint; 0 means 200.
 	tokenRequests []url.Values
 	nonce         string
@@ -129,7 +129,7 @@ func (p *issuer) signWith(name string, value any) func(map[string]any) string {
 	}
 }
 
-// newAuthority returns an Authority that trusts the provider. The function edit can change the options before.
+// newAuthority returns an Authority that trusts the provider. If edit is not nil, it changes the options first.
 func (p *issuer) newAuthority(edit func(*auth.OIDCOptions)) (*auth.Authority, *bytes.Buffer) {
 	p.t.Helper()
 	log := &bytes.Buffer{}

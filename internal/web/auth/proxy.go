@@ -152,8 +152,8 @@ func (p *proxy) trust(r *http.Request) error {
 	return nil
 }
 
-// checkUser refuses names of users and groups that start with "system:", because only the cluster is allowed to
-// assign them. It also refuses malformed names. A proxy or an OpenID provider must send neither.
+// checkUser refuses malformed names of users and groups. It also refuses names that start with "system:", because a
+// proxy or an OpenID provider must not assign the names that Kubernetes reserves.
 func checkUser(user *authz.User) error {
 	if strings.TrimSpace(user.Name) == "" || user.Name != strings.TrimSpace(user.Name) {
 		return watch.NotLoggedIn("The user name is empty, or has spaces around it.")

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// maxSessions is the maximum number of sessions of all users. A new session beyond this limit ends the least
-	// active one: a session that is not in use, or else the least recently used session.
+	// maxSessions is the maximum number of sessions of all users. A new session above this limit ends the least
+	// recently used session that is not in use. If all are in use, it ends the least recently used one.
 	maxSessions = 1000
-	// maxUserSessions is the maximum number of sessions of one user. A new session beyond this limit ends a session
-	// of that user: one that is not in use, or else the least recently used one.
+	// maxUserSessions is the maximum number of sessions of one user. A new session above this limit ends another
+	// session of the same user.
 	maxUserSessions = 20
 	// cookieName is the name of the session cookie without the port; see CookieNameFor.
 	cookieName = "glasshouse-session"
@@ -91,8 +91,8 @@ func (s *sessions) makeRoomLocked(user string) {
 	}
 }
 
-// lessActive reports whether the login l must be ended before the login other to make room for a new session. Logins
-// that are not in use are ended first. Among equal logins, the least recently used one is ended first.
+// lessActive reports whether the login l is ended before the login other to make room for a new session. Logins that
+// are not in use are ended first. If both or neither are in use, the least recently used one is ended first.
 func (l *login) lessActive(other *login) bool {
 	if (l.refs == 0) != (other.refs == 0) {
 		return l.refs == 0

@@ -108,7 +108,7 @@ func TestLoginReplacesPreviousSession(t *testing.T) {
 }
 
 // A session ends at a logout, or when its token expires. If the token has no expiry, the session ends after 12 h of
-// fake time. Contexts of the session end with it.
+// fake time. When a session ends, its contexts end.
 //
 // Invariant: I29.
 func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
@@ -169,8 +169,8 @@ func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 	})
 }
 
-// While a login is in use by requests or WebSockets, its token is reviewed every 30 s of fake time. If the user was
-// deleted or changed, the session ends. If the API server does not respond, it ends after 10 min.
+// While a login is in use, its token is reviewed every 30 s of fake time. If the user was deleted or changed, the
+// session ends. If the API server does not respond, the session ends after 10 min.
 //
 // Invariant: I29.
 func TestSessionEndsWhenReviewFails(t *testing.T) {

@@ -172,9 +172,9 @@ func checkToken(token string) (string, error) {
 	return token, nil
 }
 
-// expiryOf returns the expiry of a token. For a JWT, this is the claim exp. For other tokens, it is defaultLifetime
-// after the given time, at which the API server accepted the token. expiryOf does not verify the signature, because
-// the API server has verified it.
+// expiryOf returns the expiry of a token that the API server accepted at the given time. For a JWT, the expiry is the
+// claim exp. For other tokens, it is defaultLifetime after the given time. The signature is not verified, because the
+// API server has verified it.
 func expiryOf(token string, at time.Time) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

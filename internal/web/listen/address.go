@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// AddressWait is the maximum time that a request waits because its IP address sends too many requests, or because too
-// much work of the same kind is in progress.
+// AddressWait is the maximum time that a request waits at a limit. A request waits if its IP address sends too many
+// requests, or if too many requests do the same kind of work.
 const AddressWait = 10 * time.Second
 
 // Peers are the address ranges of the proxies whose X-Forwarded-For header is trusted.
@@ -19,8 +19,8 @@ func (p Peers) contains(address netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
 }
 
-// addressOf returns the IP address of remote, which is usually "address:port". The second result is false if remote
-// has another form, because the connection is not TCP.
+// addressOf returns the IP address in the text remote, which has the form "address:port" for a TCP connection. For
+// other connections, the second result is false.
 func addressOf(remote string) (netip.Addr, bool) {
 	parsed, err := netip.ParseAddrPort(remote)
 	return parsed.Addr().Unmap().WithZone(""), err == nil

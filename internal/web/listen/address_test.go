@@ -8,7 +8,6 @@ import (
 	"glasshouse/internal/web/listen"
 )
 
-// addressKey returns the key under which limits count requests from an IP address.
 func addressKey(t *testing.T, ip string) string {
 	t.Helper()
 	address, known := listen.Peers(nil).ClientAddr(&http.Request{RemoteAddr: net.JoinHostPort(ip, "1")})

@@ -27,10 +27,10 @@ type Conn struct {
 	identified   bool // A user or a guest has sent a request on this connection.
 	removed      bool
 	waitingSince time.Time
-	// queuedIdentified is the value of the field identified at the time waitingSince. It determines which list of
-	// listener.waiting contains the connection.
+	// queuedIdentified is the value of the field identified when the connection began to wait. If it is true, the
+	// connection is in listener.waiting[1], otherwise in listener.waiting[0].
 	queuedIdentified bool
-	inAll            *lists.Element // Its element in listener.waiting; nil if it is not in that list.
+	inAll            *lists.Element // Element in listener.waiting; nil if the connection does not wait.
 	inAddress        *lists.Element
 }
 
@@ -79,8 +79,8 @@ func (c *Conn) count(requests int) {
 	}
 }
 
-// MarkIdentified records that a user or a guest has sent a request on the connection. If the listener needs room for
-// new connections, it closes such connections last.
+// MarkIdentified records that a user or a guest has sent a request on the connection. When the listener closes
+// connections to make room, it closes those of unidentified clients first.
 func (c *Conn) MarkIdentified() {
 	if c == nil {
 		return

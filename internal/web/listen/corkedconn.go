@@ -15,10 +15,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// readBuffer and writeBuffer are the sizes, in bytes, of the buffers of one WebSocket. They are small, because an
-// idle WebSocket keeps its buffers, and net/http would use 4 KiB for each. Clients send short messages, and the
-// WebSocket library does not need the buffer for long ones. The write buffer fits an uncompressed message with a
-// frame header of at most 14 bytes (RFC 6455 section 5.2).
+// readBuffer and writeBuffer are the buffer sizes of one WebSocket, in bytes. They are smaller than the 4 KiB of
+// net/http, because an idle WebSocket keeps its buffers. Messages of clients are short. The write buffer fits an
+// uncompressed message with a frame header of at most 14 bytes (RFC 6455 section 5.2).
 const readBuffer, writeBuffer = 512, stream.CompressFrom + 14
 
 // CorkedConn is the network connection of a WebSocket. After a call of Cork, it collects the written data, and Flush
@@ -41,9 +40,9 @@ type CorkedConn struct {
 	messageBuffers *sync.Pool
 }
 
-// NewCorkedConn returns a CorkedConn without a network connection. The method Hijack of the ResponseWriter that
-// Hijacker returns sets the connection. The parameter limiters limits the rate of received frames, and messageBuffers
-// is a pool of *[]byte.
+// NewCorkedConn returns a CorkedConn without a network connection. To set the connection, call Hijack of the
+// ResponseWriter that Hijacker returns. The parameter limiters limits the rate of received frames. The parameter
+// messageBuffers is a pool of *[]byte.
 func NewCorkedConn(limiters []*rate.Limiter, messageBuffers *sync.Pool) *CorkedConn {
 	return &CorkedConn{limiter: newFrameLimiter(limiters), messageBuffers: messageBuffers}
 }
@@ -75,7 +74,8 @@ func (a *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	// frames without waiting.
 	a.conn.limiter.counter.add(early)
 	reader := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(early), conn), max(readBuffer, len(early)))
-	// Fill the buffer with the bytes in early, because the WebSocket library only uses early bytes from the buffer.
+	// Move the bytes in early into the buffer of reader. The WebSocket library ignores early bytes that are not in
+	// that buffer.
 	if _, err := reader.Peek(len(early)); err != nil {
 		return nil, nil, err
 	}
@@ -99,8 +99,8 @@ func (o *CorkedConn) Close() error {
 	return o.Conn.Close()
 }
 
-// Cork makes Write collect data until Flush is called. Callers must not modify data that is longer than writeBuffer
-// before Flush returns, because Write does not copy it.
+// Cork makes Write collect data until Flush is called. Write does not copy data that is longer than writeBuffer, so
+// the caller must not modify such data before Flush returns.
 func (o *CorkedConn) Cork() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -112,9 +112,8 @@ func (o *CorkedConn) Cork() {
 	*copies, o.copies = (*copies)[:0], copies
 }
 
-// Write sends p. After a call of Cork, it instead collects p for Flush. It copies data that fits the write buffer of
-// the WebSocket library, because the library reuses that buffer. It does not copy longer data, because the caller
-// does not modify it before Flush returns.
+// Write sends p at once, or collects it for Flush if Cork was called. Write copies p if it fits the write buffer of
+// the WebSocket library, because the library reuses that buffer.
 func (o *CorkedConn) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -57,8 +57,8 @@ type frameCounter struct {
 	bytes     int
 }
 
-// add returns the number of frames in p, which contains the next bytes of the stream. A frame counts when its header
-// is complete. In addition, every frameBytes received bytes count as one frame.
+// add returns how many frames to count for p, the next bytes of the stream. A frame counts when its header is
+// complete. In addition, every frameBytes received bytes count as one frame.
 func (c *frameCounter) add(p []byte) (n int) {
 	c.bytes += len(p)
 	n, c.bytes = c.bytes/frameBytes, c.bytes%frameBytes

@@ -18,14 +18,14 @@ const statInterval = time.Second
 type KeyPair struct {
 	cert, key string
 	log       *slog.Logger
-	// checkedAt is the time of the last check of the files, in Unix nanoseconds. The goroutine that sets checkedAt
-	// checks the files; others do not.
+	// checkedAt is the time of the last check of the files, in Unix nanoseconds. Only the goroutine that changes
+	// checkedAt checks the files.
 	checkedAt atomic.Int64
 	current   atomic.Pointer[loadedPair]
 }
 
-// loadedPair is a certificate, with the os.FileInfo of the certificate file and of the key file from the time when
-// they were read. If a file has another os.FileInfo later, both files are read again.
+// loadedPair is a certificate with the os.FileInfo of its two files when they were read. If the os.FileInfo of a file
+// is different later, both files are read again.
 type loadedPair struct {
 	certificate *tls.Certificate
 	files       [2]os.FileInfo

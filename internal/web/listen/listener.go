@@ -1,5 +1,5 @@
-// Package listen is the network below HTTP: the listener that limits connections, the certificate, the addresses of
-// clients, and the connections of WebSockets. It does not depend on routes and users.
+// Package listen provides what the server needs below HTTP: the listener that limits connections, the certificate,
+// the addresses of clients, and the connections of WebSockets. It does not depend on routes and users.
 package listen
 
 import (
@@ -21,15 +21,15 @@ const (
 	maxWaiting = 2000
 	// IdleTimeout is the maximum time that a connection waits for its next request.
 	IdleTimeout = 2 * time.Minute
-	// minIdle is the shortest idle timeout of a connection. It applies while maxWaiting connections wait for a
-	// request. While at most half of maxWaiting wait, the idle timeout is IdleTimeout.
+	// The idle timeout is IdleTimeout while up to half of maxWaiting connections wait for a request. With more
+	// connections, it falls, down to minIdle at maxWaiting.
 	minIdle = 5 * time.Second
 )
 
-// Listener limits the number of connections. To accept a new connection above a limit, it closes (evicts) one
-// that waits for a request. Connections of unidentified clients are evicted first. Among these, the listener chooses
-// the address with the most waiting connections, and closes its oldest waiting connection. A flood of connections
-// from one address therefore evicts its own connections.
+// Listener limits the number of connections. To make room for a new connection, it closes (evicts) a connection that
+// waits for a request. It evicts connections of unidentified clients first. Among these, it chooses the oldest one of
+// the address with the most waiting connections. An address that floods the server therefore evicts its own
+// connections.
 type Listener struct {
 	net.Listener
 

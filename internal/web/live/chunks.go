@@ -8,10 +8,10 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// maxUnchunked is the maximum length, in bytes, of a message that is sent in one piece. A longer message is sent in
-// chunks of chunkBytes, if the client supports chunks. During one WebSocket write, nothing else can be sent on the
-// connection, not even a ping. At 30 kB/s without compression, a write takes 6.5 s for maxUnchunked bytes, and 2 s
-// for one chunk.
+// maxUnchunked is the maximum length, in bytes, of a message that is sent in one piece. If the client supports
+// chunks, longer messages are sent in chunks of chunkBytes, because nothing else can be sent during one WebSocket
+// write, not even a ping. At 30 kB/s without compression, a write takes 6.5 s for maxUnchunked bytes, and 2 s for one
+// chunk.
 const maxUnchunked, chunkBytes = 192 << 10, 64 << 10
 
 // maxChunksInFlight is the maximum number of chunks of one connection that the client has not acknowledged. A ping
@@ -20,8 +20,8 @@ const maxUnchunked, chunkBytes = 192 << 10, 64 << 10
 const maxChunksInFlight = 4
 
 // sendChunked sends a message of a subscription, in chunks if it is longer than maxUnchunked. Other messages can be
-// sent between the chunks. If the subscription ends, or stillValid reports that the viewer lost permission, the
-// remaining chunks are dropped.
+// sent between the chunks. It drops the remaining chunks if the subscription ends, or if stillValid returns false
+// because the viewer lost a permission.
 func (c *connection) sendChunked(
 	ctx context.Context, members []byte, id int, uncompressed bool, stillValid func(context.Context) bool,
 ) error {

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// stopRetryDelay is the minimum delay before a client reconnects to a server that has stopped. fullRetryDelay is
-	// the minimum delay after a quota was full. The server adds a random delay of up to retrySpread, so that clients do
-	// not reconnect all at once.
+	// stopRetryDelay is the minimum delay before clients reconnect to a server that stops. fullRetryDelay is the
+	// minimum delay after the server has refused a connection at a limit. The server adds a random delay of up to
+	// retrySpread, so that clients do not reconnect all at once.
 	stopRetryDelay = 500 * time.Millisecond
 	fullRetryDelay = 5 * time.Second
 	retrySpread    = 5 * time.Second
@@ -33,8 +33,8 @@ func (c *connection) closeWithRetry(code websocket.StatusCode, delay time.Durati
 	c.close(code, fmt.Sprintf("retry after %d ms: %s", delay.Milliseconds(), reason))
 }
 
-// close ends the connection with a WebSocket close code and a reason. It waits up to closeTimeout for a write in
-// progress, and up to closeTimeout for the client's close frame.
+// close ends the connection with a WebSocket close code and a reason. It first waits for a write in progress, and
+// then for the client's close frame, each for up to closeTimeout.
 func (c *connection) close(code websocket.StatusCode, reason string) {
 	// After closeTimeout, c.cancel ends the read that waits for the client's close frame.
 	timer := time.AfterFunc(closeTimeout, c.cancel)

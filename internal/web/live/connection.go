@@ -32,16 +32,16 @@ type connection struct {
 	pinger  *time.Timer // Sends the periodic pings; nil after the session has ended.
 }
 
-// write sends one message. members is the JSON text of its members, without the id. If uncompressed is set, the
-// message is never compressed.
+// write sends one JSON message. The parameter members is the text of the members between { and }, without the member
+// id. If uncompressed is true, the message is never compressed.
 func (c *connection) write(ctx context.Context, members []byte, id *int, uncompressed bool) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	c.watchdog.Begin()
 	defer c.watchdog.End()
-	// Do not cancel the write when ctx ends. A canceled write ends the whole connection, but ctx can be the context
-	// of only one subscription. The watchdog limits the duration of the write, because a context with a deadline
-	// would double the cost of a write.
+	// Do not cancel the write when ctx ends. A canceled write ends the whole connection, but ctx can belong to only
+	// one subscription. The watchdog limits the duration of the write. A deadline in ctx would double the cost of a
+	// write.
 	ctx = context.WithoutCancel(ctx)
 	var err error
 	if uncompressed && len(members) >= stream.CompressFrom {
@@ -74,8 +74,8 @@ func (c *connection) send(ctx context.Context, members []byte, id *int) error {
 	return c.ws.Write(ctx, websocket.MessageText, *text)
 }
 
-// sendUncompressed writes a message without compression and without a copy. The WebSocket library compresses a
-// message if its first piece is long, so the first piece is short.
+// sendUncompressed writes a message without compression and without a copy. The WebSocket library decides by the
+// first piece: if that piece is short, the library does not compress the message.
 func (c *connection) sendUncompressed(ctx context.Context, members []byte, id *int) error {
 	w, err := c.ws.Writer(ctx, websocket.MessageText)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// maxEvery is the longest interval, in milliseconds, that a client can request between two messages about changes.
-// Changes within the interval are sent in one message.
+// Changes are collected, and sent together once per interval. A client can request an interval of up to maxEvery
+// milliseconds.
 const maxEvery = 1000
 
 // operation is one request of a client, such as subscribe or ping, decoded from a WebSocket message.

@@ -25,8 +25,8 @@ type reservedMessage struct {
 }
 
 // Behind implements limit.Response. It returns the longer of two durations: how long the client has accepted no data,
-// and how much more time it takes than a client that accepts rate bytes per second. Bytes of other messages of the
-// session count as progress, because they are sent first.
+// and how much later it is than a client that accepts rate bytes per second. It counts all bytes of the session,
+// because earlier messages are sent first.
 func (m *reservedMessage) Behind(rate int64) time.Duration {
 	reservedAt := m.reservedAt.Load()
 	if reservedAt == 0 {

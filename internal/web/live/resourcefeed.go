@@ -35,8 +35,8 @@ func (l *session) followResources(ctx context.Context, id int) error {
 		if err != nil {
 			return err
 		}
-		// The version stays the same if a change only affects resources that the viewer is not allowed to see. Such a
-		// change must not cause a message, and must not delay a heartbeat.
+		// If only resources changed that the viewer is not allowed to see, the version is the same. No message is
+		// sent then, and the time of the next heartbeat does not change.
 		message := doc.Text
 		if doc.Version == sentVersion {
 			message = []byte(`"type":"heartbeat","cursor":""`)
@@ -84,8 +84,8 @@ func (l *session) sendResources(ctx context.Context, message []byte, id int) err
 func alwaysValid(context.Context) bool { return true }
 
 // followCounts sends the number of objects of each resource whenever a number changes. It returns true as soon as the
-// resource list or the state of a resource may have changed. It returns false at the time until, because a heartbeat
-// is due then.
+// resource list or the state of a resource may have changed. It returns false at the time until, when the next
+// heartbeat must be sent.
 func (l *session) followCounts(
 	ctx context.Context, id int, follower *watch.Follower, feed *picker.Feed, sentVersion *int, until time.Time,
 ) (changed bool, err error) {

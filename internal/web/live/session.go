@@ -20,8 +20,8 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// session is one WebSocket of one browser tab. The method read handles the client's messages. Each subscription has
-// its own goroutine, so that a slow client does not delay other clients.
+// session is one WebSocket of one browser tab. The method read handles the client's messages. Each subscription sends
+// from its own goroutine.
 type session struct {
 	conn          connection
 	access        *watch.Access
@@ -40,9 +40,9 @@ type session struct {
 	subscriptions map[int]*openSubscription
 }
 
-// serve serves the WebSocket until its connection ends. To end the session, other code closes the connection with a
-// close code. It must not cancel the context of the method read, because the WebSocket library would then drop the
-// connection without a close frame.
+// serve serves the WebSocket until its connection ends. To end the session, close the connection with a close code.
+// Do not cancel the context of the method read, because the WebSocket library would then drop the connection without
+// a close frame.
 func (l *session) serve() {
 	defer l.logPanic()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(l.cluster.Context()))
@@ -136,8 +136,8 @@ func (l *session) drain(ctx context.Context, rest io.Reader) error {
 	}
 }
 
-// closeOnEnd closes the connection when identityCtx ends because the login or the share link has ended. The session
-// calls the returned function before it ends, to wait for a close that is in progress.
+// closeOnEnd closes the connection when the login or the share link has ended, which ends identityCtx. Call wait at
+// the end of the session. It waits for a close in progress.
 func (l *session) closeOnEnd(identityCtx context.Context) (wait func()) {
 	closeDone := make(chan struct{})
 	cancelClose := context.AfterFunc(identityCtx, func() {

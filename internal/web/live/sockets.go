@@ -1,5 +1,6 @@
 // Package live serves one WebSocket for each browser tab. A session reads the operations of a client, and runs each
-// subscription in its own goroutine. Its connection sends all messages, one at a time and each with a deadline.
+// subscription in its own goroutine. The connection of the session sends one message at a time, and limits the time
+// for each.
 package live
 
 import (
@@ -22,8 +23,8 @@ import (
 
 const (
 	subprotocol = "glasshouse.v1+json"
-	// maxMessage is the maximum length, in bytes, of a message from a client. The server discards a longer message of
-	// up to maxDrained bytes, and sends an error. An even longer message ends the connection.
+	// maxMessage is the maximum length, in bytes, of a message from a client. If a message is longer, the server
+	// discards it and sends an error. If it is longer than maxDrained, the server ends the connection.
 	maxMessage       = 32 << 10
 	maxDrained       = 1 << 20
 	maxSubscriptions = 100
@@ -34,9 +35,8 @@ const (
 	// pongTimeout is the maximum time until the client answers a ping. It is long, because the client first receives
 	// all data that was sent before the ping. Kernels and proxies buffer about 500 KiB on a slow link.
 	pongTimeout = 30 * time.Second
-	// maxConcurrentMessages is the maximum number of messages of one connection that are being encoded or sent. Two
-	// are enough to encode a message while another is sent. The third allows the same while a long message is sent in
-	// chunks.
+	// maxConcurrentMessages is the maximum number of messages of one connection that are being encoded or sent. One
+	// message can be encoded while another is sent. The third is for a long message that is being sent in chunks.
 	maxConcurrentMessages = 3
 )
 
@@ -48,8 +48,8 @@ type Deps struct {
 	Log    *slog.Logger
 	// Origins returns the allowed origins of a request, as patterns for the WebSocket library.
 	Origins func(*http.Request) []string
-	// Stopping reports whether the server is stopping. If it is not, the end of a cluster's context means that another
-	// cluster has become active.
+	// Stopping reports whether the server is stopping. The context of a cluster ends when the server stops, or when
+	// another cluster becomes active. Stopping distinguishes the two cases.
 	Stopping func() bool
 }
 
@@ -87,7 +87,7 @@ func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 		return nil //nolint:nilerr // Accept has already sent an error response.
 	}
 	quotas, builds := s.deps.Limits.ForSocket(r), s.deps.Limits.Processors(r)
-	// A subscription waits for a processor without a timeout, because a thousand tabs can reconnect at once.
+	// When a thousand tabs reconnect at once, their subscriptions wait for a processor. This wait has no timeout.
 	acquireProcessor := func(ctx context.Context) (release func(), err error) {
 		lease, err := s.deps.Limits.Limiter.Acquire(ctx, 1, builds...)
 		return lease.Release, err

@@ -7,8 +7,8 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// CheckTail returns a problem if tail is not a valid number of last lines of a log. The parameter text is the value
-// of tail in the request, for the message of the problem.
+// CheckTail returns a problem if the number of last lines of a log is not valid. The problem quotes text, the value
+// from the request.
 func CheckTail(tail int, text string) error {
 	if tail < 0 || tail > maxTail {
 		return request.BadRequest("Invalid number of lines",
@@ -17,8 +17,8 @@ func CheckTail(tail int, text string) error {
 	return nil
 }
 
-// SetSince parses text, and sets where the log starts: the field Since to a time, or the field Age to a duration
-// before now. An empty text changes nothing.
+// SetSince sets where the log starts. A text such as "10m" sets the field Age, and a point in time sets the field
+// Since. An empty text changes nothing.
 func SetSince(o *watch.LogOptions, text string) (err error) {
 	if text == "" {
 		return nil

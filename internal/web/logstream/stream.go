@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// DefaultTail is how many last lines of a log a client receives if it requests no number. A client can request up
-	// to maxTail lines.
+	// DefaultTail is how many lines a client receives from the end of a log if it requests no number. maxTail is the
+	// highest number that it can request.
 	DefaultTail, maxTail = 500, 5000
 	// logOpenWait is how long a log request waits for the API server. After that, the response starts without a line
 	// and with status 200, so later errors cannot change the HTTP status.
@@ -25,10 +25,9 @@ const (
 	logChunk = 64 << 10
 )
 
-// Open requests the log of a container from the API server, and returns the body of the API server's response. If the
-// client follows the log (options.Follow) and the API server does not respond within logOpenWait, Open writes an
-// empty part to out, so that the client's own request gets a response. Open then continues to wait for the API
-// server.
+// Open requests the log of a container from the API server, and returns the body of the API server's response. If
+// options.Follow is set and the API server does not respond within logOpenWait, Open writes an empty part to out. The
+// client then gets a response, while Open continues to wait for the API server.
 func Open(
 	ctx context.Context, access *watch.Access, namespace, name string, options watch.LogOptions, out *Writer,
 ) (io.ReadCloser, error) {
@@ -65,9 +64,8 @@ func Open(
 
 // Writer removes escape sequences from a log and sends the text in parts of at most logChunk bytes.
 type Writer struct {
-	// Send sends a part of the log. A part never ends within a character. The parameter waiting is true if the API
-	// server has not responded yet. The first part can be empty, and so can the first part after the response of the
-	// API server.
+	// Send sends a part of the log. A part never ends within a character. The parameter waiting is true while the API
+	// server has not responded. The first part can be empty, and so can the first part after waiting.
 	Send      func(part []byte, waiting bool) error
 	Started   bool // Whether a part was sent; Copy resets it first.
 	responded bool

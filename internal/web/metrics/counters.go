@@ -21,8 +21,8 @@ type counters struct {
 	ended map[[4]string]watch.WatchStatusEntry             // Sums of ended or restarted scopes, by labels.
 }
 
-// endedTotals returns the counters of scopes (watched resources) that have ended or restarted, summed by metric
-// labels. The parameter groups contains the entries of all current scopes by metric labels.
+// endedTotals returns the sums of the counters of ended or restarted scopes (watched resources), by metric labels.
+// The parameter groups contains the entries of all current scopes by metric labels.
 func (c *counters) endedTotals(groups map[[4]string][]watch.WatchStatusEntry) map[[4]string]watch.WatchStatusEntry {
 	c.mu.Lock()
 	defer c.mu.Unlock()

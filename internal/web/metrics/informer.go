@@ -8,8 +8,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// informerMetric is a metric with one value for each set of labels. The function value combines the entries of all
-// scopes (watched resources) with the same labels. It returns known=false if there is no value.
+// informerMetric is a metric with one value for each set of labels. The function value computes that value from all
+// watch status entries with these labels. If there is no value, known is false.
 type informerMetric struct {
 	name, help string
 	kind       prometheus.ValueType

@@ -104,8 +104,8 @@ func TestMetricsSumScopesWithTheSameLabels(t *testing.T) {
 
 // The number of time series does not grow with the number of namespaces or field selectors.
 //
-// Invariant: I31. No metric grows with namespaces, and none reports what has not happened. The status page matches
-// the watch status, with and without script.
+// Invariant: I31. The number of metrics does not grow with the number of namespaces. No metric reports what has not
+// happened. The status page matches the watch status, with and without script.
 func TestLabelsDoNotGrowWithNamespaces(t *testing.T) {
 	few := []watch.WatchStatusEntry{fullStatus([]string{"ns-0"}, ""), fullStatus(nil, "metadata.name=0")}
 	many := slices.Clone(few)

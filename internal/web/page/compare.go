@@ -49,8 +49,8 @@ func (s *Site) Compare(w http.ResponseWriter, r *http.Request) error {
 	return response.HTML(w, r, status, templates.ComparePage(page))
 }
 
-// others returns one link for each other object of the same resource and namespace. A link opens the comparison of
-// side with that object. The result is nil if the objects cannot be listed.
+// others returns a link for each other object of the same resource and namespace. Each link compares that object with
+// side. The result is nil if the objects cannot be listed.
 func (s *Site) others(r *http.Request, side templates.Side) (links []templates.Link) {
 	q := query.Query{Resource: side.Ref, Limit: pageRows}
 	if side.Namespace != "" {

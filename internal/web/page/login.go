@@ -81,8 +81,8 @@ func (l *Login) redirectByPage(w http.ResponseWriter, r *http.Request, address, 
 	return response.HTML(w, r, http.StatusOK, templates.RedirectPage(page))
 }
 
-// renderError renders the login page with the reason of a failed login. If the client is not a browser, or if err has
-// another cause, it returns err.
+// renderError renders the login page with the reason of a failed login. It returns err if the client is not a
+// browser, or if the status is neither 401 nor 503.
 func (l *Login) renderError(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	p := request.ProblemFor(request.IdentityOf(r).Viewer, err)
 	if !request.WantsPage(r) || p.Status != http.StatusUnauthorized && p.Status != http.StatusServiceUnavailable {

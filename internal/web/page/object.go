@@ -28,8 +28,8 @@ func (s *Site) Object(w http.ResponseWriter, r *http.Request) error {
 	code := http.StatusOK
 	text, status, err := access.LastKnown(r.Context(), page.Ref, page.Namespace, page.Name)
 	if err != nil {
-		// Send the page even if the object is missing or forbidden now. The script of the page shows the object as soon
-		// as it becomes visible.
+		// Send a page even if the object is missing or forbidden. When the object can be read later, the script of
+		// the page shows it.
 		p := request.ProblemFor(request.IdentityOf(r).Viewer, err)
 		if !request.WantsPage(r) || p.Status != http.StatusNotFound && p.Status != http.StatusForbidden {
 			return err

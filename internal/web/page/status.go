@@ -48,8 +48,8 @@ func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Ti
 // unknownCell is the text of a cell whose value is unknown. A zero would be wrong there.
 const unknownCell = "–"
 
-// statusCells returns the cells of one row of the status page that follow the cell with the state. Their order is the
-// same as in templates.StatusPage. A cell that the page shows as elapsed time contains a timestamp.
+// statusCells returns the cells after the state in one row of the status page, in the order of templates.StatusPage.
+// If the page shows a cell as elapsed time, the cell contains a timestamp.
 func statusCells(c *watch.WatchStatusEntry) []string {
 	listed := c.State == status.Live || c.State == status.Stale
 	objects, lastEvent, relists := unknownCell, unknownCell, unknownCell
@@ -147,8 +147,8 @@ func memoryText(l watch.WatchStatus) string {
 	return text + ", no limit"
 }
 
-// sizeText formats a number of bytes in the largest unit that gives at least 1. It adds one decimal to a result below
-// 10.
+// sizeText formats a number of bytes in the largest unit that gives at least 1. A number below 10 has one decimal,
+// except for bytes.
 func sizeText(bytes int64) string {
 	units := []string{"KiB", "MiB", "GiB", "TiB"}
 	if bytes < 1<<10 {
@@ -165,8 +165,7 @@ func sizeText(bytes int64) string {
 	return templates.Digits(int((bytes+unit/2)/unit)) + " " + units[0]
 }
 
-// durationText formats a number of seconds as a duration that has ended. Unlike the text of a timestamp, it does not
-// change while the page is open.
+// durationText formats a finished duration, given in seconds. Its text does not change while the page is open.
 func durationText(seconds float64) string {
 	tenths := int64(seconds * 10)
 	switch {

@@ -25,8 +25,8 @@ type SharedDocs struct {
 	text    []byte // The text of the current version.
 }
 
-// Latest returns a document whose build began at the time after, or later. If there is none, the first caller builds
-// a new document, and concurrent callers wait for it.
+// Latest returns a document whose build did not begin before the given time. If there is none, the first caller
+// builds a new document, and concurrent callers wait for it.
 func (d *SharedDocs) Latest(
 	ctx context.Context, after time.Time, encode func(context.Context) ([]byte, error),
 ) (*SharedDoc, error) {

@@ -31,10 +31,10 @@ const (
 	// maxRequests is the maximum number of concurrent requests. It applies once to identified clients, and once to
 	// all others.
 	maxRequests = 4096
-	// requestMemoryDivisor divides the memory limit: concurrent requests of identified clients can use an eighth, all
-	// others another eighth.
+	// An eighth of the memory limit is for requests of identified clients, and another eighth for all other requests.
 	requestMemoryDivisor = 8
-	// requestMemory is the assumed memory of one waiting request, in bytes (measured with headers of 29.5 KB).
+	// requestMemory is the estimated memory of one waiting request, in bytes. It was measured with request headers of
+	// 29.5 KB.
 	requestMemory = 64 << 10
 	// minRequests is the lower bound for the limit on concurrent requests, however small the memory limit is.
 	minRequests = 256
@@ -47,14 +47,14 @@ const (
 	// linkSockets limits the WebSockets of one share link. guestSockets limits those of all links, to leave capacity
 	// for users.
 	linkSockets, guestSockets = 2000, 4000
-	// SocketSubscriptions is the ratio of the limit on subscriptions to the limit on WebSockets of the same client.
+	// SocketSubscriptions is how many subscriptions a client can have for each WebSocket that it can open.
 	SocketSubscriptions = 6
 	// viewerLogs, linkLogs and guestLogs limit the followed logs of one user, one share link, and all share links.
 	// They are lower than maxLogs, to leave capacity for others.
 	viewerLogs, linkLogs, guestLogs = 25, 25, 50
 	maxLogs                         = 100
-	// messageRate is in messages per second from one WebSocket. The server reads faster messages later, without an
-	// error.
+	// messageRate is in messages per second from one WebSocket. If a client sends faster, the server reads its
+	// messages later.
 	messageRate, messageBurst = 20, 200
 	// frameRate is in frames per second from one WebSocket. It includes control frames and fragments, which the
 	// WebSocket library hides.
@@ -65,7 +65,7 @@ const (
 	// addressRate is in requests, connections and messages per second from one IP address. The burst is large,
 	// because a thousand tabs can reconnect at once.
 	addressRate, addressBurst = 250, 4000
-	// oversizedCost is how many requests an oversized request counts as, because reading it is wasted work.
+	// In the rate limit, an oversized request counts as oversizedCost requests, because reading it is wasted work.
 	oversizedCost = 10
 )
 
@@ -99,8 +99,8 @@ func (q *Limits) Listen(listener net.Listener) net.Listener {
 // OpenSockets returns the number of open WebSockets.
 func (q *Limits) OpenSockets() int { return int(q.openSockets.Load()) }
 
-// Processors returns the limits on concurrent work that keeps a processor busy. One processor is left for the
-// WebSockets. Such work must not wait for a client or the API server.
+// Processors returns the limits on concurrent work that keeps a processor busy. They leave one processor for the
+// WebSockets. While such work runs, it must not wait for a client or the API server.
 func (q *Limits) Processors(r *http.Request) []limit.Limit {
 	caller, processors := q.CallerOf(r), int64(runtime.GOMAXPROCS(0))
 	return []limit.Limit{

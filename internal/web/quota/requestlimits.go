@@ -52,8 +52,8 @@ func (q *Limits) LimitRequest(next http.Handler) http.Handler {
 	})
 }
 
-// bufferBody reads the whole body first, so that a slow upload occupies no memory reserved for responses. It returns
-// false instead of waiting, because waiting requests would use up a shared limit.
+// bufferBody reads the whole body before the handler runs, so that a slow upload occupies no memory reserved for
+// responses. At a limit, it returns false at once, because each waiting request would use up the limit on requests.
 func (q *Limits) bufferBody(r *http.Request) bool {
 	// In HTTP/2, a request with ContentLength 0 can still have an endless body.
 	if r.ContentLength == 0 && (r.ProtoMajor < 2 || r.Method == http.MethodGet || r.Method == http.MethodHead) {
@@ -90,7 +90,8 @@ func (q *Limits) maxInFlight() int64 {
 	return min(maxRequests, max(minRequests, q.memoryLimit/requestMemoryDivisor/requestMemory))
 }
 
-// requestLease is mutable, because ChargeCaller replaces the lease when the sender is identified.
+// requestLease contains the lease that counts a request toward its limits. ChargeCaller replaces the lease when the
+// sender is identified.
 type requestLease struct{ lease *limit.Lease }
 
 type requestLeaseKey struct{}
@@ -156,7 +157,7 @@ func WriteTooMany(w http.ResponseWriter, detail string) {
 	})
 }
 
-// checkSize also refuses encoded bodies, and bodies of GET and HEAD requests.
+// checkSize refuses requests that are too large, encoded bodies, and bodies of GET and HEAD requests.
 func checkSize(r *http.Request) *request.Problem {
 	fields := 0
 	for _, values := range r.Header {

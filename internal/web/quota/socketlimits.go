@@ -31,8 +31,8 @@ func (q *Limits) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// FanOutSize returns how many WebSockets share a limit, or 0 if all do. The server sends to many WebSockets less
-// often, to leave processor time for others.
+// FanOutSize returns how many WebSockets count toward the same limit, or 0 if all open ones do. The server sends less
+// often to many WebSockets of one limit, to leave processor time for the others.
 func (q *Limits) FanOutSize(limits []limit.Limit) int {
 	var maxUsed int64
 	for _, l := range limits {
@@ -54,7 +54,8 @@ func (q *Limits) ForSocket(r *http.Request) []limit.Limit {
 	return append(quotas, quotasFor("sockets", guest, identity, linkSockets, guestSockets, viewerSockets)...)
 }
 
-// ForSubscription multiplies the limits of a WebSocket by SocketSubscriptions, for its subscriptions.
+// ForSubscription returns the limits for the subscriptions of a WebSocket. Each is SocketSubscriptions times as high
+// as the limit for WebSockets.
 func ForSubscription(socket []limit.Limit) []limit.Limit {
 	quotas := make([]limit.Limit, len(socket))
 	for i, l := range socket {

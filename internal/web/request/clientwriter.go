@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// ClientError marks an error of a write to the client. Such errors differ by protocol, so the mark distinguishes them
-// from server errors.
+// ClientError wraps an error of a write to the client. It distinguishes a disconnect of the client from a server
+// error, because each protocol returns different errors.
 type ClientError struct{ error }
 
 // NewClientError marks err as an error of a write to the client.

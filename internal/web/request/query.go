@@ -17,7 +17,8 @@ func RefOf(r *http.Request) string {
 	return Param(r, "group") + "/" + Param(r, "version") + "/" + Param(r, "resource")
 }
 
-// Param returns a path segment by its name in the route, unescaped. chi does not unescape paths that contain escapes.
+// Param returns a decoded path segment by its name in the route. If the path contains an escape such as %2F, chi does
+// not decode its segments.
 func Param(r *http.Request, name string) string {
 	raw := chi.URLParam(r, name)
 	if r.URL.RawPath == "" {

@@ -13,15 +13,16 @@ import (
 
 // The memory of one response, in bytes.
 const (
-	// SmallMemory is for a response without large objects. Measured: 1.1 to 1.4 MB with a compressor.
+	// SmallMemory is for a response without large objects. Such a response needed 1.1 to 1.4 MB, including the
+	// compressor.
 	SmallMemory   = 2 << 20
 	ObjectMemory  = SmallMemory + stream.LargestText
 	CompareMemory = SmallMemory + 2*stream.LargestText
-	// ExportMemory is for an export without its list of rows: two objects, and their texts in another format. With a
-	// budget of 64 MiB, one caller can build two exports at a time.
+	// ExportMemory is for two objects of an export, and their texts in another format. It does not include the list
+	// of rows. With a budget of 64 MiB, one caller can build two exports at a time.
 	ExportMemory = 8 << 20
-	// GraphMemory is for a graph of related objects: three objects and the text of one row. It excludes the rows that
-	// the graph is computed from.
+	// GraphMemory is for three objects of a graph of related objects, and the text of one row. It does not include
+	// the rows from which the graph is computed.
 	GraphMemory = 2 * ExportMemory
 )
 
@@ -42,8 +43,8 @@ type Middleware struct {
 	Errors *request.ErrorWriter
 }
 
-// WithBudget counts the responses of a route toward the memory budget, which can abort slow responses. The parameter
-// memory is the estimate for one response in bytes.
+// WithBudget counts the responses of a route toward the memory budget. If the budget is full, slow responses can be
+// aborted. The parameter memory is the estimate for one response in bytes.
 func (m *Middleware) WithBudget(class request.Class, delivery Delivery, memory int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &Response{
@@ -67,7 +68,8 @@ func (m *Middleware) WithBudget(class request.Class, delivery Delivery, memory i
 	})
 }
 
-// SendAfterHandler is middleware inside WithBudget that sends the rest of a response after its handler.
+// SendAfterHandler is middleware that sends the rest of a response after its handler has returned. Use it inside
+// WithBudget.
 func SendAfterHandler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r)

@@ -25,7 +25,7 @@ func HTML(w http.ResponseWriter, r *http.Request, status int, page templ.Compone
 	if err := Of(r).Build(r.Context()); err != nil {
 		return err
 	}
-	// With a buffer, a rendering error does not send half of a page.
+	// Render into a buffer, so that a rendering error does not send half of a page.
 	body := pageBuffer{response: Of(r)}
 	ctx := r.Context()
 	if request.IsKiosk(r) {

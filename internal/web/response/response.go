@@ -39,7 +39,7 @@ type Response struct {
 	estimate   int64
 	reserved   *limit.Reservation
 	acquire    func(context.Context) (*limit.Lease, error)
-	buildLease *limit.Lease    // Processor lease, while the response is built.
+	buildLease *limit.Lease    // Reserves a processor while the response is built.
 	ctx        context.Context //nolint:containedctx // The handler passes the context to Stream.
 	controller *http.ResponseController
 	status     int
@@ -47,7 +47,8 @@ type Response struct {
 	streams    bool
 	sent       bool
 	err        error
-	// longest is the length of the longest exported text in bytes, or 0 up to stream.LargestText.
+	// longest is the length of the longest exported text in bytes. It is 0 until a text is longer than
+	// stream.LargestText.
 	longest int
 
 	mu         sync.Mutex
@@ -87,8 +88,8 @@ func (o *Response) reserve(ctx context.Context) error {
 	return err
 }
 
-// Build reserves memory and a processor. Call it before encoding a response. The processor is released before the
-// first bytes are sent.
+// Build reserves memory, and waits for a free processor. Call it before encoding a response. The processor is
+// released before the first bytes are sent.
 func (o *Response) Build(ctx context.Context) error {
 	if err := o.reserve(ctx); err != nil || o == nil || o.buildLease != nil {
 		return err
@@ -107,15 +108,16 @@ func (o *Response) Stream(ctx context.Context) error {
 	return nil
 }
 
-// Grow reserves more bytes, without waiting. Call it before allocating them.
+// Grow adds bytes to the reserved memory, without waiting. Call it before allocating that memory.
 func (o *Response) Grow(bytes int64) {
 	if o != nil {
 		o.reserved.Grow(bytes)
 	}
 }
 
-// ExpectText reserves more memory for an object whose text exceeds stream.LargestText. JSON needs 6 bytes for a
-// control character. Objects are exported one by one, so only the longest text counts.
+// ExpectText reserves more memory for an object whose text is longer than stream.LargestText. A text can be that long
+// because JSON needs 6 bytes for a control character. Objects are exported one at a time, so only the longest text
+// counts.
 func (o *Response) ExpectText(length int) {
 	if longest := max(o.longest, stream.LargestText); length > longest {
 		o.Grow(3 * int64(length-longest))
@@ -123,8 +125,8 @@ func (o *Response) ExpectText(length int) {
 	}
 }
 
-// appendTo appends p to a buffer, and reserves memory if the buffer grows. The estimate excludes buffers, because
-// escaped text can be six times as long.
+// appendTo appends p to a buffer. If the buffer grows, appendTo reserves memory for it. The estimate of the response
+// does not include buffers, because escaped text can be six times as long.
 func (o *Response) appendTo(buffer, p []byte) []byte {
 	if least := len(buffer) + len(p); least > cap(buffer) {
 		size := max(least, 2*cap(buffer), pieceBytes)
@@ -158,7 +160,7 @@ func (o *Response) Write(p []byte) (int, error) {
 	return len(p), o.err
 }
 
-// SetWriteDeadline aborts the response. The current piece can continue until the time at.
+// SetWriteDeadline aborts the response. The piece that is being sent has until the given time.
 func (o *Response) SetWriteDeadline(at time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -169,7 +171,7 @@ func (o *Response) SetWriteDeadline(at time.Time) error {
 // Abort implements limit.Response. It closes the connection after closeAfter, because an HTTP/2 write deadline does
 // not end a blocked stream.
 func (o *Response) Abort() {
-	// Without support for deadlines, the response ends before its next piece.
+	// If the connection has no write deadlines, the response ends before its next piece.
 	_ = o.SetWriteDeadline(time.Now())
 	time.AfterFunc(closeAfter, func() {
 		if o.conn != nil && !o.hasEnded() {
@@ -198,8 +200,8 @@ func (o *Response) release() {
 	o.ended = true
 }
 
-// Behind implements limit.Response. It returns how long the current piece takes, or the delay in total at the rate,
-// if that is longer.
+// Behind implements limit.Response. It returns the longer of two durations: how long the current piece has taken so
+// far, and how much later the response is than at the given rate.
 func (o *Response) Behind(rate int64) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -252,8 +254,8 @@ func (o *Response) recordSent(bytes int) {
 	o.sentBytes += int64(bytes)
 }
 
-// beginPiece sets the write deadline of a piece that begins at the time at; zero means no piece. It returns false
-// after an abort.
+// beginPiece records that a piece begins at the given time, and sets its write deadline. A zero time means that no
+// piece follows. It returns false after an abort.
 func (o *Response) beginPiece(at time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -262,7 +264,7 @@ func (o *Response) beginPiece(at time.Time) bool {
 	}
 	o.pieceStart = at
 	if !o.aborted && !at.IsZero() {
-		// Without support for deadlines, the deadlines of the server apply.
+		// An error means that the connection has no write deadlines. Then the deadlines of the server apply.
 		_ = o.controller.SetWriteDeadline(at.Add(StallTimeout))
 	}
 	return !o.aborted

@@ -11,11 +11,11 @@ import (
 	"glasshouse/internal/limit"
 )
 
-// largeText is the length in bytes from which texts are converted one at a time. Converting 30,000 short strings
-// needed 80 times the memory of the text.
+// Texts of at least largeText bytes are converted one at a time, because a conversion can need much memory. A text
+// with 30,000 short strings needed 80 times its own size.
 const largeText = 128 << 10
 
-// ToYAML converts JSON to YAML. It converts only one large text at a time.
+// ToYAML converts JSON to YAML. It waits while another large text is converted.
 func (d *Reader) ToYAML(r *http.Request, text []byte) ([]byte, error) {
 	if len(text) >= largeText {
 		done, err := d.acquireProcessor(r.Context(), r)
@@ -50,7 +50,8 @@ func (d *Reader) YAMLForPage(r *http.Request, text []byte) (string, error) {
 	return string(document), err
 }
 
-// jsonToYAML first escapes characters that are invalid or line breaks in YAML. The YAML library parses JSON as YAML.
+// jsonToYAML passes JSON to the YAML library, because JSON is valid YAML. It first escapes characters that are
+// invalid or line breaks in YAML.
 func jsonToYAML(text []byte) ([]byte, error) {
 	var escaped strings.Builder
 	rest := text

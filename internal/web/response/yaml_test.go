@@ -14,8 +14,8 @@ import (
 // kubectl's YAML parser accepts the output of the page's script (web/static/src/yaml). A test of the script uses the
 // same file of cases.
 //
-// Invariant: I36. Copied YAML reads back as the same object. The YAML view keeps its position, selection, folds and
-// search while the object changes, marks the last change only, and lays out the visible part.
+// Invariant: I36. Copied YAML reads back as the same object. While the object changes, the YAML view keeps its
+// position, selection, folds and search. The view marks only the last change, and lays out only the visible part.
 func TestPageYAMLParsesWithKubectlsParser(t *testing.T) {
 	t.Parallel()
 	for _, c := range yamlCases(t) {

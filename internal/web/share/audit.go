@@ -17,8 +17,9 @@ import (
 	"glasshouse/internal/sanitize"
 )
 
-// guestLineInterval and guestLineBurst limit audit log lines that clients without a login cause: 1000 at once, then
-// one per minute. Each share link has its own limit; all invalid tokens share one.
+// guestLineInterval and guestLineBurst limit the audit log lines that clients without a login can cause. The first
+// 1000 lines are written at once, then one per minute. Each share link has its own limit. All invalid tokens share
+// one limit.
 const guestLineInterval, guestLineBurst = time.Minute, 1000
 
 // lineLimit limits the rate of audit log lines. The next line reports how many were suppressed.
@@ -87,7 +88,7 @@ func (a *audit) expired(ctx context.Context, s *Share) { a.write(ctx, "expire", 
 
 func (a *audit) dropped(ctx context.Context, s *Share) { a.write(ctx, "drop", s, Actor{}) }
 
-// opened uses the limit of this link, because frequent openings of another link must not suppress the line.
+// The parameter limit belongs to the share s, so that frequent openings of another link do not suppress this line.
 func (a *audit) opened(ctx context.Context, limit *lineLimit, s *Share, actor Actor) {
 	a.writeLimited(ctx, limit, "open", s, actor)
 }

@@ -12,7 +12,8 @@ import (
 
 const (
 	auditName = "audit.jsonl"
-	// auditSize is the maximum size in bytes. A full file replaces audit.jsonl.1.
+	// auditSize is the maximum size of the file in bytes. A full file is renamed to audit.jsonl.1, and replaces the
+	// previous one.
 	auditSize = 10 << 20
 )
 

@@ -37,7 +37,7 @@ func (s *Store) load(dropAnonymous bool) error {
 	path := filepath.Join(s.dir, fileName)
 	text, err := os.ReadFile(path) //nolint:gosec // The administrator configures the path.
 	if errors.Is(err, fs.ErrNotExist) {
-		// Write now, so that startup reports an error in the directory.
+		// Write a file without shares now, so that a directory that is not writable is reported at startup.
 		return s.write(nil)
 	}
 	if err != nil {
@@ -144,7 +144,7 @@ func nonNil(records []record) []record {
 	return records
 }
 
-// notSaved wraps a write error for the user whose change was not saved. The user sees only the status.Problem.
+// notSaved adds a status.Problem to a write error. The user sees only that problem, and not the write error.
 func notSaved(err error) error {
 	return fmt.Errorf("%w: %w", &status.Problem{
 		Cause: status.Unavailable, Title: "Link not saved",

@@ -22,9 +22,9 @@ const (
 	lockRetryInterval = 200 * time.Millisecond
 )
 
-// LockDir locks a directory until the Closer is closed, and waits up to lockTimeout for another program. Two programs
-// would overwrite each other's file, which could restore revoked shares. If the file system cannot lock files, LockDir
-// only logs a warning.
+// LockDir locks a directory until the Closer is closed. If another program has the lock, it waits up to lockTimeout.
+// Without a lock, two programs could overwrite each other's changes, and restore revoked shares. If the file
+// system cannot lock files, LockDir only logs a warning.
 func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the --data-dir directory: %w", err)

@@ -137,7 +137,8 @@ func TestExpiredShareIsRefusedBeforeRun(t *testing.T) {
 	})
 }
 
-// A user can revoke only own shares. Other shares have the same result as missing ones.
+// A user can revoke only their own shares. The result for the share of another user is the same as for a missing
+// share.
 //
 // Invariant: I30.
 func TestRevokeRequiresTheCreator(t *testing.T) {
@@ -244,7 +245,8 @@ func TestLastUsedIsSaved(t *testing.T) {
 	})
 }
 
-// secretEncodings returns texts that never belong in a file, and hashes that belong only in shares.json.
+// secretEncodings returns encodings of the secrets, which no file may contain, and of their hashes, which only
+// shares.json may contain.
 func secretEncodings(token, cookie string) (never, hashes []string) {
 	raw := func(text string) []byte { decoded, _ := base64.RawURLEncoding.DecodeString(text); return decoded }
 	for _, secret := range []string{token, cookie} {

@@ -130,8 +130,8 @@ func (s *Store) Exchange(ctx context.Context, token string, actor Actor) (shared
 	return shared, cookie, true
 }
 
-// find returns the share for a guest cookie, with a copy, and sets its LastUsed. Without an active share, it returns
-// nil.
+// find returns the active share for a guest cookie, and a copy of the share. It also sets LastUsed. If there is no
+// active share, it returns nil.
 func (s *Store) find(cookie string) (*activeShare, Share) {
 	key, now := hashOf(cookie), time.Now()
 	s.mu.Lock()
