@@ -34,9 +34,9 @@ func environmentName(flag string) string {
 	return "GLASSHOUSE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// configure sets flags from the environment and the configuration file. Empty variables count as unset, for
-// Kubernetes manifests. Unknown ones are ignored, because Kubernetes creates variables such as GLASSHOUSE_PORT for a
-// Service.
+// configure sets flags from the environment and the configuration file. An empty variable counts as unset, because
+// Kubernetes manifests often contain one. Unknown variables are ignored, because Kubernetes creates variables such as
+// GLASSHOUSE_PORT for a Service.
 func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 	all := ownFlags(flags)
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -37,8 +37,8 @@ type nextCluster struct {
 	done chan struct{}
 }
 
-// hasClusterFlags reports whether kubectl flags describe one cluster or identity, such as --server or --token. Users
-// then cannot switch: another cluster must not receive these credentials.
+// hasClusterFlags reports whether kubectl flags such as --server or --token describe one cluster or identity. Users
+// then cannot switch contexts, because another cluster must not receive these credentials.
 func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 	allowed := []string{"kubeconfig", "context", "namespace", "request-timeout", "cache-dir", "disable-compression"}
 	flags.VisitAll(func(flag *pflag.Flag) {

@@ -43,7 +43,8 @@ func (a target) expand(template string) string {
 	return strings.NewReplacer("REF", a.ref, "NS", a.ns, "NAME", a.name).Replace(template)
 }
 
-// mask replaces the names of the target, and values that differ between requests: times, resourceVersions, cursors.
+// mask replaces the namespace and the name of the target. It also replaces values that differ between requests:
+// times, resourceVersions and cursors.
 func (a target) mask(text string) string {
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`).ReplaceAllString(text,
 		"TIME")
@@ -57,8 +58,8 @@ func (a target) mask(text string) string {
 	return strings.NewReplacer(a.ns, "NS", a.name, "NAME").Replace(text)
 }
 
-// routeRequests must have an entry for each route. A request without REF, NS or NAME must have the same response
-// for all users with a token, or reveal nothing.
+// routeRequests returns the requests for each route, and must contain every route. Requests without REF, NS or NAME
+// must be harmless: all users with a token get the same response, or a response without data.
 func routeRequests() map[string][]string {
 	list := []string{
 		"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME",
@@ -478,7 +479,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 				return !slices.ContainsFunc(updating, func(id int) bool { return len(messages[id]) == before[id] })
 			})
 		}
-		// Snapshots of the views with changes also contain the changes of earlier runs.
+		// Remove the snapshots of the views with changes. They also contain the changes of earlier runs.
 		for _, id := range changeViews {
 			messages[id] = slices.DeleteFunc(messages[id], func(message string) bool {
 				return strings.Contains(message, `"type":"snapshot"`)

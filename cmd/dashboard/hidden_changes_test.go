@@ -69,7 +69,8 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 	return s
 }
 
-// get returns the status, headers and body with placeholders for values that always differ, and the cursor.
+// get returns the status, headers and body in one text, with placeholders for values that always differ. It also
+// returns the cursor in the body.
 func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.prober.url, nil)
@@ -189,8 +190,8 @@ func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string
 	return received
 }
 
-// wantSameMessages checks that subscriptions of one view get the same messages for the same value of the visible
-// objects (the parameter state).
+// wantSameMessages checks that all subscriptions of one view get the same messages while the visible objects have the
+// same value. The parameter state is this value.
 func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages []string) {
 	t.Helper()
 	view := s.views[id-1]
@@ -199,7 +200,7 @@ func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages
 	case "log":
 		text = regexp.MustCompile(`"text":"(?:[^"\\]|\\.)*"`).ReplaceAllString(messages[0], "TEXT")
 	case "changes":
-		// The events depend on time: they are the changes of the last minute.
+		// A snapshot contains the changes of the last minute, so its events depend on the time.
 		if strings.Contains(text, `"type":"snapshot"`) {
 			text = regexp.MustCompile(`"events":\[.*\]`).ReplaceAllString(text, "EVENTS")
 			text = regexp.MustCompile(`,"object":\{.*\}`).ReplaceAllString(text, "")

@@ -33,9 +33,10 @@ import (
 
 const canary = "c4n4ry-7f3a"
 
-// Invariant: I19. Every listable resource is served, with the count of the API server. A resource that appears,
-// disappears or changes its version shows within 2 s. A dead API affects only itself. The page of an object that does
-// not exist yet shows it once it exists. While the API server is unreachable, a page shows since when.
+// Invariant: I19. Every listable resource is served, with the same count as in the API server. A resource that
+// appears, disappears or changes its version shows within 2 s. An API without responses affects only its own
+// resources. The page of an object that does not exist yet shows the object when it exists. While the API server is
+// unreachable, a page shows since when.
 func TestEveryListableKindIsServed(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))
@@ -249,11 +250,12 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// Invariant: I24. The program starts without its API server, and connects when it becomes reachable, within 15 s.
-// Data whose watch cannot be resumed is stale until it is listed again. Of the kubeconfig's contexts one is active.
-// No page confuses contexts, and nothing of an ended one remains. A dead context blocks no other, and one that cannot
-// be opened leaves the active one. An API server with an unknown authority receives no request, a rotated authority
-// is followed, and expired credentials do not count as a revoked permission.
+// Invariant: I24. The program starts without its API server, and connects within 15 s after the API server becomes
+// reachable. Data whose watch cannot be resumed is stale until it is listed again. One context of the kubeconfig is
+// active at a time. No page shows data of another context, and nothing of a previous context remains. An unreachable
+// context blocks no other context. If a context cannot be opened, the active one stays. An API server with an unknown
+// authority receives no request. A rotated authority is trusted. Expired credentials do not count as a revoked
+// permission.
 func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	config := adminConfig(t)
 	address, upstream := forwardAddresses(t, config)
@@ -278,9 +280,9 @@ func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	}
 }
 
-// Invariant: I20. A forbidden resource is reported as such. Allowed namespaces are live. New permissions are found,
-// and revoked ones remove their rows. Rows that appear or disappear for this reason are not sent as changes. Changes
-// that happened meanwhile are.
+// Invariant: I20. A forbidden resource has the state forbidden. Permitted namespaces are live. New permissions are
+// detected, and a revoked permission removes its rows. Rows that appear or disappear with a permission are not sent
+// as changes. Real changes during this time are sent.
 func TestUsersSeePermittedNamespaces(t *testing.T) {
 	dir := filepath.Dir(adminConfig(t))
 	for _, test := range []struct{ name, config, path, want string }{
@@ -302,8 +304,9 @@ func TestUsersSeePermittedNamespaces(t *testing.T) {
 }
 
 // Invariant: I26. Invalid or oversized input is refused with an explanation, and the program continues. Every route
-// serves only allowed host names and origins, and a refusal names the flag. A log record is one line. A renewed
-// certificate is used. All URLs are under the base path. A setting is read from its flag, the environment or a file.
+// serves only allowed host names and origins, and a refusal names the flag that allows others. A log record is one
+// line. A renewed certificate is used without a restart. All URLs are under the base path. A setting is read from its
+// flag, the environment or a file.
 func TestInvalidInputIsReported(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	for _, test := range []struct {

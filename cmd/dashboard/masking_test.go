@@ -54,7 +54,8 @@ func ruleMaskedPlaces() []string {
 // canaries generates secret test values: a unique prefix, then the place (the kind of field), such as "env".
 type canaries struct {
 	prefix string
-	// Only guests (viewers of a share link) get encoded copies of Secrets in pod templates masked.
+	// If true, pod templates contain encoded copies of Secrets. These are masked only for guests (viewers of a share
+	// link).
 	hasEncodedCopies bool
 }
 
@@ -520,8 +521,8 @@ func (e *recorder) requestAll(t *testing.T, d *dashboard, ns string) {
 	}
 }
 
-// leakedPlaces returns the places (kinds of fields) of recorded secret test values. The sources of each place are
-// paths or views.
+// leakedPlaces returns the places (kinds of fields) whose secret test values were received, each with its sources. A
+// source is a path or a view.
 func (e *recorder) leakedPlaces(c canaries) map[string][]string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

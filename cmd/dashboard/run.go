@@ -30,7 +30,7 @@ type settings struct {
 	kube       *genericclioptions.ConfigFlags
 	listen     string
 	metrics    string
-	listenSet  bool // Without --listen, the program can use another port than the default.
+	listenSet  bool // If false, a free port replaces a default port in use.
 	clusterSet bool
 	pageRows   int
 	logLevel   string
@@ -249,8 +249,8 @@ func (s *settings) open(ctx context.Context) (net.Listener, error) {
 	return listener, err
 }
 
-// listenOn requires a loopback address if allowAny is false: without a login, every client that can connect sees the
-// cluster.
+// listenOn requires a loopback address if allowAny is false. This is the case without a login, because every client
+// that can connect sees the cluster.
 func listenOn(ctx context.Context, flag, address string, allowAny bool) (net.Listener, error) {
 	if err := checkAddress(flag, address); err != nil {
 		return nil, err

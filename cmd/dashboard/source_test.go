@@ -131,8 +131,8 @@ func (s *source) binary(in string, e *ast.BinaryExpr) (value constant.Value, isD
 	}
 }
 
-// shown returns a constant such as "web.maxBody" as text for docs/reference.md. The unit "size" means bytes, "rate"
-// an interval that is shown as a number per second.
+// shown returns the value of a constant, such as "web.maxBody", as text for docs/reference.md. If the unit is "size",
+// the value is in bytes. If it is "rate", the value is an interval, and the text is a number per second.
 func (s *source) shown(name, unit string) (string, error) {
 	in, _, _ := strings.Cut(name, ".")
 	value, isDuration, err := s.value(in, s.constants[name])
@@ -334,8 +334,8 @@ func statusOf(e ast.Expr) int {
 	}[nameOf(e)]
 }
 
-// titles returns the possible titles of a problem (error document). The variable "name" at the end of e is "view"
-// or "format".
+// titles returns the possible titles of a problem (error document). If the expression e ends with the variable
+// "name", its value is "view" or "format".
 func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	t.Helper()
 	if e == nil {
@@ -358,8 +358,8 @@ func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	return nil
 }
 
-// firstSentence returns the detail up to the first ".", ";" or ":" after at least four words; otherwise an empty
-// text. The slice detail is a string, or a format and its arguments.
+// firstSentence returns the detail up to the first ".", ";" or ":" that follows at least four words. Without one, it
+// returns an empty text. The slice detail contains one string, or a format and its arguments.
 func (s *source) firstSentence(in string, detail []ast.Expr) string {
 	text := s.text(in, detail) + " "
 	words := regexp.MustCompile(`[a-z]{2,}`)

@@ -93,8 +93,9 @@ func (h *arrivals) record(version string) {
 	h.times[version] = now
 }
 
-// delaysAfter returns the delay of each write, or nil before the event of the last write. A write that shares an
-// event gets the arrival time of the next event.
+// delaysAfter returns the delay from each write to its event, or nil before the event of the last write. Several
+// writes can share one event. It has the version of the last of these writes, so the earlier ones also get its
+// arrival time.
 func (h *arrivals) delaysAfter(written []write) delays {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -33,7 +33,7 @@ func (f figures) String() string {
 	return text
 }
 
-// short formats a number with three significant digits, but never rounds digits before the decimal point.
+// short formats a number with three significant digits. It never rounds digits before the decimal point.
 func short(v float64) string {
 	digits := 0
 	for size := math.Abs(v); size != 0 && size < 100 && digits < 3; size *= 10 {

@@ -98,13 +98,14 @@ func masked(text string) []byte {
 	return append(append(frame, 0, 0, 0, 0), text...)
 }
 
-// read counts events and messages by searching for two marks. It calls the function started after each read.
+// read counts events and messages by the number of occurrences of two constant texts. It calls the function started
+// after each read.
 func (c *viewerGroup) read(in io.Reader, started func()) {
-	// Both marks have the same length, because the end of each read is searched again with the next one.
-	// messageMark is not in the first 16 bytes, after which the server can split a message.
+	// The end of each read is searched again together with the next read. This works only if both texts have the same
+	// length. The server can split a message after its first 16 bytes, where messageMark never is.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
-	keptBytes := 0 // The bytes at the end of the previous read that can be the start of a mark.
+	keptBytes := 0 // The bytes kept from the previous read can be the start of a constant text.
 	for {
 		n, err := in.Read(buffer[keptBytes:])
 		if err != nil {

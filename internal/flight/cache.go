@@ -17,8 +17,8 @@ type Cache[K comparable, A any] struct {
 	entries map[K]*call[A]
 }
 
-// New returns a Cache of at most maxEntries results, because clients can request any number of keys. A full cache
-// first drops results older than maxAge.
+// New returns a Cache of at most maxEntries results. The limit is necessary because clients can request any number of
+// keys. A full Cache first drops results older than maxAge.
 func New[K comparable, A any](maxEntries int, maxAge time.Duration) *Cache[K, A] {
 	return &Cache[K, A]{maxEntries: maxEntries, maxAge: maxAge, entries: make(map[K]*call[A])}
 }
@@ -33,7 +33,8 @@ func (s *Cache[K, A]) Len() int {
 type call[A any] struct {
 	done  chan struct{}
 	value A
-	// Zero while the request is in progress, and after its cancellation; the field value is then not valid.
+	// The start of the request, once the field value is valid. It is zero while the request is in progress and after
+	// a canceled request.
 	startedAt time.Time
 }
 
@@ -46,8 +47,8 @@ func (a *call[A]) pending() bool {
 	}
 }
 
-// Get returns the cached result if isFresh accepts it and the start time of its request. Otherwise, it waits for the
-// request in progress, or sends a new one. ok is false if ctx ends before that.
+// Get returns the cached result if isFresh accepts it. The time that isFresh gets is the start of the request.
+// Otherwise, Get waits for the request in progress, or sends a new one. The result ok is false if ctx ends earlier.
 func (s *Cache[K, A]) Get(
 	ctx context.Context, key K, isFresh func(A, time.Time) bool, request func(context.Context) A,
 ) (value A, ok bool) {

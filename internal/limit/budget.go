@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// stalledAfter is the delay after which a response counts as stalled, because its client reads too slowly. It is
+	// A response is stalled if it is late by stalledAfter, because its client reads too slowly. A stalled response is
 	// aborted if another caller waits for memory.
 	stalledAfter = 500 * time.Millisecond
-	// minRate is the speed, in bytes per second, at which clients must read while a caller waits for memory. It
-	// doubles each second, up to maxRate.
+	// While a caller waits for memory, other clients must read at a minimum speed in bytes per second. It is minRate
+	// at first, and doubles each second, up to maxRate.
 	minRate, maxRate = 32 << 10, 1 << 20
 	checkInterval    = 100 * time.Millisecond
-	// maxAborts applies to one check and one waiting caller.
+	// In each check, at most maxAborts responses are aborted for each waiting caller.
 	maxAborts = 8
 	// One caller can use 1/callerFraction of a Budget, and one group 1/groupFraction. Half of the Budget therefore
 	// remains during an attack by one user or share link.
@@ -32,8 +32,8 @@ type Caller struct {
 
 // Response is an HTTP response or a WebSocket message that uses memory until its client has read all of it.
 type Response interface {
-	// Behind returns how far the client is behind: the time without any progress, or the delay compared with the
-	// given rate (bytes per second). It is 0 while the response is being built.
+	// Behind returns the delay of the client: the time without any progress, or the delay compared with the given
+	// rate (bytes per second). It returns 0 while the response is being built.
 	Behind(rate int64) time.Duration
 	// Abort makes the response end soon, which releases its Reservation. Abort does not block.
 	Abort()
@@ -41,8 +41,8 @@ type Response interface {
 
 // Budget limits the memory of all responses together, in bytes.
 //
-// While a caller waits for memory, stalled responses are aborted: its own, and those of callers above their fair
-// share. A client that reads nothing delays others for little more than stalledAfter (500 ms).
+// While a caller waits for memory, stalled responses are aborted: those of this caller, and those of callers that use
+// more than their fair share. A client that reads nothing delays others for little more than stalledAfter (500 ms).
 type Budget struct {
 	total   int64
 	limiter Limiter
@@ -171,8 +171,9 @@ func (b *Budget) check() {
 	b.checking.Reset(checkInterval)
 }
 
-// selectStalled returns the stalled responses to abort, up to maxAborts for each waiting caller. It selects from that
-// caller and from callers above their fair share, the largest first.
+// selectStalled returns the stalled responses to abort, up to maxAborts for each waiting caller. It selects from the
+// waiting caller's responses and from those of callers above their fair share. The callers with the highest use are
+// first.
 func (b *Budget) selectStalled() []*Reservation {
 	waiting, reservations, fairShare := b.snapshot()
 	usedBy := func(caller string) int64 { return b.limiter.Used("caller " + caller) }

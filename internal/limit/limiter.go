@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// overdueAfter is the time after which free units are kept for a waiting request. Before it, smaller requests can
-// take them.
+// A request that has waited for overdueAfter is overdue: from then on, free units are kept for it. Before that,
+// smaller requests can take the free units.
 const overdueAfter = time.Second
 
 // Limit is the maximum number of units in use at the same time under one key.
@@ -28,7 +28,7 @@ type Limiter struct {
 	mu      sync.Mutex
 	used    map[string]int64
 	waiters []*waiter
-	// served contains an ascending number for each caller that got units after waiting.
+	// served orders the callers by the time when they last got units after waiting. A higher number means later.
 	served     map[string]uint64
 	lastServed uint64
 }
@@ -47,8 +47,8 @@ type waiter struct {
 	granted chan struct{}
 }
 
-// TryAcquire acquires units without waiting. It returns nil if too few are free, or if they are kept for a waiting
-// request.
+// TryAcquire acquires units without waiting. It returns nil if too few units are free, or if the free units are kept
+// for a waiting request.
 func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,11 +68,11 @@ func (l *Limiter) tryLocked(units int64, limits []Limit) *Lease {
 // Acquire acquires units under all of the given limits, or waits until ctx ends. A request above its lowest limit is
 // reduced to this limit.
 //
-// The key of the first limit identifies the caller. The waiting caller with the fewest units in use is first, so that
-// callers with high use do not block others.
+// The key of the first limit identifies the caller. Free units go first to the waiting caller that has the fewest
+// units in use. Therefore, callers with high use do not block others.
 //
-// A small request can overtake a large one. After overdueAfter, free units are kept for the longest waiting request;
-// then only callers with lower use can overtake it.
+// A small request can overtake a large one. After overdueAfter, free units are kept for the request that has waited
+// longest. Then only callers with fewer units in use can overtake it.
 func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*Lease, error) {
 	l.mu.Lock()
 	if lease := l.tryLocked(units, limits); lease != nil {
@@ -140,7 +140,8 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// Even growth can free units that were kept for an overdue waiter, for callers that now use less than its caller.
+	// Even growth can allow grants: if the caller of an overdue waiter now uses more units than other callers, they
+	// can take the units that were kept for this waiter.
 	l.grantLocked()
 }
 
@@ -165,8 +166,8 @@ func (l *Limiter) fitsLocked(units int64, limits []Limit) bool {
 	return true
 }
 
-// overdueLocked returns the waiter for which free units are kept, or nil. A waiter does not count if its own caller's
-// limit blocks it.
+// overdueLocked returns the overdue waiter for which free units are kept, or nil. It skips a waiter whose request
+// exceeds the limit of its own caller.
 func (l *Limiter) overdueLocked() *waiter {
 	for _, w := range l.waiters {
 		if time.Since(w.since) < overdueAfter {
@@ -179,8 +180,8 @@ func (l *Limiter) overdueLocked() *waiter {
 	return nil
 }
 
-// isReservedLocked reports whether units are kept for the waiter overdue, which waits under one of the same limits. A
-// caller with lower use can still take them.
+// isReservedLocked reports whether the free units under limits are kept for the waiter in overdue. This requires that
+// both have a common limit. The units are not kept from callers that use fewer units than the waiter's caller.
 func (l *Limiter) isReservedLocked(limits []Limit, overdue *waiter) bool {
 	if overdue == nil || len(limits) == 0 || l.used[limits[0].Key] < l.used[overdue.lease.limits[0].Key] {
 		return false
@@ -222,8 +223,8 @@ func (l *Limiter) servedLocked(caller string) {
 	l.served[caller] = l.lastServed
 }
 
-// precedesLocked reports whether w gets units before the waiter earlier: by fewer units in use, then by the older
-// last grant.
+// precedesLocked reports whether w gets units before the waiter in earlier. The caller with fewer units in use is
+// first. If both use the same number, the caller that has not got units for longer is first.
 func (l *Limiter) precedesLocked(w, earlier *waiter) bool {
 	key, earlierKey := w.lease.limits[0].Key, earlier.lease.limits[0].Key
 	if l.used[key] != l.used[earlierKey] {

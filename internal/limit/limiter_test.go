@@ -113,8 +113,8 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 	}
 }
 
-// After a second, free units are kept for a waiting large request, unless its caller uses more units than the
-// others or exceeds its own limit.
+// After a second, free units are kept for a large request that waits. They are not kept if its caller uses more units
+// than the others, or would exceed its own limit.
 func TestLargeRequestsDoNotStarve(t *testing.T) {
 	for _, test := range []struct {
 		name      string
@@ -172,7 +172,7 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 	}
 }
 
-// Free units are kept for an overdue request only while its caller uses no more units than other waiting callers.
+// Free units are kept for an overdue request only while its caller uses no more units than each other waiting caller.
 func TestGrowthMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
@@ -258,8 +258,8 @@ func (s *stalledResponse) Behind(int64) time.Duration {
 
 func (s *stalledResponse) Abort() { close(s.aborted) }
 
-// When a caller waits for memory, a stalled response of the largest user is aborted, but none that is still being
-// built.
+// When a caller waits for memory, a stalled response of the caller with the highest use is aborted. A response that
+// is still being built is not aborted.
 func TestStalledResponsesMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBudget(100)

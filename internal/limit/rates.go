@@ -15,7 +15,8 @@ type Rates struct {
 	limiters [4096]atomic.Pointer[rate.Limiter]
 }
 
-// NewRates returns rate limiters with a burst (events at once) and a number of events per second for each key.
+// NewRates returns rate limiters for any keys. Each one allows the number burst of events at once, and the number
+// every of events per second.
 func NewRates(every rate.Limit, burst int) *Rates {
 	return &Rates{every: every, burst: burst, seed: maphash.MakeSeed()}
 }

@@ -100,8 +100,8 @@ func (c *Client) Read(ctx context.Context) (*Message, error) {
 	return m, nil
 }
 
-// readComplete reads again after an invalid frame. The WebSocket library returns an incomplete message without an
-// error if the connection ends.
+// readComplete returns the next frame. If the connection ends, the WebSocket library returns an incomplete frame
+// without an error. Therefore, readComplete reads once more after an invalid frame, which returns the error.
 func (c *Client) readComplete(ctx context.Context) ([]byte, error) {
 	frame, err := c.ReadFrame(ctx)
 	if err != nil || json.Valid(frame) {

@@ -39,7 +39,7 @@ type Message struct {
 	Offset, Count  int
 	Digest         string
 	Text           string
-	Waiting        any // true for a log that has not begun, a number for a window.
+	Waiting        any // For a log, true if it has not begun; for a window, a number.
 	Sent           int `json:"told"`
 	Of             int
 	Build          string

@@ -21,7 +21,8 @@ const (
 	maxKinds     = 500
 )
 
-// kind identifies records that are counted together. The zero value is for all kinds after the first maxKinds.
+// kind identifies records that are counted together. At most maxKinds kinds are counted separately. All further kinds
+// share the zero value.
 type kind struct {
 	pc      uintptr
 	level   slog.Level

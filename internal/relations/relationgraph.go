@@ -20,8 +20,8 @@ import (
 
 const (
 	maxNodes = 200
-	// maxPerGroup is the maximum number of nodes for objects of one kind, namespace and owner. Further objects share
-	// a node. maxOwnNodes limits these nodes in the whole graph.
+	// maxPerGroup is the maximum number of objects of one kind, namespace and owner that have their own node. The
+	// other objects share a node. maxOwnNodes is the maximum number of own nodes in the whole graph.
 	maxPerGroup, maxOwnNodes = 20, 120
 	// maxKinds is the maximum number of kinds to search. maxReads is the maximum number of individually read objects.
 	maxKinds, maxReads = 16, 60
@@ -30,8 +30,8 @@ const (
 	maxOwnerDepth, maxChains = 10, 10
 	// listWait is the maximum wait for the first list of a kind. readWait is the limit for all reads together.
 	listWait, readWait = 3 * time.Second, 5 * time.Second
-	// parallel is the maximum number of concurrent reads. Each object can need several MiB until its references are
-	// known.
+	// parallel is the maximum number of objects that are read at the same time. Each object can need several MiB
+	// until its references are known.
 	parallel = 2
 	// entryMemory is the estimated memory for each object of a searched kind, in bytes. The measured value is 270,
 	// for short names.
@@ -123,8 +123,8 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 	return &f.graph, ctx.Err()
 }
 
-// compute runs steps while it owns one of the limited processors. The steps must not wait, for example for the API
-// server.
+// compute runs steps after it has acquired a processor (see AcquireProcessor), whose number is limited. Therefore,
+// the steps must not wait, for example for the API server.
 func (f *finder) compute(ctx context.Context, steps ...func()) error {
 	release, err := f.access.AcquireProcessor(ctx)
 	if err != nil {

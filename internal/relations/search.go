@@ -96,8 +96,8 @@ func (f *finder) read(ctx context.Context, l *list) {
 	}
 }
 
-// readRefs reads the references in each object. A text without the name of f.object cannot refer to it, so only its
-// owners are read.
+// readRefs reads the references in each object. It reads only the owners of an object whose text does not contain the
+// name of f.object, because such a text cannot refer to f.object.
 func (f *finder) readRefs() {
 	name := jsonscan.AppendString(nil, f.object.Name)
 	var text []byte

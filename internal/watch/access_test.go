@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// Subscriptions call the ScanLimiter before they scan all rows. Without a filter, they share one list of all rows,
-// so they start without a scan.
+// A subscription calls the ScanLimiter before each scan of all rows. Subscriptions without a filter start with a
+// shared list of all rows. Therefore, their start needs no scan.
 // Invariant: I44.
 func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 	for _, test := range []struct {

@@ -200,7 +200,7 @@ func TestGuestsGetLogsByLabels(t *testing.T) {
 					got = append(got, key)
 					_ = body.Close()
 				} else if !strings.Contains(err.Error(), "shared with you") {
-					got = append(got, key) // The log is shared, but the fake API server has none.
+					got = append(got, key) // Shared: the error only means that the fake API server has no log.
 				}
 			}
 			if strings.Join(got, " ") != test.want {

@@ -63,9 +63,11 @@ func newBudgetedClusterWith(t *testing.T, fails func(*http.Request) bool) (*apit
 	})
 }
 
-// If a resource exceeds the memory budget, a part of it, such as one namespace, can still be watched.
-// Invariant: I21. What is watched fits the budget. History is dropped first, then resources without readers. A
-// resource that grew too large reports it. `--watch` resources stay.
+// A resource that exceeds the memory budget is not watched. A part of it, such as one namespace, can still be
+// watched.
+// Invariant: I21. All watched resources together fit the memory budget. If memory is short, history is dropped first,
+// then resources without readers. A resource that grew too large is stopped, and its readers get the reason.
+// Resources of `--watch` stay watched.
 func TestOversizedResourceIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -99,7 +101,7 @@ func TestOversizedResourceIsRefused(t *testing.T) {
 	})
 }
 
-// Rounding never makes the needed and the free size equal.
+// The refusal contains the needed and the free size. Rounding never makes these two equal.
 func TestRefusalShowsDifferentSizes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -195,7 +197,7 @@ func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 	})
 }
 
-// If namespaces are watched one by one, no list is started that would be canceled for lack of memory.
+// If namespaces are watched one by one, a namespace is listed only if its objects fit the memory budget.
 // Invariant: I21.
 func TestStartedNamespacesFitTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -232,8 +234,8 @@ func TestStartedNamespacesFitTogether(t *testing.T) {
 	})
 }
 
-// After a switch from single namespaces to all, readers keep their rows. Objects that are already in memory need no
-// additional memory.
+// If a new permission covers all namespaces, one watch replaces those of single namespaces. Readers keep their rows.
+// Objects that are already in memory need no additional memory.
 // Invariant: I21.
 func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -359,7 +361,8 @@ func TestGrownResourceIsStopped(t *testing.T) {
 	})
 }
 
-// Readers get the reason. The namespace is not listed again at once.
+// If a namespace outgrows the memory budget, its watch stops, and its readers get the reason. The program does not
+// list the namespace again at once.
 // Invariant: I21.
 func TestGrownNamespaceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -409,7 +412,8 @@ func statesFor(t *testing.T, cluster *watch.Cluster, q query.Query, duration tim
 	}
 }
 
-// Near the memory budget, a list that does not fit is not started, and a started list is not stopped later.
+// The estimate before a list matches the memory that its objects use, even close to the memory budget. A list that
+// does not fit is not started. A list that was started is not stopped later.
 // Invariant: I21.
 func TestEstimateMatchesUsedMemory(t *testing.T) {
 	values := `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`
@@ -520,8 +524,8 @@ func TestRelistIsLimitedByBudget(t *testing.T) {
 	}
 }
 
-// If a relist (a new list after an interrupted watch) fits, no watch is stopped, because only new objects need
-// memory.
+// A relist (a new list after an interrupted watch) needs memory only for new objects. If they fit the memory budget,
+// no watch is stopped.
 // Invariant: I21.
 func TestFittingRelistStopsNoWatch(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -585,7 +589,8 @@ func TestOnlyLargestInformerStops(t *testing.T) {
 	})
 }
 
-// The history of changes is limited and dropped first, so it never stops an informer.
+// The history of changes has a limit, and is dropped before any informer is stopped. Therefore, history never stops
+// an informer.
 // Invariant: I21.
 func TestHistoryIsDroppedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -632,7 +637,8 @@ func TestHistoryIsDroppedFirst(t *testing.T) {
 	})
 }
 
-// If a resource would not fit even without idle informers and histories, none of them are dropped.
+// A resource that would not fit even without idle informers and histories is refused. Idle informers and histories
+// are kept.
 // Invariant: I21.
 func TestNothingIsEvictedInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

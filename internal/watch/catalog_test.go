@@ -262,8 +262,8 @@ func TestDateColumns(t *testing.T) {
 	})
 }
 
-// Without the get permission for an object, the program sends no request. If permissions cannot be reviewed, it
-// sends the request, which the API server refuses.
+// Without the get permission for an object, the program does not request the object. If it cannot review permissions,
+// it sends the request, which the API server refuses.
 // Invariant: I27.
 func TestObjectForbidden(t *testing.T) {
 	const path = "/api/v1/namespaces/a/pods/p"

@@ -113,8 +113,8 @@ func (f *changesReader) wantSettle(want string) {
 	}
 }
 
-// managedBy adds managedFields. The parameter managers contains pairs: a manager, and its fields. The first entry's
-// time is second, in seconds since the start of the fake clock; each further one is 1 s later.
+// managedBy adds managedFields. The slice managers contains pairs: a name, then its fieldsV1. The first entry has the
+// time second, in seconds since the start of the fake clock. Each further entry is 1 s later.
 func managedBy(p apitest.Item, second int, managers ...string) apitest.Item {
 	entries := []string{}
 	for i := 0; i < len(managers); i += 2 {
@@ -165,9 +165,11 @@ func TestChangesView(t *testing.T) {
 	})
 }
 
-// A reader of one object first gets it as it was before the oldest change. Patches then lead to the present object.
-// Invariant: I41. A reader of one object has it before the first change, so that the earlier values are known. A
-// restart of the server removes nothing that was sent. Missed changes are shown as missed.
+// A reader of one object first gets the object as it was before the oldest known change. The patches then lead to the
+// present object.
+// Invariant: I41. A reader of one object first gets the object as it was before the oldest change. Therefore, the
+// values before each change are known. Changes that a page has received stay visible when the server restarts. The
+// page shows where changes were missed.
 func TestChangesViewOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -453,8 +455,8 @@ func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	})
 }
 
-// If an object of a visible namespace changes during the switch to all namespaces, the change is sent. Newly
-// visible objects are not changes.
+// A new permission can replace the watch of one namespace by a watch of all namespaces. If an object of the visible
+// namespace changes meanwhile, the change is sent. Objects that become visible are not sent as changes.
 // Invariant: I20.
 func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -478,7 +480,8 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	})
 }
 
-// The view sends the time from which on no change is missing: the last list of the requested namespaces.
+// The view sends the time since which it knows all changes. This is the time of the newest list among those of the
+// requested namespaces.
 func TestChangesAreCompleteSinceLastList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -18,9 +18,10 @@ import (
 )
 
 // After many changes, a slow reader gets one event with a patch for its copy of the object.
-// Invariant: I4. After a flood the state is exact. The patches of a slow reader apply to what it has, even if an
-// object has another text at the same version. Batches grow under load, for clients that draw slowly and for large
-// fan-outs, but not at rest. Readers of the same change share its text.
+// Invariant: I4. After a flood of changes, each reader has the exact state. Patches for a slow reader apply to the
+// version that it has, even if the API server sends two texts with the same version. Messages contain more changes
+// under load, for clients that draw slowly, and for many readers. Without load, each change is sent at once. Readers
+// of the same change share its encoded text.
 func TestFloodOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -96,7 +97,7 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 	return fmt.Sprint(values[0]) == fmt.Sprint(values[1])
 }
 
-// After a message that the client accepts late, changes are collected during a pause.
+// If the client accepts a message late, the program waits before the next message, and collects changes meanwhile.
 // Invariant: I4.
 func TestBatchesGrowUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -130,8 +131,8 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			if m := r.next(); len(m.Events) != 2 || time.Since(start) != test.wait {
 				t.Errorf("%d events arrived after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
 			}
-			// This change is sent at the end of the pause. Because of the pause, its message does not count as
-			// late.
+			// This change is sent at once, because the pause has just ended. The pause does not make the previous
+			// message late.
 			go change("soon after " + test.late.String())
 			start = time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {

@@ -164,8 +164,8 @@ func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 	})
 }
 
-// A new feed (list and watch) never lists older versions than those in memory, even from an API server with an
-// older cache.
+// A new feed (list and watch) must not contain older versions than those in memory. This also applies if the API
+// server has an older cache.
 // Invariant: I20.
 func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// Offsets of changes restart from zero after an interruption. Cursors from before it are invalid, even if the new
-// changes have reached their offset.
+// After an interruption, the offsets of changes restart from zero. Older cursors are then invalid, even if the new
+// offsets have become as high as theirs.
 func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

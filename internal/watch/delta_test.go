@@ -18,8 +18,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// The member "by" is the newest author. If it did not make all changes, the member "authors" lists the operations
-// of each one.
+// The member "by" of a change names the newest author. If there are several authors, the member "authors" lists the
+// operations of each author.
 func TestObjectAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // The fake clock starts on 2000-01-01.
 		server, cluster := serveCluster(t)
@@ -79,8 +79,8 @@ func TestObjectAuthors(t *testing.T) {
 	})
 }
 
-// The author is the manager with the newest managedFields entry. If that time is not new or not unique, it is the
-// owner of the changed fields.
+// The author of a change is the manager of the newest managedFields entry. If the time of that entry did not change,
+// or several entries have it, the author is the manager that owns the changed fields.
 func TestRowAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -123,8 +123,8 @@ func TestRowAuthors(t *testing.T) {
 	})
 }
 
-// If several managers made the combined changes of a row, the update has no author. Managers that changed no cell
-// do not count.
+// If several managers made the changes that one update combines, the update has no author. Managers that changed no
+// cell do not count.
 // Invariant: I3.
 func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	const before = -60
@@ -272,8 +272,8 @@ func TestEventMessagesAreSmall(t *testing.T) {
 	})
 }
 
-// The API server can send another JSON text with the same resourceVersion. It is sent as a change, so that later
-// patches apply.
+// The API server can send two JSON texts with the same resourceVersion. Readers get the second text as a change, so
+// that later patches apply.
 // Invariant: I4.
 func TestChangedTextOfSameVersionIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

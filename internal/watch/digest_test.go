@@ -18,8 +18,8 @@ import (
 )
 
 // The program and the web page compute the same digests (hashes of all rows); both tests read this file.
-// Invariant: I8. The rows of a client equal those of the server, verified by digests at one cursor, for any filter
-// and any number of messages in flight.
+// Invariant: I8. At each cursor, a client has the same rows as the server, for any filter and any number of messages
+// in flight. Digests (hashes of all rows) verify this.
 func TestDigestCases(t *testing.T) {
 	text, err := os.ReadFile("../../web/test/digest.json")
 	if err != nil {
@@ -107,8 +107,8 @@ func TestDigestsMatchRows(t *testing.T) {
 	})
 }
 
-// A digest (a hash of all rows) has the cursor of the message before it. With another one, the page would assume a
-// lost message.
+// A digest (a hash of all rows) has the same cursor as the message before it. If the cursor differed, the page would
+// assume that a message was lost.
 // Invariant: I8.
 func TestDigestRepeatsLastCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 			for n := range 70 {
 				server.Set(pods, pod("b", "q", "Running"))
 				if n == 7 {
-					// Delay the heartbeat, which would otherwise be due at the same time as the digest and have a
-					// new cursor.
+					// This change delays the heartbeat. Otherwise, the heartbeat would be due at the same time as the
+					// digest, and would have a new cursor.
 					server.Set(pods, pod("a", "p", "Failed"))
 				}
 				<-time.After(time.Second)
@@ -179,7 +179,8 @@ func TestObjectViewGetsNoDigests(t *testing.T) {
 	})
 }
 
-// A digest (a hash of all matching rows) scans all rows, so those of different filters are due at different times.
+// The computation of a digest (a hash of all matching rows) scans all rows. Therefore, digests of different filters
+// are due at different times.
 // Invariant: I8.
 func TestDigestsAreSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -226,8 +227,8 @@ func TestDigestsAreSpread(t *testing.T) {
 	})
 }
 
-// If the computation of a digest (a hash of all rows) panics, waiting readers are woken, and the next one computes
-// it again.
+// If the computation of a digest (a hash of all rows) panics, waiting readers are woken. The next reader computes the
+// digest again.
 // Invariant: I6.
 func TestDigestPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

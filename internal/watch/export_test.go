@@ -6,8 +6,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// Informer returns the informer of the resource ref. Its method Faults brings it into states that otherwise only rare
-// races produce.
+// Informer returns the informer of the resource ref. Tests use its method Faults to produce states that otherwise
+// only rare races produce.
 func (c *Cluster) Informer(ref string) *stream.SharedInformer {
 	resources, _, _ := c.catalog.All()
 	return c.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})

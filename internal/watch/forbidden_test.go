@@ -10,7 +10,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// Some aggregated APIs answer a list in an unknown namespace with 404 Not Found.
+// Some aggregated APIs answer a list in an unknown namespace with 404 Not Found. Other namespaces stay live.
 // Invariant: I20.
 func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -48,8 +48,8 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 	})
 }
 
-// A removed resource is not listed again, even without discoveries by a Follower, until the cluster serves it
-// again.
+// A resource that is no longer served is not listed until the cluster serves it again. No Follower, which runs
+// discovery repeatedly, is necessary for this.
 func TestRemovedResourceIsNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -74,8 +74,8 @@ func TestRemovedResourceIsNotListed(t *testing.T) {
 	})
 }
 
-// An unhealthy aggregated API can serve a resource in discovery, but answer its list with 404 Not Found. Its state
-// is absent.
+// An unhealthy aggregated API can be part of discovery although it answers lists with 404 Not Found. The state of
+// such a resource is "absent".
 func TestServedResourceThatIsNotFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

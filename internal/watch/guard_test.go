@@ -31,8 +31,8 @@ import (
 // verb in each namespace, and for all namespaces together.
 type grants map[string]bool
 
-// allow makes the API server answer access reviews by lines, the keys of grants. A test can change the grants while
-// no request is in progress.
+// allow makes the API server permit exactly the accesses that the returned grants contain. The parameter lines
+// contains the first grants. A test can change the grants while no request is in progress.
 func allow(server *apitest.Server, lines ...string) grants {
 	g := grants{}
 	for _, line := range lines {
@@ -141,9 +141,9 @@ func collectMessages(t *testing.T, access *watch.Access, q query.Query, view str
 	return messages.String()
 }
 
-// Invariant: I18. A user sees what the API server would allow that user to list, watch and get, for each form of a
-// query, and nothing else. A revoked permission removes rows within 15 s. If a permission cannot be determined,
-// nothing is shown. Hidden changes do not show. A scope restricts every viewer that has it.
+// Invariant: I18. A user sees exactly what the API server would allow that user to list, watch and get, for each form
+// of a query. Rows disappear within 15 s after a permission is revoked. If a permission cannot be determined, nothing
+// is shown. Changes of hidden objects have no visible effect. A scope restricts every viewer that has it.
 func TestQueriesReturnPermittedObjects(t *testing.T) {
 	for name, shape := range queryShapes(t) {
 		t.Run(name, func(t *testing.T) {
@@ -366,7 +366,7 @@ func TestPermissionChangesTakeEffect(t *testing.T) {
 	})
 }
 
-// A snapshot that waited for the first list checks the permission again after it.
+// A snapshot can wait for the first list of a resource. After the list, the permission is checked again.
 // Invariant: I18.
 func TestPermissionRevokedDuringFirstList(t *testing.T) {
 	for name, left := range map[string]string{"all": "", "one namespace": "ann list pods a"} {
@@ -529,10 +529,11 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 
 var oldVersion = regexp.MustCompile(`"(\d+)":"\d+"`)
 
-// Invariant: I30. A guest sees what the creator of the link may see now, and nothing else is revealed, not even its
+// Invariant: I30. A guest sees only what the creator of the link may see now. Nothing else is revealed, not even its
 // existence. A link ends when it is revoked or expires, and open streams end with it. No token is stored or logged.
-// Guests have quotas of their own. The dialog states what is shared and what of it is not masked. A guest's page
-// offers nothing else and has no token in its URL or history. A kiosk page reconnects and stays a kiosk.
+// Guests have their own quotas. The dialog lists what is shared, and which shared values are not masked. A guest's
+// page offers nothing else, and has no token in its URL or history. A page in kiosk mode stays in this mode when it
+// reconnects.
 // Invariant: I18.
 func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 	scope := func(parts ...watch.Part) *watch.Scope { return &watch.Scope{Parts: parts} }

@@ -51,7 +51,8 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 	}
 }
 
-// When an object no longer matches a share link, its viewers get a delete event and nothing of the new version.
+// When an object no longer matches a share link, the viewers of the link get a delete event. They get nothing of the
+// new version.
 // Invariant: I18.
 func TestObjectLeavesShare(t *testing.T) {
 	for name, part := range map[string]watch.Part{
@@ -116,8 +117,8 @@ func TestObjectLeavesShare(t *testing.T) {
 	}
 }
 
-// Guests (viewers of share links) need no access to a pod for its shared log, unless the log is selected by labels
-// or words. These are checked on the present pod.
+// A share of logs without labels or words includes the logs of all pods in its namespaces, even of pods that are not
+// shared. With labels or words, the pod itself must be shared. The present version of the pod must match.
 // Invariant: I18.
 func TestSharedLogsMatchParts(t *testing.T) {
 	all := watch.Part{Resource: pods}
@@ -473,8 +474,9 @@ func TestUnknownShareIsUnavailable(t *testing.T) {
 	})
 }
 
-// Without a watch, cached objects are old. Objects that are shared by labels are refused, because the API server
-// returns their new labels. Words cannot be checked, so LastKnown returns the old version.
+// Without a watch, cached objects can be outdated. For a share by labels, the program therefore requests the present
+// labels from the API server. The API server cannot check words. For a share by words, Object fails, and LastKnown
+// returns the cached version.
 // Invariant: I18.
 func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	const deployments = "apps/v1/deployments"
@@ -550,7 +552,7 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 			readUntil(t, sub, "events")
 		}
 		values, accounted := cluster.CachedValues()
-		changes, objectBytes := 0, 0 // Of the changes that are masked for guests.
+		changes, objectBytes := 0, 0 // The number and size of the changes that are masked for guests.
 		for _, value := range values {
 			if masked, ok := value.(*event.Change); ok {
 				changes++

@@ -56,7 +56,7 @@ func sensitiveObjects() map[string]func(value string) string {
 	}
 }
 
-// The columns Value and Copy show values that are masked for guests (viewers of share links).
+// In the columns Value and Copy, the cells are masked for guests (viewers of share links).
 const (
 	runs       = "example.com/v1/runs"
 	runColumns = `[{"name":"Name","type":"string","format":"name"}` +
@@ -77,8 +77,9 @@ func guest() watch.Viewer {
 	return watch.Viewer{Program: true, Scope: scope}
 }
 
-// readEverything returns all that a viewer receives while an object changes to each of values: by views, reads,
-// snapshots, and without the API server. The result patches is from the Object view.
+// readEverything returns all texts that a viewer receives while an object gets each of the values. The texts are from
+// views, reads and snapshots, also without an API server. The result patches contains only the patches of the Object
+// view.
 func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
 	t.Helper()
 	server, cluster := serveCluster(t)
@@ -243,7 +244,8 @@ func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	}
 }
 
-// Masks do not reveal equal values: a change to a new value has the same patch as a change back.
+// Masks do not reveal whether a value returns. A change to a new value has the same patch as a change to an earlier
+// value.
 // Invariant: I16.
 func TestSharedMasksAreUnlinkable(t *testing.T) {
 	for ref := range sensitiveObjects() {

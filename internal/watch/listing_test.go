@@ -16,7 +16,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// Readers share a list of rows only while the history contains all changes after it.
+// Readers share a list of rows only while the history contains all changes since the list was made.
 func TestSharedListsAreRecent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -29,8 +29,8 @@ func memory() (inUse, allocated int64) {
 	return int64(m.HeapAlloc), int64(m.TotalAlloc) //nolint:gosec // The values are far below 2^63.
 }
 
-// allocatedBy returns the bytes that f allocates. Garbage collection is off, because f would allocate freed weak
-// references again.
+// allocatedBy returns the bytes that f allocates. A garbage collection would clear weak references, and f would then
+// allocate their values again. Therefore, it is off.
 func allocatedBy(f func()) int64 {
 	_, before := memory()
 	percent := debug.SetGCPercent(-1)
@@ -117,9 +117,9 @@ func TestPatchesAreShared(t *testing.T) {
 	})
 }
 
-// The size includes encoded rows, because they stay in memory for later readers.
-// Invariant: I14. What readers derive from changes is counted in the budget or dropped. A selector needs little
-// memory. Readers of the picker keep no text of their own and share one.
+// The size of the history includes the encoded rows of changes, because they stay in memory for later readers.
+// Invariant: I14. Data that readers derive from changes is counted in the memory budget or dropped. A selector needs
+// little memory. All readers of the list of resources (the picker) share one text.
 func TestHistorySizeIncludesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -151,8 +151,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 		var perReader []int64
 		const readers = 40
 		none, some := query.Query{Namespaces: []string{"b"}}, query.Query{Labels: "app=none"}
-		// Measure the query none before and after some, because one result can be too low if earlier memory is
-		// freed.
+		// Measure the query "none" both before and after "some". One of its results can be too low if earlier memory
+		// is freed.
 		for _, q := range []query.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {
@@ -331,8 +331,8 @@ func TestEventsReserveMemory(t *testing.T) {
 	}
 }
 
-// Memory for rows is reported before it is allocated. The reported size is between the used one and about twice
-// that.
+// The memory for rows is reported before it is allocated. The reported size is between one and two times the used
+// size.
 func TestSnapshotReportsMemory(t *testing.T) {
 	const rows = 4000
 	guest := sharedWith(watch.Part{Resource: pods})

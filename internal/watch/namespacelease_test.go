@@ -50,7 +50,8 @@ func TestUnusedNamespacesExpire(t *testing.T) {
 	})
 }
 
-// Queries can name any number of namespaces, unless each namespace needs its own watch.
+// If one watch includes all namespaces, a query can name any number of them. If each namespace needs its own watch,
+// the number is limited.
 func TestNamedNamespacesAreLimited(t *testing.T) {
 	for name, all := range map[string]bool{"one watch has all": true, "one by one": false} {
 		t.Run(name, func(t *testing.T) {

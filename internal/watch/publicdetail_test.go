@@ -18,7 +18,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// Errors of the API server can contain stored data. The program shows and logs only the rest of such errors.
+// Errors of the API server can contain stored data. The program removes this data before it shows or logs such an
+// error.
 // Invariant: I15.
 func TestErrorsHideStoredData(t *testing.T) {
 	for _, test := range []struct {

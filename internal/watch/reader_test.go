@@ -15,7 +15,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// Rows that were listed before a change of columns would have cells of the old columns.
+// While the columns of a resource change, a snapshot is empty. Its rows would still have the cells of the old
+// columns.
 // Invariant: I6.
 func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +42,8 @@ func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 	})
 }
 
-// A reset, with its true reason, is sent instead of changes that wait for a common message.
+// Changes can wait so that one message contains several of them. If a reset occurs meanwhile, the reset is sent with
+// its reason instead of these changes.
 // Invariant: I6.
 func TestResetInterruptsCoalescing(t *testing.T) {
 	for name, reset := range map[string]func(*watch.Cluster){

@@ -143,7 +143,8 @@ func TestStoppedFeedIsNotLive(t *testing.T) {
 	})
 }
 
-// Without access reviews, list requests detect the permissions. Readers get no messages while these stay the same.
+// If access reviews are forbidden, the program detects permissions by list requests. Readers get no messages while
+// the permissions stay the same.
 // Invariant: I20.
 func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -265,8 +266,8 @@ func TestSyncingOfSeveralNamespaces(t *testing.T) {
 	})
 }
 
-// During an upgrade, API servers can send different columns for different namespaces. Rows are never live with the
-// columns of another version.
+// During an upgrade, API servers can send different columns for different namespaces. While rows with other columns
+// exist, the state is never live.
 func TestNamespacesWithDifferentColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -66,7 +66,7 @@ func define(server *apitest.Server, password, phase string) {
 	})
 }
 
-// Values are masked in every view, also in cells and patches. When a column gets another JSONPath, the next watch
+// Values are masked in every view, including cells and patches. When a column gets another JSONPath, the next watch
 // masks its cells.
 // Invariant: I15.
 func TestRedactionRulesMaskEveryView(t *testing.T) {

@@ -179,8 +179,9 @@ func firstDifference(text, other string) string {
 	return strings.Join(lines[max(0, at-2):min(len(lines), at+3)], "\n")
 }
 
-// transcribe records a view for longer than the maximum age of the history. It resumes at once, after a visible
-// change, and after hidden changes. Two further cursors are too old to resume.
+// transcribe records the messages of a view for longer than the maximum age of the history. It resumes three times:
+// at once, after a visible change, and after hidden changes. It also tries to resume from two cursors that are too
+// old.
 func transcribe(
 	t *testing.T, name string, viewer watch.Viewer, view stream.View, every time.Duration, busy bool,
 ) string {
@@ -471,8 +472,6 @@ func (c *client) connect(duration time.Duration) string {
 	}
 }
 
-// Hidden objects change in half of 200 rounds. A comparison of two responses guesses right only as often as by
-// chance.
 // Invariant: S24. Repeated requests of a restricted reader (which may not see all objects) do not reveal whether
 // hidden objects changed between them. In the test, they change in half of 200 rounds. A client that compares two
 // responses guesses right only as often as by chance.

@@ -76,7 +76,7 @@ func revokedWithin(t *testing.T, g *watch.Revalidation, duration time.Duration) 
 	return g.Revoked(ctx), time.Since(began)
 }
 
-// Each response detects within 15 s that a permission was revoked, or that reviews fail.
+// Each open response ends within 15 s after a permission is revoked, or after access reviews start to fail.
 // Invariant: I18.
 func TestRevalidationDetectsRevocation(t *testing.T) {
 	for name, read := range reads() {

@@ -11,7 +11,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// Only readers with the same filter share the encoded text of their changes.
+// Readers share the encoded text of their changes only if they have the same filter.
 // Invariant: I4.
 func TestSharedBatchesRespectFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -58,7 +58,7 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 	})
 }
 
-// Expired credentials are no lost permission: the rows stay, in the state stale.
+// Expired credentials do not count as a lost permission. The rows stay, and the state is stale.
 // Invariant: I24.
 func TestExpiredCredentialsMakeStale(t *testing.T) {
 	const path, reason = "/api/v1/namespaces/a/pods/p", "The API server does not accept the credentials of this program"
@@ -405,7 +405,7 @@ func TestStaleUntilRelisted(t *testing.T) {
 	})
 }
 
-// If later watches cannot continue after the last change, the state is stale since the end of the first watch.
+// If a new watch cannot continue after the last change, the state is stale since the end of the previous watch.
 // Invariant: I24.
 func TestStaleSinceLastContinuedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -571,7 +571,8 @@ func TestSyncingSendsCount(t *testing.T) {
 	})
 }
 
-// During a long list, readers get the total number of objects. A total that proves too low is no longer sent.
+// During a long list, readers get the number of objects so far and the total. If more objects arrive than the total,
+// the total is no longer sent.
 // Invariant: I38.
 func TestSyncingSendsTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -674,8 +675,8 @@ func TestPolledListInPages(t *testing.T) {
 	})
 }
 
-// A date column without a known JSONPath has an age, such as "33h", from which the date is computed. Equal dates of
-// the next list are no change.
+// If the JSONPath of a date column is unknown, its date is computed from the printed age, such as "33h". If the next
+// list gives the same date, this is no change.
 func TestComputedDates(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {

@@ -263,7 +263,7 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 	})
 }
 
-// A user gets the same states as the program, and neither subscription ends.
+// If a resource is removed and added again, a user gets the same states as the program. Neither subscription ends.
 // Invariant: I18.
 func TestRemovedResourceOfUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

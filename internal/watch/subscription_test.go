@@ -47,8 +47,9 @@ func TestRowsView(t *testing.T) {
 	})
 }
 
-// A change without new managedFields has no author, because any manager can have made it. Only if the newest entry
-// owns the fields and has the second of the change, its manager is the author.
+// If a change leaves managedFields the same, any manager can have made it, so the change has no author. There is one
+// exception: the newest entry owns the changed fields, and its time is the second of the change. Then its manager is
+// the author.
 func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -124,8 +125,8 @@ func TestFieldSelectorsAreSentUpstream(t *testing.T) {
 	})
 }
 
-// An informer with a field selector runs for Options.Linger after its last reader. At most 20 exist; the longest
-// unused one ends first.
+// An informer with a field selector runs for Options.Linger after its last reader. At most 20 such informers exist. A
+// further one ends the informer that has been unused longest.
 func TestFieldSelectorsLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -653,8 +654,8 @@ func TestEndOfCluster(t *testing.T) {
 	})
 	_, err := r.sub.Next(t.Context())
 	if err == nil {
-		// A digest (a hash of the rows) is due before the error, because the real clock is years ahead of the fake
-		// one.
+		// The real clock is years ahead of the fake clock, so a digest (a hash of the rows) is due. Next returns this
+		// digest before the error.
 		_, err = r.sub.Next(t.Context())
 	}
 	if !errors.Is(err, stream.ErrClosed) {

@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// A long table is sent in several messages.
+// The table view has the same rows as the rows view, also if a long table is sent in several messages.
 func TestTableViewEqualsRowsView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -11,7 +11,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// A subscription with Query.Watched uses a running watch. It neither starts nor prolongs one, and ends with it.
+// A subscription with Query.Watched uses a watch that is already running. It neither starts nor prolongs a watch.
+// When the watch ends, the subscription ends.
 // Invariant: I43.
 func TestWatchedQueryStartsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

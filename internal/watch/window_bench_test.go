@@ -85,8 +85,8 @@ func openView(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Su
 	return sub
 }
 
-// windowOffset returns the offset for BenchmarkOneChange. By name, the window contains the changed row; by
-// restarts, the row moves across the window.
+// windowOffset returns the position of the window for BenchmarkOneChange. If the rows are sorted by name, the window
+// contains the changed row. If they are sorted by restarts, the row moves from one side of the window to the other.
 func windowOffset(sort string) int {
 	if sort == "name" {
 		return 61_900
@@ -176,8 +176,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkOneChange measures one change from the journal (the list of changes) to the message. By name, the row
-// stays in place; by restarts, it moves to the other end.
+// BenchmarkOneChange measures the way of one change from the journal (the list of changes) to the message. In a list
+// sorted by name, the changed row stays in place. In a list sorted by restarts, it moves to the other end.
 func BenchmarkOneChange(b *testing.B) {
 	server, cluster := newBenchCluster(b)
 	const n = benchRows / 3

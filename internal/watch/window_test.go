@@ -269,10 +269,11 @@ func (p *windowClient) move(offset, count int) {
 	}
 }
 
-// Changes of rows are sent by index. Changes outside the window affect only the counts.
-// Invariant: I10. A window receives its position, and a full page after large changes. Readers with the same page
-// share one encoded text. Slow readers get the present state. Rankings are bounded and part of the watch status. A
-// reader that waits for a scan misses nothing.
+// A window (a range of sorted rows) gets changes of its rows by index. Changes of other rows affect only its counts.
+// Invariant: I10. A window (a range of sorted rows) receives its position. After large changes, it receives all its
+// rows. Readers of the same rows share one encoded text. Slow readers get the present state instead of all changes.
+// Rankings (sorted lists) are bounded, and the watch status includes them. A reader that waits for a scan misses no
+// change.
 func TestWindowSendsChangesByIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -312,7 +313,7 @@ func TestWindowSendsChangesByIndex(t *testing.T) {
 			p.move(0, 1)
 			p.move(0, 2)
 		}
-		p.wantSettle("window of 2") // All moves are answered by one message, for the newest.
+		p.wantSettle("window of 2") // Several moves get one response, for the newest move.
 		p.move(0, 2)
 		p.wantSettle("window of 2") // Each Move gets a response, even without a change.
 		p.wantNames("p8 p7", 11, 8)
@@ -446,7 +447,8 @@ func TestInvalidWindows(t *testing.T) {
 	})
 }
 
-// A heartbeat is sent every 15 s without changes. Its cursor advances even if the filter drops all changes.
+// A window (a range of sorted rows) gets a heartbeat every 15 s without changes. The heartbeat has a newer cursor,
+// even if the filter drops all changes.
 // Invariant: I10.
 func TestWindowHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -517,10 +519,11 @@ func TestWindowMovesToRow(t *testing.T) {
 	})
 }
 
-// A removed row is gone (deleted or hidden), filtered (without the words of the query), or moved. A row that others
-// push out has no reason.
-// Invariant: I11. A page with a window behaves like a page with all rows: removed, counted and highlighted rows,
-// messages and the next object are the same. A list that outgrows the page keeps its position.
+// A removed row has the reason gone (deleted or hidden), filtered (without the words of the query) or moved. A row
+// has no reason if other rows have pushed it out of the window.
+// Invariant: I11. A page with a window (a range of sorted rows) behaves like a page with all rows. It has the same
+// removed, counted and highlighted rows, the same messages, and the same next object. A list that outgrows the page
+// keeps its position.
 func TestRemovedRowsHaveReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -712,8 +715,8 @@ type windowQuery struct {
 	sort string
 }
 
-// expected returns the pods that the query selects, by simple code. The result total also counts pods without the
-// query's words.
+// expected returns the pods that the query selects, computed by a simple implementation. The result total also counts
+// pods that do not contain the query's words.
 func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*podRow) {
 	for _, th := range state {
 		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) ||
@@ -813,8 +816,9 @@ func randomQuery(random *rand.Rand) windowQuery {
 	}
 }
 
-// Invariant: I9. A window shows what a plain sort of the state gives, whatever changes and however it moves. Its
-// order and filter are those of the page. A limit keeps the first rows and the total count.
+// Invariant: I9. A window (a range of sorted rows) contains the same rows as a plain sort of the present state, after
+// any changes and moves. It has the order and the filter of the web page. A list with a limit contains the first
+// rows, and the total count.
 func TestWindowsConverge(t *testing.T) {
 	for seed := range uint64(25) {
 		synctest.Test(t, func(t *testing.T) {
@@ -935,7 +939,8 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 	})
 }
 
-// A window (a range of sorted rows) that misses dropped changes gets the present rows without a reset.
+// If the history drops changes that a window (a range of sorted rows) has not read, the window gets the present rows.
+// It is not reset.
 // Invariant: I10.
 func TestSlowWindowSkipsHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -980,8 +985,8 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 	})
 }
 
-// Times are computed from printed ages, so a new list can give other times. They are no changes, and the sort order
-// stays correct.
+// If times are computed from printed ages, the next list can give slightly different times. They are not sent as
+// changes. The sort order stays correct.
 // Invariant: I9.
 func TestRecomputedTimesKeepOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

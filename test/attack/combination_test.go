@@ -130,8 +130,8 @@ type matrix struct {
 	wrong map[string]int
 }
 
-// startAll records the peak memory for each pair of identity and misuse. Without GLASSHOUSE_ATTACK=full, pairs
-// overlap to save time.
+// startAll runs each pair of identity and misuse on all routes, and records its peak memory. Without
+// GLASSHOUSE_ATTACK=full, the next pair starts before the previous one has ended, to save time.
 func (m *matrix) startAll(guest string) {
 	routes := slices.Concat(m.inventory(), m.writes())
 	identities := m.identities(guest)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// refusals returns the statuses of requests refused before routing. Routes respond with 200, 303, 401 or 404 to
-// requests of this test.
+// refusals returns the statuses with which the server refuses a request before it selects a route. No route responds
+// to the requests of this test with one of them.
 func refusals() []int {
 	return []int{
 		http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusLengthRequired,
@@ -19,8 +19,8 @@ func refusals() []int {
 	}
 }
 
-// Targets are invalid or the framing is ambiguous, such as two Content-Length headers. A closed connection also
-// counts as a refusal.
+// The requests have invalid targets or ambiguous framing, such as two Content-Length headers. If the server closes
+// the connection, this also counts as a refusal.
 func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

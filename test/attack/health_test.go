@@ -215,12 +215,11 @@ func readUntil(ctx context.Context, client *livetest.Client, text string) error 
 	}
 }
 
-// socketFloor is an increase of the WebSocket's p99 latency that is always allowed. Twice a latency of a few
-// milliseconds would be too strict: one scheduler delay can exceed it.
+// The p99 latency of a WebSocket during an attack can be twice the latency before it. An increase by socketFloor is
+// always allowed, because one scheduler delay can exceed twice a few milliseconds.
 const socketFloor = 15 * time.Millisecond
 
-// shortLimit is the latency that fails even short runs (without GLASSHOUSE_ATTACK=full). These take too few samples
-// for a p99.
+// Short runs (without GLASSHOUSE_ATTACK=full) have too few samples for a p99. They fail only above shortLimit.
 const shortLimit = 3 * time.Second
 
 func (s *site) requireHealth(finding string, before, during health) {
@@ -232,8 +231,8 @@ func (s *site) requireHealth(finding string, before, during health) {
 	s.requireSocket(finding+": healthy socket", before.socket, during.socket)
 }
 
-// requireSocket compares p99 latencies. One known attack exceeds the limit: 600 simultaneous requests over all
-// routes.
+// requireSocket checks the p99 latency of the WebSocket during an attack against that before it. One known attack
+// exceeds the limit: 600 simultaneous requests over all routes.
 func (s *site) requireSocket(finding string, before, during latencies) {
 	s.Helper()
 	works := during.failures == 0 && during.count > 0 && before.p99 > 0
@@ -243,8 +242,8 @@ func (s *site) requireSocket(finding string, before, during latencies) {
 		before.p99.Round(100*time.Microsecond))
 }
 
-// latencyReporter returns report, which never fails a test, for short runs below shortLimit. Otherwise it returns
-// require.
+// latencyReporter returns the function that reports a latency. Short runs below shortLimit use the method report,
+// which never fails a test. All other runs use the method require.
 func (s *site) latencyReporter(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
 	if works && !isFull() && slowest <= shortLimit {
 		return s.report

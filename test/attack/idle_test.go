@@ -32,7 +32,8 @@ func raiseDescriptors(p *probe, need uint64) {
 // limit per address.
 func sixAddresses(n int) string { return fmt.Sprintf("127.0.2.%d", 1+n%6) }
 
-// openConnections keeps count connections open. With reads, each connection waits for the start of a response.
+// openConnections opens the given number of connections and sends a text on each. If reads is true, it also waits for
+// the start of each response. The connections stay open.
 func openConnections(ctx context.Context, address string, count int, text func(n int) string, reads bool) *connections {
 	c := &connections{}
 	slots := make(chan struct{}, 128)

@@ -66,7 +66,7 @@ func TestTooManyRequests(t *testing.T) {
 	w.gate.Refuse(isConfigMaps)
 	rows := w.startViewers(4, w.rows())
 	start := time.Now()
-	const duration = 14 * time.Second // client-go reports a failure after ten tries, one per second.
+	const duration = 14 * time.Second // Longer than ten tries, one per second, after which client-go reports a failure.
 	sleep(duration)
 	checkNotLive(t, start, time.Now(), rows...)
 	if now := rows[0].State(); now.State != "failed" || !strings.Contains(now.Reason, "Too many requests") {

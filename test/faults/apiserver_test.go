@@ -13,7 +13,7 @@ import (
 // clients only the changes.
 //
 // Invariant: I39. After any fault of the API server, a link or a client, the clients' state equals a quorum list.
-// Meanwhile the page does not show live, reports since when, and keeps its rows.
+// During the fault, the page keeps its rows, and shows since when the data is not live.
 //
 // Invariant: I40.
 func TestAPIServerKilledAndRestarted(t *testing.T) {

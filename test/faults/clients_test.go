@@ -80,8 +80,9 @@ func TestClientReconnects(t *testing.T) {
 
 // A thousand clients of one resource need only one watch at the API server, even if all reconnect at once.
 //
-// Invariant: I45. There is one watch for each scope, however many readers it has, also when all reconnect at once.
-// Racing subscriptions leave nothing behind. A stop takes at most ten seconds.
+// Invariant: I45. There is one watch for each scope (a set of namespaces with a selector), for any number of readers,
+// also when all reconnect at once. Subscriptions that start and end at the same time leave nothing behind. The
+// program stops within ten seconds.
 func TestThousandClientsReconnect(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))

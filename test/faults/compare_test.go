@@ -10,7 +10,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// converges compares the viewers' rows with a list from etcd.
+// converges waits until the rows of the viewers equal a list from etcd. It fails the test after the timeout.
 func (w *testbed) converges(timeout time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
 	return eventually(w.t, timeout, "the viewer's copy is what the API server lists", func() error {
@@ -57,8 +57,8 @@ func (w *testbed) compareObject(name string, viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// changesConverge waits for changes that transform the earlier rows into the current ones. Different changes, or
-// another order, at two viewers fail the test.
+// changesConverge waits until the changes at each viewer transform the rows in before into the present rows. The test
+// fails if two viewers got different changes, or the same changes in another order.
 func (w *testbed) changesConverge(timeout time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
 	eventually(w.t, timeout, "changes lead to what the API server lists", func() error {

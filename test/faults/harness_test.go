@@ -21,8 +21,8 @@ import (
 
 const (
 	configMaps = "core/v1/configmaps"
-	// staleGrace allows the program one second to report that a watch is interrupted, and a slow test machine another
-	// second.
+	// staleGrace is the time after an interruption of a watch during which the state can still be live. The program
+	// may need one second to detect it, and a slow test machine another second.
 	staleGrace = 2 * time.Second
 )
 
@@ -41,8 +41,8 @@ type testbed struct {
 }
 
 type options struct {
-	server     string // Address of an API server without a gate in front.
-	behindGate string // Address of an API server behind the gate; empty for the cluster's own.
+	server     string // Address of the API server if the testbed has no gate.
+	behindGate string // Address of the API server behind the gate; empty for the cluster's own.
 	noListEnds bool
 	kubeconfig string
 	args       []string
@@ -146,8 +146,8 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 
 func (w *testbed) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
 
-// views returns a subscription for each form of messages with rows, without and with a label selector. The first is
-// of the form rows; the last has two namespaces.
+// views returns a subscription for each view with rows (rows, table and window), without and with a label selector.
+// The first has the view rows. The last also has the view rows, but two namespaces.
 func (w *testbed) views() (views []viewer.Want) {
 	for _, labels := range []string{"", "odd=true"} {
 		want := w.rows()

@@ -46,7 +46,8 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 	}
 }
 
-// withoutCached excludes the history of changes, because growth up to its limit is no leak.
+// withoutCached subtracts the size of objects and of the history of changes. The history grows up to its limit, which
+// is no leak.
 func (s samples) withoutCached() samples {
 	remaining := make(samples, len(s))
 	for i, point := range s {
@@ -55,7 +56,7 @@ func (s samples) withoutCached() samples {
 	return remaining
 }
 
-// slope returns the growth in MB per hour after the given time, by least squares.
+// slope returns the growth in MB per hour, by least squares. It ignores samples before the given time.
 func (s samples) slope(after time.Time) float64 {
 	var n, sumX, sumY, sumXX, sumXY float64
 	for _, point := range s {

@@ -103,7 +103,7 @@ func TestAllReadersStall(t *testing.T) {
 	}
 	t.Logf("converged after %v", w.converges(30*time.Second, rows...))
 	w.objectConverges(10*time.Second, "cm-1", objects...)
-	// Most changes of an object are combined. Only changes already in a socket buffer arrive separately.
+	// Most changes of an object are combined. Only changes that are already in a socket buffer arrive separately.
 	if sum := checkNoFaults(t, rows...); sum.Events > len(rows)*changes/8 {
 		t.Errorf("got %d changes, want most folded", sum.Events)
 	}

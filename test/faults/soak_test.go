@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// ringAge exceeds the maximum age of the history by a minute, because memory grows until the history is full.
-	// Runs below 12 minutes measure only their second half.
+	// Memory grows until the history of changes is full. Therefore, the measurement starts after ringAge, which is a
+	// minute longer than the maximum age of the history. Runs shorter than 12 minutes measure only their second half.
 	ringAge = 6 * time.Minute
 	// allowedGrowth is the growth of the live heap in bytes: 4 MiB for cached patches, and 4 MiB for variation. One
 	// run varied by 1.5 MiB.
@@ -95,7 +95,7 @@ func TestSoak(t *testing.T) {
 		collected.slope(warmTime),
 		collected.withoutCached().slope(warmTime),
 	)
-	// After a new grant, watches per namespace need more goroutines for some time.
+	// After the permissions are granted again, watches of single namespaces need more goroutines for some time.
 	_, leakErr := poll(time.Minute, func() error {
 		if now := s.goroutines(); now > goroutines+20 {
 			return fmt.Errorf("%d goroutines before, %d after", goroutines, now)
@@ -135,9 +135,9 @@ func (s *soak) withoutPermissions(action func()) error {
 	return errors.Join(err, s.Grant(ctx, s.user, "cluster-admin"))
 }
 
-// liveHeap returns the bytes of the live heap without objects and changes. It revokes permissions first, because the
-// subtracted estimate is too high for many objects. Messages in progress add memory, so it returns the minimum of
-// five measurements.
+// liveHeap returns the size of the live heap minus the estimated size of objects and changes. For many objects, the
+// estimate is too high. Therefore, liveHeap first revokes the permissions, which removes all objects. Messages in
+// progress add memory, so it returns the minimum of five measurements.
 func (s *soak) liveHeap() (minimum int) {
 	s.t.Helper()
 	check(s.t, s.withoutPermissions(func() {

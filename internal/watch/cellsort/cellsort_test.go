@@ -73,7 +73,8 @@ func TestOtherCells(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	// A hyphenation point is inside a word, an ellipsis ends it: a final sigma has another form.
+	// A sigma at the end of a word has another lower-case form (ς). A hyphenation point does not end a word, but an
+	// ellipsis does.
 	if got := cellsort.Lower("ΑΣ‧Α ΑΣ…Α"); got != "ασ‧α ας…α" {
 		t.Errorf("got %q", got)
 	}

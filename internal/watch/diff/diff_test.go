@@ -162,9 +162,10 @@ func TestErrorsNameTheDocument(t *testing.T) {
 	}
 }
 
-// Invariant: I43. The activity requests nothing until it is opened, is bounded, and shows when it started. The
-// activity of all watched resources starts no watch and keeps none. A change contains the earlier value, if that is
-// short, for readers without the object. The test client reports every deviation; its own tests verify that.
+// Invariant: I43. The activity is a list of recent changes. It requests nothing until it is opened, is bounded, and
+// shows when it started. The activity of all watched resources does not start a watch or keep one running. A change
+// contains the previous value if that is short, for readers without the object. The test client reports every
+// deviation, which its own tests verify.
 func TestCompareReturnsFormerValues(t *testing.T) {
 	long := strings.Repeat("x", 255)
 	for _, test := range []struct{ before, after, former string }{

@@ -47,8 +47,8 @@ func fixtures(tb testing.TB) (out []fixture) {
 	return out
 }
 
-// Invariant: I12. Each fixture gets the expected status and sentence. Any input gives a result of limited size. The
-// health of an object is sent with the object, and again when it changes.
+// Invariant: I12. Each test object has the expected health: a status and a sentence. The health of any input has a
+// limited size. The health of an object is sent with the object, and again when it changes.
 func TestFixtures(t *testing.T) {
 	seen := map[string][]health.Status{}
 	for _, f := range fixtures(t) {
@@ -95,7 +95,7 @@ func TestTextsAreLimited(t *testing.T) {
 	for _, sentence := range append(h.Details, h.Summary) {
 		checkSentence(t, sentence)
 	}
-	for _, before := range []string{"", "x"} { // One of these moves the cut into a two-byte letter.
+	for _, before := range []string{"", "x"} { // With one of these prefixes, the text is cut inside a two-byte letter.
 		h := health.Of([]byte(`{"status":{"conditions":[{"type":"Ready","status":"False","message":"` +
 			before + strings.Repeat("é", 2000) + `"}]}}`))
 		checkSentence(t, h.Summary)
@@ -115,7 +115,7 @@ func checkSentence(t *testing.T, sentence string) {
 	}
 }
 
-// The result of Of has a limited length, and its time is proportional to that of parsing.
+// The result of health.Of has a limited length. The time of the call is proportional to the time of parsing the text.
 // Invariant: I12.
 func TestUnusualTexts(t *testing.T) {
 	deep := strings.Repeat(`{"status":`, 9990) + "1" + strings.Repeat("}", 9990)

@@ -62,7 +62,7 @@ func TestHistory(t *testing.T) {
 	})
 }
 
-// The memory limit of the history includes the Memo that SetWith passes.
+// The memory limit of the history includes each Memo, which is the additional data of a change that SetWith gets.
 // Invariant: I3.
 func TestSetWith(t *testing.T) {
 	j := journal.New[string, object, *string](journal.Options[string, object]{
@@ -112,7 +112,7 @@ func TestSetWith(t *testing.T) {
 	runtime.KeepAlive(j)
 }
 
-// Mark uses one offset and changes no value.
+// Mark adds a change that has an offset, but no key and no values.
 func TestMark(t *testing.T) {
 	j := newJournal(1 << 20)
 	j.Set("a", object{1, 1})

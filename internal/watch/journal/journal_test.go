@@ -59,8 +59,8 @@ func describe(changes []*testChange) (out []string) {
 	return out
 }
 
-// Invariant: I2. All clients receive changes in the same order, without a gap or a duplicate. No change applies to
-// another base.
+// Invariant: I2. All clients receive changes in the same order, without a gap or a duplicate. A patch is applied only
+// to the version for which it was made.
 func TestChangesAreReadInOrder(t *testing.T) {
 	j := newJournal(1 << 20)
 	j.Set("a", object{1, 1})
@@ -108,8 +108,8 @@ func TestFirstReplaceIsOneStep(t *testing.T) {
 	}
 }
 
-// Invariant: I13. History is bounded by bytes and by age, also for quiet resources. It keeps nothing of earlier lists
-// except their objects.
+// Invariant: I13. The history of changes is bounded by bytes and by age, also for resources that do not change. After
+// a new list, the history keeps only the objects of earlier lists, no other data of them.
 func TestRingIsBoundedByBytes(t *testing.T) {
 	j := newJournal(10_000)
 	for i := range 1000 {
@@ -193,7 +193,7 @@ func TestNextWaits(t *testing.T) {
 						return
 					}
 					if len(changes) == 0 {
-						got[i] += 1000 // Mark a return without changes, which a call of Wake causes.
+						got[i] += 1000 // Count a read without changes as 1000. A call of Wake causes it.
 					}
 					got[i] += len(changes)
 					cursor = next

@@ -56,8 +56,8 @@ func Compressed(text string, freed func()) *Object {
 	return o
 }
 
-// Decode decodes lines of a stream of pods, for a benchmark. If initial is true, they belong to a list whose
-// compression dictionary exists.
+// Decode decodes lines of a stream of pods, for a benchmark. The compression dictionary exists before the
+// measurement. If initial is true, the lines belong to the list, otherwise to the watch after it.
 func Decode(b *testing.B, lines [][]byte, initial bool) {
 	b.Helper()
 	d := newDecoder(schema.GroupResource{Resource: "pods"}, redact.New(nil, "", "pods"))

@@ -316,8 +316,8 @@ func TestInterruptedStream(t *testing.T) {
 }
 
 // A streaming list fails after 30 s (fake time) without a new object, but not while objects arrive slowly.
-// Invariant: I25. A streaming list that stalls is aborted, and so are an estimate without a response and a silent
-// watch. Changed columns arrive with a list.
+// Invariant: I25. The program aborts a streaming list that stalls, an estimate without a response, and a silent
+// watch. Changed columns arrive with the next list.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -417,7 +417,8 @@ func TestEstimateTimeout(t *testing.T) {
 	})
 }
 
-// Without the bookmark that ends a streaming list, later changes do not count as its progress.
+// A streaming list ends with a bookmark. Changes that arrive instead of the bookmark do not count as progress of the
+// list, so the list still fails.
 // Invariant: I25.
 func TestChangesAreNotListProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -442,8 +443,8 @@ func TestChangesAreNotListProgress(t *testing.T) {
 	})
 }
 
-// Large objects are sent before the dictionary has its usual number of objects, to limit uncompressed text in
-// memory.
+// Objects wait uncompressed until enough of them exist for a compression dictionary. Large objects are sent earlier,
+// to limit this memory.
 // Invariant: I44.
 func TestLargeObjectsAreSentEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

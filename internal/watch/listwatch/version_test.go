@@ -82,7 +82,7 @@ func TestObjectsDoNotKeepManagedFields(t *testing.T) {
 	v := versionOf(t, nextEvent(t, w))
 	kept := v.Object
 	runtime.AddCleanup(v.Managed, func(name string) { freed <- name }, "m")
-	v = versionOf(t, nextEvent(t, w)) // The next event replaces the managedFields that the decoder keeps.
+	v = versionOf(t, nextEvent(t, w)) // The decoder keeps managedFields until the next event.
 	for deadline := time.After(time.Minute); ; {
 		runtime.GC()
 		select {

@@ -66,8 +66,8 @@ func lines(o *objectrefs.Object) (out []string) {
 	return out
 }
 
-// Invariant: I27. Relations follow from the texts of objects, within bounds. What was not read is reported. What the
-// program may not read is not requested.
+// Invariant: I27. The relations of an object are read from the texts of objects, up to a limit. Parts that were not
+// read are reported as such. Objects that the program may not read are not requested.
 func TestReferences(t *testing.T) {
 	for _, path := range fixtures(t) {
 		text, want := fixture(t, path)

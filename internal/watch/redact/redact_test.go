@@ -13,9 +13,9 @@ import (
 
 const canary = "c4n4ry"
 
-// Invariant: I15. No masked value is sent in texts, cells or errors, none is stored, and none can be used in a
-// selector. Guests get no values of ConfigMaps and environment variables, and no annotation that may contain a copy
-// of an object, at any depth.
+// Invariant: I15. No masked value is sent in a text, a cell or an error. No masked value is stored, and none can be
+// used in a selector. Guests get no values of ConfigMaps and environment variables. They get no annotation that may
+// contain a copy of an object, at any depth.
 func TestObjectRedaction(t *testing.T) {
 	tests := map[string]struct{ group, resource, in, want, managed string }{
 		"managedFields and last-applied go": {
@@ -173,8 +173,8 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 	})
 }
 
-// Redactors with the same Memory see each other's changes. At the end of a list, only objects in the listed
-// namespace are removed.
+// A Memory counts the changes of masked values. Redactors with the same Memory continue the same counts. When a
+// Redactor ends a list, it removes only the objects of its own namespace from the Memory.
 func TestMemoryIsSharedByRedactors(t *testing.T) {
 	memory := redact.NewMemory()
 	maskOf := func(r *redact.Redactor, namespace, value string) string {
@@ -231,7 +231,7 @@ func TestDigestsOfRemovedKeysAreBounded(t *testing.T) {
 	}
 }
 
-// Many new keys take about as long as the same keys again.
+// An object with many new keys takes about as long to redact as an object with known keys.
 func TestManyValues(t *testing.T) {
 	const values = 50_000
 	r := redact.New(nil, "", "secrets")
@@ -257,7 +257,7 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// The Weight of a Memory is close to its heap use; zero without objects.
+// The Weight of a Memory is close to its heap use. A Memory without objects has the Weight zero.
 func TestWeight(t *testing.T) {
 	heap := func() int64 {
 		runtime.GC()

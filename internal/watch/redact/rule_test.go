@@ -336,8 +336,8 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// For guests (viewers of share links), a mask shows whether the value differs from the previous one, but no return
-// to an earlier one.
+// For guests (viewers of share links), a mask shows whether a value differs from the previous value. It does not show
+// whether an earlier value returned.
 // Invariant: I15.
 func TestGuestMask(t *testing.T) {
 	config := func(value string) []byte {

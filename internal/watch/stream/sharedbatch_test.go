@@ -10,8 +10,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// A reader ends its batch at another reader's offset, so that both send the same batch. It never ends at its own
-// cursor, because that batch would be empty.
+// Readers end their batches at a shared offset (a boundary), so that they send the same batch. A reader whose cursor
+// is already at this offset gets a new one, because its batch would be empty.
 // Invariant: I4.
 func TestBatchBoundariesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 			{0, 90, a, a},
 			{10 * time.Millisecond, 95, a + 5, a},
 			{15 * time.Millisecond, 80, a + 9, a},
-			{time.Millisecond, 90, a + 10, a + 10}, // The first boundary has expired: it is 26 ms old.
+			{time.Millisecond, 90, a + 10, a + 10}, // The previous shared offset has expired: it is 26 ms old.
 			{0, a + 10, a + 11, a + 11},            // The reader is at the shared offset, so it gets a new one.
 			{0, 90, a + 12, a + 11},
 		} {

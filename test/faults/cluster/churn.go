@@ -27,8 +27,8 @@ func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 	return created.Name, nil
 }
 
-// Apply creates or updates a ConfigMap. Data keys and their number depend on value, so that patches fit only one
-// version and rows move in a sorted list. The label odd is true for odd values.
+// Apply creates or updates a ConfigMap. The keys of its data and their number depend on value. Therefore, a patch
+// fits only one version, and rows move in a sorted list. The label odd is true for odd values.
 func (c *Cluster) Apply(ctx context.Context, namespace, name, value string) error {
 	maps := c.Core.CoreV1().ConfigMaps(namespace)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels(value)}, Data: Data(value)}

@@ -72,8 +72,8 @@ func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
 	return total
 }
 
-// CompareRows returns an error if the rows differ from want. A window (a part of a sorted list) is compared only with
-// its part.
+// CompareRows returns an error if the rows differ from want. A window (a part of a sorted list) must contain only its
+// own part of want.
 func (v *Viewer) CompareRows(want map[string]Row) error {
 	if !v.view.IsComplete() {
 		return fmt.Errorf("no snapshot yet; the state is %+v", v.States())
@@ -128,8 +128,8 @@ func (v *Viewer) Rows() map[string]Row { return v.view.Rows() }
 // Len returns the number of rows.
 func (v *Viewer) Len() int { return v.view.Len() }
 
-// Offers reports whether the server offers a resource, such as apps/v1/deployments. It is unknown until the first
-// list has arrived.
+// Offers reports whether the server offers a resource, such as apps/v1/deployments. Until the first list has arrived,
+// the result known is false.
 func (v *Viewer) Offers(ref string) (offered, known bool) { return v.view.Offers(ref) }
 
 // History returns the changes since the latest snapshot, oldest first, including those of the snapshot.

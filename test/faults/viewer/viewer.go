@@ -1,7 +1,7 @@
 // Package viewer is a test client of the dashboard that reconnects like a browser, and records inconsistent messages.
 //
-// Only one call of Run or Connect at a time is allowed, after RequestChunks. Other methods are safe for concurrent
-// use.
+// Only one call of Run or Connect is allowed at a time. RequestChunks must be called before them. All other methods
+// are safe for concurrent use.
 package viewer
 
 import (
@@ -55,7 +55,7 @@ type Viewer struct {
 	connections int
 	silence     time.Duration
 	states      []State
-	faults      []string // Without the faults of the field view.
+	faults      []string // Connection faults. The View has the faults of messages.
 	closed      websocket.CloseError
 	closes      int
 	paused      chan struct{} // Nil unless reading is paused. Closing it resumes reading.

@@ -26,8 +26,8 @@ type pod struct {
 	revision int64
 }
 
-// Pods increments the restart counts of the first maxPods pods of a namespace, and returns the number of changes.
-// etcd can be slower than perSecond.
+// Pods increments the restart counts of the first maxPods pods of a namespace, at most perSecond times per second. It
+// returns the number of changes, which is lower if etcd is too slow.
 func Pods(
 	ctx context.Context, etcd *clientv3.Client, namespace string, maxPods int64, perSecond int, duration time.Duration,
 ) (int64, error) {

@@ -57,7 +57,8 @@ func choosePorts(path string, apiserver int) (ports, error) {
 	return chosen, identity.WriteFile(path, data)
 }
 
-// freePorts replaces ports in use. It listens on each chosen port until it returns, so that none is chosen twice.
+// freePorts replaces ports that are in use by free ones. It listens on each chosen port until all are chosen, so that
+// none is chosen twice.
 func freePorts(preferred ports) (_ ports, err error) {
 	var listeners []net.Listener
 	defer func() {
