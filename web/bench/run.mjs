@@ -278,7 +278,7 @@ async function restartsOf(dashboard) {
 
 // Serves the HTML table without scripts and styles, as a lower limit for the measurements.
 async function bareRows(t, list) {
-  const [table] = /<table[^]*<\/table>/.exec(await (await fetch(list)).text());
+  const [table] = /<table.*<\/table>/s.exec(await (await fetch(list)).text());
   const server = createServer((_, response) =>
     response.setHeader("Content-Type", "text/html; charset=utf-8").end(`<!doctype html><title>Rows</title>${table}`),
   );

@@ -33,6 +33,7 @@ function strangers() {
     }
   }
   const odd =
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the page must not show control characters
     /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let n = texts.nextNode(); n !== null; n = texts.nextNode())

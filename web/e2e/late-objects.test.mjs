@@ -23,7 +23,7 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
     const address = `${dashboard.url}o/core/v1/configmaps/${ns}/later`;
     const plain = await newPage(t, browser, { javaScriptEnabled: false, ...missing });
     assert.equal((await plain.goto(address)).status(), 404);
-    assert.match(await plain.locator("#object").innerText(), /^Not found\n[^]*\nReload the page to check again\.$/);
+    assert.match(await plain.locator("#object").innerText(), /^Not found\n.*\nReload the page to check again\.$/s);
     const page = await newPage(t, browser, missing);
     assert.equal((await page.goto(address)).status(), 404);
     await page

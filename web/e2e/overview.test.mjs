@@ -49,13 +49,12 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await page.evaluate(() => {
       window.kept = [...document.querySelectorAll(".overview dd, .overview tr")];
       window.flashed = [];
-      new MutationObserver((list) =>
-        list.forEach(
-          (m) =>
-            m.target.hasAttribute("data-changed") &&
-            window.flashed.push((m.target.querySelector("th") ?? m.target.parentElement.firstElementChild).textContent),
-        ),
-      ).observe(document.querySelector(".overview"), {
+      new MutationObserver((list) => {
+        for (const { target } of list) {
+          if (!target.hasAttribute("data-changed")) continue;
+          window.flashed.push((target.querySelector("th") ?? target.parentElement.firstElementChild).textContent);
+        }
+      }).observe(document.querySelector(".overview"), {
         attributes: true,
         attributeFilter: ["data-changed"],
         subtree: true,

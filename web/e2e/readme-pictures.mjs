@@ -111,8 +111,9 @@ try {
   const sheet = await browser.newPage({ viewport: { width: 1234, height: 824 } });
   atEnd(t, () => sheet.close());
   await sheet.setContent(
-    `<body style="margin:0;display:flex;gap:20px;padding:12px;background:#e6eaec">${screens.map((s) => "<img " +
-      `src="${s}" width="390" height="800" style="border-radius:14px;outline:1px solid #c4ccd0">`).join("")}`,
+    `<body style="margin:0;display:flex;gap:20px;padding:12px;background:#e6eaec">${screens
+      .map((s) => `<img src="${s}" width="390" height="800" style="border-radius:14px;outline:1px solid #c4ccd0">`)
+      .join("")}`,
   );
   await sheet.screenshot({ path: join(folder, "phone.png") });
 } finally {

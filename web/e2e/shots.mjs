@@ -3,11 +3,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { browse, newPage, openLive } from "./browser.mjs";
-import { create, deployment, namespace, patch, read, remove } from "./cluster.mjs";
+import { create, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { gate } from "./api-server-gate.mjs";
 import { made, openLink, share } from "./sharing.mjs";
-import { until } from "./wait.mjs";
 
 const [folder, only = "."] = process.argv.slice(2);
 if (!folder) throw new Error("usage: node e2e/shots.mjs FOLDER [PATTERN]");

@@ -398,9 +398,9 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     const page = await newPage(t, browser, { allow });
     await page.addInitScript(() => {
       window.struck = [];
-      new MutationObserver((all) =>
-        all.forEach((m) => m.target.hasAttribute?.("data-gone") && window.struck.push(m.target.dataset.name)),
-      ).observe(document, { attributes: true, attributeFilter: ["data-gone"], subtree: true });
+      new MutationObserver((all) => {
+        for (const m of all) if (m.target.hasAttribute?.("data-gone")) window.struck.push(m.target.dataset.name);
+      }).observe(document, { attributes: true, attributeFilter: ["data-gone"], subtree: true });
     });
     await until("the kind to be served", async () => (await fetch(`${d.url}r/${group}/v1/things`)).ok);
     await openLive(page, `${d.url}r/${group}/v1/things?ns=${ns}`);
@@ -438,7 +438,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
         [...tr.children]
           .filter((_, i) => i !== age)
           .map((td) => timeless(td.getAttribute("title")))
-          .filter((t) => t !== null && t.includes("Changed"))
+          .filter((t) => t?.includes("Changed"))
           .map((t) => `${tr.dataset.name}: ${t}`),
       ),
       waits: document.getElementById("rows").hasAttribute("data-loading"),
@@ -611,7 +611,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   });
 
   await t.test("open, step and scroll by keyboard", async () => {
-    await both((page, i) =>
+    await both((page) =>
       openLive(page, `${dashboards[pages.indexOf(page)].url}r/${group}/v1/things?ns=${ns}&open=${ns}/${name(700)}`),
     );
     await same("an object of a link", (s) => s.panel.includes(name(700)));

@@ -15,12 +15,12 @@ export class Element {
   set textContent(text: string) { this.nodes = text === "" ? [] : [text]; }
   querySelectorAll(): Element[] { return this.children.filter((c) => c.attributes.has("data-wire")); }
   get html(): string {
-    const attributes = [...this.attributes].map(([name, value]) => ` ${name}="${escape(value)}"`).join("");
+    const attributes = [...this.attributes].map(([name, value]) => ` ${name}="${escapeHTML(value)}"`).join("");
     return `<${this.tag}${attributes}>${
-      this.nodes.map((n) => (typeof n === "string" ? escape(n) : n.html)).join("")
+      this.nodes.map((n) => (typeof n === "string" ? escapeHTML(n) : n.html)).join("")
     }</${this.tag}>`;
   }
 }
-const escape = (text: string): string =>
+const escapeHTML = (text: string): string =>
   text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&#34;").replace(/'/g, "&#39;");
 (globalThis as { document: unknown }).document = { createElement: (tag: string) => new Element(tag) };

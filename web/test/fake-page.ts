@@ -134,14 +134,14 @@ export class Part {
   }
   /** HTML, with only the properties that views of the page set. */
   get html(): string {
-    const attributes = [...this.attributes].map(([name, value]) => ` ${name}="${escape(value)}"`).join("");
+    const attributes = [...this.attributes].map(([name, value]) => ` ${name}="${escapeHTML(value)}"`).join("");
     const flags = (["hidden", "disabled", "checked"] as const).map((name) => (this[name] ? ` ${name}` : "")).join("");
-    const inner = this.childNodes.map((n) => (n instanceof Part ? n.html : escape(n.data))).join("");
+    const inner = this.childNodes.map((n) => (n instanceof Part ? n.html : escapeHTML(n.data))).join("");
     return `<${this.localName}${attributes}${flags}>${inner}</${this.localName}>`;
   }
 }
 
-const escape = (text: string): string =>
+const escapeHTML = (text: string): string =>
   text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&#34;").replace(/'/g, "&#39;");
 
 /** Returns one element with two types, to render a view into. */

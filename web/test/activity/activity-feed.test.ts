@@ -132,8 +132,10 @@ function openFeed(all: boolean) {
     asked: intervals,
     receive,
     words: feedText,
-    watch: (names: readonly string[] | null) =>
-      void ((watched = names?.map((n) => kind(n)) ?? null), feed.updateSources()),
+    watch: (names: readonly string[] | null) => {
+      watched = names?.map((n) => kind(n)) ?? null;
+      feed.updateSources();
+    },
   };
 }
 

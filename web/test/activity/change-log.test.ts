@@ -197,7 +197,10 @@ void test("each timestamp is parsed once, regardless of the size of the log", ()
   ).flat();
   const { parse } = Date;
   let parsed = 0;
-  Date.parse = (text) => (parsed++, parse(text));
+  Date.parse = (text) => {
+    parsed++;
+    return parse(text);
+  };
   try {
     for (const { k, changes } of batches) h.add(k, changes);
   } finally {

@@ -40,7 +40,9 @@ function build(): { html: () => string; tick: (ms: number) => void; refill: () =
   });
   return {
     html: () => trs.map((tr) => `${Element.of(tr).html}\n`).join(""),
-    tick: (ms) => trs.forEach((tr) => updateAges(tr, now + ms)),
+    tick: (ms) => {
+      for (const tr of trs) updateAges(tr, now + ms);
+    },
     refill: () => {
       const [first, second] = [trs[0], rows.visible()[1]];
       return first === undefined || second === undefined

@@ -38,7 +38,7 @@ function expected(model: ReadonlyMap<string, Row>, sort: Sort | null, q: string)
     .filter((r) => q === "" || [r.ns, r.name, ...r.cells.slice(0, 3)].join(" ").toLowerCase().includes(q))
     .sort(
       (a, b) =>
-        compareRanks(by(a), by(b), sort?.descending ?? false) || (a.ns + "\0" + a.name < b.ns + "\0" + b.name ? -1 : 1),
+        compareRanks(by(a), by(b), sort?.descending ?? false) || (`${a.ns}\0${a.name}` < `${b.ns}\0${b.name}` ? -1 : 1),
     )
     .map((r) => `${r.ns}/${r.name} ${r.uid} ${r.cells.join(",")}`);
 }

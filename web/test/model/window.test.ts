@@ -122,7 +122,8 @@ for (let seed = 1; seed <= 20; seed++) {
       const from = pick(4) === 0 ? pick(s.rows.length) : Math.min(s.rows.length - 1, s.offset + 100);
       const want = rowTexts(s.rows.slice(from, from + 40));
       const got = rowTexts(s.window.slice(from, from + 40)).slice(0, want.length);
-      got.forEach((g, i) => assert.ok(g === "?" || g === want[i], `${g} at ${from + i}, where there is ${want[i]}`));
+      for (const [i, g] of got.entries())
+        assert.ok(g === "?" || g === want[i], `${g} at ${from + i}, where there is ${want[i]}`);
       for (let tries = 0; s.requestedOffsets.length > 0 && tries < 3; tries++) s.sendWindow();
       assert.deepEqual(
         rowTexts(s.window.slice(from, from + 40)).slice(0, want.length),

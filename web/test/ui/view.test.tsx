@@ -71,14 +71,14 @@ void test("invisible characters are shown in texts, tooltips and labels", () => 
   const hostile = "a\u202eb";
   const marked = 'a<span class="invisible-char" data-codepoints="U+202E">\u202e</span>b';
   const show = (text: string): void =>
-    mount(element, <p title={text} aria-label={text} class={text}>{text}{[text]}<Bare text={text} /></p>);
+    mount(element, <section title={text} aria-label={text} class={text}>{text}{[text]}<Bare text={text} /></section>);
   show(hostile);
   const attributes = `title="a[U+202E]b" aria-label="a[U+202E]b" class="${hostile}"`;
-  assert.equal(part.html, `<main><p ${attributes}>${marked.repeat(3)}</p></main>`);
+  assert.equal(part.html, `<main><section ${attributes}>${marked.repeat(3)}</section></main>`);
   show("ab");
-  assert.equal(part.html, `<main><p title="ab" aria-label="ab" class="ab">${"ab".repeat(3)}</p></main>`);
+  assert.equal(part.html, `<main><section title="ab" aria-label="ab" class="ab">${"ab".repeat(3)}</section></main>`);
   show(hostile);
-  assert.equal(part.html, `<main><p ${attributes}>${marked.repeat(3)}</p></main>`);
+  assert.equal(part.html, `<main><section ${attributes}>${marked.repeat(3)}</section></main>`);
 });
 
 const folder = "static/src/";

@@ -203,7 +203,7 @@ void test("alignLists finds the longest common subsequence", () => {
     const b = some();
     const from = [...alignLists([...a], [...b])];
     const kept = from.filter((f) => f >= 0);
-    from.forEach((f, j) => assert.ok(f < 0 || a[f] === b[j], `${a} ${b}`));
+    for (const [j, f] of from.entries()) assert.ok(f < 0 || a[f] === b[j], `${a} ${b}`);
     assert.deepEqual(kept, [...new Set(kept)].sort((x, y) => x - y), `${a} ${b}`);
     assert.equal(kept.length, longest(a, b), `${a} ${b}`);
   }

@@ -107,7 +107,7 @@ class DiffDrawing {
         lines.push(h("div", { class: "pair" }, ...sides(p)));
       }
     } else {
-      let added: HTMLElement[] = [];
+      const added: HTMLElement[] = [];
       for (const p of pairs) {
         yield;
         const [left, right] = p.same ? [line("span", p.right ?? "", p.rightAt)] : sides(p);

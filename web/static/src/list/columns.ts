@@ -3,7 +3,7 @@
 // removed.
 
 import { h } from "../ui/dom.ts";
-import { type TableShape } from "./row.ts";
+import type { TableShape } from "./row.ts";
 import { cellText } from "../model/row-source.ts";
 import type { Entry } from "../model/row-source.ts";
 import type { Sort } from "../model/sort.ts";

@@ -34,7 +34,7 @@ import {
 import { drawNote, drawStatus, drawSeverityCounts, showText } from "../ui/status-view.ts";
 import { EventRate } from "./event-rate.ts";
 import { tabsFor } from "../object/tabs.ts";
-import { type TabHost } from "../object/tab.ts";
+import type { TabHost } from "../object/tab.ts";
 import { Table } from "./table.ts";
 import type { LatestChange } from "../model/latest-change.ts";
 import {

@@ -9,7 +9,7 @@ import { showReloadToast } from "../ui/toast.ts";
 import { reloadsText, bannerText, status } from "../model/status.ts";
 import { showText } from "../ui/status-view.ts";
 import { tabsFor } from "./tabs.ts";
-import { type TabHost, type Tab, type TabDefinition } from "./tab.ts";
+import type { TabHost, Tab, TabDefinition } from "./tab.ts";
 import { compareHref, objectHref } from "../model/view.ts";
 
 const slowLoadDelay = 2000; // ms until a loading tab shows a message

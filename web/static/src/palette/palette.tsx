@@ -225,12 +225,13 @@ function Results({ items, selectedIndex, scroll, onSelect, onRun }: ResultsProps
           <div class="palette-section" id={`palette-g${g}`} role="presentation">{section}</div>
           {items.map((item, i) =>
             item.section === section && (
+              // biome-ignore lint/a11y/useFocusableInteractive: aria-activedescendant refers to it
               <div
                 role="option"
                 id={`palette-o${i}`}
                 aria-selected={i === selectedIndex}
-                // Use pointermove instead of mouseover. Otherwise, a result that scrolls under a pointer that does not
-                // move would be selected.
+                // Use pointermove instead of mouseover. Otherwise, a result that scrolls under a pointer that does
+                // not move would be selected.
                 onPointerMove={() => i !== selectedIndex && onSelect(i)}
                 onClick={(e) => onRun(item, e.ctrlKey || e.metaKey)}
               >

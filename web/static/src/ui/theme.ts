@@ -23,5 +23,6 @@ export function toggleTheme(): void {
 function savePreference(name: "theme" | "density", to: string): void {
   documentRoot.dataset[name] = to;
   const cookieValue = [theme(), density()].filter((w) => w !== "").join("-");
+  // biome-ignore lint/suspicious/noDocumentCookie: browsers have no Cookie Store API on pages served over HTTP
   document.cookie = `look=${cookieValue}; path=${withBase("/")}; max-age=31536000; samesite=strict`;
 }

@@ -64,7 +64,7 @@ const quote = (text: string): string => JSON.stringify(text).replace(/[^\n\x20-\
 
 // Matches strings that become a block scalar: several lines, no special characters and no leading spaces. For a
 // string of 1 MB, this test is faster than js-yaml.
-const blockPattern = /^(?=\S)(?=[^]*\n)[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
+const blockPattern = /^(?=\S)(?=.*\n)[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/s;
 
 function blockScalar(text: string): Scalar {
   let end = text.length;
