@@ -7,12 +7,18 @@ const code = ["*.go", "*.ts", "*.tsx", "*.mjs"];
 const generated = [":!*_templ.go", ":!web/static/dist", ":!*/testdata/*"];
 
 function longLines(patterns, limit) {
-  const files = execFileSync("git", ["ls-files", ...patterns, ...generated], { encoding: "utf8" }).trim().split("\n");
-  return files.flatMap((file) => readFileSync(file, "utf8").split("\n").flatMap((line, n) => {
-    const { length } = [...line];
-    if (length <= limit || line.startsWith("//go:")) return [];
-    return [`${file}:${n + 1}: ${length} characters; the limit is ${limit}`];
-  }));
+  const files = execFileSync("git", ["ls-files", ...patterns, ...generated], { encoding: "utf8" })
+    .trim()
+    .split("\n");
+  return files.flatMap((file) =>
+    readFileSync(file, "utf8")
+      .split("\n")
+      .flatMap((line, n) => {
+        const { length } = [...line];
+        if (length <= limit || line.startsWith("//go:")) return [];
+        return [`${file}:${n + 1}: ${length} characters; the limit is ${limit}`];
+      }),
+  );
 }
 
 const found = [...longLines(code, 120), ...longLines(["*.md"], 160)];

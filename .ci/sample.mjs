@@ -17,7 +17,8 @@ function random() {
 }
 
 const files = execFileSync("git", ["ls-files", "*.go", "*.ts", "*.mjs"], { encoding: "utf8" })
-  .split("\n").filter((file) => file && !file.endsWith("_templ.go"));
+  .split("\n")
+  .filter((file) => file && !file.endsWith("_templ.go"));
 const comments = [];
 for (const file of files) {
   const lines = readFileSync(file, "utf8").split("\n");

@@ -6,7 +6,9 @@ import { readFileSync, existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
 const run = (command, ...args) => execFileSync(command, args, { encoding: "utf8", maxBuffer: 1 << 26 });
-const tracked = run("git", "ls-files").split("\n").filter((file) => file && existsSync(file));
+const tracked = run("git", "ls-files")
+  .split("\n")
+  .filter((file) => file && existsSync(file));
 const read = (file) => readFileSync(file, "utf8");
 const lines = (file) => read(file).split("\n").length - 1;
 const sum = (numbers) => numbers.reduce((total, n) => total + n, 0);
@@ -40,14 +42,19 @@ function mostMethods() {
 
 function cycles() {
   const known = new Set(script);
-  const targets = new Map(script.map((file) => {
-    const imports = [...read(file).matchAll(/(?:from|import)\s*\(?"(\.[^"]+)"/g)].map(([, path]) => {
-      const stem = normalize(join(dirname(file), path)).replace(/\.[jt]sx?$/, "");
-      return [`${stem}.ts`, `${stem}.tsx`].find((name) => known.has(name));
-    });
-    return [file, imports.filter(Boolean)];
-  }));
-  const found = [], stack = [], numbers = new Map(), lowest = new Map();
+  const targets = new Map(
+    script.map((file) => {
+      const imports = [...read(file).matchAll(/(?:from|import)\s*\(?"(\.[^"]+)"/g)].map(([, path]) => {
+        const stem = normalize(join(dirname(file), path)).replace(/\.[jt]sx?$/, "");
+        return [`${stem}.ts`, `${stem}.tsx`].find((name) => known.has(name));
+      });
+      return [file, imports.filter(Boolean)];
+    }),
+  );
+  const found = [],
+    stack = [],
+    numbers = new Map(),
+    lowest = new Map();
   const visit = (file) => {
     numbers.set(file, numbers.size);
     lowest.set(file, numbers.get(file));
@@ -75,7 +82,9 @@ const rows = [
   { row: "lines of the largest Go file", value: longestFile.lines, limit: 375, goal: 350, where: longestFile.file },
   { row: "methods of one Go type", value: methods.count, limit: 62, goal: 25, where: methods.name },
   {
-    row: "exported declarations of internal/watch", limit: 30, goal: 30,
+    row: "exported declarations of internal/watch",
+    limit: 30,
+    goal: 30,
     value: run("go", "doc", "-short", "./internal/watch").trim().split("\n").length,
   },
   { row: "lines of export_test.go in watch", value: lines("internal/watch/export_test.go"), limit: 25, goal: 80 },

@@ -95,29 +95,31 @@ export async function firstRows(page, url) {
 }
 
 /** Returns the time in ms until the rows that match a filter are painted. */
-export const filter = (page, text) => page.evaluate(async (text) => {
-  const q = document.getElementById("q");
-  const start = performance.now();
-  q.value = text;
-  q.dispatchEvent(new Event("input", { bubbles: true }));
-  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-  return performance.now() - start;
-}, text);
+export const filter = (page, text) =>
+  page.evaluate(async (text) => {
+    const q = document.getElementById("q");
+    const start = performance.now();
+    q.value = text;
+    q.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+    return performance.now() - start;
+  }, text);
 
 /** Scrolls through the table, one step per frame. Returns the times between frames in ms. */
-export const scroll = (page, frames) => page.evaluate(async (frames) => {
-  const rows = document.getElementById("rows");
-  const step = (rows.scrollHeight - rows.clientHeight) / frames;
-  const times = [];
-  let last = await new Promise(requestAnimationFrame);
-  for (let i = 0; i < frames; i++) {
-    rows.scrollTop += step;
-    const at = await new Promise(requestAnimationFrame);
-    times.push(at - last);
-    last = at;
-  }
-  return times;
-}, frames);
+export const scroll = (page, frames) =>
+  page.evaluate(async (frames) => {
+    const rows = document.getElementById("rows");
+    const step = (rows.scrollHeight - rows.clientHeight) / frames;
+    const times = [];
+    let last = await new Promise(requestAnimationFrame);
+    for (let i = 0; i < frames; i++) {
+      rows.scrollTop += step;
+      const at = await new Promise(requestAnimationFrame);
+      times.push(at - last);
+      last = at;
+    }
+    return times;
+  }, frames);
 
 /** Returns the JavaScript heap in MiB after a garbage collection. */
 export async function heap(page) {
@@ -127,7 +129,10 @@ export async function heap(page) {
 
 /** Returns the durations in ms of tasks over 50 ms during an action. */
 export async function tasks(page, during) {
-  await page.evaluate(() => { window.bench.tasks.length = 0; window.bench.inputs.length = 0; });
+  await page.evaluate(() => {
+    window.bench.tasks.length = 0;
+    window.bench.inputs.length = 0;
+  });
   await during();
   return (await noted(page)).tasks.map((t) => t.ms);
 }

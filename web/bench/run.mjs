@@ -27,10 +27,14 @@ async function main() {
   const { browser, pid } = await browse(t);
   const { url, count } = await counting(t, dashboard.port);
   const list = `${url}r/core/v1/pods`;
-  const total = await until("the pods", async () => {
-    const s = await (await fetch(`${dashboard.url}api/v1/snapshot/core/v1/pods?limit=1`)).json();
-    return s.state === "live" && s.total;
-  }, 120_000);
+  const total = await until(
+    "the pods",
+    async () => {
+      const s = await (await fetch(`${dashboard.url}api/v1/snapshot/core/v1/pods?limit=1`)).json();
+      return s.state === "live" && s.total;
+    },
+    120_000,
+  );
   const large = total > 50_000;
   // Other dashboards were measured with rivalPods pods, at full CPU speed.
   const comparable = Math.abs(total - rivalPods) < rivalPods / 10;
@@ -49,7 +53,8 @@ async function main() {
     await visit(page, list);
     table.add(`JS heap with ${total} rows`, "MiB", await heap(page), large ? 120 : 25, rival("heap"));
     table.add("server RSS with the list open", "MiB", rss(dashboard.child.pid), large ? null : 80, rival("rss"));
-    const before = rss(dashboard.child.pid), watches = await upstream();
+    const before = rss(dashboard.child.pid),
+      watches = await upstream();
     const tabs = 10;
     const further = async () => {
       for (let i = 0; i < tabs; i++) await visit(await open(t, browser, 1), list);
@@ -70,7 +75,11 @@ async function main() {
     const at = slow === 1 ? "" : `, ${slow} times slower`;
     const bar = (value) => (slow === 1 ? value : null);
     await part("navigate", async (t) => {
-      const first = [], all = [], bytes = [], longest = [], bare = [];
+      const first = [],
+        all = [],
+        bytes = [],
+        longest = [],
+        bare = [];
       const rows = await bareRows(t, list);
       for (let i = 0; i < runs; i++) {
         bare.push(await firstRows(await open(t, browser, slow), rows));
@@ -100,22 +109,23 @@ async function main() {
       table.add(`text filter${at}`, "ms", times, bar(large ? 150 : 30), rival("filter", slow));
       table.add(`its longest task${at}`, "ms", Math.max(0, ...long), bar(100));
     });
-    if (!large) await part("filter while rows move", async (t) => {
-      const pods = await podsOf("/api/v1/namespaces/big/pods");
-      const page = await open(t, browser, slow);
-      await visit(page, `${list}?sort=restarts`);
-      const times = [];
-      const long = await tasks(page, async () => {
-        const writing = writeAt(pods, 100, 10);
-        for (let i = 0; i < 4 * runs; i++) {
-          times.push(await filter(page, ["a", "ap", "app-1", "running 1/1", "zzz", ""][i % 6]));
-          await pause(300); // gives some rows time to move
-        }
-        await writing;
+    if (!large)
+      await part("filter while rows move", async (t) => {
+        const pods = await podsOf("/api/v1/namespaces/big/pods");
+        const page = await open(t, browser, slow);
+        await visit(page, `${list}?sort=restarts`);
+        const times = [];
+        const long = await tasks(page, async () => {
+          const writing = writeAt(pods, 100, 10);
+          for (let i = 0; i < 4 * runs; i++) {
+            times.push(await filter(page, ["a", "ap", "app-1", "running 1/1", "zzz", ""][i % 6]));
+            await pause(300); // gives some rows time to move
+          }
+          await writing;
+        });
+        table.add(`text filter while rows move${at}`, "ms", times, bar(30));
+        table.add(`its longest task${at}`, "ms", Math.max(0, ...long), bar(100));
       });
-      table.add(`text filter while rows move${at}`, "ms", times, bar(30));
-      table.add(`its longest task${at}`, "ms", Math.max(0, ...long), bar(100));
-    });
     await part("scroll", async (t) => {
       const page = await open(t, browser, slow);
       await visit(page, list);
@@ -158,7 +168,9 @@ async function main() {
     await visit(page, list);
     await page.keyboard.press("a"); // opens the activity feed, which stores changes
     await page.locator(".activity-feed .foot").waitFor();
-    const residentSizes = [], live = [], heaps = [];
+    const residentSizes = [],
+      live = [],
+      heaps = [];
     const measureMemory = async () => {
       heaps.push(await heap(page));
       residentSizes.push(rss(dashboard.child.pid));
@@ -188,7 +200,9 @@ async function main() {
     );
     const seen = pods.filter((p) => shown.includes(p.name));
     if (seen.length === 0) throw new Error("no pod of the namespace big is on the screen");
-    const delays = [], took = [], bytes = [];
+    const delays = [],
+      took = [],
+      bytes = [];
     for (let i = 0; i < 60; i++) {
       const before = count.down;
       const w = await write(seen[i % seen.length]);

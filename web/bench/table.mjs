@@ -34,7 +34,11 @@ export class Table {
   print() {
     const head = ["what", "ours", "bar", "", "best rival"];
     const widths = head.map((h, i) => Math.max(h.length, ...this.rows.map((r) => r[i].length)));
-    const line = (r) => r.map((c, i) => c.padEnd(widths[i])).join("  ").trimEnd();
+    const line = (r) =>
+      r
+        .map((c, i) => c.padEnd(widths[i]))
+        .join("  ")
+        .trimEnd();
     console.log(`\n${[head, ...this.rows].map(line).join("\n")}`);
   }
 }

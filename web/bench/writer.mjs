@@ -72,7 +72,12 @@ export async function writeAt(pods, rate, seconds) {
     while (begun < due) {
       begun++;
       if (under.size >= 100) continue;
-      const one = write(pods[begun % pods.length]).then(() => done++, () => failed++).finally(() => under.delete(one));
+      const one = write(pods[begun % pods.length])
+        .then(
+          () => done++,
+          () => failed++,
+        )
+        .finally(() => under.delete(one));
       under.add(one);
     }
     await pause(2);

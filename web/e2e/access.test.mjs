@@ -147,7 +147,9 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await page.locator("#theme").focus();
     await check(page, "a button with the focus", "header");
     for (const density of ["compact", "roomy"]) {
-      await page.evaluate((d) => { document.documentElement.dataset.density = d; }, density);
+      await page.evaluate((d) => {
+        document.documentElement.dataset.density = d;
+      }, density);
       await check(page, `list, ${density}`, "#main");
     }
     await list(page, `${dashboard.url}r/core/v1/events?cols=wide&sort=-type`);
@@ -181,7 +183,10 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await page.locator(".yaml.text").focus();
     await page.keyboard.press("/");
     await page.keyboard.type("name");
-    await page.getByRole("button", { name: "Fold all" }).or(page.getByRole("button", { name: "Unfold all" })).click();
+    await page
+      .getByRole("button", { name: "Fold all" })
+      .or(page.getByRole("button", { name: "Unfold all" }))
+      .click();
     await page.keyboard.press("ArrowDown");
     await check(page, "YAML searched and folded", "#side");
     await tab("Related");
@@ -347,7 +352,10 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
       await page.locator(there).first().waitFor();
       await check(page, what);
     }
-    await page.locator("#switches").getByRole("button", { name: /inline/i }).click();
+    await page
+      .locator("#switches")
+      .getByRole("button", { name: /inline/i })
+      .click();
     await check(page, "compared inline");
   });
 
@@ -378,17 +386,24 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     const group = `${ns}.example.com`;
     const [page, plain] = [await open(t), await newPage(t, browser, { javaScriptEnabled: false })];
     await list(page);
-    const seen = (page) => page.locator("#picker .group").evaluateAll((groups) => groups.map((g) => {
-      const { textDecorationLine, fontWeight } = getComputedStyle(g.querySelector("summary"));
-      return {
-        name: g.dataset.group,
-        dead: textDecorationLine === "line-through" && fontWeight === "400",
-        why: g.querySelector(".group-problem")?.textContent ?? "",
-        kinds: g.querySelectorAll("a").length,
-      };
-    }));
+    const seen = (page) =>
+      page.locator("#picker .group").evaluateAll((groups) =>
+        groups.map((g) => {
+          const { textDecorationLine, fontWeight } = getComputedStyle(g.querySelector("summary"));
+          return {
+            name: g.dataset.group,
+            dead: textDecorationLine === "line-through" && fontWeight === "400",
+            why: g.querySelector(".group-problem")?.textContent ?? "",
+            kinds: g.querySelectorAll("a").length,
+          };
+        }),
+      );
     const before = await seen(page);
-    assert.deepEqual(before.filter((g) => g.dead || g.why !== ""), [], "some group is dead already");
+    assert.deepEqual(
+      before.filter((g) => g.dead || g.why !== ""),
+      [],
+      "some group is dead already",
+    );
     const services = "/apis/apiregistration.k8s.io/v1/apiservices";
     atEnd(t, () => remove(`${services}/v1.${group}`));
     await create(services, {
@@ -406,11 +421,18 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     });
     await page.locator(`#picker [data-group="${group}"] .group-problem`).waitFor();
     await plain.goto(pods);
-    for (const [how, shown] of [["with script", page], ["without", plain]]) {
+    for (const [how, shown] of [
+      ["with script", page],
+      ["without", plain],
+    ]) {
       const after = await seen(shown);
       const dead = after.find((g) => g.name === group);
       assert.deepEqual({ ...dead, why: dead?.why !== "" }, { name: group, dead: true, why: true, kinds: 0 }, how);
-      assert.deepEqual(after.filter((g) => g !== dead), before, how);
+      assert.deepEqual(
+        after.filter((g) => g !== dead),
+        before,
+        how,
+      );
     }
     assert.equal(await page.locator("#status").getAttribute("data-state"), "live");
     await check(page, "a group that is dead");
@@ -545,7 +567,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
       await page.locator(other).first().waitFor();
       assert.notEqual(await styleOf(chosen), await styleOf(other), chosen);
     };
-    await differ('#tbody tr[aria-selected="true"]', '#tbody tr[data-name]:not([aria-selected])');
+    await differ('#tbody tr[aria-selected="true"]', "#tbody tr[data-name]:not([aria-selected])");
     await differ('#panel [role="tab"][aria-selected="true"]', '#panel [role="tab"][aria-selected="false"]');
     await page.keyboard.press("Control+k");
     await page.locator("#palette [role=option]").nth(1).waitFor();

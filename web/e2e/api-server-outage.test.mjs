@@ -11,87 +11,85 @@ import { become, until } from "./wait.mjs";
 
 const stale = /^Stale since (\d\d:\d\d:\d\d)$/;
 
-await test(
-  "an API server outage is reported, and missed changes arrive afterwards",
-  { timeout: 120_000 },
-  async (t) => {
-    const browser = await browse(t);
-    const link = await gate(t);
-    const dashboard = await Dashboard.start(t, { flags: link.flags });
-    const ns = await namespace(t);
-    const where = `/api/v1/namespaces/${ns}/configmaps`;
-    for (const name of ["goes", "other", "stays"]) await create(where, configMap(name, { a: "1" }));
+await test("an API server outage is reported, and missed changes arrive afterwards", {
+  timeout: 120_000,
+}, async (t) => {
+  const browser = await browse(t);
+  const link = await gate(t);
+  const dashboard = await Dashboard.start(t, { flags: link.flags });
+  const ns = await namespace(t);
+  const where = `/api/v1/namespaces/${ns}/configmaps`;
+  for (const name of ["goes", "other", "stays"]) await create(where, configMap(name, { a: "1" }));
 
-    const page = await newPage(t, browser);
-    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/other&tab=yaml`);
-    await until("the rows", () => row(page, "stays"));
-    await page.locator("#panel .line", { hasText: "name: other" }).waitFor();
-    const names = async () => (await table(page)).rows.map((r) => r.Name);
-    const before = await names();
-    await page.evaluate(() => {
-      window.e2e.same = true;
-    });
-    const clockTime = () => page.evaluate(() => new Date().toTimeString().slice(0, 8));
+  const page = await newPage(t, browser);
+  await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/other&tab=yaml`);
+  await until("the rows", () => row(page, "stays"));
+  await page.locator("#panel .line", { hasText: "name: other" }).waitFor();
+  const names = async () => (await table(page)).rows.map((r) => r.Name);
+  const before = await names();
+  await page.evaluate(() => {
+    window.e2e.same = true;
+  });
+  const clockTime = () => page.evaluate(() => new Date().toTimeString().slice(0, 8));
 
-    const cut = await clockTime();
-    link.cut();
-    await page.locator('#status[data-state="warn"]').waitFor({ timeout: 20_000 });
-    const [, since] = stale.exec(await status(page)) ?? [];
-    const shownAt = await clockTime();
-    assert.ok(
-      since !== undefined && (cut > shownAt || (cut <= since && since <= shownAt)),
-      `${await status(page)}, cut at ${cut}, shown at ${shownAt}`,
-    );
-    assert.match(
-      await page.locator("#banner").innerText(),
-      new RegExp(`^Stale since ${since}: .+Data may be out of date\\.$`, "s"),
-    );
-    assert.equal(await page.locator("#rows[data-stale]").count(), 1);
-    // The panel has its own subscription, whose state can arrive later.
-    await page.locator("#panel .status", { hasText: /^Stale since/ }).waitFor();
-    assert.doesNotMatch(await page.locator("#activity").innerText(), /No changes in this list/, "that is not known");
+  const cut = await clockTime();
+  link.cut();
+  await page.locator('#status[data-state="warn"]').waitFor({ timeout: 20_000 });
+  const [, since] = stale.exec(await status(page)) ?? [];
+  const shownAt = await clockTime();
+  assert.ok(
+    since !== undefined && (cut > shownAt || (cut <= since && since <= shownAt)),
+    `${await status(page)}, cut at ${cut}, shown at ${shownAt}`,
+  );
+  assert.match(
+    await page.locator("#banner").innerText(),
+    new RegExp(`^Stale since ${since}: .+Data may be out of date\\.$`, "s"),
+  );
+  assert.equal(await page.locator("#rows[data-stale]").count(), 1);
+  // The panel has its own subscription, whose state can arrive later.
+  await page.locator("#panel .status", { hasText: /^Stale since/ }).waitFor();
+  assert.doesNotMatch(await page.locator("#activity").innerText(), /No changes in this list/, "that is not known");
 
-    const csv = await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps?ns=${ns}&format=csv`);
-    const headers = csv.headers();
-    assert.deepEqual([csv.status(), headers["glasshouse-state"]], [200, "stale"]);
-    assert.equal(
-      await page.evaluate((at) => new Date(at).toTimeString().slice(0, 8), headers["glasshouse-since"]),
-      since,
-    );
-    await page.locator("#export summary").click();
-    assert.equal(
-      await page.locator("#export .doubt").innerText(),
-      `Stale since ${since}. The export may be out of date.`,
-    );
-    await page.locator("#export summary").click();
+  const csv = await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps?ns=${ns}&format=csv`);
+  const headers = csv.headers();
+  assert.deepEqual([csv.status(), headers["glasshouse-state"]], [200, "stale"]);
+  assert.equal(
+    await page.evaluate((at) => new Date(at).toTimeString().slice(0, 8), headers["glasshouse-since"]),
+    since,
+  );
+  await page.locator("#export summary").click();
+  assert.equal(
+    await page.locator("#export .doubt").innerText(),
+    `Stale since ${since}. The export may be out of date.`,
+  );
+  await page.locator("#export summary").click();
 
-    await remove(`${where}/goes`);
-    await create(where, configMap("during-outage", { a: "1", b: "2" }));
-    await patch(`${where}/other`, { data: { meanwhile: "yes" } });
-    await until("the page to have heard of its second try", async () =>
-      /connect|refused|EOF|reset/i.test(await page.locator("#banner").innerText()),
-    );
-    assert.deepEqual(await names(), before);
-    assert.equal((await row(page, "other")).Data, "1");
-    assert.match(await status(page), new RegExp(`^Stale since ${since}$`));
+  await remove(`${where}/goes`);
+  await create(where, configMap("during-outage", { a: "1", b: "2" }));
+  await patch(`${where}/other`, { data: { meanwhile: "yes" } });
+  await until("the page to have heard of its second try", async () =>
+    /connect|refused|EOF|reset/i.test(await page.locator("#banner").innerText()),
+  );
+  assert.deepEqual(await names(), before);
+  assert.equal((await row(page, "other")).Data, "1");
+  assert.match(await status(page), new RegExp(`^Stale since ${since}$`));
 
-    link.down = false;
-    const back = Date.now();
-    await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
-    t.diagnostic(`live ${Date.now() - back} ms after its return`);
-    await become(
-      "the rows",
-      async () => Object.fromEntries((await table(page)).rows.map((r) => [r.Name, r.Data])),
-      Object.fromEntries(
-        (await read(where)).items.map((c) => [c.metadata.name, String(Object.keys(c.data ?? {}).length)]),
-      ),
-    );
-    await page.locator("#panel .line", { hasText: "meanwhile:" }).waitFor();
-    assert.equal(await page.locator("#banner").isHidden(), true);
-    assert.equal(await page.locator("#rows[data-stale]").count(), 0);
-    assert.equal(await page.locator("#export .doubt").getAttribute("hidden"), "");
-    await create(where, configMap("later"));
-    await until("a later row", () => row(page, "later"));
-    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was reloaded");
-  },
-);
+  link.down = false;
+  const back = Date.now();
+  await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
+  t.diagnostic(`live ${Date.now() - back} ms after its return`);
+  await become(
+    "the rows",
+    async () => Object.fromEntries((await table(page)).rows.map((r) => [r.Name, r.Data])),
+    Object.fromEntries(
+      (await read(where)).items.map((c) => [c.metadata.name, String(Object.keys(c.data ?? {}).length)]),
+    ),
+  );
+  await page.locator("#panel .line", { hasText: "meanwhile:" }).waitFor();
+  assert.equal(await page.locator("#banner").isHidden(), true);
+  assert.equal(await page.locator("#rows[data-stale]").count(), 0);
+  assert.equal(await page.locator("#export .doubt").getAttribute("hidden"), "");
+  await create(where, configMap("later"));
+  await until("a later row", () => row(page, "later"));
+  assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was reloaded");
+});

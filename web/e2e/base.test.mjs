@@ -83,10 +83,13 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     await page.goBack();
     await become("the way back", () => path(page), `${base}/r/core/v1/configmaps`);
     await until("its rows", async () => (await table(page)).rows.length > 0);
-    const [file] = await Promise.all([page.waitForEvent("download"), (async () => {
-      await page.locator("#export summary").click();
-      await page.locator("#export a", { hasText: "Rows as CSV" }).click();
-    })()]);
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      (async () => {
+        await page.locator("#export summary").click();
+        await page.locator("#export a", { hasText: "Rows as CSV" }).click();
+      })(),
+    ]);
     assert.match(file.url(), new RegExp(`${base}/api/v1/snapshot/core/v1/configmaps`));
     await page.locator("#theme").click();
     const [themeCookie] = (await page.context().cookies()).filter((c) => c.name === "look");
@@ -94,7 +97,10 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     await page.locator("header a", { hasText: "Watch status" }).click();
     await become("the coverage", () => path(page), `${base}/status`);
     await until("what is watched", () => page.locator("#scopes tr").count());
-    await page.locator("#scopes a", { hasText: /^configmaps$/ }).first().click();
+    await page
+      .locator("#scopes a", { hasText: /^configmaps$/ })
+      .first()
+      .click();
     await become("the kind of a line of it", () => path(page), `${base}/r/core/v1/configmaps`);
     await page.goto(`${proxy.origin}${base}/o/core/v1/configmaps/${ns}/a-2`);
     await page.locator('#status[data-state="live"]').waitFor();
@@ -106,7 +112,10 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
   await t.test("works without script", async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
     await page.goto(`${proxy.origin}${base}/`);
-    await page.locator("#picker a", { hasText: /^ConfigMaps/ }).first().click();
+    await page
+      .locator("#picker a", { hasText: /^ConfigMaps/ })
+      .first()
+      .click();
     assert.equal(path(page), `${base}/r/core/v1/configmaps`);
     await page.locator("#q").fill("a-1");
     await page.locator("#filters button[type=submit]").click();

@@ -77,7 +77,13 @@ export async function newPage(t, browser, options = {}) {
   page.on("download", (d) => unless(`download: ${d.url()}`));
   context.on("request", (r) => hosts.add(new URL(r.url()).host));
   page.on("response", (r) => {
-    const body = r.body().then((b) => void wire.push(b.toString()), () => {}).finally(() => loading.delete(body));
+    const body = r
+      .body()
+      .then(
+        (b) => void wire.push(b.toString()),
+        () => {},
+      )
+      .finally(() => loading.delete(body));
     loading.add(body);
   });
   page.on("websocket", (s) => {
@@ -93,7 +99,11 @@ export async function newPage(t, browser, options = {}) {
     const expected = new URL(page.url()).host;
     await context.close();
     assert.deepEqual(pageErrors, [], "the page has troubles");
-    assert.deepEqual([...hosts].filter((host) => host !== expected), [], "a request went to another host");
+    assert.deepEqual(
+      [...hosts].filter((host) => host !== expected),
+      [],
+      "a request went to another host",
+    );
   });
   return Object.assign(page, { wire, loaded: () => Promise.all(loading) });
 }
@@ -105,13 +115,14 @@ export async function longest(page, during) {
 }
 
 /** Returns column titles and cell texts of the rows in the document. */
-export const table = (page) => page.evaluate(() => {
-  const head = [...document.querySelectorAll("#table thead th")].map((th) => th.textContent.trim());
-  const rows = [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) =>
-    Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])),
-  );
-  return { head, rows };
-});
+export const table = (page) =>
+  page.evaluate(() => {
+    const head = [...document.querySelectorAll("#table thead th")].map((th) => th.textContent.trim());
+    const rows = [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) =>
+      Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])),
+    );
+    return { head, rows };
+  });
 
 /** Chooses namespaces in the header. Without names, it chooses all of them. */
 export async function chooseNamespaces(page, ...names) {

@@ -66,10 +66,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
 
     const late = await open(t, `${list}&open=${ns}/one&tab=changes`);
     await become("the same changes", async () => (await changeTexts(late)).slice(0, 3), changed);
-    assert.match(
-      await late.locator(".changes .foot").innerText(),
-      /^History starts at \d\d:\d\d:\d\d$/,
-    );
+    assert.match(await late.locator(".changes .foot").innerText(), /^History starts at \d\d:\d\d:\d\d$/);
     assert.match(await late.locator(".change-entry time").first().getAttribute("title"), /^\d\d:\d\d:\d\d$/);
     await late.getByRole("button", { name: "Side by side" }).click();
     await late.locator('.diff[data-layout="split"] .pair').first().waitFor();

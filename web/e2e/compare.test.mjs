@@ -48,10 +48,11 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
   };
   const count = (page) => page.locator("#count").innerText();
   // Returns the number of lines in the document, and of lines that the browser has laid out.
-  const laid = (page) => page.evaluate(() => {
-    const all = [...document.querySelectorAll(".diff .line")];
-    return [all.length, all.filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).length];
-  });
+  const laid = (page) =>
+    page.evaluate(() => {
+      const all = [...document.querySelectorAll(".diff .line")];
+      return [all.length, all.filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).length];
+    });
   const bounded = async (page) => {
     const [all, seen] = await until("lines", async () => {
       const n = await laid(page);
@@ -91,7 +92,9 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     const stays = async (what) => {
       const before = await focused();
       assert.match(before.join(), what);
-      await page.locator(".diff").evaluate((e) => { e.id = "before"; });
+      await page.locator(".diff").evaluate((e) => {
+        e.id = "before";
+      });
       await patch(`${where}/some`, { data: { zone: `back ${++times}` } });
       await page.locator(".diff", { hasText: `zone: back ${times}` }).waitFor();
       assert.equal(await page.locator("#before").count(), 0, "it was redrawn");
@@ -154,7 +157,9 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
 
     const left = async () => Number((await page.locator(".diff > .fold").last().innerText()).replace(/\D/g, ""));
     const before = await left();
-    await page.locator(".diff").evaluate((e) => { e.id = "before"; });
+    await page.locator(".diff").evaluate((e) => {
+      e.id = "before";
+    });
     await patch(`${where}/all`, { data: { first: "above them" } });
     await page.locator(".diff", { hasText: "first: above them" }).waitFor();
     assert.equal(await page.locator("#before").count(), 0, "it was redrawn");

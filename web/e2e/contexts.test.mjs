@@ -180,7 +180,10 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
 
     const page = await newPage(t, browser, { allow });
     await page.addInitScript({ path: axe });
-    for (const [colorScheme, width] of [["light", 1440], ["dark", 390]]) {
+    for (const [colorScheme, width] of [
+      ["light", 1440],
+      ["dark", 390],
+    ]) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 844 });
       await page.goto(`${dashboard.url}contexts`);

@@ -60,18 +60,21 @@ function strangers() {
 // Checks the server's HTML at an address for elements and attributes that no template uses. Returns the object's YAML
 // text, if any.
 async function served(page, address) {
-  const { strangers, yaml } = await page.evaluate(async ([address, own]) => {
-    const answer = await fetch(address, { headers: { accept: "text/html" } });
-    const all = [...new DOMParser().parseFromString(await answer.text(), "text/html").querySelectorAll("*")];
-    const odd = (a) =>
-      /^(on|style|srcdoc)/i.test(a.name) || (/^(href|src|action|formaction)$/.test(a.name) && !/^[/#]/.test(a.value));
-    return {
-      strangers: all
-        .filter((e) => !own.includes(e.localName) || [...e.attributes].some(odd))
-        .map((e) => e.outerHTML.slice(0, 200)),
-      yaml: all.find((e) => e.matches("pre.yaml"))?.textContent,
-    };
-  }, [address, elements]);
+  const { strangers, yaml } = await page.evaluate(
+    async ([address, own]) => {
+      const answer = await fetch(address, { headers: { accept: "text/html" } });
+      const all = [...new DOMParser().parseFromString(await answer.text(), "text/html").querySelectorAll("*")];
+      const odd = (a) =>
+        /^(on|style|srcdoc)/i.test(a.name) || (/^(href|src|action|formaction)$/.test(a.name) && !/^[/#]/.test(a.value));
+      return {
+        strangers: all
+          .filter((e) => !own.includes(e.localName) || [...e.attributes].some(odd))
+          .map((e) => e.outerHTML.slice(0, 200)),
+        yaml: all.find((e) => e.matches("pre.yaml"))?.textContent,
+      };
+    },
+    [address, elements],
+  );
   assert.deepEqual(strangers, [], address);
   return yaml;
 }
@@ -99,10 +102,12 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   const schemas = await schemasOf(list);
   const made = [];
   const queue = [...list];
-  await Promise.all(Array.from({ length: 4 }, async () => {
-    for (let kind = queue.shift(); kind !== undefined; kind = queue.shift())
-      made.push(await hostile(t, kind, ns, schemas));
-  }));
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      for (let kind = queue.shift(); kind !== undefined; kind = queue.shift())
+        made.push(await hostile(t, kind, ns, schemas));
+    }),
+  );
   const strings = made.reduce((n, m) => n + m.paths.length, 0);
   passed(`${strings} strings of ${made.length} kinds contain it`);
   // Smaller numbers would mean that hostile-corpus.mjs is broken.
@@ -456,6 +461,9 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
 
 // resourceVersion changes during the test.
 function strip(o) {
-  const { metadata: { resourceVersion: _, ...metadata }, ...rest } = o;
+  const {
+    metadata: { resourceVersion: _, ...metadata },
+    ...rest
+  } = o;
   return { ...rest, metadata };
 }

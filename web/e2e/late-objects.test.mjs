@@ -59,7 +59,9 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
       await page.getByText("This page opens automatically as soon as the cluster serves the resource.").waitFor();
       await page.locator("#picker-groups a").first().waitFor();
       await begin(page);
-      await page.evaluate(() => { window.e2e.same = true; });
+      await page.evaluate(() => {
+        window.e2e.same = true;
+      });
       busy.push({ page, end });
     }
     const plain = await newPage(t, browser, { javaScriptEnabled: false, ...missing });

@@ -44,7 +44,9 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("scaled", 1));
     const page = await newPage(t, browser);
     await openLive(page, dashboard.url);
-    await page.evaluate(() => { window.e2e.same = true; });
+    await page.evaluate(() => {
+      window.e2e.same = true;
+    });
     const groups = await page.evaluate(() =>
       Object.fromEntries(
         [...document.querySelectorAll("#picker-groups .group")].map((g) => [
@@ -67,7 +69,9 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     assert.deepEqual((await table(page)).head, ["Name", "Ready", "Up-to-date", "Available", "Age"]);
     assert.match((await row(page, "scaled")).Age, age);
 
-    await page.evaluate(() => { window.e2e.marked = []; });
+    await page.evaluate(() => {
+      window.e2e.marked = [];
+    });
     await patch(`/apis/apps/v1/namespaces/${ns}/deployments/scaled/scale`, { spec: { replicas: 3 } });
     await until("three ready pods", async () => {
       const r = await row(page, "scaled");

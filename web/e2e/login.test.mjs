@@ -95,7 +95,10 @@ await test("login", { timeout: 180_000 }, async (t) => {
 
     const page = await newPage(t, browser, { allow });
     await page.addInitScript({ path: axe });
-    for (const [colorScheme, width] of [["light", 1440], ["dark", 390]]) {
+    for (const [colorScheme, width] of [
+      ["light", 1440],
+      ["dark", 390],
+    ]) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 844 });
       await page.goto(pods);
@@ -144,5 +147,9 @@ await test("login", { timeout: 180_000 }, async (t) => {
     await become("the session", async () => (await session(page)) !== undefined, true);
   });
 
-  assert.deepEqual(secrets.filter((s) => dashboard.log.join("\n").includes(s)), [], "the log has a secret in it");
+  assert.deepEqual(
+    secrets.filter((s) => dashboard.log.join("\n").includes(s)),
+    [],
+    "the log has a secret in it",
+  );
 });

@@ -159,7 +159,10 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("the loss", async () => /^Connection lost at \d\d:\d\d:\d\d\. Reconnecting…$/.test(await foot(page)));
     write("meanwhile");
     await own.run("admin", own.port);
-    await page.getByRole("button", { name: "Retry now" }).click().catch(() => {});
+    await page
+      .getByRole("button", { name: "Retry now" })
+      .click()
+      .catch(() => {});
     await until("what was missed", async () => (await texts(page)).includes("meanwhile"), 30_000);
     assert.equal((await texts(page)).filter((l) => l === "before it went").length, 1);
     await become("the state", () => foot(page), "Following");
@@ -202,7 +205,10 @@ await test("logs", { timeout: 240_000 }, async (t) => {
       async () => (await fetch(`${dashboard.url}api/v1/object/core/v1/pods/${ns}/brief`)).status === 404,
     );
     await own.run("admin", own.port);
-    await page.getByRole("button", { name: "Retry now" }).click().catch(() => {});
+    await page
+      .getByRole("button", { name: "Retry now" })
+      .click()
+      .catch(() => {});
     await until(
       "the words",
       async () => /^Pod deleted; no output read after \d\d:\d\d:\d\d$/.test(await foot(page)),
@@ -256,9 +262,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
       await become("what is read", () => reads(page), "Log of main");
       assert.equal(named(page), "main");
       await page.goto(`${dashboard.url}${at}tab=logs&container=nope`);
-      await page
-        .locator(".logs .banner", { hasText: "Container nope not found. Showing the log of main." })
-        .waitFor();
+      await page.locator(".logs .banner", { hasText: "Container nope not found. Showing the log of main." }).waitFor();
       await become("the state", () => foot(page), "Following");
     }
   });

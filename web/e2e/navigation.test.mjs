@@ -21,7 +21,9 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
   const query = (page) => new URL(page.url()).searchParams;
   const path = (page) => new URL(page.url()).pathname;
   const names = async (page) => (await table(page)).rows.map((r) => r.Name).filter((n) => n !== "kube-root-ca.crt");
-  const keys = async (page, ...list) => { for (const k of list) await page.keyboard.press(k); };
+  const keys = async (page, ...list) => {
+    for (const k of list) await page.keyboard.press(k);
+  };
   const options = (page) => page.locator("#palette [role=option]");
   const chosen = (page) => page.locator('#palette [role=option][aria-selected="true"] .label').innerText();
   const open = async (t, address = list, options) => {
@@ -363,11 +365,17 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     assert.match(file.name, new RegExp(`^configmaps-${ns}-\\d{8}T\\d{4}\\.csv$`));
     const lines = file.text.trim().split("\n");
     assert.equal(lines[0], "Namespace,Name,Data,Age");
-    assert.deepEqual(lines.slice(1).map((l) => l.split(",")[1]), ["a-2", "a-1"]);
+    assert.deepEqual(
+      lines.slice(1).map((l) => l.split(",")[1]),
+      ["a-2", "a-1"],
+    );
     await page.goto(`${dashboard.url}r/core/v1/configmaps?ns=${ns}&q=web-&cols=data`);
     await become("the filtered rows", () => names(page), ["web-10"]);
     file = await take("Rows as JSON");
-    assert.deepEqual(JSON.parse(file.text).rows.map((r) => r.cells), [["web-10", 1]]);
+    assert.deepEqual(
+      JSON.parse(file.text).rows.map((r) => r.cells),
+      [["web-10", 1]],
+    );
     file = await take("Objects as YAML");
     assert.match(file.text, /^---\napiVersion: v1\ndata:\n {2}text: web-10\nkind: ConfigMap\n/);
     assert.equal(file.text.match(/^---$/gm).length, 1);
@@ -430,6 +438,9 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     for (let i = 0; i < 5; i++) await create(where(ns), configMap(`more-${i}`));
     // Objects of earlier tests are still being deleted, so read the expected count in each attempt.
     await until("the count", async () => (await count()) === (await read("/api/v1/configmaps")).items.length);
-    assert.deepEqual(asked.filter((url) => url.endsWith("/api/v1/resources")), []);
+    assert.deepEqual(
+      asked.filter((url) => url.endsWith("/api/v1/resources")),
+      [],
+    );
   });
 });

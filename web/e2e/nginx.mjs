@@ -43,7 +43,9 @@ export async function proxy(t, upstream, { base = "", timeout = 60, host, bind }
       ],
       { stdio: "ignore", timeout: 20_000 },
     );
-  writeFileSync(join(folder, "nginx.conf"), `
+  writeFileSync(
+    join(folder, "nginx.conf"),
+    `
     worker_processes 1;
     pid ${folder}/pid;
     error_log ${log};
@@ -71,7 +73,8 @@ export async function proxy(t, upstream, { base = "", timeout = 60, host, bind }
           proxy_send_timeout ${timeout}s;
         }
       }
-    }`);
+    }`,
+  );
   const child = spawn(
     "nginx",
     ["-p", folder, "-e", log, "-c", join(folder, "nginx.conf"), "-g", "daemon off; user root;"],

@@ -40,9 +40,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
       new RegExp(
         "^Not live: Glasshouse responds, but the WebSocket connection could not be opened \\(.+\\)\\. " +
           "Showing data from \\d\\d:\\d\\d:\\d\\d\\.",
-      ).test(
-        await page.locator("#banner").innerText(),
-      ),
+      ).test(await page.locator("#banner").innerText()),
     );
     assert.equal((await names(page)).length, 100);
     await page.locator("#q").fill("typed");
@@ -78,7 +76,10 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     const { page } = await blocked(t);
     await page.goto(list);
     await alone(page);
-    await page.locator(`#tbody tr[data-name="${name(3)}"] td`).last().click();
+    await page
+      .locator(`#tbody tr[data-name="${name(3)}"] td`)
+      .last()
+      .click();
     await page.waitForURL(`**/o/core/v1/configmaps/${ns}/${name(3)}`);
     assert.match(await page.locator("pre.yaml").innerText(), new RegExp(`name: ${name(3)}`));
     assert.match(await page.locator("#asof").innerText(), /^As of/);
@@ -97,7 +98,11 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     await page.locator("#q").fill("map-00");
     gate.shut = false;
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
-    await become("the rows that match", () => names(page), Array.from({ length: 10 }, (_, i) => name(i)));
+    await become(
+      "the rows that match",
+      () => names(page),
+      Array.from({ length: 10 }, (_, i) => name(i)),
+    );
     assert.equal(new URL(page.url()).searchParams.get("q"), "map-00");
     await page.locator("#panel [role=tab]").first().waitFor();
     assert.deepEqual(

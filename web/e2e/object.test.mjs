@@ -96,7 +96,9 @@ await test("objects", { timeout: 120_000 }, async (t) => {
 
   await t.test("opens by keyboard only", async (t) => {
     const page = await open(t);
-    const keys = async (...list) => { for (const k of list) await page.keyboard.press(k); };
+    const keys = async (...list) => {
+      for (const k of list) await page.keyboard.press(k);
+    };
     const names = (await table(page)).rows.map((r) => r.Name);
     assert.deepEqual(names, ["a-1", "a-10", "a-2", "a-3", "kube-root-ca.crt"]);
     await keys("j");
@@ -132,7 +134,11 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await keys("Enter", "j", "Enter");
     await shows(page, "a-1");
     await page.getByRole("tab", { name: "YAML" }).click();
-    for (const [key, name] of [["j", "a-10"], ["j", "a-2"], ["k", "a-10"]]) {
+    for (const [key, name] of [
+      ["j", "a-10"],
+      ["j", "a-2"],
+      ["k", "a-10"],
+    ]) {
       await keys(key);
       await shows(page, name);
       assert.equal(await page.evaluate(() => document.activeElement?.id), "tab-yaml");

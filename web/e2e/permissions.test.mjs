@@ -64,10 +64,14 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     for (const shown of [page, plain])
       await shown.locator("#note a", { hasText: "Show Pods in all namespaces that you can list" }).click();
     await become("the address without script", () => new URL(plain.url()).search, "");
-    await become("what is covered without script", async () => {
-      await plain.reload();
-      return plain.locator("#coverage-note").innerText();
-    }, "Showing namespace shop only (no access to others).");
+    await become(
+      "what is covered without script",
+      async () => {
+        await plain.reload();
+        return plain.locator("#coverage-note").innerText();
+      },
+      "Showing namespace shop only (no access to others).",
+    );
     await become("the address", () => new URL(page.url()).search, "");
     await become(
       "what is covered",
@@ -78,6 +82,9 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     await page.goBack();
     await page.goBack();
     await page.locator('#status[data-state="live"]').waitFor();
-    assert.deepEqual((await table(page)).rows.map((r) => r.Name), drawn);
+    assert.deepEqual(
+      (await table(page)).rows.map((r) => r.Name),
+      drawn,
+    );
   });
 });

@@ -34,7 +34,9 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     });
     await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
     await until("the rows", () => row(page, "goes"));
-    await page.evaluate(() => { window.e2e.same = true; });
+    await page.evaluate(() => {
+      window.e2e.same = true;
+    });
     const { port } = forward;
     await forward.kill();
     const ended = Date.now();

@@ -50,10 +50,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     await page.locator('#status[data-state="live"]').waitFor();
     assert.equal(await page.locator("#progress").isHidden(), true);
     await become("the words", () => page.locator("#status").innerText(), "Live");
-    assert.match(
-      await page.locator("#activity").innerText(),
-      /No changes in this list since \d\d:/,
-    );
+    assert.match(await page.locator("#activity").innerText(), /No changes in this list since \d\d:/);
   });
 
   await t.test("the latency is shown next to Live, and hidden with it", async (t) => {
@@ -63,10 +60,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     const latency = page.locator("#latency");
     await latency.waitFor();
     assert.match(await latency.innerText(), /^(<1|\d+) ms$/);
-    assert.match(
-      await latency.getAttribute("title"),
-      /^Browser ↔ Glasshouse: (<1|\d+) ms, measured at \d\d:\d\d:\d\d/,
-    );
+    assert.match(await latency.getAttribute("title"), /^Browser ↔ Glasshouse: (<1|\d+) ms, measured at \d\d:\d\d:\d\d/);
     assert.ok(
       page.wire.some((frame) => /"op":"ping"/.test(frame)) && page.wire.some((frame) => /"type":"pong"/.test(frame)),
     );
@@ -81,13 +75,15 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     const pods = await (await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/pods`)).json();
     const last = pods.rows.at(-1);
     await openLive(page, `${dashboard.url}r/core/v1/pods?open=${last.ns}/${last.name}`);
-    await until("the row", () => page.evaluate((name) => {
-      const tr = document.querySelector(`#tbody tr[data-name="${name}"]`);
-      return (
-        tr !== null &&
-        tr.getAttribute("aria-selected") === "true" &&
-        tr.getBoundingClientRect().bottom <= document.getElementById("rows").getBoundingClientRect().bottom
-      );
-    }, last.name));
+    await until("the row", () =>
+      page.evaluate((name) => {
+        const tr = document.querySelector(`#tbody tr[data-name="${name}"]`);
+        return (
+          tr !== null &&
+          tr.getAttribute("aria-selected") === "true" &&
+          tr.getBoundingClientRect().bottom <= document.getElementById("rows").getBoundingClientRect().bottom
+        );
+      }, last.name),
+    );
   });
 });

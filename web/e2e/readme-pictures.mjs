@@ -20,15 +20,20 @@ const roll = (name, image) =>
   change(name, "argocd-controller", [
     { op: "replace", path: "/spec/template/spec/containers/0/image", value: `registry.example.com/shop/${image}` },
   ]);
-const rolled = (name) => until(`${name} to be rolled out`, async () => {
-  const { spec, status, metadata } = await read(`${deployments}/${name}`);
-  return (
-    status.observedGeneration === metadata.generation &&
-    status.updatedReplicas === spec.replicas &&
-    status.availableReplicas === spec.replicas &&
-    status.replicas === spec.replicas
+const rolled = (name) =>
+  until(
+    `${name} to be rolled out`,
+    async () => {
+      const { spec, status, metadata } = await read(`${deployments}/${name}`);
+      return (
+        status.observedGeneration === metadata.generation &&
+        status.updatedReplicas === spec.replicas &&
+        status.availableReplicas === spec.replicas &&
+        status.replicas === spec.replicas
+      );
+    },
+    60_000,
   );
-}, 60_000);
 
 try {
   const browser = await browse(t);

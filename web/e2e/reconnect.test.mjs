@@ -25,7 +25,9 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/stays&tab=yaml`);
     await until("the rows", () => row(page, "goes"));
     await page.locator("#panel .line", { hasText: "name: stays" }).waitFor();
-    await page.evaluate(() => { window.e2e.same = true; });
+    await page.evaluate(() => {
+      window.e2e.same = true;
+    });
     await dashboard.stop();
     const ended = Date.now();
     await page.locator('#status[data-state="bad"]').waitFor({ timeout: 2000 });
@@ -88,8 +90,14 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     await until("what changed meanwhile", async () => (await row(page, "stays")).Data === String(Number(Data) + 1));
     await until("what went meanwhile to go", async () => (await row(page, "leaves")) === undefined);
     const subscribed = requests.filter((m) => m.op === "subscribe" && m.resource === "core/v1/configmaps");
-    assert.deepEqual(subscribed.map((m) => typeof m.cursor), ["string"]);
-    assert.deepEqual(received.filter((m) => m.id === subscribed[0].id && ["reset", "snapshot"].includes(m.type)), []);
+    assert.deepEqual(
+      subscribed.map((m) => typeof m.cursor),
+      ["string"],
+    );
+    assert.deepEqual(
+      received.filter((m) => m.id === subscribed[0].id && ["reset", "snapshot"].includes(m.type)),
+      [],
+    );
     assert.equal(await page.locator("#reloads").isHidden(), true, "nothing was reloaded");
   });
 

@@ -52,7 +52,11 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     assert.equal(await page.locator(".card[data-self] .card-name").textContent(), pod);
     const missing = page.locator(".card", { hasText: "gone" });
     assert.match(await missing.innerText(), /missing/);
-    const x = (text) => page.locator(".card", { hasText: text }).first().evaluate((e) => e.getBoundingClientRect().x);
+    const x = (text) =>
+      page
+        .locator(".card", { hasText: text })
+        .first()
+        .evaluate((e) => e.getBoundingClientRect().x);
     assert.ok((await x("Deployment")) < (await x("ReplicaSet")), "owners are on the left");
     assert.ok(
       (await x("ReplicaSet")) < (await page.locator(".card[data-self]").evaluate((e) => e.getBoundingClientRect().x)),
@@ -79,7 +83,10 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     );
     await until("the keyboard to go on there", async () => (await focused(page)) === "Deployment");
     const all = await cards(page);
-    assert.ok(pods.every((p) => all.includes(`Pod ${p}`)), all.join());
+    assert.ok(
+      pods.every((p) => all.includes(`Pod ${p}`)),
+      all.join(),
+    );
     await page.goBack();
     await until(
       "the pod again",

@@ -62,7 +62,9 @@ await test("a rollout is shown live", { timeout: 120_000 }, async (t) => {
   );
   const old = (await listed()).map(([name]) => name);
 
-  await deployments.evaluate(() => { window.e2e.marked = []; });
+  await deployments.evaluate(() => {
+    window.e2e.marked = [];
+  });
   await pods.evaluate(noteRows);
   await patch(
     `${where}/web`,
@@ -70,10 +72,14 @@ await test("a rollout is shown live", { timeout: 120_000 }, async (t) => {
     { type: "application/strategic-merge-patch+json", manager: "e2e-roller" },
   );
 
-  await until("the new pods, and them alone", async () => {
-    const names = (await shown()).map(([name]) => name);
-    return names.length === 3 && !names.some((name) => old.includes(name));
-  }, 60_000);
+  await until(
+    "the new pods, and them alone",
+    async () => {
+      const names = (await shown()).map(([name]) => name);
+      return names.length === 3 && !names.some((name) => old.includes(name));
+    },
+    60_000,
+  );
   await until("all to be ready again", async () => ready(await row(deployments, "web")), 30_000);
   await until("the pods to be those of the API server", async () => isDeepStrictEqual(await shown(), await listed()));
   const { items } = await read(`/api/v1/namespaces/${ns}/pods`);

@@ -6,12 +6,13 @@ import { configMap, create, namespace } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-const firstRow = (page) => page.evaluate(() => {
-  const head = document.querySelector("#table thead th").getBoundingClientRect().bottom;
-  return [...document.querySelectorAll("#tbody tr[data-name]")].find(
-    (tr) => tr.getBoundingClientRect().bottom > head + 1,
-  )?.dataset.name;
-});
+const firstRow = (page) =>
+  page.evaluate(() => {
+    const head = document.querySelector("#table thead th").getBoundingClientRect().bottom;
+    return [...document.querySelectorAll("#tbody tr[data-name]")].find(
+      (tr) => tr.getBoundingClientRect().bottom > head + 1,
+    )?.dataset.name;
+  });
 // Updates can be drawn in a later frame.
 const frames = (page) =>
   page.evaluate(
@@ -41,7 +42,9 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       const page = await newPage(t, browser);
       await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
       await become("the first row", () => firstRow(page), "kube-root-ca.crt");
-      await page.evaluate(() => { document.getElementById("rows").scrollTop = 200 * 24; });
+      await page.evaluate(() => {
+        document.getElementById("rows").scrollTop = 200 * 24;
+      });
       await become("the first row", () => firstRow(page), name(199));
       await page.keyboard.press("j");
       await become(
@@ -50,7 +53,10 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         name(199),
       );
       for (const key of ["ArrowRight", "ArrowRight", "s", "Home"]) await page.keyboard.press(key);
-      const [few, many] = [["kube-root-ca.crt", name(0), name(2)], [name(1), name(3), name(5)]];
+      const [few, many] = [
+        ["kube-root-ca.crt", name(0), name(2)],
+        [name(1), name(3), name(5)],
+      ];
       const first = () =>
         page.evaluate(() =>
           [...document.querySelectorAll("#tbody tr[data-name]")].slice(0, 3).map((tr) => tr.dataset.name),
@@ -66,7 +72,9 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       const page = await newPage(t, browser);
       const top = () => firstRow(page);
       const scrollTo = async (row) => {
-        await page.evaluate((row) => { document.getElementById("rows").scrollTop = row * 24; }, row);
+        await page.evaluate((row) => {
+          document.getElementById("rows").scrollTop = row * 24;
+        }, row);
         await become("the first row", top, name(row - 1));
         await until("the place to be kept", () =>
           page.evaluate((row) => Math.abs(history.state?.place - row) < 1, row),
@@ -99,18 +107,26 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         );
         await at(200);
       }
-      await page.locator(`#tbody tr[data-name="${name(202)}"] td`).last().click();
+      await page
+        .locator(`#tbody tr[data-name="${name(202)}"] td`)
+        .last()
+        .click();
       await page.locator("#panel h2", { hasText: name(202) }).waitFor();
       await page.locator("#panel .close").click();
       assert.equal(await top(), name(199), "closing it moved the rows");
       await page.goBack();
       await page.locator("#panel h2", { hasText: name(202) }).waitFor();
-      await page.evaluate(() => { document.getElementById("rows").scrollTop = 0; });
+      await page.evaluate(() => {
+        document.getElementById("rows").scrollTop = 0;
+      });
       await become("the first row", top, "kube-root-ca.crt");
       await page.goBack();
       await page.locator("#side").waitFor({ state: "hidden" });
       await at(200);
-      await page.locator(`#tbody tr[data-name="${name(203)}"] td`).last().click();
+      await page
+        .locator(`#tbody tr[data-name="${name(203)}"] td`)
+        .last()
+        .click();
       await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 200) < 1));
       await page.locator("#panel .page-link").click();
       await page.waitForURL(/\/o\//);
@@ -139,7 +155,9 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       });
       const address = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
       await openLive(page, address);
-      await page.evaluate(() => { document.getElementById("rows").scrollTop = 200 * 24; });
+      await page.evaluate(() => {
+        document.getElementById("rows").scrollTop = 200 * 24;
+      });
       await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 200) < 1));
       const [reload, openUrl, openObjectUrl] = [
         () => page.reload({ waitUntil: "commit" }),

@@ -39,93 +39,90 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
   await openLive(owner, list);
   const guests = (t, options = {}) => newPage(t, browser, { allow, ...options });
 
-  await t.test(
-    "a link to this view shows its rows live, and leaves no token in the URL or the history",
-    async (t) => {
-      const url = withToken(
-        await share(owner, async (form) => {
-          assert.match(
-            await form.locator(".share-visible").innerText(),
-            new RegExp(
-              `^The link shows configmaps in ${ns} with app=web\\. .*anyone who can reach this address can already see`,
-            ),
-          );
-          assert.match(
-            await form.locator(".share-explanation").innerText(),
-            /It uses your current permissions.*ConfigMaps and environment variables are always masked/s,
-          );
-          await form.getByLabel("Note").fill("for <b>Anna</b>");
-        }),
-      );
-      assert.match(url, new RegExp(`^${dashboard.url}share#[\\w-]{43}$`));
-      assert.equal(await readCode(owner), url);
-      assert.match(await owner.locator(".share-loopback").innerText(), /127\.0\.0\.1 is a loopback address/);
-      assert.doesNotMatch(await owner.locator(".share-made").innerText(), /--data-dir/, "it outlives the program");
-      await owner.getByLabel("Kiosk mode").check();
-      await become(
-        "the link for a wall",
-        () => owner.locator(".share-url").inputValue(),
-        url.replace("share#", "share?kiosk=1#"),
-      );
-      await become("its code", () => readCode(owner), url.replace("share#", "share?kiosk=1#"));
-      await owner.getByRole("button", { name: "Copy" }).click();
-      await owner.getByRole("button", { name: "Copied" }).waitFor();
-      await owner.getByRole("button", { name: "Done" }).click();
-
-      const guest = await guests(t);
-      await openLink(guest, url);
-      await become("the rows", () => names(guest), ["a-1", "a-2"]);
-      const seen = await guest.evaluate(() => ({
-        here: location.href,
-        back: window.navigation.entries().map((e) => e.url),
-        state: JSON.stringify(history.state),
-        referrer: document.referrer,
-      }));
-      assert.equal(seen.here, list.replace("app%3Dweb", "app=web"));
-      assert.doesNotMatch(JSON.stringify(seen), new RegExp(tokens[0]));
-      const cookie = (await guest.context().cookies()).find((c) => c.name.startsWith("glasshouse-share"));
-      assert.deepEqual([cookie.httpOnly, cookie.value.includes(tokens[0])], [true, false]);
-      tokens.push(cookie.value);
-
-      assert.match(
-        await guest.locator(".shared").innerText(),
-        /Shared with you, read-only\s*until tomorrow \d\d:\d\d\s*for <b>Anna<\/b>/,
-      );
-      assert.deepEqual(
-        await Promise.all(
-          [".cluster", ".top .quiet", ".share-button", "#picker", "button.kinds", "#namespace-button"].map((e) =>
-            guest.locator(`${e}:visible`).count(),
+  await t.test("a link to this view shows its rows live, and leaves no token in the URL or the history", async (t) => {
+    const url = withToken(
+      await share(owner, async (form) => {
+        assert.match(
+          await form.locator(".share-visible").innerText(),
+          new RegExp(
+            `^The link shows configmaps in ${ns} with app=web\\. .*anyone who can reach this address can already see`,
           ),
+        );
+        assert.match(
+          await form.locator(".share-explanation").innerText(),
+          /It uses your current permissions.*ConfigMaps and environment variables are always masked/s,
+        );
+        await form.getByLabel("Note").fill("for <b>Anna</b>");
+      }),
+    );
+    assert.match(url, new RegExp(`^${dashboard.url}share#[\\w-]{43}$`));
+    assert.equal(await readCode(owner), url);
+    assert.match(await owner.locator(".share-loopback").innerText(), /127\.0\.0\.1 is a loopback address/);
+    assert.doesNotMatch(await owner.locator(".share-made").innerText(), /--data-dir/, "it outlives the program");
+    await owner.getByLabel("Kiosk mode").check();
+    await become(
+      "the link for a wall",
+      () => owner.locator(".share-url").inputValue(),
+      url.replace("share#", "share?kiosk=1#"),
+    );
+    await become("its code", () => readCode(owner), url.replace("share#", "share?kiosk=1#"));
+    await owner.getByRole("button", { name: "Copy" }).click();
+    await owner.getByRole("button", { name: "Copied" }).waitFor();
+    await owner.getByRole("button", { name: "Done" }).click();
+
+    const guest = await guests(t);
+    await openLink(guest, url);
+    await become("the rows", () => names(guest), ["a-1", "a-2"]);
+    const seen = await guest.evaluate(() => ({
+      here: location.href,
+      back: window.navigation.entries().map((e) => e.url),
+      state: JSON.stringify(history.state),
+      referrer: document.referrer,
+    }));
+    assert.equal(seen.here, list.replace("app%3Dweb", "app=web"));
+    assert.doesNotMatch(JSON.stringify(seen), new RegExp(tokens[0]));
+    const cookie = (await guest.context().cookies()).find((c) => c.name.startsWith("glasshouse-share"));
+    assert.deepEqual([cookie.httpOnly, cookie.value.includes(tokens[0])], [true, false]);
+    tokens.push(cookie.value);
+
+    assert.match(
+      await guest.locator(".shared").innerText(),
+      /Shared with you, read-only\s*until tomorrow \d\d:\d\d\s*for <b>Anna<\/b>/,
+    );
+    assert.deepEqual(
+      await Promise.all(
+        [".cluster", ".top .quiet", ".share-button", "#picker", "button.kinds", "#namespace-button"].map((e) =>
+          guest.locator(`${e}:visible`).count(),
         ),
-        [0, 0, 0, 0, 0, 0],
-      );
-      assert.deepEqual(await guest.locator("#picker a[data-ref]").evaluateAll((all) => all.map((a) => a.dataset.ref)), [
-        "core/v1/configmaps",
-      ]);
-      await create(maps, configMap("a-3", {}, { labels: { app: "web" } }));
-      await create(maps, configMap("b-1", {}, { labels: { app: "other" } }));
-      await become("a new row", () => names(guest), ["a-1", "a-2", "a-3"]);
-      await patch(`${maps}/a-3`, { data: { k: "v", l: "w" } });
-      await become("a cell that changed", async () => (await row(guest, "a-3")).Data, "2");
-      await guest.locator("#tbody tr", { hasText: "a-1" }).locator("td").last().click();
-      assert.deepEqual(await guest.locator("#panel [role=tab]").allInnerTexts(), ["Overview", "YAML", "Changes"]);
-      await guest.keyboard.press("y");
-      await until("its YAML", async () =>
-        (await guest.locator("#panel .line").allTextContents()).join("\n").includes("name: a-1"),
-      );
-      await guest.keyboard.press("Control+k");
-      await guest.keyboard.type("share");
-      await until("the palette", () => guest.locator("#palette[open]").count());
-      assert.doesNotMatch(
-        (await guest.locator("#palette [role=option]").allInnerTexts()).join("\n"),
-        /Share this view|watch status|Copy link/i,
-      );
-      await guest.loaded();
-      const bytes = guest.wire.join("\n");
-      for (const secret of ["a-value-that-is-masked", other, "b-1", ...tokens])
-        assert.ok(!bytes.includes(secret), `the guest received ${secret}`);
-    },
-  );
+      ),
+      [0, 0, 0, 0, 0, 0],
+    );
+    assert.deepEqual(await guest.locator("#picker a[data-ref]").evaluateAll((all) => all.map((a) => a.dataset.ref)), [
+      "core/v1/configmaps",
+    ]);
+    await create(maps, configMap("a-3", {}, { labels: { app: "web" } }));
+    await create(maps, configMap("b-1", {}, { labels: { app: "other" } }));
+    await become("a new row", () => names(guest), ["a-1", "a-2", "a-3"]);
+    await patch(`${maps}/a-3`, { data: { k: "v", l: "w" } });
+    await become("a cell that changed", async () => (await row(guest, "a-3")).Data, "2");
+    await guest.locator("#tbody tr", { hasText: "a-1" }).locator("td").last().click();
+    assert.deepEqual(await guest.locator("#panel [role=tab]").allInnerTexts(), ["Overview", "YAML", "Changes"]);
+    await guest.keyboard.press("y");
+    await until("its YAML", async () =>
+      (await guest.locator("#panel .line").allTextContents()).join("\n").includes("name: a-1"),
+    );
+    await guest.keyboard.press("Control+k");
+    await guest.keyboard.type("share");
+    await until("the palette", () => guest.locator("#palette[open]").count());
+    assert.doesNotMatch(
+      (await guest.locator("#palette [role=option]").allInnerTexts()).join("\n"),
+      /Share this view|watch status|Copy link/i,
+    );
+    await guest.loaded();
+    const bytes = guest.wire.join("\n");
+    for (const secret of ["a-value-that-is-masked", other, "b-1", ...tokens])
+      assert.ok(!bytes.includes(secret), `the guest received ${secret}`);
+  });
 
   await t.test("other URLs are rejected, with a link back to the shared view", async (t) => {
     const url = withToken(await share(owner));
@@ -167,7 +164,10 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.deepEqual(await plain.locator("#tbody th").allInnerTexts(), ["a-1", "a-2", "a-3"]);
     await plain.getByRole("button", { name: "Leave" }).click();
     await plain.getByRole("heading", { name: "You left the shared view" }).waitFor();
-    assert.equal((await plain.context().cookies()).find((c) => c.name.startsWith("glasshouse-share")), undefined);
+    assert.equal(
+      (await plain.context().cookies()).find((c) => c.name.startsWith("glasshouse-share")),
+      undefined,
+    );
   });
 
   await t.test("a revoked link ends on every page within 5 s", async (t) => {
@@ -175,7 +175,10 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await owner.getByRole("tab", { name: "Links" }).click();
     await become("both links", () => owner.locator(".share-links > li").count(), 2);
     const lines = () => owner.locator(".share-links > li").allInnerTexts();
-    assert.ok((await lines()).every((l) => l.includes(`configmaps in ${ns} with app=web`)), "each has a description");
+    assert.ok(
+      (await lines()).every((l) => l.includes(`configmaps in ${ns} with app=web`)),
+      "each has a description",
+    );
     assert.ok((await lines()).some((l) => l.includes("for <b>Anna</b>")));
     await owner.locator(".share-links > li", { hasText: "Anna" }).getByRole("button", { name: "Revoke" }).click();
     await owner.locator(".share-links").getByRole("button", { name: "Cancel" }).click();
@@ -217,16 +220,15 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
 
   await t.test("an object is shared with its log, and a guest can leave", async (t) => {
     await openLive(owner, `${dashboard.url}r/core/v1/pods?open=shop/${pod}`);
-    const url = withToken(await share(owner, async (form) => {
-      assert.equal(await form.locator("input[name=what]:checked").inputValue(), "object");
-      await form.getByLabel("Include logs").check();
-      await form.getByLabel("Include events about this object").check();
-      assert.match(
-        await form.locator(".share-explanation").innerText(),
-        /Logs and event messages are not masked/,
-      );
-      await form.getByLabel("7 days").check();
-    }));
+    const url = withToken(
+      await share(owner, async (form) => {
+        assert.equal(await form.locator("input[name=what]:checked").inputValue(), "object");
+        await form.getByLabel("Include logs").check();
+        await form.getByLabel("Include events about this object").check();
+        assert.match(await form.locator(".share-explanation").innerText(), /Logs and event messages are not masked/);
+        await form.getByLabel("7 days").check();
+      }),
+    );
     await owner.keyboard.press("Escape");
     const guest = await guests(t);
     await openLink(guest, url);
@@ -246,7 +248,10 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.doesNotMatch(await guest.locator("#object").innerText(), /not shared|Forbidden/i);
     await guest.getByRole("button", { name: "Leave" }).click();
     await guest.getByRole("heading", { name: "You left the shared view" }).waitFor();
-    assert.equal((await guest.context().cookies()).find((c) => c.name.startsWith("glasshouse-share")), undefined);
+    assert.equal(
+      (await guest.context().cookies()).find((c) => c.name.startsWith("glasshouse-share")),
+      undefined,
+    );
     assert.doesNotMatch(await guest.locator("body").innerText(), new RegExp(pod), "it leads nowhere by itself");
     await guest.getByRole("link", { name: "continue without the link" }).click();
     await guest.waitForURL(`${dashboard.url}r/core/v1/pods`);
@@ -395,8 +400,15 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await guest.locator('#status:not([data-state="live"])').waitFor();
     await behind.run(behind.user, behind.port);
     await guest.getByRole("heading", { name: "Link expired" }).waitFor({ timeout: 30_000 });
-    assert.deepEqual(proxy.asked.filter((a) => !a.startsWith(`${base}/`) && a !== "/favicon.ico"), []);
+    assert.deepEqual(
+      proxy.asked.filter((a) => !a.startsWith(`${base}/`) && a !== "/favicon.ico"),
+      [],
+    );
   });
 
-  assert.deepEqual(tokens.filter((s) => dashboard.log.join("\n").includes(s)), [], "the log has a token in it");
+  assert.deepEqual(
+    tokens.filter((s) => dashboard.log.join("\n").includes(s)),
+    [],
+    "the log has a token in it",
+  );
 });

@@ -30,7 +30,11 @@ async function screen(name, make, on = page) {
   } catch (err) {
     console.error(`${name}: ${err.message}`);
   }
-  for (const [width, height] of [[1440, 900], [1024, 768], [390, 844]]) {
+  for (const [width, height] of [
+    [1440, 900],
+    [1024, 768],
+    [390, 844],
+  ]) {
     for (const colorScheme of ["light", "dark"]) {
       await on.setViewportSize({ width, height });
       await on.emulateMedia({ colorScheme });
@@ -141,44 +145,71 @@ try {
     await page.getByRole("tab", { name: "Links" }).click();
     await page.locator(".share-links li").nth(1).getByRole("button").click();
   });
-  await screen("guest-object", async () => {
-    await openLink(guest, link);
-    await guest.locator(".log-line").first().waitFor();
-  }, guest);
-  await screen("guest-list", async () => {
-    await live("r/core/v1/pods?ns=shop");
-    link = await share(page, (form) => form.locator("#share-note").fill("The shop"));
-    await page.keyboard.press("Escape");
-    await guest.context().clearCookies();
-    await openLink(guest, link);
-  }, guest);
+  await screen(
+    "guest-object",
+    async () => {
+      await openLink(guest, link);
+      await guest.locator(".log-line").first().waitFor();
+    },
+    guest,
+  );
+  await screen(
+    "guest-list",
+    async () => {
+      await live("r/core/v1/pods?ns=shop");
+      link = await share(page, (form) => form.locator("#share-note").fill("The shop"));
+      await page.keyboard.press("Escape");
+      await guest.context().clearCookies();
+      await openLink(guest, link);
+    },
+    guest,
+  );
   await screen("guest-refused", () => guest.goto(at("r/core/v1/nodes")), guest);
-  await screen("guest-kiosk", async () => {
-    await guest.goto(at("?kiosk=1"));
-    await guest.locator('#status[data-state="live"]').waitFor();
-  }, guest);
-  await screen("guest-kiosk-object", async () => {
-    await guest.goto(at(`o/core/v1/pods/shop/${failingPod}?kiosk=1`));
-    await guest.locator("#tab > *").waitFor();
-  }, guest);
-  await screen("guest-ended", async () => {
-    await guest.goto(at(""));
-    await live("r/core/v1/pods");
-    await page.keyboard.press("L");
-    await page.getByRole("tab", { name: "Links" }).click();
-    for (let n = 3; n > 0; n--) {
-      await page.locator(".share-links li").nth(n - 1).waitFor();
-      await page.getByRole("button", { name: "Revoke" }).first().click();
-      await page.locator(".share-links button.danger").click();
-    }
-    await guest.locator("#over").waitFor();
-  }, guest);
+  await screen(
+    "guest-kiosk",
+    async () => {
+      await guest.goto(at("?kiosk=1"));
+      await guest.locator('#status[data-state="live"]').waitFor();
+    },
+    guest,
+  );
+  await screen(
+    "guest-kiosk-object",
+    async () => {
+      await guest.goto(at(`o/core/v1/pods/shop/${failingPod}?kiosk=1`));
+      await guest.locator("#tab > *").waitFor();
+    },
+    guest,
+  );
+  await screen(
+    "guest-ended",
+    async () => {
+      await guest.goto(at(""));
+      await live("r/core/v1/pods");
+      await page.keyboard.press("L");
+      await page.getByRole("tab", { name: "Links" }).click();
+      for (let n = 3; n > 0; n--) {
+        await page
+          .locator(".share-links li")
+          .nth(n - 1)
+          .waitFor();
+        await page.getByRole("button", { name: "Revoke" }).first().click();
+        await page.locator(".share-links button.danger").click();
+      }
+      await guest.locator("#over").waitFor();
+    },
+    guest,
+  );
   await screen("share-none", () => page.getByText("No active links").waitFor());
-  await screen("guest-late", async () => {
-    await guest.context().clearCookies();
-    await guest.goto(link);
-    await guest.locator("#ended").waitFor();
-  }, guest);
+  await screen(
+    "guest-late",
+    async () => {
+      await guest.context().clearCookies();
+      await guest.goto(link);
+      await guest.locator("#ended").waitFor();
+    },
+    guest,
+  );
   await screen("state-empty", () => live("r/storage.k8s.io/v1/volumeattachments"));
   await screen("state-nomatch", () => live("r/core/v1/pods?q=no+such+words"));
   await screen("state-nothere", () => live("r/core/v1/pods?ns=default"));

@@ -73,14 +73,18 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
     await until("its count", async () => (await link.locator(".count").textContent()) === String(count));
     await link.evaluate((a) => a.click());
     const seen = new Set();
-    await until("all rows", async () => {
-      const progressElement = /^Receiving\s*(\d+) of 200$/.exec(await page.locator("#status").innerText());
-      if (progressElement !== null) seen.add(Number(progressElement[1]));
-      return (
-        (await page.locator("#status").getAttribute("data-state")) === "live" &&
-        (await page.locator("#count").innerText()) === String(count)
-      );
-    }, 60_000);
+    await until(
+      "all rows",
+      async () => {
+        const progressElement = /^Receiving\s*(\d+) of 200$/.exec(await page.locator("#status").innerText());
+        if (progressElement !== null) seen.add(Number(progressElement[1]));
+        return (
+          (await page.locator("#status").getAttribute("data-state")) === "live" &&
+          (await page.locator("#count").innerText()) === String(count)
+        );
+      },
+      60_000,
+    );
     assert.ok(seen.size >= 3 && [...seen].every((n) => n > 0 && n < count), `the shown progress: ${[...seen]}`);
     assert.equal(sockets.length, 1, "by one connection");
   });

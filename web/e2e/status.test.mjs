@@ -20,12 +20,13 @@ const columns = [
   "Resyncs",
   "Gaps",
 ];
-const scopes = (page) => page.evaluate(() => {
-  const head = [...document.querySelectorAll(".watch-status thead th")].map((th) => th.textContent);
-  return [...document.querySelectorAll("#scopes tr")].map((tr) =>
-    Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])),
-  );
-});
+const scopes = (page) =>
+  page.evaluate(() => {
+    const head = [...document.querySelectorAll(".watch-status thead th")].map((th) => th.textContent);
+    return [...document.querySelectorAll("#scopes tr")].map((tr) =>
+      Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])),
+    );
+  });
 const limitRanges = async (page) => (await scopes(page)).find((s) => s.Resource === "limitrangescore/v1");
 
 await test("status", { timeout: 120_000 }, async (t) => {
@@ -64,7 +65,10 @@ await test("status", { timeout: 120_000 }, async (t) => {
     await remove(`${where}/counted`);
     await become("the objects", async () => (await limitRanges(page)).Objects, String(before));
 
-    await page.locator("#scopes a").filter({ hasText: /^limitranges$/ }).click();
+    await page
+      .locator("#scopes a")
+      .filter({ hasText: /^limitranges$/ })
+      .click();
     await page.locator('#status[data-state="live"]', { hasText: "Live" }).waitFor();
     await page.locator("header a.quiet").click();
     await page.locator("#heading", { hasText: "Watch status" }).waitFor();

@@ -37,7 +37,9 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await create(where, configMap("b", { text: "x" }));
     const page = await newPage(t, browser);
     let open = () => {};
-    const opened = new Promise((resolve) => { open = resolve; });
+    const opened = new Promise((resolve) => {
+      open = resolve;
+    });
     await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, async (ws) => {
       await opened;
       ws.connectToServer();
@@ -115,7 +117,11 @@ await test("the table", { timeout: 120_000 }, async (t) => {
   });
 
   await t.test("keeps names and placeholders readable next to an open object", async (t) => {
-    for (const [width, height] of [[1440, 900], [1280, 800], [1024, 768]]) {
+    for (const [width, height] of [
+      [1440, 900],
+      [1280, 800],
+      [1024, 768],
+    ]) {
       const page = await newPage(t, browser, { viewport: { width, height } });
       await openLive(page, `${dashboard.url}r/core/v1/pods`);
       await page.locator("#tbody tr[data-name] td").first().click();

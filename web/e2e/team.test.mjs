@@ -26,7 +26,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   const get = deployTeam(t, {
     "glasshouse.example.com": host,
     "glasshouse-admins": group,
-    "INGRESS_ADDRESSES": `${ingress}/32`,
+    INGRESS_ADDRESSES: `${ingress}/32`,
   });
 
   const { spec } = get("ingress", "glasshouse");
@@ -43,10 +43,12 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "glasshouse-team-"));
   atEnd(t, () => rmSync(dir, { recursive: true, force: true }));
   const ours = { "--data-dir": dir, "--metrics-listen": "127.0.0.1:0" };
-  const flags = container.args.filter((a) => !a.startsWith("--listen=")).map((arg) => {
-    const [flag] = arg.split("=");
-    return ours[flag] ? `${flag}=${ours[flag]}` : arg;
-  });
+  const flags = container.args
+    .filter((a) => !a.startsWith("--listen="))
+    .map((arg) => {
+      const [flag] = arg.split("=");
+      return ours[flag] ? `${flag}=${ours[flag]}` : arg;
+    });
   const dashboard = await Dashboard.start(t, { config: await account(t), flags });
   const nginx = await proxy(t, `127.0.0.1:${dashboard.port}`, { host, bind: ingress });
   const browser = await browse(t, `--host-resolver-rules=MAP ${host} 127.0.0.1:${nginx.port}`);
@@ -78,11 +80,12 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     await page.getByRole("button", { name: "Log in" }).click();
     await page.locator('#status[data-state="live"]').waitFor();
   };
-  const answer = (page, path) => page.evaluate(async (url) => {
-    const a = await fetch(url);
-    await a.text();
-    return a.status;
-  }, nginx.url + path);
+  const answer = (page, path) =>
+    page.evaluate(async (url) => {
+      const a = await fetch(url);
+      await a.text();
+      return a.status;
+    }, nginx.url + path);
   const audit = () => readFileSync(join(dir, "audit.jsonl"), "utf8");
   const ended = async (t, guest, began) => {
     await guest
@@ -174,6 +177,9 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
       line("revoke", admin.name),
     ]);
     const allLogs = `${audit()}${dashboard.log.join("\n")}${nginx.log()}`;
-    assert.deepEqual(secrets.filter((s) => allLogs.includes(s)), []);
+    assert.deepEqual(
+      secrets.filter((s) => allLogs.includes(s)),
+      [],
+    );
   });
 });

@@ -55,7 +55,10 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     await openLive(phone, `${dashboard.url}${list}&open=${ns}/before`);
     const plain = await newPage(t, browser, { allow });
     await openLive(plain, `${dashboard.url}o/core/v1/configmaps/${ns}/before`);
-    for (const p of [page, phone, plain]) await p.evaluate(() => { window.e2e.same = true; });
+    for (const p of [page, phone, plain])
+      await p.evaluate(() => {
+        window.e2e.same = true;
+      });
     await dashboard.restart();
     for (const p of [page, phone, plain]) await live(p);
     await create(where, configMap("restarted"));
@@ -107,18 +110,24 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     const quicken = () => {
       const after = window.setTimeout;
       window.e2e.waited = 0;
-      window.setTimeout = (run, ms = 0, ...rest) => (ms < 60_000 ? after(run, ms, ...rest) : after(() => {
-        window.e2e.waited++;
-        run();
-      }, ms / 60));
+      window.setTimeout = (run, ms = 0, ...rest) =>
+        ms < 60_000
+          ? after(run, ms, ...rest)
+          : after(() => {
+              window.e2e.waited++;
+              run();
+            }, ms / 60);
     };
     const open = async (query = "", hear = null) => {
       const page = await newPage(t, browser, { allow: [...allow, /ERR_FAILED/] });
       await page.addInitScript(quicken);
-      if (hear !== null) await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, (ws) => {
-        const server = ws.connectToServer();
-        server.onMessage((frame) => { for (const m of [JSON.parse(frame)].flat()) hear(m, ws); });
-      });
+      if (hear !== null)
+        await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, (ws) => {
+          const server = ws.connectToServer();
+          server.onMessage((frame) => {
+            for (const m of [JSON.parse(frame)].flat()) hear(m, ws);
+          });
+        });
       await openLive(page, `${dashboard.url}${list}${query}`);
       await until("the row", () => row(page, "before"));
       return page;

@@ -13,23 +13,24 @@ import { atEnd } from "./cleanup.mjs";
 import { become, until } from "./wait.mjs";
 
 // A ResizeObserver callback runs just before the browser paints.
-const noteFrames = (page) => page.evaluate(() => {
-  window.frames = new Set();
-  const record = () => {
-    const drawn = new ResizeObserver(() => {
-      drawn.disconnect();
-      const rows = document.getElementById("rows");
-      window.frames.add(
-        `${rows.scrollTop} ` +
-          `${rows.hidden || document.querySelectorAll("#tbody tr[data-name]").length < 20 ? "none" : "rows"} ` +
-          `${document.getElementById("status").dataset.state}`,
-      );
-    });
-    drawn.observe(document.body);
-    requestAnimationFrame(record);
-  };
-  record();
-});
+const noteFrames = (page) =>
+  page.evaluate(() => {
+    window.frames = new Set();
+    const record = () => {
+      const drawn = new ResizeObserver(() => {
+        drawn.disconnect();
+        const rows = document.getElementById("rows");
+        window.frames.add(
+          `${rows.scrollTop} ` +
+            `${rows.hidden || document.querySelectorAll("#tbody tr[data-name]").length < 20 ? "none" : "rows"} ` +
+            `${document.getElementById("status").dataset.state}`,
+        );
+      });
+      drawn.observe(document.body);
+      requestAnimationFrame(record);
+    };
+    record();
+  });
 const framesSeen = (page) => page.evaluate(() => [...window.frames]);
 
 await test("windowed lists", { timeout: 180_000 }, async (t) => {
@@ -118,7 +119,10 @@ await test("windowed lists", { timeout: 180_000 }, async (t) => {
     await page.locator("#count", { hasText: "1,202" }).waitFor();
     await remove(`${where}/a-first`);
     await become("the first", async () => (await names(page))[0], "kube-root-ca.crt");
-    await page.locator(`#tbody tr[data-name="${name(5)}"] td`).last().click();
+    await page
+      .locator(`#tbody tr[data-name="${name(5)}"] td`)
+      .last()
+      .click();
     await page.locator("#panel h2", { hasText: name(5) }).waitFor();
     await scroll(page, 0.9);
     await until("other rows", async () => (await names(page)).includes(name(1075)));
@@ -273,7 +277,10 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
     const e = document.getElementById("rows");
     e.scrollTop = (e.scrollHeight - e.clientHeight) / 2;
   });
-  await page.locator(`#tbody tr[data-name="${name(50)}"] td`).last().click();
+  await page
+    .locator(`#tbody tr[data-name="${name(50)}"] td`)
+    .last()
+    .click();
   await page.locator("#panel h2", { hasText: name(50) }).waitFor();
   await page.mouse.move(700, 20);
   const pageState = () =>
@@ -351,7 +358,8 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
 await test("a complete page and a windowed page show the same", { timeout: 400_000 }, async (t) => {
   const browser = await browse(t);
   const dashboards = [await Dashboard.start(t), await Dashboard.start(t, { flags: ["--page-rows", "300"] })];
-  const ns = await namespace(t), other = await namespace(t);
+  const ns = await namespace(t),
+    other = await namespace(t);
   const group = `e2e-${randomBytes(4).toString("hex")}.example.com`;
   const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   const schema = {
@@ -418,54 +426,70 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
       }
     });
 
-  const pageState = (page) => page.evaluate(() => {
-    const text = (id) => { const e = document.getElementById(id); return e === null || e.hidden ? "" : e.textContent; };
-    const rows = [...document.querySelectorAll("#tbody tr[data-name]")];
-    // The two pages receive a change at different times.
-    const timeless = (t) => t?.replace(/\d\d:\d\d:\d\d/g, "time") ?? null;
-    const age = [...document.querySelectorAll("#table thead th")].findIndex((th) => th.textContent.trim() === "Age");
-    return {
-      rows: rows.map((tr) =>
-        [
-          tr.getAttribute("aria-rowindex"),
-          ...[...tr.children].filter((_, i) => i !== age).map((td) => td.textContent),
-          tr.hasAttribute("data-gone") ? "gone" : "",
-          tr.hasAttribute("data-active") ? "active" : "",
-          tr.getAttribute("aria-selected") ?? "",
-        ].join(" "),
-      ),
-      titles: rows.flatMap((tr) =>
-        [...tr.children]
-          .filter((_, i) => i !== age)
-          .map((td) => timeless(td.getAttribute("title")))
-          .filter((t) => t?.includes("Changed"))
-          .map((t) => `${tr.dataset.name}: ${t}`),
-      ),
-      waits: document.getElementById("rows").hasAttribute("data-loading"),
-      count: text("count"),
-      rowcount: document.getElementById("table").getAttribute("aria-rowcount"),
-      trouble: text("severity-counts"),
-      pendingText: text("pending-changes"),
-      note: text("note"),
-      banner: timeless(text("banner")),
-      status: timeless(document.getElementById("status").textContent),
-      activity: timeless(document.querySelector("#activity .words").textContent),
-      panel: text("side") === "" ? "" : (document.querySelector("#panel h2")?.textContent ?? ""),
-      address: location.pathname + location.search,
-    };
-  });
+  const pageState = (page) =>
+    page.evaluate(() => {
+      const text = (id) => {
+        const e = document.getElementById(id);
+        return e === null || e.hidden ? "" : e.textContent;
+      };
+      const rows = [...document.querySelectorAll("#tbody tr[data-name]")];
+      // The two pages receive a change at different times.
+      const timeless = (t) => t?.replace(/\d\d:\d\d:\d\d/g, "time") ?? null;
+      const age = [...document.querySelectorAll("#table thead th")].findIndex((th) => th.textContent.trim() === "Age");
+      return {
+        rows: rows.map((tr) =>
+          [
+            tr.getAttribute("aria-rowindex"),
+            ...[...tr.children].filter((_, i) => i !== age).map((td) => td.textContent),
+            tr.hasAttribute("data-gone") ? "gone" : "",
+            tr.hasAttribute("data-active") ? "active" : "",
+            tr.getAttribute("aria-selected") ?? "",
+          ].join(" "),
+        ),
+        titles: rows.flatMap((tr) =>
+          [...tr.children]
+            .filter((_, i) => i !== age)
+            .map((td) => timeless(td.getAttribute("title")))
+            .filter((t) => t?.includes("Changed"))
+            .map((t) => `${tr.dataset.name}: ${t}`),
+        ),
+        waits: document.getElementById("rows").hasAttribute("data-loading"),
+        count: text("count"),
+        rowcount: document.getElementById("table").getAttribute("aria-rowcount"),
+        trouble: text("severity-counts"),
+        pendingText: text("pending-changes"),
+        note: text("note"),
+        banner: timeless(text("banner")),
+        status: timeless(document.getElementById("status").textContent),
+        activity: timeless(document.querySelector("#activity .words").textContent),
+        panel: text("side") === "" ? "" : (document.querySelector("#panel h2")?.textContent ?? ""),
+        address: location.pathname + location.search,
+      };
+    });
   const same = async (step, wanted, ms = 20_000) => {
     let got = [];
     try {
-      return await until(step, async () => {
-        got = await Promise.all(pages.map(pageState));
-        return isDeepStrictEqual(got[0], got[1]) && !got[0].waits && wanted(got[0]) && got[0];
-      }, ms);
+      return await until(
+        step,
+        async () => {
+          got = await Promise.all(pages.map(pageState));
+          return isDeepStrictEqual(got[0], got[1]) && !got[0].waits && wanted(got[0]) && got[0];
+        },
+        ms,
+      );
     } catch (err) {
       const differ = Object.keys(got[0] ?? {}).filter((k) => !isDeepStrictEqual(got[0][k], got[1][k]));
       throw new Error(
-        `${step}: ${differ.length === 0 ? `not as wanted: ${JSON.stringify(got[0])}` : differ.map((k) => `${k}: ` +
-          `${JSON.stringify(got[0][k])} of all rows, ${JSON.stringify(got[1][k])} of a window`).join("\n")}`,
+        `${step}: ${
+          differ.length === 0
+            ? `not as wanted: ${JSON.stringify(got[0])}`
+            : differ
+                .map(
+                  (k) =>
+                    `${k}: ` + `${JSON.stringify(got[0][k])} of all rows, ${JSON.stringify(got[1][k])} of a window`,
+                )
+                .join("\n")
+        }`,
         { cause: err },
       );
     }
@@ -501,7 +525,10 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
       })),
     );
   };
-  const has = (key, ...words) => (seen) => seen.rows.some((r) => r.includes(key) && words.every((w) => r.includes(w)));
+  const has =
+    (key, ...words) =>
+    (seen) =>
+      seen.rows.some((r) => r.includes(key) && words.every((w) => r.includes(w)));
   const struck = async (key) => {
     for (const page of pages)
       await until(`${key} to be struck`, () => page.evaluate((key) => window.struck.includes(key), key));
@@ -509,7 +536,10 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
 
   await t.test("scroll, sort and filter", async () => {
     await same("the first rows", (s) => s.count === "1,200" && has(name(0))(s) && s.trouble === "12 errors12 warnings");
-    assert.deepEqual(pages.map((p) => views(p).at(-1)), ["table", "window"]);
+    assert.deepEqual(
+      pages.map((p) => views(p).at(-1)),
+      ["table", "window"],
+    );
     await scroll(0.5);
     await same("the middle", has(name(600)));
     await scroll(1);
@@ -559,10 +589,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
         s.activity.includes(`${name(1000)}Phase Running → CrashLoopBackOffe2e-painter`),
     );
     await create(where(), thing("a-first", "Running", 1));
-    await same(
-      "a new row",
-      (s) => has("a-first")(s) && s.count === "1,201" && s.activity.includes("a-firstcreated"),
-    );
+    await same("a new row", (s) => has("a-first")(s) && s.count === "1,201" && s.activity.includes("a-firstcreated"));
     await create(where(), thing("z-last", "Running", 1));
     await same("a new row outside the window", (s) => s.count === "1,202" && s.activity.includes("z-lastcreated"));
     await remove(`${where()}/${name(7)}`);
@@ -573,7 +600,11 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     );
     await remove(`${where()}/z-last`);
     await same("one that goes and is not seen", (s) => s.count === "1,200" && s.activity.includes("z-lastdeleted"));
-    await both((page) => page.evaluate(() => { window.struck = []; }));
+    await both((page) =>
+      page.evaluate(() => {
+        window.struck = [];
+      }),
+    );
     await filter("running");
     await same("a filter", (s) => s.count === "1,174 of 1,200");
     await change(8, { phase: "Odd" });
@@ -589,7 +620,12 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   });
 
   await t.test("keep the order under the pointer", async () => {
-    await both((page) => page.locator(`#tbody tr[data-name="${name(10)}"] td`).first().hover());
+    await both((page) =>
+      page
+        .locator(`#tbody tr[data-name="${name(10)}"] td`)
+        .first()
+        .hover(),
+    );
     await remove(`${where()}/${name(11)}`);
     await create(where(), thing("a-second", "Running", 12));
     await change(12, { number: 7000 });

@@ -43,7 +43,10 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
   const region = (page) => page.locator(".yaml.text");
   const copied = (page) => page.evaluate(() => navigator.clipboard.readText());
   const found = (page) => page.locator(".yaml-bar .found").innerText();
-  const fold = (page, words) => line(page, words).first().click({ position: { x: 8, y: 9 } });
+  const fold = (page, words) =>
+    line(page, words)
+      .first()
+      .click({ position: { x: 8, y: 9 } });
   const marked = async (page) =>
     (await page.locator(".yaml .line[data-changed]").allTextContents()).map((l) => l.trim());
 
@@ -79,7 +82,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       "",
       "{a: 1}",
       "keep\n\n\n",
-      "it's \"so\"",
+      'it\'s "so"',
       "x".repeat(20_000),
       "1",
       "9007199254740993",
@@ -201,7 +204,10 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     const all = await text(page);
     await page.getByRole("button", { name: "Fold all" }).click();
     await until("few lines", async () => (await shown(page)).length === 4);
-    assert.deepEqual((await shown(page)).map((l) => l.split(":")[0]), ["apiVersion", "data", "kind", "metadata"]);
+    assert.deepEqual(
+      (await shown(page)).map((l) => l.split(":")[0]),
+      ["apiVersion", "data", "kind", "metadata"],
+    );
     assert.equal(await text(page), all, "all of it is in the page");
     await region(page).focus();
     await page.keyboard.press("Control+a");
@@ -225,7 +231,9 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
   await t.test("can be used by keyboard", async (t) => {
     await create(where, configMap("keys", { text: "one\ntwo\n" }));
     const page = await open(t, "keys", "two");
-    const keys = async (...list) => { for (const k of list) await page.keyboard.press(k); };
+    const keys = async (...list) => {
+      for (const k of list) await page.keyboard.press(k);
+    };
     const active = () =>
       page.evaluate(() => document.querySelector(".yaml .line[data-active]")?.firstChild?.textContent ?? null);
     await region(page).focus();
@@ -246,7 +254,10 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     const conf = Array.from({ length: 12_000 }, (_, i) => `listen ${i}; # ${"x".repeat(60)}`).join("\n");
     await create(where, configMap("large", { "a.conf": conf, last: "of the large one" }));
     await create(where, configMap("line", { blob: "QUJD".repeat(250_000), last: "of the long line" }));
-    for (const [name, last] of [["large", "of the large one"], ["line", "of the long line"]]) {
+    for (const [name, last] of [
+      ["large", "of the large one"],
+      ["line", "of the long line"],
+    ]) {
       const page = await open(t, name, last);
       await page.getByRole("button", { name: "Copy" }).click();
       await page.getByRole("button", { name: "Copied" }).waitFor();

@@ -18,7 +18,10 @@ function luminance(colour: string): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-for (const [scheme, i] of [["light", 0], ["dark", 1]] as const) {
+for (const [scheme, i] of [
+  ["light", 0],
+  ["dark", 1],
+] as const) {
   void test(`code has enough contrast on all backgrounds, ${scheme}`, () => {
     for (const text of ["code-key", "code-string", "code-value"]) {
       for (const ground of ["bg", "flash", "hover", "found", "selected"]) {

@@ -14,17 +14,29 @@ export class Browser implements LiveHost {
     this.sockets.push(s);
     return s as unknown as WebSocket;
   }
-  now(): number { return this.time; }
-  random(): number { return 1; }
+  now(): number {
+    return this.time;
+  }
+  random(): number {
+    return 1;
+  }
   after(ms: number, run: () => void): unknown {
     this.timers.set(this.next, { at: this.time + ms, run });
     return this.next++;
   }
-  cancel(timer: unknown): void { this.timers.delete(timer as number); }
-  report(what: string): void { this.reports.push(what); }
-  accessEnded(again: () => void): void { this.reconnects.push(again); }
+  cancel(timer: unknown): void {
+    this.timers.delete(timer as number);
+  }
+  report(what: string): void {
+    this.reports.push(what);
+  }
+  accessEnded(again: () => void): void {
+    this.reconnects.push(again);
+  }
   clusterSwitches = 0;
-  clusterSwitched(): void { this.clusterSwitches++; }
+  clusterSwitched(): void {
+    this.clusterSwitches++;
+  }
 
   advance(ms: number): void {
     const end = this.time + ms;
@@ -37,7 +49,9 @@ export class Browser implements LiveHost {
     }
     this.time = end;
   }
-  get socket(): Socket { return this.sockets[this.sockets.length - 1] as Socket; }
+  get socket(): Socket {
+    return this.sockets[this.sockets.length - 1] as Socket;
+  }
 }
 
 export class Socket {
@@ -47,10 +61,24 @@ export class Socket {
   onmessage: ((e: { data: string }) => void) | null = null;
   onclose: ((e: { code: number; reason: string }) => void) | null = null;
   onerror: (() => void) | null = null;
-  send(text: string): void { this.sent.push(JSON.parse(text) as Record<string, unknown>); }
-  close(): void { this.readyState = 3; }
-  accept(): void { this.readyState = 1; this.onopen?.(); }
-  receive(m: unknown): void { this.onmessage?.({ data: typeof m === "string" ? m : JSON.stringify(m) }); }
-  drop(code = 1006, reason = ""): void { this.readyState = 3; this.onclose?.({ code, reason }); }
-  get last(): Record<string, unknown> { return this.sent[this.sent.length - 1] ?? {}; }
+  send(text: string): void {
+    this.sent.push(JSON.parse(text) as Record<string, unknown>);
+  }
+  close(): void {
+    this.readyState = 3;
+  }
+  accept(): void {
+    this.readyState = 1;
+    this.onopen?.();
+  }
+  receive(m: unknown): void {
+    this.onmessage?.({ data: typeof m === "string" ? m : JSON.stringify(m) });
+  }
+  drop(code = 1006, reason = ""): void {
+    this.readyState = 3;
+    this.onclose?.({ code, reason });
+  }
+  get last(): Record<string, unknown> {
+    return this.sent[this.sent.length - 1] ?? {};
+  }
 }

@@ -3,22 +3,44 @@ export class Element {
   private nodes: (Element | string)[] = [];
   private readonly attributes = new Map<string, string>();
   constructor(private readonly tag: string) {}
-  static of(e: unknown): Element { return e as Element; }
-  get children(): Element[] { return this.nodes.filter((n) => n instanceof Element); }
-  append(...nodes: (Element | string)[]): void { this.nodes.push(...nodes); }
-  replaceChildren(...nodes: (Element | string)[]): void { this.nodes = nodes; }
-  get firstElementChild(): Element | null { return this.children[0] ?? null; }
-  setAttribute(name: string, value: string): void { this.attributes.set(name, value); }
-  removeAttribute(name: string): void { this.attributes.delete(name); }
-  getAttribute(name: string): string | null { return this.attributes.get(name) ?? null; }
-  get textContent(): string { return this.nodes.map((n) => (typeof n === "string" ? n : n.textContent)).join(""); }
-  set textContent(text: string) { this.nodes = text === "" ? [] : [text]; }
-  querySelectorAll(): Element[] { return this.children.filter((c) => c.attributes.has("data-wire")); }
+  static of(e: unknown): Element {
+    return e as Element;
+  }
+  get children(): Element[] {
+    return this.nodes.filter((n) => n instanceof Element);
+  }
+  append(...nodes: (Element | string)[]): void {
+    this.nodes.push(...nodes);
+  }
+  replaceChildren(...nodes: (Element | string)[]): void {
+    this.nodes = nodes;
+  }
+  get firstElementChild(): Element | null {
+    return this.children[0] ?? null;
+  }
+  setAttribute(name: string, value: string): void {
+    this.attributes.set(name, value);
+  }
+  removeAttribute(name: string): void {
+    this.attributes.delete(name);
+  }
+  getAttribute(name: string): string | null {
+    return this.attributes.get(name) ?? null;
+  }
+  get textContent(): string {
+    return this.nodes.map((n) => (typeof n === "string" ? n : n.textContent)).join("");
+  }
+  set textContent(text: string) {
+    this.nodes = text === "" ? [] : [text];
+  }
+  querySelectorAll(): Element[] {
+    return this.children.filter((c) => c.attributes.has("data-wire"));
+  }
   get html(): string {
     const attributes = [...this.attributes].map(([name, value]) => ` ${name}="${escapeHTML(value)}"`).join("");
-    return `<${this.tag}${attributes}>${
-      this.nodes.map((n) => (typeof n === "string" ? escapeHTML(n) : n.html)).join("")
-    }</${this.tag}>`;
+    return `<${this.tag}${attributes}>${this.nodes
+      .map((n) => (typeof n === "string" ? escapeHTML(n) : n.html))
+      .join("")}</${this.tag}>`;
   }
 }
 const escapeHTML = (text: string): string =>

@@ -159,8 +159,12 @@ export function frame(): void {
 }
 
 class Sizes {
-  observe(): void { /* In tests, sizes never change. */ }
-  disconnect(): void { /* In tests, sizes never change. */ }
+  observe(): void {
+    /* In tests, sizes never change. */
+  }
+  disconnect(): void {
+    /* In tests, sizes never change. */
+  }
 }
 
 export const page = {

@@ -34,6 +34,9 @@ for (const { q, sort, want } of file.views) {
       rows: file.rows.map((r) => ({ ...r, uid: r.name, rv: "1", created: "" })),
       last: true,
     });
-    assert.deepEqual(rows.visible().map((e) => `${e.ns}/${e.name}`), want);
+    assert.deepEqual(
+      rows.visible().map((e) => `${e.ns}/${e.name}`),
+      want,
+    );
   });
 }

@@ -215,7 +215,7 @@ function startList(section: HTMLElement): void {
     list.show(view, kind);
     scrollState.scheduleSave();
   };
-  const list = listPage = new ListPage(
+  const list = (listPage = new ListPage(
     live,
     picker,
     now,
@@ -224,22 +224,18 @@ function startList(section: HTMLElement): void {
     currentView(),
     Number(section.dataset["limit"] ?? Infinity),
     scrollPositionOf(history.state),
-  );
+  ));
   const scrollState = new ScrollState(byId("rows"), () => list.scrollPosition);
   navigate = navigateTo;
   retryable = list;
   pageContent = () => ({ kind: list.kind, view: list.view, object: list.view.open, tab: list.view.tab });
   refresh = () => list.refresh();
   rememberRecent("kinds", initialKind.ref);
-  const namespacePopover = new Popover(
-    byId("namespace-button") as HTMLButtonElement,
-    "Namespaces",
-    async (close) => (await import("./list/namespace-chooser.tsx")).namespaceChooser(live, list, close),
+  const namespacePopover = new Popover(byId("namespace-button") as HTMLButtonElement, "Namespaces", async (close) =>
+    (await import("./list/namespace-chooser.tsx")).namespaceChooser(live, list, close),
   );
-  const columnPopover = new Popover(
-    byId("columns") as HTMLButtonElement,
-    "Columns",
-    async () => (await import("./list/column-chooser.tsx")).columnChooser(list),
+  const columnPopover = new Popover(byId("columns") as HTMLButtonElement, "Columns", async () =>
+    (await import("./list/column-chooser.tsx")).columnChooser(list),
   );
   const menu = byId("export");
   menu.addEventListener("toggle", () => void import("./ui/menu.ts").then(({ addMenuKeys }) => addMenuKeys(menu)), {
@@ -355,7 +351,12 @@ function startObject(section: HTMLElement): void {
     tab(),
     { tab: showTab, close: null },
   );
-  retryable = { get isRefused() { return panel.isRefused; }, retry: () => location.reload() };
+  retryable = {
+    get isRefused() {
+      return panel.isRefused;
+    },
+    retry: () => location.reload(),
+  };
   pageContent = () => ({ kind, view: null, object: name, tab: tab() });
   addEventListener("popstate", () => {
     log = parseLog(query());
@@ -406,10 +407,8 @@ function contextPopover(link: HTMLAnchorElement, contextList: Contexts): Popover
     ...link.childNodes,
   );
   link.replaceWith(button);
-  return new Popover(
-    button,
-    "Contexts",
-    async () => (await import("./list/context-chooser.tsx")).contextChooser(contextList),
+  return new Popover(button, "Contexts", async () =>
+    (await import("./list/context-chooser.tsx")).contextChooser(contextList),
   );
 }
 

@@ -39,16 +39,16 @@ export function pageCommands(
   return [
     command("Page", "Mod+k", "ever", "Search or jump to…", () => jump.open("")),
     command("Page", ":", "page", "Go to resource (:po shop)", () => jump.open(":")),
-    ...(contexts === null
-      ? []
-      : [command("Page", "C", "page", "Switch context", contexts, inPalette)]),
+    ...(contexts === null ? [] : [command("Page", "C", "page", "Switch context", contexts, inPalette)]),
     command("Page", "t", "page", "Toggle theme", toggleTheme, inPalette),
     command("Page", "", "page", "Use system theme", () => setTheme(""), inPalette),
-    ...(share === null ? [] : [
-      command("Page", "u", "page", "Copy link to this view", () => void copyLink(), inPalette),
-      command("Page", "L", "page", "Share this view, manage links", share, inPalette),
-      command("Page", "S", "page", "Go to watch status", () => location.assign(withBase("/status")), inPalette),
-    ]),
+    ...(share === null
+      ? []
+      : [
+          command("Page", "u", "page", "Copy link to this view", () => void copyLink(), inPalette),
+          command("Page", "L", "page", "Share this view, manage links", share, inPalette),
+          command("Page", "S", "page", "Go to watch status", () => location.assign(withBase("/status")), inPalette),
+        ]),
     command("Page", "?", "page", "Help", help, inPalette),
     command("Page", "Escape", "box", "Leave the text field", () => leaveTextField()),
   ];

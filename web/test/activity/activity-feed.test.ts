@@ -40,7 +40,8 @@ void test("the footer reports no changes only for the time that the feed covers"
     [{ staleText: lost, complete: false }, gapNote],
     [{ complete: false }, "Loading history…"],
     [{ count: 300, size: 300, hasMore: true }, ""],
-  ] as const) assert.equal(footerText({ ...quiet, ...foot }), want);
+  ] as const)
+    assert.equal(footerText({ ...quiet, ...foot }), want);
 });
 
 void test("the footer counts the shown resources and names the omitted ones", () => {
@@ -80,19 +81,21 @@ const kind = (resource: string, namespaced = true): Kind => ({
   namespaced,
 });
 
-void test("twenty kinds are followed together, the listed one among them; " +
-  "chosen namespaces leave out what has none", () => {
-  const watched = [kind("nodes", false), ...Array.from({ length: 25 }, (_, i) => kind(`k${i}`))];
-  const many = splitWatched(watched, { kind: kind("k24"), ns: [] });
-  assert.deepEqual(
-    [many.kinds.length, many.kinds.slice(0, 3).map((k) => k.resource), many.rest.map((k) => k.resource)],
-    [20, ["k24", "nodes", "k0"], ["k18", "k19", "k20", "k21", "k22", "k23"]],
-  );
-  assert.deepEqual(splitWatched(watched.slice(0, 3), { kind: kind("secrets"), ns: ["shop"] }), {
-    kinds: watched.slice(1, 3),
-    rest: [],
-  });
-});
+void test(
+  "twenty kinds are followed together, the listed one among them; " + "chosen namespaces leave out what has none",
+  () => {
+    const watched = [kind("nodes", false), ...Array.from({ length: 25 }, (_, i) => kind(`k${i}`))];
+    const many = splitWatched(watched, { kind: kind("k24"), ns: [] });
+    assert.deepEqual(
+      [many.kinds.length, many.kinds.slice(0, 3).map((k) => k.resource), many.rest.map((k) => k.resource)],
+      [20, ["k24", "nodes", "k0"], ["k18", "k19", "k20", "k21", "k22", "k23"]],
+    );
+    assert.deepEqual(splitWatched(watched.slice(0, 3), { kind: kind("secrets"), ns: ["shop"] }), {
+      kinds: watched.slice(1, 3),
+      rest: [],
+    });
+  },
+);
 
 function openFeed(all: boolean) {
   const browser = new Browser();
@@ -186,27 +189,32 @@ void test("the footer does not report that nothing is watched before the watched
   assert.match(words(), /Loading history…/);
 });
 
-void test("what was before and after are elements of their own, " +
-  "so that neither changes the direction of the other", () => {
-  const { feed, receive, place } = openFeed(false);
-  const [was, is] = ["\u05d0", "\u05d1"];
-  receive("pods", {
-    ...snapshot(),
-    events: [
-      {
-        op: "update",
-        ns: "shop",
-        name: "a",
-        uid: "u",
-        rv: "1",
-        time: "1970-01-01T00:00:01.000Z",
-        patch: [{ op: "replace", path: "/spec/note", value: is }],
-        was: { 0: was },
-      },
-    ],
-  });
-  feed.refresh();
-  const spans = place.find("class", "field-change");
-  assert.deepEqual(spans?.children.map((c) => c.textContent), ["spec.note", was, "→", is]);
-  assert.equal(place.find("class", "all")?.getAttribute("title"), `spec.note ${was} → ${is}`);
-});
+void test(
+  "what was before and after are elements of their own, " + "so that neither changes the direction of the other",
+  () => {
+    const { feed, receive, place } = openFeed(false);
+    const [was, is] = ["\u05d0", "\u05d1"];
+    receive("pods", {
+      ...snapshot(),
+      events: [
+        {
+          op: "update",
+          ns: "shop",
+          name: "a",
+          uid: "u",
+          rv: "1",
+          time: "1970-01-01T00:00:01.000Z",
+          patch: [{ op: "replace", path: "/spec/note", value: is }],
+          was: { 0: was },
+        },
+      ],
+    });
+    feed.refresh();
+    const spans = place.find("class", "field-change");
+    assert.deepEqual(
+      spans?.children.map((c) => c.textContent),
+      ["spec.note", was, "→", is],
+    );
+    assert.equal(place.find("class", "all")?.getAttribute("title"), `spec.note ${was} → ${is}`);
+  },
+);

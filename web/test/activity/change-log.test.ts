@@ -136,7 +136,8 @@ void test("previous and new values differ from absent values in the summary", ()
     ],
     [{}, undefined, "f → {}"],
     [`${cut}\u{1f600}`, undefined, `f → ${cut}…`],
-  ] as const) assert.equal(field(after, before), want);
+  ] as const)
+    assert.equal(field(after, before), want);
 });
 
 void test("a pause keeps the list in place and loses no changes", () => {
@@ -207,7 +208,13 @@ void test("each timestamp is parsed once, regardless of the size of the log", ()
     Date.parse = parse;
   }
   assert.equal(parsed, all.length);
-  assert.deepEqual(h.visible("", false).map((x) => x.name), all.slice(-1000).reverse().map((c) => c.name));
+  assert.deepEqual(
+    h.visible("", false).map((x) => x.name),
+    all
+      .slice(-1000)
+      .reverse()
+      .map((c) => c.name),
+  );
   const [a, b] = [phase("a", "1"), phase("b", "1")];
   h.add(pods, [a]);
   h.add(pods, [{ ...b, time: a.time }]);

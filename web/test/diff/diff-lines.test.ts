@@ -41,14 +41,19 @@ void test("the pairs contain both texts with their line numbers", () => {
       string[],
     ];
     const pairs = pairLines(left, right);
-    assert.deepEqual(pairs.flatMap((p) => p.left ?? []), left);
-    assert.deepEqual(pairs.flatMap((p) => p.right ?? []), right);
+    assert.deepEqual(
+      pairs.flatMap((p) => p.left ?? []),
+      left,
+    );
+    assert.deepEqual(
+      pairs.flatMap((p) => p.right ?? []),
+      right,
+    );
     assert.ok(pairs.every((p) => p.same === (p.left === p.right)));
     assert.ok(
       pairs.every(
         (p) =>
-          (p.left === null || left[p.leftAt - 1] === p.left) &&
-          (p.right === null || right[p.rightAt - 1] === p.right),
+          (p.left === null || left[p.leftAt - 1] === p.left) && (p.right === null || right[p.rightAt - 1] === p.right),
       ),
     );
   }
@@ -75,7 +80,7 @@ void test("texts without common lines are compared in bounded time", () => {
 void test("all differences of long texts are found", () => {
   const left = Array.from({ length: 30_000 }, (_, i) => (i % 5 === 0 ? "- repeated:" : `  name: n${i}`));
   const right = left.flatMap((l, i) =>
-    (i % 10 === 3 ? [`${l}-other`] : i % 1000 === 7 ? [l, "  added: here"] : i % 1000 === 8 ? [] : [l]),
+    i % 10 === 3 ? [`${l}-other`] : i % 1000 === 7 ? [l, "  added: here"] : i % 1000 === 8 ? [] : [l],
   );
   const pairs = pairLines(left, right);
   assert.equal(
@@ -102,10 +107,14 @@ void test("a long comparison pauses, and stops when it is no longer needed", asy
       }
     })();
   };
-  const slices = new TimeSlicer(() => pauses < 1000, () => now, () => {
-    pauses++;
-    return Promise.resolve();
-  });
+  const slices = new TimeSlicer(
+    () => pauses < 1000,
+    () => now,
+    () => {
+      pauses++;
+      return Promise.resolve();
+    },
+  );
   slices.begin();
   const pairs = await slices.run(work());
   assert.ok(pauses > 100 && pauses < 1000, String(pauses));

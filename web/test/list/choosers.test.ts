@@ -75,7 +75,10 @@ const sets: [string[], string[], string[]][] = [
 for (const [cols, shown, back] of sets) {
   void test(`cols=${cols.join()} shows ${shown.join()}`, () => {
     const all = columnChoices(columns, true, cols);
-    assert.deepEqual(all.filter((c) => c.shown).map((c) => c.name), shown);
+    assert.deepEqual(
+      all.filter((c) => c.shown).map((c) => c.name),
+      shown,
+    );
     assert.deepEqual(encodeColumns(all), back);
   });
 }
@@ -95,10 +98,7 @@ void test("unknown columns are reported with the list of existing ones", () => {
   };
   for (const search of ["", "?sort=-ready&cols=IP+Address&cols=namespace", "?sort=namespace&cols=wide"])
     assert.equal(words(search), null, search);
-  assert.equal(
-    words("?sort=-colour"),
-    "No column “colour” to sort by. Available: namespace, name, ready, ip address.",
-  );
+  assert.equal(words("?sort=-colour"), "No column “colour” to sort by. Available: namespace, name, ready, ip address.");
   assert.equal(
     words("?sort=Colour&cols=a&cols=name&cols=b", false),
     "No column “colour” to sort by, and no column “a” or “b” to show. Available: name, ready, ip address.",

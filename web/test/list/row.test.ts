@@ -27,11 +27,18 @@ const now = Date.parse("2026-11-21T10:05:00Z");
 
 function build(): { html: () => string; tick: (ms: number) => void; refill: () => string[] } {
   const rows = new Rows();
-  rows.apply({ id: 1, type: "rows", cursor: "", columns, last: true, rows: [
-    row("web-1", "u1", ["web-1", "Running", "3 (2026-11-21T10:00:00Z ago)", "node-1"]),
-    row("web-2", "u2", ["web-2", `<b>"it's" & javascript:x`, 0, null]),
-    row("web-3", "u3", ["web-3", `a\u202e\u2066b\u200b\u001b[31m<c>${"\u200bd".repeat(32)}`, 1, null]),
-  ] });
+  rows.apply({
+    id: 1,
+    type: "rows",
+    cursor: "",
+    columns,
+    last: true,
+    rows: [
+      row("web-1", "u1", ["web-1", "Running", "3 (2026-11-21T10:00:00Z ago)", "node-1"]),
+      row("web-2", "u2", ["web-2", `<b>"it's" & javascript:x`, 0, null]),
+      row("web-3", "u3", ["web-3", `a\u202e\u2066b\u200b\u001b[31m<c>${"\u200bd".repeat(32)}`, 1, null]),
+    ],
+  });
   const shape = shapeOf("core/v1/pods", columns, true, []);
   const trs = rows.visible().map((e) => {
     const tr = emptyRow(shape);

@@ -437,11 +437,7 @@ void test("rows above the limit stay visible until the window around the viewpor
     [1202, "w-9299", "Live", true],
   );
   assert.deepEqual(s.log, ["arrived, other columns", "arrived, other columns"], "nothing is dropped");
-  assert.equal(
-    s.browser.socket.sent.filter((m) => m["op"] === "window").length,
-    0,
-    "they are in the visible range",
-  );
+  assert.equal(s.browser.socket.sent.filter((m) => m["op"] === "window").length, 0, "they are in the visible range");
 });
 
 void test("a filter set while rows wait for a window is sent with the window", () => {

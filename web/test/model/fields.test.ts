@@ -55,31 +55,37 @@ const describeFields = (before: JsonObject | null, patch: readonly PatchOp[]): s
   );
 
 void test("each operation has its previous value", () => {
-  assert.deepEqual(describeFields(pod, [
-    { op: "replace", path: "/spec/containers/1/image", value: "side:2" },
-    { op: "remove", path: "/spec/containers/0" },
-    { op: "replace", path: "/spec/containers/0/image", value: "side:3" }, // "side" has the index 0 after the removal
-    { op: "add", path: "/spec/containers/0", value: { name: "first" } },
-    { op: "add", path: "/metadata/labels/new", value: "x" },
-    { op: "remove", path: "/metadata/labels/tier" },
-    { op: "replace", path: "/metadata/resourceVersion", value: "2" },
-  ]), [
-    `spec.containers[side].image: "side:1" > "side:2"`,
-    `spec.containers[web]: {"name":"web","image":"web:1","ports":[{"containerPort":80},{"containerPort":81}]} > none`,
-    `spec.containers[side].image: "side:2" > "side:3"`,
-    `spec.containers[first]: none > {"name":"first"}`,
-    `metadata.labels.new: none > "x"`,
-    `metadata.labels.tier: "front" > none`,
-    `metadata.resourceVersion: none > "2" quiet`,
-  ]);
+  assert.deepEqual(
+    describeFields(pod, [
+      { op: "replace", path: "/spec/containers/1/image", value: "side:2" },
+      { op: "remove", path: "/spec/containers/0" },
+      { op: "replace", path: "/spec/containers/0/image", value: "side:3" }, // "side" has the index 0 after the removal
+      { op: "add", path: "/spec/containers/0", value: { name: "first" } },
+      { op: "add", path: "/metadata/labels/new", value: "x" },
+      { op: "remove", path: "/metadata/labels/tier" },
+      { op: "replace", path: "/metadata/resourceVersion", value: "2" },
+    ]),
+    [
+      `spec.containers[side].image: "side:1" > "side:2"`,
+      `spec.containers[web]: {"name":"web","image":"web:1","ports":[{"containerPort":80},{"containerPort":81}]} > none`,
+      `spec.containers[side].image: "side:2" > "side:3"`,
+      `spec.containers[first]: none > {"name":"first"}`,
+      `metadata.labels.new: none > "x"`,
+      `metadata.labels.tier: "front" > none`,
+      `metadata.resourceVersion: none > "2" quiet`,
+    ],
+  );
 });
 
 void test("an unknown previous value stays unknown", () => {
-  assert.deepEqual(describeFields(null, [
-    { op: "replace", path: "/status/phase", value: "Running" },
-    { op: "remove", path: "/spec/nodeName" },
-    { op: "add", path: "/metadata/labels/a", value: "b" },
-  ]), [`status.phase: unknown > "Running"`, "spec.nodeName: unknown > none", `metadata.labels.a: none > "b"`]);
+  assert.deepEqual(
+    describeFields(null, [
+      { op: "replace", path: "/status/phase", value: "Running" },
+      { op: "remove", path: "/spec/nodeName" },
+      { op: "add", path: "/metadata/labels/a", value: "b" },
+    ]),
+    [`status.phase: unknown > "Running"`, "spec.nodeName: unknown > none", `metadata.labels.a: none > "b"`],
+  );
 });
 
 void test("a replaced value is split into the fields that differ", () => {

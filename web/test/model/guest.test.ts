@@ -17,7 +17,10 @@ const guest = (...parts: object[]): void => page({ shared: JSON.stringify(parts)
 const pods = { resource: "core/v1/pods", namespaces: ["shop"] };
 
 void test("a guest sees only the shared resources and tabs", () => {
-  const tabs = (): string => tabsFor(kind).map((t) => t.id).join(" ");
+  const tabs = (): string =>
+    tabsFor(kind)
+      .map((t) => t.id)
+      .join(" ");
   page();
   assert.equal(sharedParts(), null);
   assert.equal(sharedNamespaces("core/v1/pods"), null);
@@ -33,11 +36,7 @@ void test("a guest sees only the shared resources and tabs", () => {
   const words = (share: (() => void) | null): string[] =>
     pageCommands({ open: () => undefined } as never, () => undefined, share, null).map((c) => c.label);
   const beyond = words(() => undefined).filter((w) => !words(null).includes(w));
-  assert.deepEqual(beyond, [
-    "Copy link to this view",
-    "Share this view, manage links",
-    "Go to watch status",
-  ]);
+  assert.deepEqual(beyond, ["Copy link to this view", "Share this view, manage links", "Go to watch status"]);
   page();
 });
 

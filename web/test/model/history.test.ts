@@ -23,9 +23,9 @@ const phase = (to: string): Change =>
 const states = (h: History): string[] =>
   h.steps.map(
     (s) =>
-      `${String(valueAt(s.before, ["status", "phase"]) ?? "-")} ${s.change.op} ${
-        String(valueAt(s.after, ["status", "phase"]) ?? "-")
-      }`,
+      `${String(valueAt(s.before, ["status", "phase"]) ?? "-")} ${s.change.op} ${String(
+        valueAt(s.after, ["status", "phase"]) ?? "-",
+      )}`,
   );
 
 void test("each change has the object before and after it", () => {

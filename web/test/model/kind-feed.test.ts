@@ -104,42 +104,45 @@ void test("the build is read from the socket, and from HTTP responses only witho
   assert.deepEqual(builds, ["one", "two", ""], "a server that reports no build has an unknown one");
 });
 
-void test("the server's time is asked for again once the browser's clock has been set, " +
-  "although the socket sends everything else", async () => {
-  const { browser, feed, receive } = start();
-  const page = globalThis as unknown as { document?: unknown; fetch: unknown; setTimeout: unknown };
-  const { document, fetch, setTimeout } = page;
-  const now = Date.now.bind(Date);
-  let requests = 0;
-  let next = (): void => undefined;
-  page.document = { hidden: false };
-  page.fetch = () => {
-    requests++;
-    return Promise.resolve(new Response(null, { status: 304 }));
-  };
-  page.setTimeout = (run: () => void) => {
-    next = run;
-  };
-  const round = async (): Promise<number> => {
-    const before = next;
-    next();
-    for (let i = 0; i < 100 && next === before; i++) await Promise.resolve();
-    return requests;
-  };
-  try {
-    browser.socket.accept();
-    receive({ type: "resources", ...body("pods") });
-    receive({ type: "counts", counts: {} });
-    await feed.poll();
-    assert.equal(requests, 1);
-    assert.equal(await round(), 1);
-    Date.now = () => now() + 60_000;
-    assert.equal(await round(), 2);
-    assert.equal(await round(), 2);
-    Date.now = now;
-    assert.equal(await round(), 3, "and back");
-  } finally {
-    Object.assign(page, { document, fetch, setTimeout });
-    Date.now = now;
-  }
-});
+void test(
+  "the server's time is asked for again once the browser's clock has been set, " +
+    "although the socket sends everything else",
+  async () => {
+    const { browser, feed, receive } = start();
+    const page = globalThis as unknown as { document?: unknown; fetch: unknown; setTimeout: unknown };
+    const { document, fetch, setTimeout } = page;
+    const now = Date.now.bind(Date);
+    let requests = 0;
+    let next = (): void => undefined;
+    page.document = { hidden: false };
+    page.fetch = () => {
+      requests++;
+      return Promise.resolve(new Response(null, { status: 304 }));
+    };
+    page.setTimeout = (run: () => void) => {
+      next = run;
+    };
+    const round = async (): Promise<number> => {
+      const before = next;
+      next();
+      for (let i = 0; i < 100 && next === before; i++) await Promise.resolve();
+      return requests;
+    };
+    try {
+      browser.socket.accept();
+      receive({ type: "resources", ...body("pods") });
+      receive({ type: "counts", counts: {} });
+      await feed.poll();
+      assert.equal(requests, 1);
+      assert.equal(await round(), 1);
+      Date.now = () => now() + 60_000;
+      assert.equal(await round(), 2);
+      assert.equal(await round(), 2);
+      Date.now = now;
+      assert.equal(await round(), 3, "and back");
+    } finally {
+      Object.assign(page, { document, fetch, setTimeout });
+      Date.now = now;
+    }
+  },
+);

@@ -28,7 +28,8 @@ void test("isMasked recognizes masked values", () => {
     [secret({ data: { "(masked)": "" } }), false],
     [pod("masked"), false],
     [undefined, false],
-  ] as const) assert.equal(isMasked(value), want, JSON.stringify(value));
+  ] as const)
+    assert.equal(isMasked(value), want, JSON.stringify(value));
 });
 
 void test("a comparison explains masked values", () => {
@@ -39,5 +40,9 @@ void test("a comparison explains masked values", () => {
     [p, s],
   ])
     assert.match(maskedText(objects) ?? "", /^Some values are masked\. They are not compared/);
-  for (const objects of [[p, pod("a")], [secret({}), s]]) assert.equal(maskedText(objects), null);
+  for (const objects of [
+    [p, pod("a")],
+    [secret({}), s],
+  ])
+    assert.equal(maskedText(objects), null);
 });

@@ -60,7 +60,10 @@ void test("losing permission removes the object and its last author", () => {
 });
 
 void test("a reset is reported once; the last author stays only if the version is the same", () => {
-  for (const [now, want] of [["3", undefined], ["2", "a"]] as const) {
+  for (const [now, want] of [
+    ["3", undefined],
+    ["2", "a"],
+  ] as const) {
     const s = start();
     assert.deepEqual([s.words(), s.live.reloadCount, s.resets()], ["Live", 0, 0]);
     for (let n = 0; n < 2; n++) s.receive({ type: "reset", reason: "the program was restarted" });

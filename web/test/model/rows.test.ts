@@ -115,11 +115,17 @@ void test("rows stay until the last chunk of a new snapshot", () => {
   const rows = new Rows();
   rows.apply(snapshot([one], true));
   rows.apply(snapshot([{ ...one, name: "y" }], false));
-  assert.deepEqual(rows.visible().map((e) => e.name), ["x"]);
+  assert.deepEqual(
+    rows.visible().map((e) => e.name),
+    ["x"],
+  );
   assert.equal(rows.arriving, 1);
   rows.restart();
   rows.apply(snapshot([{ ...one, name: "z" }], true));
-  assert.deepEqual(rows.visible().map((e) => e.name), ["z"]);
+  assert.deepEqual(
+    rows.visible().map((e) => e.name),
+    ["z"],
+  );
 });
 
 void test("inconsistent messages are rejected", () => {
@@ -173,9 +179,17 @@ void test("a frozen order stays, and reports the pending changes", () => {
   assert.deepEqual(names(), ["a", "b", "c"]);
   assert.equal(rows.pendingText, "1 moved, 1 new, 1 removed");
   assert.equal(rows.get("a/a")?.cells[1], "9", "what is in a row is true all the same");
-  assert.deepEqual(rows.visible().map((e) => e.name), ["d", "c", "a"]);
+  assert.deepEqual(
+    rows.visible().map((e) => e.name),
+    ["d", "c", "a"],
+  );
   // A row that was added and then deleted, or deleted and then added, is not counted.
-  rows.apply(events([{ op: "delete", ns: "a", name: "d" }, { op: "add", row: row("b", "2") }]));
+  rows.apply(
+    events([
+      { op: "delete", ns: "a", name: "d" },
+      { op: "add", row: row("b", "2") },
+    ]),
+  );
   assert.equal(rows.pendingText, "1 moved");
   rows.apply(events([{ op: "delete", ns: "a", name: "a" }]));
   assert.equal(rows.pendingText, "1 removed", "it does not move any more");
@@ -268,7 +282,12 @@ void test("a row changed by several authors since it was drawn names none", () =
 void test("filtering during updates sorts only the new rows", () => {
   const rows = new Rows();
   const row = (n: number): Row => ({ ...one, name: `x${n}`, uid: `u${n}`, cells: [`x${n}`, `s${n % 7}`, n, at(0)] });
-  rows.apply(snapshot(Array.from({ length: 1000 }, (_, n) => row(n)), true));
+  rows.apply(
+    snapshot(
+      Array.from({ length: 1000 }, (_, n) => row(n)),
+      true,
+    ),
+  );
   rows.setSort({ column: "status", descending: false });
   rows.visible();
   let made = 2000;
@@ -288,7 +307,13 @@ void test("filtering during updates sorts only the new rows", () => {
     return sort.apply(this, by);
   };
   try {
-    for (const [n, steps] of [[0, "cf"], [10, "fc"], [20, "cfc"], [30, "fcf"], [40, "cc"]] as const) {
+    for (const [n, steps] of [
+      [0, "cf"],
+      [10, "fc"],
+      [20, "cfc"],
+      [30, "fcf"],
+      [40, "cc"],
+    ] as const) {
       longest = 0;
       for (const step of steps) {
         if (step === "c") change(n);
@@ -297,7 +322,11 @@ void test("filtering during updates sorts only the new rows", () => {
       const seen = rows.visible().map((e) => e.name);
       assert.ok(longest <= 4, `${steps}: ${longest} rows were sorted`);
       rows.setSort({ column: "status", descending: false });
-      assert.deepEqual(seen, rows.visible().map((e) => e.name), steps);
+      assert.deepEqual(
+        seen,
+        rows.visible().map((e) => e.name),
+        steps,
+      );
     }
   } finally {
     Array.prototype.sort = sort;

@@ -7,7 +7,11 @@ import { compareRanks, rank } from "../../static/src/model/sort.ts";
 import type { Cell } from "../../static/src/net/wire.ts";
 
 // The Go tests read the same file, so that server and page sort in the same way.
-interface Order { name: string; relative: boolean; cells: Cell[] }
+interface Order {
+  name: string;
+  relative: boolean;
+  cells: Cell[];
+}
 const orders = JSON.parse(readFileSync("../internal/web/testdata/ranks.json", "utf8")) as Order[];
 
 for (const { name, relative, cells: want } of orders) {

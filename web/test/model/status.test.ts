@@ -249,7 +249,7 @@ void test("an empty stale table reports since when, and what was known then", ()
         title: "Connection lost at 14:02:10",
         detail:
           "There were no pods matching these namespaces and labels at 14:02:10. Glasshouse reported: the server " +
-            "stops.",
+          "stops.",
         next: "Retrying automatically. Check that Glasshouse is running.",
         act: null,
       },
@@ -287,12 +287,7 @@ void test("an empty stale table reports since when, and what was known then", ()
         act: "show-all",
       },
     ],
-    [
-      liveInfo,
-      168,
-      false,
-      { title: "No pods match the filter", detail: "168 hidden.", next: "", act: "show-all" },
-    ],
+    [liveInfo, 168, false, { title: "No pods match the filter", detail: "168 hidden.", next: "", act: "show-all" }],
   ] as const)
     assert.deepEqual(noteFor(k, "pods", total, isFiltered, now), want);
 });

@@ -170,7 +170,10 @@ void test("a row counts as deleted when the server reports it, until it is added
   s.rows.splice(3, 1);
   s.rows.unshift(row(900));
   s.sendChanges();
-  assert.deepEqual(["a/web-3", "a/web-399", "a/web-0"].map((key) => s.window.isDeleted(key)), [true, false, false]);
+  assert.deepEqual(
+    ["a/web-3", "a/web-399", "a/web-0"].map((key) => s.window.isDeleted(key)),
+    [true, false, false],
+  );
   assert.deepEqual([s.window.countSeverity("bad"), s.window.countSeverity("warn")], [2, 1]);
   s.rows.splice(3, 0, row(3));
   s.sendChanges();
@@ -202,12 +205,35 @@ void test("pending changes are counted everywhere, except rows that were only pu
     const [r] = rows.splice(from, 1) as [Row];
     rows.splice(to, 0, { ...r, rv: String(Number(r.rv) + 1) });
   };
-  assert.equal(change(start(), (rows) => rows.splice(0, 1)), "1 removed", "above");
-  assert.equal(change(start(), (rows) => rows.splice(900, 0, row(2000), row(2001))), "2 new", "below");
-  assert.equal(change(start(), (rows) => rows.splice(400, 1)), "1 removed", "here");
-  assert.equal(change(start(), (rows) => rows.splice(400, 1, row(2000))), "1 new, 1 removed");
-  assert.equal(change(start(), (rows) => moved(rows, 650, 600)), "1 moved", "within");
-  assert.equal(change(start(), (rows) => moved(rows, 400, 10)), "1 moved", "out of it");
+  assert.equal(
+    change(start(), (rows) => rows.splice(0, 1)),
+    "1 removed",
+    "above",
+  );
+  assert.equal(
+    change(start(), (rows) => rows.splice(900, 0, row(2000), row(2001))),
+    "2 new",
+    "below",
+  );
+  assert.equal(
+    change(start(), (rows) => rows.splice(400, 1)),
+    "1 removed",
+    "here",
+  );
+  assert.equal(
+    change(start(), (rows) => rows.splice(400, 1, row(2000))),
+    "1 new, 1 removed",
+  );
+  assert.equal(
+    change(start(), (rows) => moved(rows, 650, 600)),
+    "1 moved",
+    "within",
+  );
+  assert.equal(
+    change(start(), (rows) => moved(rows, 400, 10)),
+    "1 moved",
+    "out of it",
+  );
   assert.equal(
     change(start(), (rows) => rows.splice(600, 0, ...rows.splice(650, 1))),
     "",
@@ -265,13 +291,27 @@ void test("pending changes are counted everywhere, except rows that were only pu
     });
   assert.equal(left.window.pendingText, "1 moved", "in and out again");
   const s = start();
-  assert.equal(change(s, (rows) => rows.splice(400, 1)), "1 removed");
+  assert.equal(
+    change(s, (rows) => rows.splice(400, 1)),
+    "1 removed",
+  );
   assert.equal(s.window.length, 1000, "as many places as there were");
   assert.equal(rowTexts(s.window.slice(400, 401))[0], "u400 1 Running");
   assert.ok(s.window.isDeleted("a/web-400"));
-  assert.equal(change(s, (rows) => rows.splice(400, 0, row(400))), "", "it is back");
-  assert.equal(change(s, (rows) => rows.splice(400, 0, row(2000))), "1 new");
-  assert.equal(change(s, (rows) => rows.splice(400, 1)), "", "created and deleted");
+  assert.equal(
+    change(s, (rows) => rows.splice(400, 0, row(400))),
+    "",
+    "it is back",
+  );
+  assert.equal(
+    change(s, (rows) => rows.splice(400, 0, row(2000))),
+    "1 new",
+  );
+  assert.equal(
+    change(s, (rows) => rows.splice(400, 1)),
+    "",
+    "created and deleted",
+  );
   s.rows.splice(310, 300);
   s.sentRows = [];
   s.sendWindow();

@@ -27,10 +27,13 @@ void test("a failed switch reports the error and keeps the active context", asyn
   let switched = 0;
   const asked: string[] = [];
   let answer = (): Response => Response.json(listed);
-  const contexts = new Contexts(() => switched++, async (input, init) => {
-    asked.push(`${init?.method ?? "GET"} ${String(input)} ${String(init?.body ?? "")}`);
-    return answer();
-  });
+  const contexts = new Contexts(
+    () => switched++,
+    async (input, init) => {
+      asked.push(`${init?.method ?? "GET"} ${String(input)} ${String(init?.body ?? "")}`);
+      return answer();
+    },
+  );
   await contexts.read();
   assert.deepEqual([contexts.present, contexts.all.length, contexts.error], ["admin", 2, ""]);
   answer = () =>

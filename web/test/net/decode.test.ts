@@ -24,7 +24,10 @@ const row = {
 };
 
 const by = { manager: "kubelet", operation: "Update", subresource: "status", time: "2026-11-21T10:00:00Z" };
-const patch = [{ op: "replace", path: "/a", value: 1 }, { op: "remove", path: "/b" }];
+const patch = [
+  { op: "replace", path: "/a", value: 1 },
+  { op: "remove", path: "/b" },
+];
 
 void test("a state has an optional count and total; a pong needs no subscription", () => {
   const state = { id: 1, type: "state", state: "syncing" };
@@ -66,7 +69,10 @@ void test("log chunks and the end of a log belong to the view log only", () => {
 void test("a frame contains one message or several", () => {
   const heartbeat = { id: 1, type: "heartbeat", cursor: "c" };
   assert.equal(read(heartbeat).messages.length, 1);
-  assert.deepEqual(read([heartbeat, heartbeat]).messages.map((m) => m.type), ["heartbeat", "heartbeat"]);
+  assert.deepEqual(
+    read([heartbeat, heartbeat]).messages.map((m) => m.type),
+    ["heartbeat", "heartbeat"],
+  );
 });
 
 void test("a snapshot of rows is decoded", () => {
@@ -125,7 +131,10 @@ void test("row events are decoded", () => {
     ],
   }).messages;
   assert.ok(m?.type === "row-events");
-  assert.deepEqual(m.events.map((e) => e.op), ["add", "update", "delete"]);
+  assert.deepEqual(
+    m.events.map((e) => e.op),
+    ["add", "update", "delete"],
+  );
   const update = m.events[1];
   assert.ok(update?.op === "update" && update.cells.get(2) === "Running");
   assert.deepEqual(update.by, by);
@@ -497,7 +506,10 @@ for (const [name, frame, id] of malformed) {
   void test(`malformed: ${name}`, () => {
     const { messages, faults } = read(frame);
     assert.deepEqual(messages, []);
-    assert.deepEqual(faults.map((f) => f.id), [id]);
+    assert.deepEqual(
+      faults.map((f) => f.id),
+      [id],
+    );
   });
 }
 

@@ -48,7 +48,13 @@ void test("the round-trip time is measured at intervals", () => {
   s.browser.advance(1);
   s.browser.advance(30);
   s.pong();
-  assert.deepEqual([s.pings(), s.measurements], [[1, 2], [4, 30]]);
+  assert.deepEqual(
+    [s.pings(), s.measurements],
+    [
+      [1, 2],
+      [4, 30],
+    ],
+  );
 });
 
 void test("an unanswered ping clears the measurement", () => {

@@ -35,7 +35,11 @@ for (const [name, get, want] of [
 ] as const) {
   void test(`checkLogin: ${name}`, async () => {
     const got: string[] = [];
-    await checkLogin(() => got.push("known"), () => got.push("stranger"), get);
+    await checkLogin(
+      () => got.push("known"),
+      () => got.push("stranger"),
+      get,
+    );
     assert.deepEqual(got, [want]);
   });
 }

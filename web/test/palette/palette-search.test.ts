@@ -86,8 +86,7 @@ const first: [string, string][] = [
   ["policy", "policy/v1/poddisruptionbudgets"],
 ];
 for (const [typed, want] of first)
-  void test(`${typed} finds ${want} first`, () =>
-    assert.equal(rankKinds(known, typed, new Fuzzy())[0]?.ref, want));
+  void test(`${typed} finds ${want} first`, () => assert.equal(rankKinds(known, typed, new Fuzzy())[0]?.ref, want));
 
 void test("an empty search lists pinned and recent kinds, without the page's own", () =>
   assert.deepEqual(labels("", { recent: ["core/v1/pods", "apps/v1/deployments"] }), ["Nodes", "Deployments"]));
@@ -100,24 +99,26 @@ void test("terms match in any order, apart, and without hyphens", () => {
   assert.deepEqual(objects("zebra"), []);
 });
 
-void test("an object that has what is typed ranks before a kind with a similar name, " +
-  "and behind one that has it", () => {
-  const other = kind("apiextensions.k8s.io/v1/customresourcedefinitions", "CustomResourceDefinition", ["crd"]);
-  const answer: SearchResponse = {
-    ...emptyResponse,
-    results: [{ ref: "apps/v1/deployments", kind: "Deployment", ns: "shop", name: "storefront" }],
-  };
-  const labels = (typed: string): string[] =>
-    new PaletteSearch().find(typed, { ...known, kinds: [...kinds, other] }, answer).items.map((i) => i.label);
-  assert.deepEqual(labels("store").slice(0, 2), ["shop/storefront", "CustomResourceDefinitions"]);
-  assert.deepEqual(labels("custom").slice(0, 2), ["CustomResourceDefinitions", "shop/storefront"]);
-  assert.deepEqual(labels("definitions custom").slice(0, 1), ["CustomResourceDefinitions"], "in any order");
-  assert.deepEqual(
-    labels("customresourcedefinitions.apiextensions").slice(0, 1),
-    ["CustomResourceDefinitions"],
-    "with its group",
-  );
-});
+void test(
+  "an object that has what is typed ranks before a kind with a similar name, " + "and behind one that has it",
+  () => {
+    const other = kind("apiextensions.k8s.io/v1/customresourcedefinitions", "CustomResourceDefinition", ["crd"]);
+    const answer: SearchResponse = {
+      ...emptyResponse,
+      results: [{ ref: "apps/v1/deployments", kind: "Deployment", ns: "shop", name: "storefront" }],
+    };
+    const labels = (typed: string): string[] =>
+      new PaletteSearch().find(typed, { ...known, kinds: [...kinds, other] }, answer).items.map((i) => i.label);
+    assert.deepEqual(labels("store").slice(0, 2), ["shop/storefront", "CustomResourceDefinitions"]);
+    assert.deepEqual(labels("custom").slice(0, 2), ["CustomResourceDefinitions", "shop/storefront"]);
+    assert.deepEqual(labels("definitions custom").slice(0, 1), ["CustomResourceDefinitions"], "in any order");
+    assert.deepEqual(
+      labels("customresourcedefinitions.apiextensions").slice(0, 1),
+      ["CustomResourceDefinitions"],
+      "with its group",
+    );
+  },
+);
 
 void test("matching ranges are marked", () => {
   const item = new PaletteSearch().find("worker", known, emptyResponse).items.find((i) => i.label === "data/worker");

@@ -159,7 +159,10 @@ void test("the request body of a new link", () => {
     seconds: 3600,
     note: "for the incident",
   });
-  assert.deepEqual(linkLifetimes.map((t) => t.seconds / 3600), [1, 24, 7 * 24, 30 * 24]);
+  assert.deepEqual(
+    linkLifetimes.map((t) => t.seconds / 3600),
+    [1, 24, 7 * 24, 30 * 24],
+  );
 });
 
 void test("shared parts are described", () => {

@@ -10,10 +10,15 @@ import { ScopeRow } from "../../static/src/status/status-page.tsx";
 import { mount, ViewState } from "../../static/src/ui/view.tsx";
 
 // The Go tests read the same file, so that server and page show the same texts.
-interface ExpectedText { ledger: unknown; held: string }
-const want = JSON.parse(
-  readFileSync("../internal/web/testdata/ledger.json", "utf8"),
-) as ExpectedText & { now: string; rows: string[][]; totals: ExpectedText[] };
+interface ExpectedText {
+  ledger: unknown;
+  held: string;
+}
+const want = JSON.parse(readFileSync("../internal/web/testdata/ledger.json", "utf8")) as ExpectedText & {
+  now: string;
+  rows: string[][];
+  totals: ExpectedText[];
+};
 const now = Date.parse(want.now);
 const textOf = (wireText: string): string => formatAges(wireText, now);
 
@@ -31,8 +36,7 @@ void test("each scope is formatted", () => {
 });
 
 void test("the memory use is formatted", () => {
-  for (const total of [want, ...want.totals])
-    assert.equal(readWatchStatus(total.ledger)?.memoryText, total.held);
+  for (const total of [want, ...want.totals]) assert.equal(readWatchStatus(total.ledger)?.memoryText, total.held);
 });
 
 void test("each scope has its own row", () => {
@@ -66,7 +70,11 @@ const scope: WatchScope = {
 void test("the server and the page render the same scope rows", () => {
   const { part, element } = rendering();
   const html = (...scopes: WatchScope[]): string => {
-    mount(element, scopes.map((s) => <ScopeRow scope={s} />), new ViewState(() => now));
+    mount(
+      element,
+      scopes.map((s) => <ScopeRow scope={s} />),
+      new ViewState(() => now),
+    );
     return part.children.map((tr) => `${tr.html}\n`).join("");
   };
   const valid = { ...scope, state: "live", status: "Live for 2026-11-21T10:04:50Z", reason: "" };

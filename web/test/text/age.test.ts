@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatAges, humanDuration, firstTimestamp } from "../../static/src/text/age.ts";
 
-const s = 1000, m = 60 * s, h = 60 * m, d = 24 * h, y = 365 * d;
+const s = 1000,
+  m = 60 * s,
+  h = 60 * m,
+  d = 24 * h,
+  y = 365 * d;
 
 // Source: duration_test.go in k8s.io/apimachinery, plus the durations at which the format changes.
 const cases: [number, string][] = [

@@ -7,7 +7,12 @@ import { hasInvisible, isolateText, splitInvisible, escapeInvisible } from "../.
 void test("plain text stays one part", () => {
   for (const text of ["", "web-1", "größe", "日本語", "שלום", "👩‍💻", "line\nline\ttab\r\n"]) {
     assert.equal(hasInvisible(text), false, text);
-    assert.deepEqual(splitInvisible(text).map((p) => p.text).join(""), text);
+    assert.deepEqual(
+      splitInvisible(text)
+        .map((p) => p.text)
+        .join(""),
+      text,
+    );
     assert.equal(escapeInvisible(text), text);
   }
 });
@@ -32,18 +37,20 @@ void test("invisible and direction-changing characters are shown as code points"
   assert.equal(escapeInvisible("a\u001b[31m\u{e0041}"), "a[U+001B][31m[U+E0041]");
 });
 
-void test("all that Unicode calls a control or a format character is shown, " +
-  "but for those that letters and signs need", () => {
-  const needed = new RegExp(
-    "[\\t\\n\\r\\u0600-\\u0605\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u200c\\u200d" +
-      "\\u{110bd}\\u{110cd}\\u{13430}-\\u{1343f}\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}]",
-    "u",
-  );
-  for (let n = 0; n < 0x110000; n++) {
-    const c = String.fromCodePoint(n);
-    if (/[\p{Cc}\p{Cf}]/u.test(c)) assert.equal(hasInvisible(c), !needed.test(c), n.toString(16));
-  }
-});
+void test(
+  "all that Unicode calls a control or a format character is shown, " + "but for those that letters and signs need",
+  () => {
+    const needed = new RegExp(
+      "[\\t\\n\\r\\u0600-\\u0605\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u200c\\u200d" +
+        "\\u{110bd}\\u{110cd}\\u{13430}-\\u{1343f}\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}]",
+      "u",
+    );
+    for (let n = 0; n < 0x110000; n++) {
+      const c = String.fromCodePoint(n);
+      if (/[\p{Cc}\p{Cf}]/u.test(c)) assert.equal(hasInvisible(c), !needed.test(c), n.toString(16));
+    }
+  },
+);
 
 void test("many invisible characters stay bounded and isolated", () => {
   const manyInvisible = "\u202ex".repeat(5000);

@@ -81,15 +81,16 @@ void test("a hidden page reloads after a while, once it can do so without loss",
   }
 });
 
-void test("it reloads only if the reload brings the other build, " +
-  "and nothing is to be lost by then", async () => {
+void test("it reloads only if the reload brings the other build, " + "and nothing is to be lost by then", async () => {
   const tab = new Tab();
   const page = tab.page("one");
   let asked = 0;
   let answer: (is: boolean) => void = () => undefined;
   tab.isServed = () => {
     asked++;
-    return new Promise((done) => { answer = done; });
+    return new Promise((done) => {
+      answer = done;
+    });
   };
   const meanwhile = async (is: boolean, happens: () => void): Promise<void> => {
     const before = asked;
@@ -103,7 +104,9 @@ void test("it reloads only if the reload brings the other build, " +
   tab.hidden = true;
   page.setServerBuild("two");
   await meanwhile(false, () => undefined);
-  await meanwhile(true, () => { tab.canReload = false; });
+  await meanwhile(true, () => {
+    tab.canReload = false;
+  });
   tab.canReload = true;
   await meanwhile(true, () => {
     tab.hidden = false;
@@ -130,13 +133,18 @@ void test("isBuildServed checks the script URL in the page", async () => {
   const asked: unknown[] = [];
   Object.assign(globalThis, { location: { href: "http://glasshouse/r/core/v1/pods?ns=shop" } });
   for (const [want, answer] of answers) {
-    Object.assign(globalThis, { fetch: (address: string, { cache }: RequestInit) => {
-      asked.push([address, cache]);
-      return answer();
-    } });
+    Object.assign(globalThis, {
+      fetch: (address: string, { cache }: RequestInit) => {
+        asked.push([address, cache]);
+        return answer();
+      },
+    });
     assert.equal(await isBuildServed("two"), want);
   }
-  assert.deepEqual(asked, answers.map(() => ["http://glasshouse/r/core/v1/pods?ns=shop", "no-store"]));
+  assert.deepEqual(
+    asked,
+    answers.map(() => ["http://glasshouse/r/core/v1/pods?ns=shop", "no-store"]),
+  );
 });
 
 void test("an old cached page, or servers with alternating builds, cause no reload loop", async () => {
@@ -162,6 +170,8 @@ void test("a tab records the builds it reloaded for; without storage it never re
     setItem: (key: string, value: string) => void kept.set(key, value),
   }));
   assert.deepEqual(["one", "two", "one", "two", "three"].map(recordReloadFor), [true, true, false, false, true]);
-  storage(() => { throw new Error("SecurityError"); });
+  storage(() => {
+    throw new Error("SecurityError");
+  });
   assert.equal(recordReloadFor("four"), false);
 });

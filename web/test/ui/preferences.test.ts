@@ -10,10 +10,17 @@ const storage = {
   setItem: (key: string, value: string) => void kept.set(key, value),
   removeItem: (key: string) => void kept.delete(key),
 };
-const quotaExceeded = { ...storage, setItem: () => { throw new Error("QuotaExceededError"); } };
+const quotaExceeded = {
+  ...storage,
+  setItem: () => {
+    throw new Error("QuotaExceededError");
+  },
+};
 
 void test("without storage, preferences last as long as the page", () => {
-  browser(() => { throw new Error("SecurityError"); });
+  browser(() => {
+    throw new Error("SecurityError");
+  });
   assert.equal(preferences.get("wrap"), null);
   preferences.setFlag("wrap", true);
   storeList("pins", ["core/v1/pods"]);

@@ -15,13 +15,25 @@ void test("ages are updated at every tick, and only while they are shown", async
     formatted++;
     return String((at - Date.parse(wire)) / 1000);
   };
-  mount(element, <p><Age wire="2026-01-01T00:00:00Z" format={format} /></p>, state);
+  mount(
+    element,
+    <p>
+      <Age wire="2026-01-01T00:00:00Z" format={format} />
+    </p>,
+    state,
+  );
   assert.equal(part.html, "<main><p>10</p></main>");
   now += 1000;
   state.tick();
   await rendered();
   assert.equal(part.html, "<main><p>11</p></main>");
-  mount(element, <p><Age wire="2026-01-01T00:00:05Z" format={format} /></p>, state);
+  mount(
+    element,
+    <p>
+      <Age wire="2026-01-01T00:00:05Z" format={format} />
+    </p>,
+    state,
+  );
   assert.equal(part.html, "<main><p>6</p></main>");
   now += 5000;
   state.tick();
@@ -58,7 +70,10 @@ void test("a memo component is rendered again only if a prop changes", () => {
   });
   const { part, element } = rendering();
   const show = (...names: string[]): void =>
-    mount(element, names.map((name) => <Row key={name} name={name} />));
+    mount(
+      element,
+      names.map((name) => <Row key={name} name={name} />),
+    );
   show("a", "b");
   show("b", "a");
   assert.equal(part.html, "<main><li>b</li><li>a</li></main>");
@@ -71,7 +86,14 @@ void test("invisible characters are shown in texts, tooltips and labels", () => 
   const hostile = "a\u202eb";
   const marked = 'a<span class="invisible-char" data-codepoints="U+202E">\u202e</span>b';
   const show = (text: string): void =>
-    mount(element, <section title={text} aria-label={text} class={text}>{text}{[text]}<Bare text={text} /></section>);
+    mount(
+      element,
+      <section title={text} aria-label={text} class={text}>
+        {text}
+        {[text]}
+        <Bare text={text} />
+      </section>,
+    );
   show(hostile);
   const attributes = `title="a[U+202E]b" aria-label="a[U+202E]b" class="${hostile}"`;
   assert.equal(part.html, `<main><section ${attributes}>${marked.repeat(3)}</section></main>`);

@@ -204,7 +204,11 @@ void test("alignLists finds the longest common subsequence", () => {
     const from = [...alignLists([...a], [...b])];
     const kept = from.filter((f) => f >= 0);
     for (const [j, f] of from.entries()) assert.ok(f < 0 || a[f] === b[j], `${a} ${b}`);
-    assert.deepEqual(kept, [...new Set(kept)].sort((x, y) => x - y), `${a} ${b}`);
+    assert.deepEqual(
+      kept,
+      [...new Set(kept)].sort((x, y) => x - y),
+      `${a} ${b}`,
+    );
     assert.equal(kept.length, longest(a, b), `${a} ${b}`);
   }
 });

@@ -211,7 +211,9 @@ export class ActivityFeed {
             />
             Show minor changes
           </label>
-          <button type="button" aria-pressed={this.isPaused} onClick={() => this.togglePaused()}>Pause</button>
+          <button type="button" aria-pressed={this.isPaused} onClick={() => this.togglePaused()}>
+            Pause
+          </button>
           <button type="button" class="more" hidden={waiting === 0} onClick={() => this.showPending()}>
             {`${formatInteger(waiting)} more`}
           </button>
@@ -230,7 +232,11 @@ export class ActivityFeed {
           {visible.slice(0, limit).map((entry) => (
             <Entry key={entry.number} entry={entry} scope={scope} showKind={all} href={this.href} open={this.open} />
           ))}
-          {hasMore && <button type="button" class="older" onClick={() => this.showOlder()}>Show older</button>}
+          {hasMore && (
+            <button type="button" class="older" onClick={() => this.showOlder()}>
+              Show older
+            </button>
+          )}
           <p class="foot">{foot}</p>
         </div>
       </>,
@@ -290,22 +296,37 @@ const Entry = memo(({ entry, showKind, href, open }: EntryProps) => {
     <div class="activity-entry" data-op={op} data-quiet={isMinor ? "" : undefined} onClick={click}>
       <time datetime={time}>{clockTime(time, now())}</time>
       <a href={href(entry)}>
-        {showKind && <><span class="kind">{kind.kind}</span>{" "}</>}
+        {showKind && (
+          <>
+            <span class="kind">{kind.kind}</span>{" "}
+          </>
+        )}
         {ns === "" ? name : `${ns}/${name}`}
       </a>
       <span class="all" title={fieldTexts.length > 0 ? fieldTexts.map((t) => t.join(" ")).join("\n") : undefined}>
         {op !== "update" && <span class="op">{opLabels[op].toLowerCase()}</span>}
-        {shown.map((pieces) => <span class="field-change">{isolateDirections(pieces)}</span>)}
+        {shown.map((pieces) => (
+          <span class="field-change">{isolateDirections(pieces)}</span>
+        ))}
         {omitted > 0 && <span class="rest">{`${omitted} more`}</span>}
       </span>
-      <span class="who">{by.map((author) => <Author author={author} />)}</span>
+      <span class="who">
+        {by.map((author) => (
+          <Author author={author} />
+        ))}
+      </span>
     </div>
   );
 });
 
 // Without the bdi elements, the browser would swap adjacent values in a right-to-left script.
 const isolateDirections = (pieces: readonly string[]) =>
-  pieces.map((piece, i) => <>{i > 0 && " "}<bdi>{piece}</bdi></>);
+  pieces.map((piece, i) => (
+    <>
+      {i > 0 && " "}
+      <bdi>{piece}</bdi>
+    </>
+  ));
 
 interface SummaryState {
   readonly visible: number;
@@ -319,8 +340,10 @@ function summaryText({ visible, size, kinds, since, staleText }: SummaryState): 
   if (since === "") return "";
   const changes = size === 1 ? "1 change" : `${formatInteger(size)} changes`;
   const ofKinds = kinds === null ? "" : ` in ${formatInteger(kinds)} resource ${kinds === 1 ? "type" : "types"}`;
-  return `${visible === size ? "" : `${formatInteger(visible)} of `}${changes}${ofKinds} since ${since}` +
-    `${staleText === null ? "" : `; ${staleText.toLowerCase()}`}`;
+  return (
+    `${visible === size ? "" : `${formatInteger(visible)} of `}${changes}${ofKinds} since ${since}` +
+    `${staleText === null ? "" : `; ${staleText.toLowerCase()}`}`
+  );
 }
 
 export interface FooterState {

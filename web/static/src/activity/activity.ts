@@ -35,7 +35,10 @@ export class Activity {
   private isOpen = false;
   private preferences: ActivityPreferences;
 
-  constructor(root: HTMLElement, private readonly host: ActivityHost) {
+  constructor(
+    root: HTMLElement,
+    private readonly host: ActivityHost,
+  ) {
     root.replaceChildren(this.button, this.container);
     this.button.addEventListener("click", () => this.toggle());
     const stored = readPreferences();
@@ -74,9 +77,7 @@ export class Activity {
     this.text.replaceChildren(
       this.since === null
         ? ""
-        : `No changes in this list since ${
-            clockTime(new Date(this.since).toISOString(), this.host.now())
-          }`,
+        : `No changes in this list since ${clockTime(new Date(this.since).toISOString(), this.host.now())}`,
     );
   }
 

@@ -50,11 +50,17 @@ export class ChangeLog {
   addResource(kind: Kind, since: string, changes: readonly Change[]): void {
     this.removeResource(kind.ref);
     this.completeSince.set(kind.ref, { time: since, timeMs: since === "" ? -Infinity : Date.parse(since) });
-    this.insert(this.entries, changes.map((c) => this.entryOf(kind, c)));
+    this.insert(
+      this.entries,
+      changes.map((c) => this.entryOf(kind, c)),
+    );
   }
 
   add(kind: Kind, changes: readonly Change[]): void {
-    this.insert(this.isPaused ? this.pending : this.entries, changes.map((c) => this.entryOf(kind, c)));
+    this.insert(
+      this.isPaused ? this.pending : this.entries,
+      changes.map((c) => this.entryOf(kind, c)),
+    );
   }
 
   removeResource(ref: string): void {
@@ -145,7 +151,10 @@ export class ChangeLog {
 const latest = (a: Moment | null, b: Moment): Moment => (a === null || b.timeMs > a.timeMs ? b : a);
 
 function matcher(filter: string, includeMinor: boolean): (h: LogEntry) => boolean {
-  const terms = filter.toLowerCase().split(/\s+/).filter((t) => t !== "");
+  const terms = filter
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((t) => t !== "");
   return (h) => (includeMinor || !h.isMinor) && terms.every((t) => h.searchText.includes(t));
 }
 
@@ -190,13 +199,13 @@ function lineOf(v: Value): string | null {
 }
 
 const nestedText = (value: unknown): string =>
-  (
-    Array.isArray(value)
-      ? `[${value.length}]`
-      : isObject(value)
-        ? (Object.keys(value).length === 0 ? "{}" : "{…}")
-        : String(value)
-  );
+  Array.isArray(value)
+    ? `[${value.length}]`
+    : isObject(value)
+      ? Object.keys(value).length === 0
+        ? "{}"
+        : "{…}"
+      : String(value);
 
 function shorten(line: string, from: number): string {
   if (from === 0 && line.length <= maxTextLength) return line;

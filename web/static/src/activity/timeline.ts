@@ -28,7 +28,10 @@ export class Timeline {
 
   /** Returns at most maxSteps matching steps, newest first. The field more reports whether others match. */
   read(steps: readonly HistoryStep[], filter: string, maxSteps: number): { groups: StepGroup[]; more: boolean } {
-    const terms = filter.toLowerCase().split(/\s+/).filter((t) => t !== "");
+    const terms = filter
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((t) => t !== "");
     const groups: [ShownStep, ...ShownStep[]][] = [];
     let count = 0;
     for (let i = steps.length - 1; i >= 0; i--) {

@@ -210,7 +210,9 @@ export class ComparePage {
     setText(
       byId("count"),
       count === 0
-        ? (note !== null ? "No differences found. Masked values are not compared." : "No differences")
+        ? note !== null
+          ? "No differences found. Masked values are not compared."
+          : "No differences"
         : count === 1
           ? "1 difference"
           : `${formatInteger(count)} differences`,
@@ -236,12 +238,14 @@ export class ComparePage {
     setText(e, worst.shown.text);
     showText(this.reloads, reloadsText(this.live.reloadCount));
     this.reloads.title = this.live.reloadReason;
-    const words = all.map(({ store, info }, i) => {
-      const name = this.sides[i]?.name ?? "";
-      if (store.deletedAt !== null && store.object !== null) return `${name} was deleted. Showing its last state.`;
-      if (store.isMissing) return `${name} does not exist. It will appear here if created.`;
-      return bannerText(info, now);
-    }).filter((w) => w !== null);
+    const words = all
+      .map(({ store, info }, i) => {
+        const name = this.sides[i]?.name ?? "";
+        if (store.deletedAt !== null && store.object !== null) return `${name} was deleted. Showing its last state.`;
+        if (store.isMissing) return `${name} does not exist. It will appear here if created.`;
+        return bannerText(info, now);
+      })
+      .filter((w) => w !== null);
     byId("banner").hidden = words.length === 0;
     setText(byId("banner"), [...new Set(words)].join(" "));
     this.container.querySelectorAll(".heads .change").forEach((c, i) => {

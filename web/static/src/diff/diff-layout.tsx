@@ -2,7 +2,10 @@ import type { DiffLayout } from "./diff-view.ts";
 import { preferences } from "../ui/preferences.ts";
 
 const storageKey = "glasshouse-diff";
-const layouts = [["inline", "Inline"], ["split", "Side by side"]] as const;
+const layouts = [
+  ["inline", "Inline"],
+  ["split", "Side by side"],
+] as const;
 
 export function storedLayout(fallback: DiffLayout): DiffLayout {
   const stored = preferences.get(storageKey);

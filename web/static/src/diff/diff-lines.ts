@@ -62,7 +62,7 @@ function* matchLines(left: readonly string[], right: readonly string[]): Generat
     const anchorPairs =
       toA - fromA + toB - fromB <= maxDirectLines || depth === maxDepth
         ? []
-        : yield * anchors(a, b, [fromA, toA, fromB, toB, depth]);
+        : yield* anchors(a, b, [fromA, toA, fromB, toB, depth]);
     if (anchorPairs.length === 0) {
       alignLists(a.subarray(fromA, toA), b.subarray(fromB, toB)).forEach((at, i) => {
         if (at >= 0) out[fromB + i] = fromA + at;
@@ -225,11 +225,12 @@ function markMiddle(left: string, right: string): readonly [readonly MarkedText[
   if (isSurrogateHalf(left, head, 0xd800) || isSurrogateHalf(right, head, 0xd800)) head--;
   if (isSurrogateHalf(left, left.length - tail + 1, 0xdc00) || isSurrogateHalf(right, right.length - tail + 1, 0xdc00))
     tail--;
-  const side = (text: string): MarkedText[] => [
-    { text: text.slice(0, head), marked: false },
-    { text: text.slice(head, text.length - tail), marked: true },
-    { text: text.slice(text.length - tail), marked: false },
-  ].filter((p) => p.text !== "");
+  const side = (text: string): MarkedText[] =>
+    [
+      { text: text.slice(0, head), marked: false },
+      { text: text.slice(head, text.length - tail), marked: true },
+      { text: text.slice(text.length - tail), marked: false },
+    ].filter((p) => p.text !== "");
   return [side(left), side(right)];
 }
 

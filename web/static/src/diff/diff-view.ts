@@ -231,7 +231,7 @@ export function saveFocus(container: HTMLElement): () => void {
       found?.matches(".fold") === true
         ? found
         : focused.matches(".more")
-          ? found?.querySelector(".more") ?? found?.closest(".block")
+          ? (found?.querySelector(".more") ?? found?.closest(".block"))
           : found?.closest(".block");
     if (to instanceof HTMLElement) focusElement(to, focused instanceof HTMLButtonElement ? "Redrawn lines" : label);
   };
@@ -239,7 +239,7 @@ export function saveFocus(container: HTMLElement): () => void {
 
 const numberOf = (e: Element): number => Number(e.getAttribute("data-at"));
 const sideOf = (e: Element): number =>
-  (e.localName === "del" || (e.nextElementSibling !== null && e.parentElement?.matches(".pair") === true) ? 0 : 1);
+  e.localName === "del" || (e.nextElementSibling !== null && e.parentElement?.matches(".pair") === true) ? 0 : 1;
 
 function sides(p: Pair): [HTMLElement, HTMLElement] {
   if (p.same) return [line("span", p.left ?? "", p.leftAt), line("span", p.right ?? "", p.rightAt)];

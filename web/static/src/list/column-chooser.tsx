@@ -9,7 +9,11 @@ import type { Content } from "../ui/popover.ts";
 import { storeList } from "../ui/preferences.ts";
 import { popoverContent, useRedraw } from "../ui/view.tsx";
 
-const densityOptions = [["compact", "Compact"], ["", "Normal"], ["roomy", "Comfortable"]] as const;
+const densityOptions = [
+  ["compact", "Compact"],
+  ["", "Normal"],
+  ["roomy", "Comfortable"],
+] as const;
 
 export const columnChooser = (page: ListPage): Content => popoverContent(<ColumnChooser page={page} />);
 
@@ -44,8 +48,12 @@ function ColumnChooser({ page }: { page: ListPage }) {
   return (
     <>
       <div class="pop-head">
-        <button type="button" onClick={() => choose([])}>Default</button>
-        <button type="button" onClick={() => choose(["wide"])}>All</button>
+        <button type="button" onClick={() => choose([])}>
+          Default
+        </button>
+        <button type="button" onClick={() => choose(["wide"])}>
+          All
+        </button>
       </div>
       <div class="pop-body">
         <ul class="pop-list" ref={list} onKeyDown={moveFocus}>
@@ -70,7 +78,11 @@ function ColumnChooser({ page }: { page: ListPage }) {
           ))}
         </ul>
       </div>
-      {isEmpty && <p class="pop-note" role="status">Columns appear when the rows are loaded.</p>}
+      {isEmpty && (
+        <p class="pop-note" role="status">
+          Columns appear when the rows are loaded.
+        </p>
+      )}
       <fieldset class="pop-foot">
         <legend>Density</legend>
         {densityOptions.map(([value, label]) => (

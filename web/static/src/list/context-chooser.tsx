@@ -19,9 +19,7 @@ function ContextChooser({ contexts }: { contexts: Contexts }) {
     .toLowerCase()
     .split(/\s+/)
     .filter((w) => w !== "");
-  const found = contexts.all.filter((c) =>
-    terms.every((w) => `${c.name} ${contextText(c)}`.toLowerCase().includes(w)),
-  );
+  const found = contexts.all.filter((c) => terms.every((w) => `${c.name} ${contextText(c)}`.toLowerCase().includes(w)));
   const choose = async (name: string): Promise<void> => {
     const chosen = contexts.choose(name);
     redraw();
@@ -70,7 +68,9 @@ function ContextChooser({ contexts }: { contexts: Contexts }) {
           ))}
         </ul>
       </div>
-      <p class="pop-note" role="status">{noteText(contexts, found.length)}</p>
+      <p class="pop-note" role="status">
+        {noteText(contexts, found.length)}
+      </p>
     </>
   );
 }

@@ -31,9 +31,9 @@ export function exportHref(view: View, columns: readonly Column[], content: stri
 export function exportName(view: View, format: string, at: Date): string {
   const pad2 = (n: number): string => String(n).padStart(2, "0");
   const namespacePart = view.ns.length > 3 ? [`${view.ns.length}-namespaces`] : view.ns;
-  const timestamp = `${at.getFullYear()}${pad2(at.getMonth() + 1)}${pad2(at.getDate())}T${
-    pad2(at.getHours())
-  }${pad2(at.getMinutes())}`;
+  const timestamp = `${at.getFullYear()}${pad2(at.getMonth() + 1)}${pad2(at.getDate())}T${pad2(
+    at.getHours(),
+  )}${pad2(at.getMinutes())}`;
   return `${[view.ref.split("/")[2] ?? "", ...namespacePart, timestamp].join("-")}.${format}`;
 }
 

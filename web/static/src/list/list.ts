@@ -423,11 +423,13 @@ export class ListPage implements FeedListener {
    */
   get canReload(): boolean {
     const live = this.hasData && status(this.feed.info(), this.now()).tone === "live";
-    return live &&
+    return (
+      live &&
       this.view.open === null &&
       !this.table.hasActiveRow &&
       !this.activity.open &&
-      formatView(this.formView()) === formatView(this.view);
+      formatView(this.formView()) === formatView(this.view)
+    );
   }
 
   private formView(): View {

@@ -141,7 +141,9 @@ function NamespaceChooser({ live, page, done }: NamespaceChooserProps) {
             if (only !== undefined) chooseAndClose([only]);
           }}
         >
-          {shown.map((name) => <Line key={name} name={name} isChosen={ns.includes(name)} />)}
+          {shown.map((name) => (
+            <Line key={name} name={name} isChosen={ns.includes(name)} />
+          ))}
         </ul>
       </div>
       <p class="pop-note" role="status">
@@ -161,9 +163,13 @@ const Line = memo(({ name, isChosen }: { name: string; isChosen: boolean }) => (
   <li>
     <label class="pick">
       <input type="checkbox" value={name} checked={isChosen} />
-      <span class="name" title={name}>{name}</span>
+      <span class="name" title={name}>
+        {name}
+      </span>
     </label>
-    <button type="button" class="only" tabIndex={-1} data-only={name} aria-label={`Only ${name}`}>only</button>
+    <button type="button" class="only" tabIndex={-1} data-only={name} aria-label={`Only ${name}`}>
+      only
+    </button>
   </li>
 ));
 

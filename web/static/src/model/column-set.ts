@@ -46,10 +46,12 @@ export function unknownColumnsText(
   const existing = [...(namespaced ? ["namespace"] : []), ...columns.map((c) => c.name.toLowerCase())];
   const unknownSort = sort === null || existing.includes(sort.column) ? [] : [sort.column];
   const unknownShown = isWide(cols) ? [] : cols.filter((c) => !existing.includes(c));
-  const parts = ([
-    [unknownSort, "sort by"],
-    [unknownShown, "show"],
-  ] as const)
+  const parts = (
+    [
+      [unknownSort, "sort by"],
+      [unknownShown, "show"],
+    ] as const
+  )
     .filter(([names]) => names.length > 0)
     .map(([names, what]) => `${names.map((n) => `“${n}”`).join(" or ")} to ${what}`);
   return columns.length === 0 || parts.length === 0
@@ -58,4 +60,4 @@ export function unknownColumnsText(
 }
 
 export const columnsLabel = (cols: readonly string[]): string =>
-  (cols.length === 0 ? "Columns" : isWide(cols) ? "All columns" : `Columns: ${cols.length}`);
+  cols.length === 0 ? "Columns" : isWide(cols) ? "All columns" : `Columns: ${cols.length}`;

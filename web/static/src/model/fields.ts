@@ -7,7 +7,9 @@ import type { PatchAuthor, ChangeAuthor, PatchOp, JsonObject } from "../net/wire
 
 /** "none" means that the field does not exist; "unknown" means that the server did not send the content. */
 export type Value =
-  { readonly type: "value"; readonly value: unknown } | { readonly type: "none" } | { readonly type: "unknown" };
+  | { readonly type: "value"; readonly value: unknown }
+  | { readonly type: "none" }
+  | { readonly type: "unknown" };
 
 export interface Field {
   readonly pathText: string; // such as "spec.containers[web].image"

@@ -14,7 +14,7 @@ export interface SharedPart {
 
 // Tests run without a complete document.
 const documentRoot = (): HTMLElement | undefined =>
-  (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined));
+  typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined);
 
 /** Returns null if the viewer is not a guest. */
 export function sharedParts(): readonly SharedPart[] | null {

@@ -36,12 +36,16 @@ const elementKeys = [
 
 /** Returns the first of elementKeys whose values are unique within each list. */
 export function keyOfList(...lists: readonly (readonly unknown[])[]): string | undefined {
-  return elementKeys.find((key) => lists.every((list) => {
-    const seen = new Set(
-      list.map((e) => (isObject(e) ? e[key] : undefined)).filter((v) => typeof v === "string" || typeof v === "number"),
-    );
-    return seen.size === list.length;
-  }));
+  return elementKeys.find((key) =>
+    lists.every((list) => {
+      const seen = new Set(
+        list
+          .map((e) => (isObject(e) ? e[key] : undefined))
+          .filter((v) => typeof v === "string" || typeof v === "number"),
+      );
+      return seen.size === list.length;
+    }),
+  );
 }
 
 /**

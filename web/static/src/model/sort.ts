@@ -13,8 +13,22 @@ export interface Sort {
 }
 
 const units: Readonly<Record<string, number>> = {
-  "": 1, n: 1e-9, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18,
-  Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60,
+  "": 1,
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+  Ei: 2 ** 60,
 };
 const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86400, y: 31536000 };
 const unknown = new Set(["", "<none>", "<unknown>", "<unset>", "<pending>", "<invalid>", "n/a", "-"]);

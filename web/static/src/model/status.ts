@@ -125,8 +125,10 @@ export function offlineText(closeReason: string, isReachable: boolean | null, at
         : isReachable
           ? `Glasshouse responds, but ${closed}`
           : "Glasshouse cannot be reached from this browser";
-  return `Not live: ${reason}. Showing data from ${clockTime(at, now)}. Links and forms load new data. ` +
-    "Live updates start automatically as soon as possible.";
+  return (
+    `Not live: ${reason}. Showing data from ${clockTime(at, now)}. Links and forms load new data. ` +
+    "Live updates start automatically as soon as possible."
+  );
 }
 
 /** Replaces the rows of an empty table. The field next describes what the user can do. */
@@ -178,7 +180,7 @@ export function noteFor(
         isGuest
           ? ""
           : `${namespaced ? "Choose a namespace that you can read, or ask" : "Ask"} your cluster admin for list and ` +
-            "watch access.",
+              "watch access.",
       );
     }
     case "absent":
@@ -228,8 +230,7 @@ export function noteFor(
       "New ones appear here automatically.",
       "show-all",
     );
-  if (info.isComplete)
-    return make(`No ${resource}`, coverageNote ?? "", "New ones appear here automatically.");
+  if (info.isComplete) return make(`No ${resource}`, coverageNote ?? "", "New ones appear here automatically.");
   if (info.connection === "lost")
     return make(
       "Disconnected",
@@ -261,11 +262,15 @@ export function bannerText(info: SubscriptionInfo, now: number, isGuest = shared
   if (info.problem !== null) return `${info.problem.title}. ${info.problem.detail}`;
   switch (info.state?.state) {
     case "stale":
-      return `${status(info, now).text}: ` +
-        `${info.state.reason === "" ? "the watch is interrupted" : info.state.reason}. Data may be out of date.`;
+      return (
+        `${status(info, now).text}: ` +
+        `${info.state.reason === "" ? "the watch is interrupted" : info.state.reason}. Data may be out of date.`
+      );
     case "forbidden":
-      return `Forbidden: ${info.state.reason}` +
-        `${isGuest ? "" : " Ask your cluster admin for access. The data then appears automatically."}`;
+      return (
+        `Forbidden: ${info.state.reason}` +
+        `${isGuest ? "" : " Ask your cluster admin for access. The data then appears automatically."}`
+      );
     case "failed":
       return `Failed: ${info.state.reason}. Data may be out of date.`;
     case "absent":

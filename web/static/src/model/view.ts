@@ -57,7 +57,14 @@ export function parseView(pathname: string, search: string, ref: string): View {
     q: param("q"),
     labels: param("labels"),
     sort: parseSort(param("sort")),
-    cols: [...new Set(query.getAll("cols").map((c) => c.trim().toLowerCase()).filter((c) => c !== ""))],
+    cols: [
+      ...new Set(
+        query
+          .getAll("cols")
+          .map((c) => c.trim().toLowerCase())
+          .filter((c) => c !== ""),
+      ),
+    ],
     open: open !== null && tab === "logs" ? { ...open, log: parseLog(query) } : open,
     tab,
   };

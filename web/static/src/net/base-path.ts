@@ -3,7 +3,7 @@
 
 // Returns the html element. In tests, it can be undefined, because there is no complete document.
 const documentRoot = (): HTMLElement | undefined =>
-  (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined));
+  typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined);
 
 /** Reports whether the page is in kiosk mode (for wall displays). */
 export const isKiosk = (): boolean => documentRoot()?.dataset["kiosk"] !== undefined;

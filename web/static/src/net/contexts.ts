@@ -68,12 +68,10 @@ export class Contexts {
 /** Decodes the list of contexts. Invalid elements are skipped. */
 export function readContexts(body: unknown): { present: string; all: readonly Context[] } {
   const fields = (value: unknown): Readonly<Record<string, unknown>> =>
-    (typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {});
+    typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
   const text = (v: unknown): string => (typeof v === "string" ? v : "");
   const { present, contexts } = fields(body);
-  const all = (Array.isArray(contexts) ? contexts : [])
-    .map(fields)
-    .filter((c) => typeof c["name"] === "string");
+  const all = (Array.isArray(contexts) ? contexts : []).map(fields).filter((c) => typeof c["name"] === "string");
   return {
     present: text(present),
     all: all.map((c) => ({

@@ -412,7 +412,7 @@ function table(v: unknown): Row[] {
   };
   const [ns, rv, created] = [columnOf("ns"), columnOf("rv"), columnOf("created")];
   const columns = list(t["cells"], "cells").map((c) =>
-    (c === "name" ? names : c === "created" ? created : checkLength(list(c, "a column"), "a column")),
+    c === "name" ? names : c === "created" ? created : checkLength(list(c, "a column"), "a column"),
   );
   return names.map((name, i) => ({
     ns: string(ns[i], "ns"),

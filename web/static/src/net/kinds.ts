@@ -26,7 +26,12 @@ export interface ListedKind extends Kind {
  * does the same in Go.
  */
 export function plural({ kind, resource }: Kind): string {
-  for (const [cut, put] of [["", "s"], ["", "es"], ["y", "ies"], ["", ""]] as const) {
+  for (const [cut, put] of [
+    ["", "s"],
+    ["", "es"],
+    ["y", "ies"],
+    ["", ""],
+  ] as const) {
     const word = kind.slice(0, kind.length - cut.length) + put;
     if (kind.endsWith(cut) && word.toLowerCase() === resource) return word;
   }

@@ -79,8 +79,9 @@ export function latencyText(ms: number, at: number, now: number): { text: string
   const text = ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
   return {
     text,
-    title: `Browser ↔ Glasshouse: ${text}, measured at ${
-      clockTime(new Date(at).toISOString(), now)
-    } (not API server latency)`,
+    title: `Browser ↔ Glasshouse: ${text}, measured at ${clockTime(
+      new Date(at).toISOString(),
+      now,
+    )} (not API server latency)`,
   };
 }

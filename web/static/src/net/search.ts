@@ -53,10 +53,12 @@ export class Search {
 
   private async send(q: string): Promise<void> {
     const controller = (this.pending = new AbortController());
-    const result = await this.fetch(q, controller.signal).catch((): SearchResponse => ({
-      ...emptyResponse,
-      trouble: "The server did not respond to the search.",
-    }));
+    const result = await this.fetch(q, controller.signal).catch(
+      (): SearchResponse => ({
+        ...emptyResponse,
+        trouble: "The server did not respond to the search.",
+      }),
+    );
     if (!controller.signal.aborted) this.onResponse(q, result);
   }
 

@@ -50,11 +50,13 @@ export class Panel {
     const isFullPage = actions.close === null;
     this.statusElement = isFullPage ? byId("status") : h("span", { class: "status", role: "status" });
     this.kinds = tabsFor(kind);
-    this.tabStrip.append(...this.kinds.map((t) => {
-      const button = h("button", { type: "button", role: "tab", id: `tab-${t.id}`, "data-tab": t.id }, t.label);
-      button.addEventListener("click", () => actions.tab(t.id === this.kinds[0]?.id ? "" : t.id));
-      return button;
-    }));
+    this.tabStrip.append(
+      ...this.kinds.map((t) => {
+        const button = h("button", { type: "button", role: "tab", id: `tab-${t.id}`, "data-tab": t.id }, t.label);
+        button.addEventListener("click", () => actions.tab(t.id === this.kinds[0]?.id ? "" : t.id));
+        return button;
+      }),
+    );
     this.tabStrip.addEventListener("keydown", (e) => this.moveFocus(e));
     const compareLink = h(
       "a",

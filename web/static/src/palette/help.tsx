@@ -29,7 +29,11 @@ export function openHelp(commands: readonly Command[]): void {
   dialog.showModal();
 }
 
-function Help({ commands, close, onSingleKeys }: {
+function Help({
+  commands,
+  close,
+  onSingleKeys,
+}: {
   commands: readonly Command[];
   close: () => void;
   onSingleKeys: (on: boolean) => void;
@@ -41,13 +45,21 @@ function Help({ commands, close, onSingleKeys }: {
       <div class="help-head">
         <h2 id="keys-title">Keyboard shortcuts</h2>
         <span class="spring" />
-        <button type="button" class="icon" aria-label="Close" title="Close (Esc)" onClick={close}>×</button>
+        <button type="button" class="icon" aria-label="Close" title="Close (Esc)" onClick={close}>
+          ×
+        </button>
       </div>
       <div class="help-body" tabIndex={0} autofocus role="region" aria-label="Keyboard shortcuts">
         {groups.map((group) => (
           <section key={group}>
             <h3>{group}</h3>
-            <dl>{shown.filter((c) => c.group === group).map((c) => <Shortcut key={c.label} command={c} />)}</dl>
+            <dl>
+              {shown
+                .filter((c) => c.group === group)
+                .map((c) => (
+                  <Shortcut key={c.label} command={c} />
+                ))}
+            </dl>
           </section>
         ))}
       </div>

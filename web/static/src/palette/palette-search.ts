@@ -24,7 +24,9 @@ export interface PaletteItem {
   /** The text that the Tab key puts into the search box. If it is empty, the Tab key uses the label. */
   readonly fill: string;
   readonly act:
-    { readonly view: View } | { readonly object: ObjectName; readonly ref: string } | { readonly command: Command };
+    | { readonly view: View }
+    | { readonly object: ObjectName; readonly ref: string }
+    | { readonly command: Command };
 }
 
 /** The data of the page that the palette searches. */
@@ -395,4 +397,4 @@ export function searchCoverage(context: SearchContext, response: SearchResponse)
 }
 
 const joinWithAnd = (parts: readonly string[]): string =>
-  (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts[parts.length - 1] ?? ""}`);
+  parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts[parts.length - 1] ?? ""}`;

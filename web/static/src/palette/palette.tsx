@@ -142,7 +142,9 @@ export class Palette {
             onInput={(e) => this.setText(e.currentTarget.value)}
           />
         </div>
-        <p class="palette-words" hidden={message === ""}>{message}</p>
+        <p class="palette-words" hidden={message === ""}>
+          {message}
+        </p>
         <Results
           items={items}
           selectedIndex={to}
@@ -151,7 +153,9 @@ export class Palette {
           onRun={(item, inTab) => this.runItem(item, inTab)}
         />
         <div class="palette-foot">
-          <p class="palette-coverage" role="status">{coverage}</p>
+          <p class="palette-coverage" role="status">
+            {coverage}
+          </p>
           <p class="palette-keys" aria-hidden="true">
             <kbd>↵</kbd> open <kbd>{keyLabel("Mod+↵", isApple)}</kbd> open in new tab <kbd>Tab</kbd> complete
           </p>
@@ -222,26 +226,33 @@ function Results({ items, selectedIndex, scroll, onSelect, onRun }: ResultsProps
     >
       {sections.map((section, g) => (
         <div key={section} role="group" aria-labelledby={`palette-g${g}`}>
-          <div class="palette-section" id={`palette-g${g}`} role="presentation">{section}</div>
-          {items.map((item, i) =>
-            item.section === section && (
-              // biome-ignore lint/a11y/useFocusableInteractive: aria-activedescendant refers to it
-              <div
-                role="option"
-                id={`palette-o${i}`}
-                aria-selected={i === selectedIndex}
-                // Use pointermove instead of mouseover. Otherwise, a result that scrolls under a pointer that does
-                // not move would be selected.
-                onPointerMove={() => i !== selectedIndex && onSelect(i)}
-                onClick={(e) => onRun(item, e.ctrlKey || e.metaKey)}
-              >
-                <span class="label" title={item.label}>{highlightRanges(item.label, item.ranges)}</span>
-                {item.detail !== "" && <span class="detail">{item.detail}</span>}
-                {item.keys
-                  .filter((k) => !isCharacterKey(k) || singleKeysEnabled())
-                  .map((k) => <kbd>{keyLabel(k, isApple)}</kbd>)}
-              </div>
-            )
+          <div class="palette-section" id={`palette-g${g}`} role="presentation">
+            {section}
+          </div>
+          {items.map(
+            (item, i) =>
+              item.section === section && (
+                // biome-ignore lint/a11y/useFocusableInteractive: aria-activedescendant refers to it
+                <div
+                  role="option"
+                  id={`palette-o${i}`}
+                  aria-selected={i === selectedIndex}
+                  // Use pointermove instead of mouseover. Otherwise, a result that scrolls under a pointer that does
+                  // not move would be selected.
+                  onPointerMove={() => i !== selectedIndex && onSelect(i)}
+                  onClick={(e) => onRun(item, e.ctrlKey || e.metaKey)}
+                >
+                  <span class="label" title={item.label}>
+                    {highlightRanges(item.label, item.ranges)}
+                  </span>
+                  {item.detail !== "" && <span class="detail">{item.detail}</span>}
+                  {item.keys
+                    .filter((k) => !isCharacterKey(k) || singleKeysEnabled())
+                    .map((k) => (
+                      <kbd>{keyLabel(k, isApple)}</kbd>
+                    ))}
+                </div>
+              ),
           )}
         </div>
       ))}

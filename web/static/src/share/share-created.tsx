@@ -31,7 +31,9 @@ export function CreatedLink({ created: { url, persistent, link }, now, another, 
   };
   return (
     <div class="share-made">
-      <p class="share-status" role="status">{status}</p>
+      <p class="share-status" role="status">
+        {status}
+      </p>
       <div class="share-line">
         <input
           type="text"
@@ -58,7 +60,11 @@ export function CreatedLink({ created: { url, persistent, link }, now, another, 
         <div class="share-notes">
           <p>{`Viewers see ${partsText(link.parts)} until ${expiryText(link.expires, now)}.`}</p>
           <p>Copy it now: only its hash is stored, so you won't see it again. Revoke it any time under Links.</p>
-          {!persistent && <p><RestartNote /></p>}
+          {!persistent && (
+            <p>
+              <RestartNote />
+            </p>
+          )}
           <label>
             <input
               type="checkbox"
@@ -77,8 +83,12 @@ export function CreatedLink({ created: { url, persistent, link }, now, another, 
         </div>
       </div>
       <div class="share-foot">
-        <button type="button" onClick={another}>Create another link</button>
-        <button type="button" onClick={done}>Done</button>
+        <button type="button" onClick={another}>
+          Create another link
+        </button>
+        <button type="button" onClick={done}>
+          Done
+        </button>
       </div>
     </div>
   );
@@ -91,9 +101,7 @@ function QrCode({ text }: { text: string }) {
     import("./qr.ts").then(
       ({ drawQrCode }) => element.current?.replaceChildren(drawQrCode(text, "QR code of the link")),
       () =>
-        element.current?.replaceChildren(
-          h("p", {}, "The QR code could not be loaded. Reload the page to try again."),
-        ),
+        element.current?.replaceChildren(h("p", {}, "The QR code could not be loaded. Reload the page to try again.")),
     );
   }, [text]);
   return <div class="share-code" ref={element} />;

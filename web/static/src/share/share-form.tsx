@@ -156,9 +156,13 @@ export function ShareForm({ host, onCreated }: { host: ShareHost; onCreated: (cr
           masked for viewers. <strong>{unmaskedText(parts)}</strong>
         </p>
       </div>
-      <p class="share-failed" role="alert" hidden={error === ""}>{error}</p>
+      <p class="share-failed" role="alert" hidden={error === ""}>
+        {error}
+      </p>
       <div class="share-foot">
-        <button type="submit" class="primary" disabled={parts.length === 0 || isBusy}>Create link</button>
+        <button type="submit" class="primary" disabled={parts.length === 0 || isBusy}>
+          Create link
+        </button>
       </div>
     </form>
   );

@@ -42,9 +42,7 @@ export interface KindSelection {
 
 /** Returns what to share. Returns null while the selection is incomplete. */
 export function choiceOf(selection: KindSelection, listedKinds: readonly ListedKind[]): ShareChoice | null {
-  const kinds = selection.kinds
-    .map((ref) => listedKinds.find((k) => k.ref === ref))
-    .filter((k) => k !== undefined);
+  const kinds = selection.kinds.map((ref) => listedKinds.find((k) => k.ref === ref)).filter((k) => k !== undefined);
   const ns = [...selection.ns].sort();
   const hasNamespaces = selection.allNamespaces || ns.length > 0 || kinds.every((k) => !k.namespaced);
   return kinds.length === 0 || !hasNamespaces ? null : { what: "kinds", kinds, ns };
@@ -197,7 +195,9 @@ const Line = memo(({ value, text, detail, isChosen, isTabStop }: LineProps) => (
   <li>
     <label class="pick">
       <input type="checkbox" value={value} checked={isChosen} tabIndex={isTabStop ? 0 : -1} />
-      <span class="name" title={text}>{text}</span>
+      <span class="name" title={text}>
+        {text}
+      </span>
       <span class="hint">{detail}</span>
     </label>
   </li>

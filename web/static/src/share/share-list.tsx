@@ -12,7 +12,9 @@ const pollInterval = 3000; // ms between two requests
 
 /** A note that share links expire when Glasshouse restarts. */
 export const RestartNote = () => (
-  <>Links expire when Glasshouse restarts, because it runs without <code>--data-dir</code>.</>
+  <>
+    Links expire when Glasshouse restarts, because it runs without <code>--data-dir</code>.
+  </>
 );
 
 // Reads the links from the server, and revokes them.
@@ -25,7 +27,10 @@ class LinkReader {
   private open = true;
   private requestNumber = 0;
 
-  constructor(private readonly now: () => number, private readonly onChange: () => void) {
+  constructor(
+    private readonly now: () => number,
+    private readonly onChange: () => void,
+  ) {
     void this.poll();
   }
 
@@ -111,9 +116,13 @@ export function ShareLinks({ now }: { now: () => number }) {
   };
   return (
     <div class="share-all">
-      <p class="share-words" role="status">{reader.status}</p>
+      <p class="share-words" role="status">
+        {reader.status}
+      </p>
       <ul class="share-links" ref={list}>
-        {reader.links.map((link) => <LinkItem key={link.id} link={link} revoke={revoke} />)}
+        {reader.links.map((link) => (
+          <LinkItem key={link.id} link={link} revoke={revoke} />
+        ))}
       </ul>
       <p class="share-restart-note">{!reader.persistent && <RestartNote />}</p>
     </div>
@@ -127,9 +136,13 @@ function LinkItem({ link, revoke }: { link: Link; revoke: (id: string) => Promis
       <div class="share-link">
         <p class="share-contents">{partsText(link.parts)}</p>
         <p class="share-link-note">{link.note}</p>
-        <p class="share-details"><TimedText format={(now) => linkText(link, now)} /></p>
+        <p class="share-details">
+          <TimedText format={(now) => linkText(link, now)} />
+        </p>
       </div>
-      <p class="share-failed" role="alert">{error}</p>
+      <p class="share-failed" role="alert">
+        {error}
+      </p>
       <RevokeControls revoke={() => revoke(link.id)} onError={setError} />
     </li>
   );
@@ -159,15 +172,21 @@ function RevokeControls({ revoke, onError }: { revoke: () => Promise<void>; onEr
   };
   return (
     <div class="share-revoke" data-confirming={isConfirming ? "" : undefined} ref={controls}>
-      {isConfirming
-        ? (
-          <>
-            <span>Viewers lose access immediately.</span>
-            <button type="button" class="danger" disabled={isBusy} onClick={() => void run()}>Revoke</button>
-            <button type="button" disabled={isBusy} onClick={() => confirm(false)}>Cancel</button>
-          </>
-        )
-        : <button type="button" onClick={() => confirm(true)}>Revoke</button>}
+      {isConfirming ? (
+        <>
+          <span>Viewers lose access immediately.</span>
+          <button type="button" class="danger" disabled={isBusy} onClick={() => void run()}>
+            Revoke
+          </button>
+          <button type="button" disabled={isBusy} onClick={() => confirm(false)}>
+            Cancel
+          </button>
+        </>
+      ) : (
+        <button type="button" onClick={() => confirm(true)}>
+          Revoke
+        </button>
+      )}
     </div>
   );
 }

@@ -148,8 +148,10 @@ export function partsText(parts: readonly SharedPart[]): string {
   const namespaceSets = [...new Set(parts.map((p) => p.namespaces.join()))].filter((ns) => ns !== "");
   if (!isUniform || namespaceSets.length > 1) return joinList(parts.map(partText));
   const { namespaces } = parts.find((p) => p.namespaces.length > 0) ?? { namespaces: [] };
-  return `${joinList(parts.map((p) => p.resource.split("/")[2] ?? p.resource))}` +
-    `${namespaces.length === 0 ? "" : ` in ${joinList(namespaces)}`}`;
+  return (
+    `${joinList(parts.map((p) => p.resource.split("/")[2] ?? p.resource))}` +
+    `${namespaces.length === 0 ? "" : ` in ${joinList(namespaces)}`}`
+  );
 }
 
 /** Describes what the guests of a link see. open reports whether the server requires no login. */

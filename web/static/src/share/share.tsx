@@ -70,14 +70,18 @@ function Share({ host, close }: { host: ShareHost; close: () => void }) {
           ))}
         </div>
         <span class="spring" />
-        <button type="button" class="icon" aria-label="Close" title="Close (Esc)" onClick={close}>×</button>
+        <button type="button" class="icon" aria-label="Close" title="Close (Esc)" onClick={close}>
+          ×
+        </button>
       </div>
       <div class="share-body" id="share-panel" role="tabpanel" aria-labelledby={`share-tab-${tab}`}>
-        {created !== null
-          ? <CreatedLink created={created} now={host.now()} another={() => show("new")} done={close} />
-          : tab === "new"
-            ? <ShareForm key={number} host={host} onCreated={setCreated} />
-            : <ShareLinks key={number} now={host.now} />}
+        {created !== null ? (
+          <CreatedLink created={created} now={host.now()} another={() => show("new")} done={close} />
+        ) : tab === "new" ? (
+          <ShareForm key={number} host={host} onCreated={setCreated} />
+        ) : (
+          <ShareLinks key={number} now={host.now} />
+        )}
       </div>
     </>
   );

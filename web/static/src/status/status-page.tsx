@@ -65,7 +65,11 @@ export class StatusPage {
     if (sharedParts() === null) setText(byId("memory-use"), watchStatus.memoryText);
     byId("note").hidden = watchStatus.scopes.length > 0;
     this.isDrawn = true;
-    mount(this.body, watchStatus.scopes.map((s) => <ScopeRow key={s.key} scope={s} />), this.state);
+    mount(
+      this.body,
+      watchStatus.scopes.map((s) => <ScopeRow key={s.key} scope={s} />),
+      this.state,
+    );
   }
 
   // Updates the status text. The text stays the same while requests succeed, because screen readers would announce a
@@ -93,9 +97,15 @@ export const ScopeRow = ({ scope: s }: { scope: WatchScope }) => (
     </th>
     <td>{s.scope}</td>
     <td class="state">
-      <span class="words" data-wire={s.status}><Age wire={s.status} format={formatAges} /></span>
+      <span class="words" data-wire={s.status}>
+        <Age wire={s.status} format={formatAges} />
+      </span>
       <span class="reason">{s.reason}</span>
     </td>
-    {s.cells.map((wire) => <td data-wire={wire}><Age wire={wire} format={formatAges} /></td>)}
+    {s.cells.map((wire) => (
+      <td data-wire={wire}>
+        <Age wire={wire} format={formatAges} />
+      </td>
+    ))}
   </tr>
 );

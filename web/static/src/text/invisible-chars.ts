@@ -35,20 +35,16 @@ export function splitInvisible(text: string): TextPart[] {
 
 /** For places that allow only plain text, such as tooltips. */
 export const escapeInvisible = (text: string): string =>
-  (hasInvisible(text) ? text.replace(invisibleGlobal, (run) => `[${codePointsOf(run)}]`) : text);
+  hasInvisible(text) ? text.replace(invisibleGlobal, (run) => `[${codePointsOf(run)}]`) : text;
 
 /** For a text inside another one: also isolates right-to-left letters. */
 export const isolateText = (text: string): string =>
-  (/[\u0590-\u{10ffff}]/u.test(text) ? `\u2068${escapeInvisible(text)}\u2069` : escapeInvisible(text));
+  /[\u0590-\u{10ffff}]/u.test(text) ? `\u2068${escapeInvisible(text)}\u2069` : escapeInvisible(text);
 
 function codePointsOf(run: string): string {
   const all = [...run];
-  const shown = all.slice(0, maxRuns).map(
-    (c) =>
-      `U+${(c.codePointAt(0) ?? 0)
-        .toString(16)
-        .toUpperCase()
-        .padStart(4, "0")}`,
-  );
+  const shown = all
+    .slice(0, maxRuns)
+    .map((c) => `U+${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`);
   return `${shown.join(" ")}${all.length > maxRuns ? ` and ${all.length - maxRuns} more` : ""}`;
 }

@@ -5,7 +5,11 @@ import { Age, useNow } from "./view.tsx";
 /** Shows the age of a change, with the exact time as the tooltip. */
 export function ChangeTime({ at }: { at: string }) {
   const now = useNow();
-  return <time datetime={at} title={clockTime(at, now())}><Age wire={at} format={formatAges} /></time>;
+  return (
+    <time datetime={at} title={clockTime(at, now())}>
+      <Age wire={at} format={formatAges} />
+    </time>
+  );
 }
 
 export function Author({ author: { manager, operation, subresource } }: { author: ChangeAuthor }) {
@@ -13,7 +17,12 @@ export function Author({ author: { manager, operation, subresource } }: { author
   return (
     <span class="by">
       {manager === "" ? "unnamed" : manager}
-      {operationText !== "" && <>{" "}<span class="how">{operationText}</span></>}
+      {operationText !== "" && (
+        <>
+          {" "}
+          <span class="how">{operationText}</span>
+        </>
+      )}
     </span>
   );
 }

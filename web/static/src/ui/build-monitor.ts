@@ -30,7 +30,10 @@ export class BuildMonitor {
   private generation = 0;
 
   /** The page build is empty if it is unknown. */
-  constructor(private readonly pageBuild: string, private readonly host: BuildHost) {}
+  constructor(
+    private readonly pageBuild: string,
+    private readonly host: BuildHost,
+  ) {}
 
   /** The server build is empty if the server reports none. */
   setServerBuild(build: string): void {
@@ -50,7 +53,7 @@ export class BuildMonitor {
 
   private async reloadIfPossible(): Promise<void> {
     const { generation } = this;
-    const isServed = this.host.canReload() && await this.host.isServed(this.otherBuild);
+    const isServed = this.host.canReload() && (await this.host.isServed(this.otherBuild));
     if (generation !== this.generation) return;
     if (!isServed || !this.host.canReload()) this.visibilityChanged();
     else if (this.host.recordReload(this.otherBuild)) this.host.reload();

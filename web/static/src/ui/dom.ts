@@ -34,7 +34,7 @@ function invisibleSpan(text: string, codePoints: string): HTMLElement {
 
 // Replaces invisible characters by their code points, because attributes cannot contain elements.
 const attributeText = (name: string, value: string): string =>
-  (name === "title" || name === "aria-label" ? escapeInvisible(value) : value);
+  name === "title" || name === "aria-label" ? escapeInvisible(value) : value;
 
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,

@@ -15,7 +15,10 @@ export class FindState {
   readonly input = createRef<HTMLInputElement>();
 
   /** The function draw is called after each change. */
-  constructor(private readonly actions: FindActions, private readonly draw: () => void) {}
+  constructor(
+    private readonly actions: FindActions,
+    private readonly draw: () => void,
+  ) {}
 
   get isFocused(): boolean {
     return document.activeElement === this.input.current;
@@ -100,7 +103,9 @@ export function FindBox({ find, label, title, announcesMatches = false }: FindBo
         onInput={(e) => find.setQuery(e.currentTarget.value)}
         onKeyDown={handleKey}
       />
-      <span class="found" role={announcesMatches ? "status" : undefined}>{matchText}</span>
+      <span class="found" role={announcesMatches ? "status" : undefined}>
+        {matchText}
+      </span>
       {stepButton(-1, "Previous match", "Previous (Shift Enter)", "↑")}
       {stepButton(1, "Next match", "Next (Enter)", "↓")}
     </span>

@@ -14,7 +14,10 @@ export function scrollPositionOf(state: unknown): number | null {
 export class ScrollState {
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(scroller: HTMLElement, private readonly currentPosition: () => number) {
+  constructor(
+    scroller: HTMLElement,
+    private readonly currentPosition: () => number,
+  ) {
     // The browser's own scroll restoration could not be distinguished from scrolling by the user.
     history.scrollRestoration = "manual";
     if (scroller.scrollTop !== 0) this.scheduleSave(); // the user scrolled before this script ran

@@ -50,14 +50,16 @@ export function drawNote(element: HTMLElement, n: Note | null, ref: string, reso
 
 /** Draws links that filter the list by rows with errors or with warnings. */
 export function drawSeverityCounts(element: HTMLElement, view: View, count: (tone: "bad" | "warn") => number): void {
-  const words = (["bad", "warn"] as const).map((tone) => {
-    const n = count(tone);
-    const word = tone === "bad" ? "failing" : "waiting";
-    const name = `${tone === "bad" ? "error" : "warning"}${n === 1 ? "" : "s"}`;
-    return n === 0
-      ? null
-      : { tone, text: `${formatInteger(n)} ${name}`, href: formatView({ ...view, q: `is:${word}` }) };
-  }).filter((w) => w !== null);
+  const words = (["bad", "warn"] as const)
+    .map((tone) => {
+      const n = count(tone);
+      const word = tone === "bad" ? "failing" : "waiting";
+      const name = `${tone === "bad" ? "error" : "warning"}${n === 1 ? "" : "s"}`;
+      return n === 0
+        ? null
+        : { tone, text: `${formatInteger(n)} ${name}`, href: formatView({ ...view, q: `is:${word}` }) };
+    })
+    .filter((w) => w !== null);
   element.hidden = words.length === 0;
   const drawnJson = JSON.stringify(words);
   if (element.dataset["known"] === drawnJson) return;

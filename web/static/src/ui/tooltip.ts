@@ -17,11 +17,15 @@ export class Tooltip {
     root.addEventListener("scroll", () => this.hide(), { passive: true });
     this.element.addEventListener("mouseover", () => clearTimeout(this.timer));
     this.element.addEventListener("mouseout", () => this.hideLater());
-    document.addEventListener("keydown", (e) => {
-      if (e.key !== "Escape" || !this.element.matches(":popover-open")) return;
-      this.hide();
-      e.preventDefault();
-    }, { capture: true });
+    document.addEventListener(
+      "keydown",
+      (e) => {
+        if (e.key !== "Escape" || !this.element.matches(":popover-open")) return;
+        this.hide();
+        e.preventDefault();
+      },
+      { capture: true },
+    );
   }
 
   private hideLater(): void {

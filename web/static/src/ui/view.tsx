@@ -66,12 +66,15 @@ export function TimedText({ format }: { format: (now: number) => string }) {
 }
 
 /** Renders a text in which each timestamp is replaced by its age. */
-export const Age = ({ wire, format = formatAgesInSentence }: {
+export const Age = ({
+  wire,
+  format = formatAgesInSentence,
+}: {
   wire: string;
   format?: (wire: string, now: number) => string;
 }) => <TimedText format={(now) => format(wire, now)} />;
 
-export const useNow = (): () => number => useContext(Shared).now;
+export const useNow = (): (() => number) => useContext(Shared).now;
 
 export function useRedraw(): () => void {
   const [, setCount] = useState(0);
@@ -94,8 +97,10 @@ export function memo<P extends object>(View: FunctionComponent<P>): ComponentCla
     override shouldComponentUpdate(next: Readonly<P>): boolean {
       const before = Object.entries(this.props);
       const after = Object.entries(next);
-      return before.length !== after.length ||
-        after.some(([name, value], i) => before[i]?.[0] !== name || before[i][1] !== value);
+      return (
+        before.length !== after.length ||
+        after.some(([name, value], i) => before[i]?.[0] !== name || before[i][1] !== value)
+      );
     }
     override render(props: P): ComponentChild {
       return <View {...props} />;
@@ -107,9 +112,13 @@ export function memo<P extends object>(View: FunctionComponent<P>): ComponentCla
 const TextWithInvisible = memo(({ text }: { text: string }) => (
   <>
     {splitInvisible(text).map((part) =>
-      part.codePoints === null ? part.text : (
-        <span class="invisible-char" data-codepoints={part.codePoints}>{new String(part.text)}</span>
-      )
+      part.codePoints === null ? (
+        part.text
+      ) : (
+        <span class="invisible-char" data-codepoints={part.codePoints}>
+          {new String(part.text)}
+        </span>
+      ),
     )}
   </>
 ));

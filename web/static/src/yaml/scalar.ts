@@ -56,11 +56,12 @@ export function scalar(value: unknown): Scalar {
 // to them.
 const directional = /[\u202a-\u202e\u2066-\u2069]/;
 const needsEscapes = (text: string): boolean => directional.test(text) || (!text.includes("\n") && hasInvisible(text));
-const quote = (text: string): string => JSON.stringify(text).replace(/[^\n\x20-\x7e\xa0-\xac\xae-\u0600]/gu, (c) => {
-  const n = c.codePointAt(0) ?? 0;
-  if (!hasInvisible(c) && n !== 0xfffe && n !== 0xffff) return c;
-  return n > 0xffff ? `\\U${n.toString(16).padStart(8, "0")}` : `\\u${n.toString(16).padStart(4, "0")}`;
-});
+const quote = (text: string): string =>
+  JSON.stringify(text).replace(/[^\n\x20-\x7e\xa0-\xac\xae-\u0600]/gu, (c) => {
+    const n = c.codePointAt(0) ?? 0;
+    if (!hasInvisible(c) && n !== 0xfffe && n !== 0xffff) return c;
+    return n > 0xffff ? `\\U${n.toString(16).padStart(8, "0")}` : `\\u${n.toString(16).padStart(4, "0")}`;
+  });
 
 // Matches strings that become a block scalar: several lines, no special characters and no leading spaces. For a
 // string of 1 MB, this test is faster than js-yaml.
@@ -70,7 +71,10 @@ function blockScalar(text: string): Scalar {
   let end = text.length;
   while (text[end - 1] === "\n") end--;
   const newlines = text.length - end;
-  const rest = text.slice(0, end).split("\n").map((l) => (l === "" ? "" : `  ${l}`));
+  const rest = text
+    .slice(0, end)
+    .split("\n")
+    .map((l) => (l === "" ? "" : `  ${l}`));
   for (let i = 1; i < newlines; i++) rest.push("");
   return { first: newlines === 0 ? "|-" : newlines === 1 ? "|" : "|+", rest, type: "string" };
 }

@@ -92,7 +92,10 @@ export class YamlWriter {
       const [first, ...rest] = valueRows;
       if (first === undefined) return;
       out.push(line(pad + head, 0, 0, null, more.length + valueRows.length));
-      append(out, more.map((l) => line(withIndent(pad, l))));
+      append(
+        out,
+        more.map((l) => line(withIndent(pad, l))),
+      );
       out.push(line(`${pad}: ${first.text.slice(indent + 2)}`, first.from, first.to, first.type, rest.length));
       append(out, rest);
       return;

@@ -117,6 +117,12 @@ void test("labels, annotations and owners are sorted, whatever their values", ()
     { key: "b", value: "2" },
     { key: "n", value: "7" },
   ]);
-  assert.deepEqual(annotationsOf({ metadata }), [{ key: "empty", value: "" }, { key: "z", value: "x" }]);
-  assert.deepEqual(ownersOf({ metadata }).map((o) => o.name), ["s", "j"]);
+  assert.deepEqual(annotationsOf({ metadata }), [
+    { key: "empty", value: "" },
+    { key: "z", value: "x" },
+  ]);
+  assert.deepEqual(
+    ownersOf({ metadata }).map((o) => o.name),
+    ["s", "j"],
+  );
 });

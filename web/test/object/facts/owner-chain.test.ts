@@ -40,9 +40,7 @@ void test("ownerChain follows owners to the root", async () => {
 
 void test("a deleted, forbidden or replaced owner ends the chain", async () => {
   assert.deepEqual(await chainOf(object("pod", "u-pod", "set"), {}), ["set not found"]);
-  assert.deepEqual(await chainOf(object("pod", "u-pod", "set"), { set: { trouble: "forbidden" } }), [
-    "set forbidden",
-  ]);
+  assert.deepEqual(await chainOf(object("pod", "u-pod", "set"), { set: { trouble: "forbidden" } }), ["set forbidden"]);
   assert.deepEqual(
     await chainOf(object("pod", "u-pod", "set"), { set: { object: object("set", "u-new", "deployment") } }),
     ["set not found; another object has its name"],

@@ -147,8 +147,7 @@ void test("the status line describes the state of a log", () => {
 });
 
 const at0 = ((d: Date): string =>
-  [d.getHours(), d.getMinutes(), d.getSeconds()].map((n) => String(n).padStart(2, "0")).join(":")
-)(new Date(0));
+  [d.getHours(), d.getMinutes(), d.getSeconds()].map((n) => String(n).padStart(2, "0")).join(":"))(new Date(0));
 
 void test("the line count includes dropped lines", () => {
   assert.deepEqual(

@@ -35,7 +35,10 @@ void test("a log is read to its end", () => {
   s.write("o\n");
   s.end();
   assert.deepEqual(s.lines, ["one", "two"]);
-  assert.deepEqual(s.states.map((x) => x.at), ["asking", "reading", "ended"]);
+  assert.deepEqual(
+    s.states.map((x) => x.at),
+    ["asking", "reading", "ended"],
+  );
   const { id, ...requests } = s.last;
   assert.deepEqual(requests, {
     op: "subscribe",
@@ -233,25 +236,28 @@ void test("following can stop and resume", () => {
   assert.deepEqual(s.lines, ["one", "two"]);
 });
 
-void test("an abandoned log shows since when nothing was read; a log that was read to its end, " +
-  "or may not be read, stays so", () => {
-  const s = new Fixture();
-  s.write(`${at(1)} one\n`);
-  s.browser.advance(1000);
-  s.interrupt();
-  s.browser.advance(2000);
-  s.stream.stop();
-  assert.deepEqual([s.state, s.requests.length], [{ at: "ended", since: 1000 }, 2]);
-  s.stream.follow(true);
-  s.write(`${at(1)} one\n${at(2)} two\n`);
-  s.end();
-  s.stream.follow(false);
-  assert.deepEqual([s.lines, s.state], [["one", "two"], { at: "ended", since: null }]);
-  s.stream.follow(true);
-  s.refuse(403, "Forbidden");
-  s.stream.follow(false);
-  assert.equal(s.state?.at, "refused");
-});
+void test(
+  "an abandoned log shows since when nothing was read; a log that was read to its end, " +
+    "or may not be read, stays so",
+  () => {
+    const s = new Fixture();
+    s.write(`${at(1)} one\n`);
+    s.browser.advance(1000);
+    s.interrupt();
+    s.browser.advance(2000);
+    s.stream.stop();
+    assert.deepEqual([s.state, s.requests.length], [{ at: "ended", since: 1000 }, 2]);
+    s.stream.follow(true);
+    s.write(`${at(1)} one\n${at(2)} two\n`);
+    s.end();
+    s.stream.follow(false);
+    assert.deepEqual([s.lines, s.state], [["one", "two"], { at: "ended", since: null }]);
+    s.stream.follow(true);
+    s.refuse(403, "Forbidden");
+    s.stream.follow(false);
+    assert.equal(s.state?.at, "refused");
+  },
+);
 
 void test("the state is reading once the API server responds, even without a line", () => {
   for (const text of ["", `${at(1)} one\n`, `${at(5)} five\n`]) {

@@ -86,7 +86,11 @@ const screenText = (tab: LogsTab): string => {
 };
 
 void test("a log opened before the status had the container ID stays the same container's log", () => {
-  for (const [late, cut] of [[false, true], [true, true], [false, false]]) {
+  for (const [late, cut] of [
+    [false, true],
+    [true, true],
+    [false, false],
+  ]) {
     const { upstream, tab } = openTab();
     tab.show(startedPod(""));
     if (late) tab.show(startedPod("x"));
@@ -165,10 +169,7 @@ void test("for a pod deleted during an interruption, the footer reports what was
       (part.find("class", "status") as Part).textContent,
       `Pod deleted; ${read ? `no output read after ${since}` : "no log was read"}`,
     );
-    assert.equal(
-      (part.find("class", "note") as Part).textContent,
-      read ? "" : "No log was read The pod was deleted.",
-    );
+    assert.equal((part.find("class", "note") as Part).textContent, read ? "" : "No log was read The pod was deleted.");
     tab.close();
     frame();
   }

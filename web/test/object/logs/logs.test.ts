@@ -146,13 +146,14 @@ void test("levelOf finds the level of a line", () => {
     ["WARN: it may", "warn WARN"],
     ["E1121 10:00:00.1 1 x.go:1] y", "bad E"],
     ["FATAL", "bad FATAL"],
-    ["level=info msg=\"ERROR in words\"", ""],
+    ['level=info msg="ERROR in words"', ""],
     ["no errors at all", ""],
     ["an error was logged", ""],
     ["TERROR", ""],
     [`${"x".repeat(500)} ERROR`, ""],
     ["", ""],
-  ] as const) assert.equal(levelText(text), want, text);
+  ] as const)
+    assert.equal(levelText(text), want, text);
 });
 
 void test("containersOf lists the containers of a pod", () => {

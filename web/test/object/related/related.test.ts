@@ -61,9 +61,14 @@ void test("the list has each object once, the nearest first", () => {
   );
   const got = groupsOf(g).map(
     (group) =>
-      `${group.title}: ${group.relations.map((r) => `${r.node.name}` +
-        `${r.intermediate === null ? "" : ` (${r.intermediate.words} ${r.intermediate.object.name})`}` +
-        `${r.via === "" ? "" : ` ${r.via}`}`).join(", ")}`,
+      `${group.title}: ${group.relations
+        .map(
+          (r) =>
+            `${r.node.name}` +
+            `${r.intermediate === null ? "" : ` (${r.intermediate.words} ${r.intermediate.object.name})`}` +
+            `${r.via === "" ? "" : ` ${r.via}`}`,
+        )
+        .join(", ")}`,
   );
   assert.deepEqual(got, [
     "Owned by: rs, deploy (owns rs)",
@@ -77,7 +82,10 @@ void test("the list has each object once, the nearest first", () => {
 
 void test("owners in a cycle are listed once", () => {
   const g = graph([node("a"), node("b")], [edge("a", "b"), edge("b", "a")]);
-  assert.deepEqual(groupsOf(g).map((x) => [x.title, x.relations.length]), [["Owned by", 1]]);
+  assert.deepEqual(
+    groupsOf(g).map((x) => [x.title, x.relations.length]),
+    [["Owned by", 1]],
+  );
 });
 
 void test("a selects edge is omitted if the object owns the pods", () => {
@@ -146,7 +154,13 @@ void test("arrow keys move along lines and within a column", () => {
 void test("a line leaves a card on the side of its target", () => {
   assert.equal(pathOf({ x: 100, y: 0 }, { x: 400, y: 50 }, []), "M179 0C250 0 250 50 321 50");
   assert.equal(pathOf({ x: 400, y: 0 }, { x: 100, y: 50 }, []), "M321 0C250 0 250 50 179 50");
-  const points = [{ x: 179, y: 0 }, { x: 200, y: 7 }, { x: 300, y: 20 }, { x: 400, y: 7 }, { x: 421, y: 50 }];
+  const points = [
+    { x: 179, y: 0 },
+    { x: 200, y: 7 },
+    { x: 300, y: 20 },
+    { x: 400, y: 7 },
+    { x: 421, y: 50 },
+  ];
   assert.equal(
     pathOf({ x: 100, y: 0 }, { x: 500, y: 50 }, points),
     "M179 0C200 0 200 20 221 20H379C400 20 400 50 421 50",

@@ -59,9 +59,13 @@ function ChangeEntry({ step, fields, layout }: ChangeEntryProps) {
         <span class="op">{op}</span>
         <ChangeTime at={change.time} />
         <span class="who">
-          {authors.map((author) => <Author author={author} />)}
+          {authors.map((author) => (
+            <Author author={author} />
+          ))}
           {authors.length === 0 && (
-            <span class="by"><span class="how">{isGap ? missedText(step) : "Unknown author"}</span></span>
+            <span class="by">
+              <span class="how">{isGap ? missedText(step) : "Unknown author"}</span>
+            </span>
           )}
         </span>
         {isUpdate && hidesMinor && (
@@ -103,20 +107,22 @@ function FieldView({ field: f, layout, showAuthors }: { field: Field; layout: Di
         {f.pathText}
         {showAuthors && f.by.map((author) => <Author author={author} />)}
       </h3>
-      {isBrief
-        ? (
-          <span class="replacement">
-            {before.map((line) => <del>{line}</del>)}
-            {after.map((line) => <ins>{line}</ins>)}
-          </span>
-        )
-        : (
-          <>
-            {f.before.type === "unknown" && <p class="value-note">The previous value is unknown.</p>}
-            <Diff field={f} layout={layout} />
-            {masked && <p class="value-note">Masked value changed</p>}
-          </>
-        )}
+      {isBrief ? (
+        <span class="replacement">
+          {before.map((line) => (
+            <del>{line}</del>
+          ))}
+          {after.map((line) => (
+            <ins>{line}</ins>
+          ))}
+        </span>
+      ) : (
+        <>
+          {f.before.type === "unknown" && <p class="value-note">The previous value is unknown.</p>}
+          <Diff field={f} layout={layout} />
+          {masked && <p class="value-note">Masked value changed</p>}
+        </>
+      )}
     </div>
   );
 }

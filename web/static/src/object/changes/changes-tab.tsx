@@ -130,8 +130,14 @@ export class ChangesTab implements Tab, Handler {
           aria-label="Changes, newest first"
           data-empty={groups.length === 0 ? "" : undefined}
         >
-          {[...drawn].map(([key, group]) => <ChangeGroup key={key} group={group} layout={layout} />)}
-          {more && <button type="button" class="older" onClick={() => this.showOlder()}>Show older</button>}
+          {[...drawn].map(([key, group]) => (
+            <ChangeGroup key={key} group={group} layout={layout} />
+          ))}
+          {more && (
+            <button type="button" class="older" onClick={() => this.showOlder()}>
+              Show older
+            </button>
+          )}
           <p class="foot">{this.footerText(groups.length > 0, more, since)}</p>
         </div>
       </>,

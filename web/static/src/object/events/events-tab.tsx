@@ -112,7 +112,11 @@ function Events({ feed, now, warningsFirst, setWarningsFirst }: EventsProps) {
   const events =
     rows === undefined
       ? []
-      : eventsFrom(rows.columns, rows.slice(0, rows.length).filter((e) => e !== undefined), warningsFirst);
+      : eventsFrom(
+          rows.columns,
+          rows.slice(0, rows.length).filter((e) => e !== undefined),
+          warningsFirst,
+        );
   const info = feed?.info();
   const s = info === undefined ? null : status(info, now);
   const banner = info === undefined || events.length === 0 ? null : bannerText(info, now);
@@ -129,15 +133,13 @@ function Events({ feed, now, warningsFirst, setWarningsFirst }: EventsProps) {
     <>
       <div class="bar">
         {/* The panel already shows "Live" for the object. Show the status of the events only if it is different. */}
-        <span class="status" role="status" data-state={s?.tone}>{s?.tone === "live" ? "" : s?.text}</span>
+        <span class="status" role="status" data-state={s?.tone}>
+          {s?.tone === "live" ? "" : s?.text}
+        </span>
         <span class="count">{isComplete && countText(events)}</span>
         <span class="spring" />
         <label>
-          <input
-            type="checkbox"
-            checked={warningsFirst}
-            onChange={(e) => setWarningsFirst(e.currentTarget.checked)}
-          />
+          <input type="checkbox" checked={warningsFirst} onChange={(e) => setWarningsFirst(e.currentTarget.checked)} />
           {" Warnings first"}
         </label>
       </div>
@@ -149,7 +151,11 @@ function Events({ feed, now, warningsFirst, setWarningsFirst }: EventsProps) {
           {note.next !== "" && <p>{note.next}</p>}
         </div>
       )}
-      <ol>{events.slice(0, maxEvents).map(({ key, ...event }) => <Event key={key} {...event} />)}</ol>
+      <ol>
+        {events.slice(0, maxEvents).map(({ key, ...event }) => (
+          <Event key={key} {...event} />
+        ))}
+      </ol>
       {older > 0 && (
         <p class="more">{`${formatInteger(older)} older ${older === 1 ? "event is" : "events are"} not shown.`}</p>
       )}
@@ -159,8 +165,10 @@ function Events({ feed, now, warningsFirst, setWarningsFirst }: EventsProps) {
 
 function countText(events: readonly EventRow[]): string {
   const warnings = events.filter((e) => e.warning).length;
-  return `${formatInteger(events.length)} ${events.length === 1 ? "event" : "events"}` +
-    `${warnings === 0 ? "" : `, ${formatInteger(warnings)} ${warnings === 1 ? "warning" : "warnings"}`}`;
+  return (
+    `${formatInteger(events.length)} ${events.length === 1 ? "event" : "events"}` +
+    `${warnings === 0 ? "" : `, ${formatInteger(warnings)} ${warnings === 1 ? "warning" : "warnings"}`}`
+  );
 }
 
 const noEventsNote: Note = {
@@ -181,7 +189,9 @@ const Event = memo((e: Omit<EventRow, "key">) => (
       <span class="times" hidden={e.count === null || e.count < 2}>
         {e.count !== null && `${formatInteger(e.count)} times`}
       </span>
-      <time title={e.last}><Age wire={e.last === "" ? "" : `${e.last} ago`} /></time>
+      <time title={e.last}>
+        <Age wire={e.last === "" ? "" : `${e.last} ago`} />
+      </time>
     </p>
     <p class="message">{e.message}</p>
     <p class="foot">

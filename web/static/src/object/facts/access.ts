@@ -56,7 +56,9 @@ export function binding(o: unknown): (Section | null)[] {
 // Returns the fact for a policy rule. Its name consists of the resources or the non-resource URLs, and its value
 // lists the verbs.
 function rule(r: unknown): Fact | null {
-  const groups = list(valueAt(r, "apiGroups")).map((g) => text(g) || "core").join(", ");
+  const groups = list(valueAt(r, "apiGroups"))
+    .map((g) => text(g) || "core")
+    .join(", ");
   const names = texts(valueAt(r, "resourceNames"));
   const resourceNames =
     [...texts(valueAt(r, "resources")), ...texts(valueAt(r, "nonResourceURLs"))].join(", ") || "no resources";

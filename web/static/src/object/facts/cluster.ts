@@ -4,11 +4,13 @@ import { shareFact } from "./workload.ts";
 
 export function namespace(o: unknown): (Section | null)[] {
   const phase = text(valueAt(o, "status", "phase"));
-  return [section("", [
-    fact("Phase", piece(phase, { tone: phase === "Active" ? "good" : "warn" })),
-    fact("Namespace finalizers", ...texts(valueAt(o, "spec", "finalizers")).filter((f) => f !== "kubernetes")),
-    fact("Pod security", text(valueAt(o, "metadata", "labels", "pod-security.kubernetes.io/enforce"))),
-  ])];
+  return [
+    section("", [
+      fact("Phase", piece(phase, { tone: phase === "Active" ? "good" : "warn" })),
+      fact("Namespace finalizers", ...texts(valueAt(o, "spec", "finalizers")).filter((f) => f !== "kubernetes")),
+      fact("Pod security", text(valueAt(o, "metadata", "labels", "pod-security.kubernetes.io/enforce"))),
+    ]),
+  ];
 }
 
 export function definition(o: unknown): (Section | null)[] {

@@ -57,17 +57,17 @@ type Optional<T> = T | null | undefined;
 
 /** Returns null if the text is empty, because the value is then unknown. */
 export const piece = (text: string, more: Omit<Piece, "text"> = {}): Piece | null =>
-  (text === "" ? null : { text, ...more });
+  text === "" ? null : { text, ...more };
 
 /** Returns a piece for a value that is absent on purpose. */
 export const absentPiece = (text = "none"): Piece => ({ text, tone: "quiet" });
 
 /** Returns a piece that shows a time as an age, such as "5m ago". */
 export const since = (time: string, before = "", after = " ago"): Piece | null =>
-  (time === "" ? null : { text: `${before}${time}${after}`, title: time, isRelative: true });
+  time === "" ? null : { text: `${before}${time}${after}`, title: time, isRelative: true };
 
 export const link = (apiVersion: string, kind: string, ns: string, name: string, text = name): Piece | null =>
-  (name === "" ? null : { text, title: `${kind} ${name}`, target: { apiVersion, kind, ns, name } });
+  name === "" ? null : { text, title: `${kind} ${name}`, target: { apiVersion, kind, ns, name } };
 
 export function fact(name: string, ...pieces: readonly Optional<Piece | string>[]): Fact | null {
   const present = pieces

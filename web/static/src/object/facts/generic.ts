@@ -72,18 +72,21 @@ function scalarPiece(v: unknown): Piece | null {
 }
 
 const truncatedPiece = (text: string): Piece | null =>
-  (
-    text.length <= maxTextLength
-      ? piece(text)
-      : { text: `${text.slice(0, maxTextLength)}…`, title: `${text.length} characters; see the YAML tab` }
-  );
+  text.length <= maxTextLength
+    ? piece(text)
+    : { text: `${text.slice(0, maxTextLength)}…`, title: `${text.length} characters; see the YAML tab` };
 
 export function inlineText(v: unknown, depth = 0): string {
   if (isScalar(v)) return v === "" ? '""' : scalar(v).slice(0, maxTextLength);
   if (v === null || v === undefined) return "";
   if (depth > 3) return "…";
   if (Array.isArray(v))
-    return v.slice(0, 20).map((i) => inlineText(i, depth + 1)).join(", ") + (v.length > 20 ? ", …" : "");
+    return (
+      v
+        .slice(0, 20)
+        .map((i) => inlineText(i, depth + 1))
+        .join(", ") + (v.length > 20 ? ", …" : "")
+    );
   const inner = members(v)
     .slice(0, 20)
     .map(

@@ -8,20 +8,22 @@ export function job(o: unknown): (Section | null)[] {
   const [active, failed] = [number(valueAt(status, "active")), number(valueAt(status, "failed"))];
   const started = time(valueAt(status, "startTime"));
   const count = number(valueAt(status, "succeeded")) ?? (started === "" ? null : 0);
-  return [section("", [
-    shareFact("Succeeded", count, number(valueAt(spec, "completions"))),
-    fact("Active", active === null ? null : String(active)),
-    fact("Failed", failed === null ? null : piece(String(failed), { tone: failed > 0 ? "bad" : "quiet" })),
-    valueAt(spec, "suspend") === true ? fact("Suspended", { text: "no pods are created", tone: "warn" }) : null,
-    fact("Parallelism", scalar(valueAt(spec, "parallelism"))),
-    fact("Retries", withUnit(valueAt(spec, "backoffLimit"), "at most ")),
-    fact("Deadline", withUnit(valueAt(spec, "activeDeadlineSeconds"), "", " s")),
-    fact("Started", since(started) ?? absentPiece("not yet")),
-    fact("Completed", since(time(valueAt(status, "completionTime")))),
-    fact("TTL after finished", withUnit(valueAt(spec, "ttlSecondsAfterFinished"), "", " s")),
-    fact("Selector", ...selectorPieces(valueAt(spec, "selector"))),
-    images(valueAt(spec, "template", "spec")),
-  ])];
+  return [
+    section("", [
+      shareFact("Succeeded", count, number(valueAt(spec, "completions"))),
+      fact("Active", active === null ? null : String(active)),
+      fact("Failed", failed === null ? null : piece(String(failed), { tone: failed > 0 ? "bad" : "quiet" })),
+      valueAt(spec, "suspend") === true ? fact("Suspended", { text: "no pods are created", tone: "warn" }) : null,
+      fact("Parallelism", scalar(valueAt(spec, "parallelism"))),
+      fact("Retries", withUnit(valueAt(spec, "backoffLimit"), "at most ")),
+      fact("Deadline", withUnit(valueAt(spec, "activeDeadlineSeconds"), "", " s")),
+      fact("Started", since(started) ?? absentPiece("not yet")),
+      fact("Completed", since(time(valueAt(status, "completionTime")))),
+      fact("TTL after finished", withUnit(valueAt(spec, "ttlSecondsAfterFinished"), "", " s")),
+      fact("Selector", ...selectorPieces(valueAt(spec, "selector"))),
+      images(valueAt(spec, "template", "spec")),
+    ]),
+  ];
 }
 
 export function cronJob(o: unknown): (Section | null)[] {
@@ -49,4 +51,4 @@ export function cronJob(o: unknown): (Section | null)[] {
 }
 
 const withUnit = (v: unknown, before: string, suffix = ""): string =>
-  (number(v) === null ? "" : `${before}${scalar(v)}${suffix}`);
+  number(v) === null ? "" : `${before}${scalar(v)}${suffix}`;

@@ -25,7 +25,7 @@ export function service(o: unknown): (Section | null)[] {
       fact(
         "Cluster IP",
         ...(ips.length > 0 ? ips : [text(valueAt(spec, "clusterIP"))]).map((ip) =>
-          (ip === "None" ? absentPiece("none (headless)") : ip),
+          ip === "None" ? absentPiece("none (headless)") : ip,
         ),
       ),
       fact("External IP", ...texts(valueAt(spec, "externalIPs"))),

@@ -90,11 +90,9 @@ function addresses(status: unknown) {
 }
 
 const count = (v: unknown): string =>
-  (
-    Array.isArray(v)
-      ? `${v.length} reported, ${amount(
-          "storage",
-          v.reduce((sum: number, i) => sum + (number(valueAt(i, "sizeBytes")) ?? 0), 0),
-        )}`
-      : ""
-  );
+  Array.isArray(v)
+    ? `${v.length} reported, ${amount(
+        "storage",
+        v.reduce((sum: number, i) => sum + (number(valueAt(i, "sizeBytes")) ?? 0), 0),
+      )}`
+    : "";

@@ -75,4 +75,3 @@ function usedObjects(spec: unknown, ns: string): Piece[] {
     add("Secret", name, "image pull Secret");
   return [...found.values()];
 }
-

@@ -22,7 +22,10 @@ export const members = (v: unknown): [string, unknown][] => (isTree(v) ? Object.
 export const text = (v: unknown): string => (typeof v === "string" ? v : "");
 
 /** Returns the elements that are nonempty strings. */
-export const texts = (v: unknown): string[] => list(v).map(text).filter((t) => t !== "");
+export const texts = (v: unknown): string[] =>
+  list(v)
+    .map(text)
+    .filter((t) => t !== "");
 
 export const isScalar = (v: unknown): v is string | number | bigint | boolean =>
   ["string", "number", "bigint", "boolean"].includes(typeof v);
@@ -31,8 +34,8 @@ export const isScalar = (v: unknown): v is string | number | bigint | boolean =>
 export const scalar = (v: unknown): string => (isScalar(v) ? String(v) : "");
 
 export const number = (v: unknown): number | null =>
-  (typeof v === "number" ? v : typeof v === "bigint" ? Number(v) : null);
+  typeof v === "number" ? v : typeof v === "bigint" ? Number(v) : null;
 
 /** Returns the value if it is an RFC 3339 time, otherwise "". */
 export const time = (v: unknown): string =>
-  (typeof v === "string" && /^\d{4}-\d\d-\d\dT/.test(v) && !Number.isNaN(Date.parse(v)) ? v : "");
+  typeof v === "string" && /^\d{4}-\d\d-\d\dT/.test(v) && !Number.isNaN(Date.parse(v)) ? v : "";

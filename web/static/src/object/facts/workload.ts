@@ -66,9 +66,10 @@ export function statefulSet(o: unknown): (Section | null)[] {
       fact(
         "Claims",
         ...trees(valueAt(spec, "volumeClaimTemplates")).map((c) =>
-          `${text(valueAt(c, "metadata", "name"))} ${
-            amount("storage", valueAt(c, "spec", "resources", "requests", "storage"))
-          }`.trim(),
+          `${text(valueAt(c, "metadata", "name"))} ${amount(
+            "storage",
+            valueAt(c, "spec", "resources", "requests", "storage"),
+          )}`.trim(),
         ),
       ),
     ]),
@@ -110,12 +111,18 @@ export function daemonSet(o: unknown): (Section | null)[] {
 
 /** Also for a ReplicationController, whose selector is a plain map. */
 export function replicaSet(o: unknown): (Section | null)[] {
-  return [section("", [
-    ...replicaFacts(o, [["Current", "replicas"], ["Ready", "readyReplicas"], ["Available", "availableReplicas"]]),
-    fact("Selector", ...selectorPieces(valueAt(o, "spec", "selector"))),
-    templateImages(o),
-    fact("Revision", text(valueAt(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
-  ])];
+  return [
+    section("", [
+      ...replicaFacts(o, [
+        ["Current", "replicas"],
+        ["Ready", "readyReplicas"],
+        ["Available", "availableReplicas"],
+      ]),
+      fact("Selector", ...selectorPieces(valueAt(o, "spec", "selector"))),
+      templateImages(o),
+      fact("Revision", text(valueAt(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
+    ]),
+  ];
 }
 
 /**
@@ -169,4 +176,4 @@ export function shareFact(name: string, actual: number | null, desired: number |
 }
 
 const settingPiece = (v: unknown, member: string, words: string): Piece | null =>
-  (isScalar(valueAt(v, member)) ? piece(`${words} ${scalar(valueAt(v, member))}`) : null);
+  isScalar(valueAt(v, member)) ? piece(`${words} ${scalar(valueAt(v, member))}`) : null;

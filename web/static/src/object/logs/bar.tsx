@@ -103,7 +103,11 @@ export class Bar {
             value={container}
             onChange={(e) => this.select({ container: e.currentTarget.value })}
           >
-            {this.containers.map((c) => <option key={c.name} value={c.name}>{containerLabel(c)}</option>)}
+            {this.containers.map((c) => (
+              <option key={c.name} value={c.name}>
+                {containerLabel(c)}
+              </option>
+            ))}
           </select>
           <select
             aria-label="Number of lines to load"
@@ -111,7 +115,9 @@ export class Bar {
             value={tail}
             onChange={(e) => this.select({ tail: Number(e.currentTarget.value) })}
           >
-            {tailOptions.map((n) => <option key={n} value={n}>{`${formatInteger(n)} lines`}</option>)}
+            {tailOptions.map((n) => (
+              <option key={n} value={n}>{`${formatInteger(n)} lines`}</option>
+            ))}
           </select>
           <select
             aria-label="Time range"
@@ -119,7 +125,11 @@ export class Bar {
             value={since}
             onChange={(e) => this.select({ since: e.currentTarget.value })}
           >
-            {ageOptions.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
+            {ageOptions.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
           </select>
           <Toggle
             label="Previous"
@@ -151,11 +161,15 @@ export class Bar {
             isOn={isWrapped}
             toggle={() => this.setDisplay(showsTimes, !isWrapped)}
           />
-          <button type="button" title="Copy the loaded lines" onClick={() => void this.copy()}>{this.copyLabel}</button>
+          <button type="button" title="Copy the loaded lines" onClick={() => void this.copy()}>
+            {this.copyLabel}
+          </button>
           <button type="button" title="Download the loaded lines as a file" onClick={() => this.actions.download()}>
             Download
           </button>
-          <span class="announcement" role="status">{this.announcement}</span>
+          <span class="announcement" role="status">
+            {this.announcement}
+          </span>
         </div>
       </>,
     );
@@ -185,5 +199,7 @@ interface ToggleProps {
 }
 
 const Toggle = ({ label, title, isOn, disabled = false, toggle }: ToggleProps) => (
-  <button type="button" aria-pressed={isOn} title={title} disabled={disabled} onClick={toggle}>{label}</button>
+  <button type="button" aria-pressed={isOn} title={title} disabled={disabled} onClick={toggle}>
+    {label}
+  </button>
 );

@@ -74,8 +74,10 @@ const formatClock = (at: number, now: number): string => clockTime(new Date(at).
 // Names the time after which nothing was read, because the log possibly continues.
 function unreadText(situation: LogSituation, since: string): string {
   if (!situation.isDeleted && !situation.follow) return `Not following since ${since}`;
-  return `${situation.isDeleted ? "Pod deleted" : "Ended"}; ` +
-    `${situation.lines === 0 ? "no log was read" : `no output read after ${since}`}`;
+  return (
+    `${situation.isDeleted ? "Pod deleted" : "Ended"}; ` +
+    `${situation.lines === 0 ? "no log was read" : `no output read after ${since}`}`
+  );
 }
 
 // Names the API server as the cause, so that users do not blame Glasshouse.

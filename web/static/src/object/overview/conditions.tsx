@@ -9,9 +9,19 @@ export const Conditions = ({ conditions }: { conditions: readonly Condition[] })
     <Heading id="conditions">Conditions</Heading>
     <table aria-labelledby="conditions">
       <thead>
-        <tr>{columns.map((name) => <th key={name} scope="col">{name}</th>)}</tr>
+        <tr>
+          {columns.map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
       </thead>
-      <tbody>{conditions.map((condition) => <Row key={condition.key} condition={condition} />)}</tbody>
+      <tbody>
+        {conditions.map((condition) => (
+          <Row key={condition.key} condition={condition} />
+        ))}
+      </tbody>
     </table>
   </section>
 );
@@ -20,12 +30,16 @@ function Row({ condition: { type, status, tone, meaning, reason, message, since 
   return (
     <tr ref={useHighlight<HTMLTableRowElement>([status, reason, message, since].join("\n"))}>
       <th scope="row">{type}</th>
-      <td data-tone={tone} title={meaning}>{status}</td>
+      <td data-tone={tone} title={meaning}>
+        {status}
+      </td>
       <td>
         <span class="reason">{reason}</span>
         <span class="message">{message}</span>
       </td>
-      <td title={since === "" ? undefined : `since ${since}`}><Age wire={since} /></td>
+      <td title={since === "" ? undefined : `since ${since}`}>
+        <Age wire={since} />
+      </td>
     </tr>
   );
 }

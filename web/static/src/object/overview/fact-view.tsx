@@ -15,19 +15,31 @@ export interface OverviewScope {
 export const Overview = createContext<OverviewScope>({ href: () => null, headingLevel: undefined });
 
 export function Heading({ children, ...rest }: { children: string; id?: string; hidden?: boolean }) {
-  return <h3 aria-level={useContext(Overview).headingLevel} {...rest}>{children}</h3>;
+  return (
+    <h3 aria-level={useContext(Overview).headingLevel} {...rest}>
+      {children}
+    </h3>
+  );
 }
 
 export const SectionView = ({ section: { title, facts, items } }: { section: Section }) => (
   <section class="part">
     <Heading hidden={title === ""}>{title}</Heading>
     <FactList facts={facts} />
-    <div class="items">{items.map((item) => <ItemView key={item.key} item={item} />)}</div>
+    <div class="items">
+      {items.map((item) => (
+        <ItemView key={item.key} item={item} />
+      ))}
+    </div>
   </section>
 );
 
 export const FactList = ({ facts }: { facts: readonly Fact[] }) => (
-  <dl class="pairs" hidden={facts.length === 0}>{facts.map((fact) => <FactView key={fact.key} fact={fact} />)}</dl>
+  <dl class="pairs" hidden={facts.length === 0}>
+    {facts.map((fact) => (
+      <FactView key={fact.key} fact={fact} />
+    ))}
+  </dl>
 );
 
 const textOf = (pieces: readonly Piece[]): string => pieces.map((p) => p.text).join("\n");
@@ -38,7 +50,9 @@ function FactView({ fact: { name, bar, pieces } }: { fact: Fact }) {
       <dt>{name}</dt>
       <dd ref={useHighlight<HTMLElement>(textOf(pieces))}>
         {bar !== undefined && <BarView {...bar} />}
-        {pieces.map((piece) => <PieceView piece={piece} />)}
+        {pieces.map((piece) => (
+          <PieceView piece={piece} />
+        ))}
       </dd>
     </div>
   );
@@ -50,7 +64,9 @@ function ItemView({ item: { title, head, facts } }: { item: Item }) {
       <p class="head">
         <strong>{title}</strong>
         <span class="pieces" ref={useHighlight<HTMLElement>(textOf(head))}>
-          {head.map((piece) => <PieceView piece={piece} />)}
+          {head.map((piece) => (
+            <PieceView piece={piece} />
+          ))}
         </span>
       </p>
       <FactList facts={facts} />
@@ -62,9 +78,15 @@ function PieceView({ piece: { text, title, tone, isRelative, target } }: { piece
   const { href } = useContext(Overview);
   const address = target === undefined ? null : href(target);
   const words = isRelative === true ? <Age wire={text} /> : text;
-  return address === null
-    ? <span title={title} data-tone={tone}>{words}</span>
-    : <a href={address} data-address="" title={title} data-tone={tone}>{words}</a>;
+  return address === null ? (
+    <span title={title} data-tone={tone}>
+      {words}
+    </span>
+  ) : (
+    <a href={address} data-address="" title={title} data-tone={tone}>
+      {words}
+    </a>
+  );
 }
 
 function BarView({ actual, desired }: Bar) {

@@ -23,7 +23,11 @@ export function HealthView({ reported, isDeleted }: { reported: Health | null; i
       <p ref={summary}>
         <strong aria-live="polite">{statusLabels[status]}</strong> <span class="why">{reason}</span>
       </p>
-      <ul hidden={details.length === 0}>{details.map((text) => <li>{text}</li>)}</ul>
+      <ul hidden={details.length === 0}>
+        {details.map((text) => (
+          <li>{text}</li>
+        ))}
+      </ul>
     </div>
   );
 }

@@ -10,7 +10,9 @@ export const Labels = ({ labels, resource }: { labels: readonly Pair[]; resource
   <section class="part" hidden={labels.length === 0}>
     <Heading>Labels</Heading>
     <ul class="labels">
-      {labels.map(({ key, value }) => <Label key={key} name={key} value={value} resource={resource} />)}
+      {labels.map(({ key, value }) => (
+        <Label key={key} name={key} value={value} resource={resource} />
+      ))}
     </ul>
   </section>
 );
@@ -32,7 +34,9 @@ export const Annotations = ({ annotations }: { annotations: readonly Pair[] }) =
   <section class="part" hidden={annotations.length === 0}>
     <Heading>Annotations</Heading>
     <dl class="pairs annotations">
-      {annotations.map(({ key, value }) => <Annotation key={key} name={key} value={value} />)}
+      {annotations.map(({ key, value }) => (
+        <Annotation key={key} name={key} value={value} />
+      ))}
     </dl>
   </section>
 );
@@ -44,7 +48,9 @@ function Annotation({ name, value }: { name: string; value: string }) {
     <div>
       <dt>{name}</dt>
       <dd ref={useHighlight<HTMLElement>(value)}>
-        {isShort ? value : (
+        {isShort ? (
+          value
+        ) : (
           <details>
             <summary>
               <span class="cut">{value.slice(0, 80).replace(/\s+/g, " ")}</span>

@@ -72,7 +72,9 @@ export class OverviewTab implements Tab {
         <div class="columns">
           <div class="column">
             <div class="facts">
-              {factsOf(object).map((section) => <SectionView key={section.key} section={section} />)}
+              {factsOf(object).map((section) => (
+                <SectionView key={section.key} section={section} />
+              ))}
             </div>
             <Conditions conditions={conditionsOf(object)} />
           </div>

@@ -15,7 +15,10 @@ export class OwnerReader {
   private pendingRead = new AbortController();
   private readFailed = false;
 
-  constructor(private readonly host: TabHost, private readonly onChange: () => void) {}
+  constructor(
+    private readonly host: TabHost,
+    private readonly onChange: () => void,
+  ) {}
 
   /** Reads the owners again if they changed, if their resources become known, or if the previous attempt failed. */
   show(object: JsonObject): void {
@@ -76,7 +79,12 @@ export function Owners({ host: { kind, name }, owners, steps }: OwnersProps) {
         {[...steps].reverse().map(({ owner, error }) => (
           <li key={`${owner.uid} ${error}`}>
             <span class="kind">{owner.kind}</span> <OwnerLink owner={owner} ns={name.ns} />
-            {error !== "" && <>{" "}<em>{error}</em></>}
+            {error !== "" && (
+              <>
+                {" "}
+                <em>{error}</em>
+              </>
+            )}
           </li>
         ))}
         <li key="self" aria-current="true">
@@ -85,7 +93,12 @@ export function Owners({ host: { kind, name }, owners, steps }: OwnersProps) {
       </ol>
       <p class="others" hidden={others.length === 0}>
         Also owned by{" "}
-        {others.map((owner, i) => <>{i > 0 && ", "}{owner.kind} <OwnerLink owner={owner} ns={name.ns} /></>)}
+        {others.map((owner, i) => (
+          <>
+            {i > 0 && ", "}
+            {owner.kind} <OwnerLink owner={owner} ns={name.ns} />
+          </>
+        ))}
       </p>
     </nav>
   );
@@ -93,5 +106,11 @@ export function Owners({ host: { kind, name }, owners, steps }: OwnersProps) {
 
 function OwnerLink({ owner, ns }: { owner: Owner; ns: string }) {
   const href = useContext(Overview).href({ ...owner, ns });
-  return href === null ? <span>{owner.name}</span> : <a href={href} data-address="">{owner.name}</a>;
+  return href === null ? (
+    <span>{owner.name}</span>
+  ) : (
+    <a href={href} data-address="">
+      {owner.name}
+    </a>
+  );
 }

@@ -27,7 +27,10 @@ export class ReferenceReader {
   private readonly poller: RelatedPoller;
   private objectUid = "";
 
-  constructor(readonly host: TabHost, private readonly onChange: () => void) {
+  constructor(
+    readonly host: TabHost,
+    private readonly onChange: () => void,
+  ) {
     this.poller = new RelatedPoller(
       host,
       (graph, at) => {
@@ -86,9 +89,13 @@ export function References({ reader }: { reader: ReferenceReader }) {
         <span class="related-time">
           {graph !== null ? <Age wire={reader.readAt} format={snapshotText} /> : isBusy && "Searching…"}
         </span>
-        <a href={objectHref(host.kind.ref, host.name, "related")} onClick={openRelatedTab}>View all in Related</a>
+        <a href={objectHref(host.kind.ref, host.name, "related")} onClick={openRelatedTab}>
+          View all in Related
+        </a>
       </p>
-      <p role="status" data-tone="warn">{reader.problem}</p>
+      <p role="status" data-tone="warn">
+        {reader.problem}
+      </p>
       <div class="uses-list">{graph !== null && <Groups graph={graph} ns={host.name.ns} />}</div>
       {graph !== null && <SearchedDetails graph={graph} host={host} />}
     </section>
@@ -118,7 +125,9 @@ function Groups({ graph, ns }: { graph: Graph; ns: string }) {
         <div key={title}>
           <dt>{title}</dt>
           <dd>
-            {relations.slice(0, maxPerGroup).map(({ node }) => <Reference key={node.id} node={node} ns={ns} />)}
+            {relations.slice(0, maxPerGroup).map(({ node }) => (
+              <Reference key={node.id} node={node} ns={ns} />
+            ))}
             {relations.length > maxPerGroup && (
               <span data-tone="quiet">{`and ${formatInteger(relations.length - maxPerGroup)} more`}</span>
             )}
@@ -135,7 +144,13 @@ function Reference({ node, ns }: { node: GraphNode; ns: string }) {
   return (
     <span>
       <span class="kind">{node.kind}</span>{" "}
-      {href === null ? <span>{name}</span> : <a href={href} data-address="">{name}</a>}
+      {href === null ? (
+        <span>{name}</span>
+      ) : (
+        <a href={href} data-address="">
+          {name}
+        </a>
+      )}
       {node.ns !== "" && node.ns !== ns && <span class="where">{` in ${node.ns}`}</span>}
       {node.state !== "there" && " "}
       <NodeState node={node} />

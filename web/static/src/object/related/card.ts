@@ -35,8 +35,10 @@ export function nodeDescription(node: GraphNode, isSelf: boolean): string {
     node.count > 0
       ? `${formatInteger(node.count)} more of kind ${node.kind}`
       : `${node.kind} ${node.ns === "" ? "" : `${node.ns}/`}${node.name}`;
-  return `${name}${isSelf ? ", this object" : ""}${word === "" ? "" : `, ${word}`}` +
-    `${node.reason === "" ? "" : `: ${node.reason}`}`;
+  return (
+    `${name}${isSelf ? ", this object" : ""}${word === "" ? "" : `, ${word}`}` +
+    `${node.reason === "" ? "" : `: ${node.reason}`}`
+  );
 }
 
 /** Returns null if the object cannot be opened. inPanel selects the panel instead of the object's own page. */

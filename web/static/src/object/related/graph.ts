@@ -50,22 +50,30 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Returns null if the body is not a graph. Invalid parts are skipped. */
 export function readGraph(body: unknown): Graph | null {
   if (!isFields(body) || !Array.isArray(body["nodes"]) || !Array.isArray(body["edges"])) return null;
-  const nodes = new Map(body["nodes"].filter(isFields).map(node).filter((n) => n.id !== "").map((n) => [n.id, n]));
+  const nodes = new Map(
+    body["nodes"]
+      .filter(isFields)
+      .map(node)
+      .filter((n) => n.id !== "")
+      .map((n) => [n.id, n]),
+  );
   if (nodes.size === 0) return null;
-  const edges = body["edges"]
-    .filter(isFields)
-    .map((e): Edge => ({
+  const edges = body["edges"].filter(isFields).map(
+    (e): Edge => ({
       from: text(e["from"]),
       to: text(e["to"]),
       type: types.find((t) => t === e["type"]) ?? "uses",
       via: text(e["via"]),
-    }));
+    }),
+  );
   return {
     nodes: [...nodes.values()],
     edges: edges.filter((e) => nodes.has(e.from) && nodes.has(e.to) && e.from !== e.to),
     truncated: body["truncated"] === true,
     searched: (Array.isArray(body["searched"]) ? body["searched"] : []).filter(isFields).map((s) => ({
-      ref: text(s["ref"]), state: text(s["state"]), reason: text(s["reason"]),
+      ref: text(s["ref"]),
+      state: text(s["state"]),
+      reason: text(s["reason"]),
       namespaces: Array.isArray(s["namespaces"]) ? s["namespaces"].map(text) : [],
     })),
   };
@@ -74,9 +82,14 @@ export function readGraph(body: unknown): Graph | null {
 function node(n: Fields): GraphNode {
   const count = n["count"];
   return {
-    id: text(n["id"]), ref: text(n["ref"]), kind: text(n["kind"]), ns: text(n["ns"]), name: text(n["name"]),
+    id: text(n["id"]),
+    ref: text(n["ref"]),
+    kind: text(n["kind"]),
+    ns: text(n["ns"]),
+    name: text(n["name"]),
     state: states.find((s) => s === n["state"]) ?? "unknown",
-    reason: text(n["reason"]), count: typeof count === "number" && count > 0 ? count : 0,
+    reason: text(n["reason"]),
+    count: typeof count === "number" && count > 0 ? count : 0,
   };
 }
 
@@ -150,7 +163,7 @@ function indirectRelations(
   byId: ReadonlyMap<string, GraphNode>,
 ): Relation[] {
   const out: Relation[] = [];
-  for (let before = -1; before !== out.length;) {
+  for (let before = -1; before !== out.length; ) {
     before = out.length;
     for (const e of edges) {
       const [from, to] = [byId.get(e.from), byId.get(e.to)];

@@ -17,7 +17,11 @@ export const RelatedList = ({ graph, inPanel, ns }: RelatedListProps) => (
           {title}
           <span class="count">{formatInteger(relations.reduce((n, r) => n + Math.max(1, r.node.count), 0))}</span>
         </h3>
-        <ul>{relations.map((r) => <Item key={`${r.node.id} ${r.via}`} relation={r} inPanel={inPanel} ns={ns} />)}</ul>
+        <ul>
+          {relations.map((r) => (
+            <Item key={`${r.node.id} ${r.via}`} relation={r} inPanel={inPanel} ns={ns} />
+          ))}
+        </ul>
       </section>
     ))}
   </div>
@@ -56,7 +60,13 @@ function NodeLink({ node, inPanel }: { node: GraphNode; inPanel: boolean }) {
     "data-grouped": node.count > 0 ? "" : undefined,
     title: description,
   };
-  return href === null
-    ? <span {...attributes} tabIndex={0} role="group" aria-label={description}>{nodeLabel(node)}</span>
-    : <a {...attributes} href={href} data-address="">{nodeLabel(node)}</a>;
+  return href === null ? (
+    <span {...attributes} tabIndex={0} role="group" aria-label={description}>
+      {nodeLabel(node)}
+    </span>
+  ) : (
+    <a {...attributes} href={href} data-address="">
+      {nodeLabel(node)}
+    </a>
+  );
 }

@@ -173,15 +173,15 @@ export class RelatedTab implements Tab {
       <>
         <div class="related-bar">
           <span class="switch" role="group" aria-label="Show as">
-            <button type="button" aria-pressed={mode === "graph"} onClick={() => this.setMode("graph")}>Graph</button>
-            <button type="button" aria-pressed={mode === "list"} onClick={() => this.setMode("list")}>List</button>
+            <button type="button" aria-pressed={mode === "graph"} onClick={() => this.setMode("graph")}>
+              Graph
+            </button>
+            <button type="button" aria-pressed={mode === "list"} onClick={() => this.setMode("list")}>
+              List
+            </button>
           </span>
           <span class="spring" />
-          <span
-            class="related-time"
-            data-has-time={graph === null ? undefined : ""}
-            data-old={isOld ? "" : undefined}
-          >
+          <span class="related-time" data-has-time={graph === null ? undefined : ""} data-old={isOld ? "" : undefined}>
             {this.timeText()}
           </span>
           <IconButton
@@ -193,10 +193,14 @@ export class RelatedTab implements Tab {
           <span class="zoom" hidden={mode === "list"}>
             <IconButton sign="−" label="Zoom out" run={() => graphView.panZoom.zoom(0.8)} />
             <IconButton sign="+" label="Zoom in" run={() => graphView.panZoom.zoom(1.25)} />
-            <button type="button" class="fit" aria-label="Fit" title="Fit" onClick={() => graphView.fit()}>Fit</button>
+            <button type="button" class="fit" aria-label="Fit" title="Fit" onClick={() => graphView.fit()}>
+              Fit
+            </button>
           </span>
         </div>
-        <p class="banner" role="status" hidden={problem === ""}>{problem}</p>
+        <p class="banner" role="status" hidden={problem === ""}>
+          {problem}
+        </p>
         <div class="related-body">{this.content()}</div>
         {graph !== null && <SearchedDetails graph={graph} host={this.host} />}
       </>,
@@ -205,8 +209,7 @@ export class RelatedTab implements Tab {
 
   // The panel's status "Live" refers to the object only, so this text shows the age of the graph.
   private timeText(): string {
-    if (this.graph !== null)
-      return `Snapshot from ${clockTime(new Date(this.readAt).toISOString(), this.host.now())}`;
+    if (this.graph !== null) return `Snapshot from ${clockTime(new Date(this.readAt).toISOString(), this.host.now())}`;
     return this.problem === "" && this.forbidden === null ? "Searching…" : "";
   }
 
@@ -236,7 +239,9 @@ interface IconButtonProps {
 }
 
 const IconButton = ({ sign, label, disabled = false, run }: IconButtonProps) => (
-  <button type="button" class="icon" aria-label={label} title={label} disabled={disabled} onClick={run}>{sign}</button>
+  <button type="button" class="icon" aria-label={label} title={label} disabled={disabled} onClick={run}>
+    {sign}
+  </button>
 );
 
 const EmptyNote = ({ graph }: { graph: Graph }) => (

@@ -51,12 +51,18 @@ export class Bar {
         />
         <span class="spring" />
         <span class="size">{lines > 0 && `${formatInteger(lines)} ${lines === 1 ? "line" : "lines"}`}</span>
-        <button type="button" onClick={() => this.actions.fold()}>{hasFolds ? "Unfold all" : "Fold all"}</button>
+        <button type="button" onClick={() => this.actions.fold()}>
+          {hasFolds ? "Unfold all" : "Fold all"}
+        </button>
         <button type="button" aria-pressed={isWrapped} title="Wrap lines" onClick={() => this.actions.wrap()}>
           Wrap
         </button>
-        <button type="button" title="Copy the YAML" onClick={() => void this.copy()}>{copyLabel}</button>
-        <span class="announcement" role="status">{announcement}</span>
+        <button type="button" title="Copy the YAML" onClick={() => void this.copy()}>
+          {copyLabel}
+        </button>
+        <span class="announcement" role="status">
+          {announcement}
+        </span>
       </>,
     );
   }

@@ -23,13 +23,16 @@ export class LiveText {
 
   constructor(private readonly onChange: () => void) {
     this.element.append(this.lines);
-    this.observer = new IntersectionObserver((list) => {
-      for (const { target, isIntersecting } of list) {
-        const block = this.blockOf.get(target);
-        if (block !== undefined) this.nearBlocks[isIntersecting ? "add" : "delete"](block);
-      }
-      this.onChange();
-    }, { root: this.element, rootMargin: "400px" });
+    this.observer = new IntersectionObserver(
+      (list) => {
+        for (const { target, isIntersecting } of list) {
+          const block = this.blockOf.get(target);
+          if (block !== undefined) this.nearBlocks[isIntersecting ? "add" : "delete"](block);
+        }
+        this.onChange();
+      },
+      { root: this.element, rootMargin: "400px" },
+    );
   }
 
   close(): void {
@@ -47,7 +50,11 @@ export class LiveText {
    * stops if that returns false. The screen changes only when all rows are ready.
    */
   async show(lines: readonly Line[], tooltip: string | null, pauseIfDue: () => Promise<boolean> | true): Promise<void> {
-    const from = alignLists(this.rows.map((r) => r.line), lines, sameText);
+    const from = alignLists(
+      this.rows.map((r) => r.line),
+      lines,
+      sameText,
+    );
     const next: Row[] = [];
     for (let i = 0; i < lines.length; ) {
       const anchor = this.rows[from[i] ?? -1];
