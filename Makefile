@@ -13,7 +13,7 @@ RACE := $(shell command -v gcc >/dev/null 2>&1 && echo CGO_ENABLED=1 go test -ra
 LINT := go tool -modfile=$(CURDIR)/internal/tools/go.mod golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo dev unit generate words size check test attack soak bench bench-page release clean
+.PHONY: help build demo dev unit generate format words size check test attack soak bench bench-page release clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ generate: web/node_modules/.package-lock.json ## Rebuild generated files: pages,
 	go generate ./web/...
 	go generate .
 
+format: web/node_modules/.package-lock.json ## Format TypeScript, JavaScript and CSS.
+	npm --prefix web run format
+
 words: ## Check spelling, refused words and the length of lines.
 	.ci/lines.mjs
 	npm ci --prefix .ci/spelling --no-audit --no-fund
@@ -52,6 +55,7 @@ check: generate words size ## Check format, lint, types, words, size and generat
 	cd test/attack && go mod tidy -diff
 	cd test/deploy && go mod tidy -diff
 	cd test/oidc && go mod tidy -diff
+	npm --prefix web run lint
 	npm --prefix web run types
 	GOOS=darwin CGO_ENABLED=0 go build -o /dev/null ./cmd/dashboard # Some files are only for Linux, others only for the rest.
 	$(LINT) run --allow-parallel-runners --build-tags integration ./...
