@@ -342,7 +342,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../logsample", "MaxPerPeriod = 10", "at most 10 times a minute"},
 		{
 			"../relations", "maxPerGroup, maxOwnNodes = 20, 120",
-			"of one kind and owner, 20 have their own node",
+			"at most 20 objects have a node of their own",
 		},
 		{
 			"../relations", "listWait, readWait = 3 * time.Second, 5 * time.Second",
