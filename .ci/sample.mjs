@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 const count = Number(process.argv[2] ?? 60);
 const seed = Number(process.argv[3] ?? Math.floor(Math.random() * 2 ** 32));
 
-// The algorithm is mulberry32.
+// The state of mulberry32, a generator of pseudorandom numbers.
 let state = seed >>> 0;
 function random() {
   state = (state + 0x6d2b79f5) >>> 0;

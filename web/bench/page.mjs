@@ -23,8 +23,8 @@ export async function browse(t) {
   return { browser, pid: server.process().pid };
 }
 
-// This function runs in the page before its scripts. Times are in ms since navigation, but those of changed cells
-// since 1970, to compare them with another process.
+// This function runs in the page before its scripts. Times are in ms since the navigation. Only the times of changed
+// cells are in ms since 1970, to compare them with times of another process.
 function note() {
   const b = (window.bench = { firstRows: 0, all: 0, tasks: [], inputs: [], changes: new Map() });
   new PerformanceObserver((list) => {

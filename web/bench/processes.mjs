@@ -21,7 +21,7 @@ export function cpuOfAll(root) {
     try {
       parents.set(Number(name), Number(stat(name)[1]));
     } catch {
-      // The process has ended.
+      // Ignore the error: the process has ended.
     }
   }
   const below = (pid) => pid === root || (parents.has(pid) && below(parents.get(pid)));
@@ -30,7 +30,7 @@ export function cpuOfAll(root) {
     try {
       if (below(pid)) sum += cpu(pid);
     } catch {
-      // The process has ended.
+      // Ignore the error: the process has ended.
     }
   }
   return sum;

@@ -161,7 +161,8 @@ async function main() {
     );
   console.log(`load ${load()}`);
 
-  // The server keeps a history of 5 minutes, so only growth in the second half is permanent.
+  // Measures the growth of memory. The server's history of 5 minutes fills during the first half of the writes. Only
+  // growth in the second half is therefore permanent.
   async function growth(t) {
     const pods = await podsOf("/api/v1/namespaces/big/pods");
     const page = await open(t, browser, 1);
@@ -265,7 +266,8 @@ async function main() {
       table.add(`${of}: longest task`, "ms", got.longest, bound(50), theirs("longest"));
       table.add(`${of}: sum of long tasks`, "s", got.sum, bound(0.2), theirs("sum"));
       if (rate === 1000) table.add(`${of}: input delay, worst of those above 16 ms`, "ms", got.delay, bar(100));
-      // Each write adds one to this sum of restart counts.
+      // Each write adds 1 to a restart count, so the increase of all counts is the number of writes that were
+      // reported.
       if (rate === 1000) table.add(`(${of}: reported by the API server until then)`, "", got.restartsReported, null);
       if (slow === 1) {
         table.add(`${of}: server CPU`, "s", got.server, bound(1), theirs("serverCPU"));
@@ -273,7 +275,8 @@ async function main() {
         table.add(`(${of}: the page's JS heap grew)`, "MiB", got.heap, null);
         table.add(`(${of}: server RSS grew)`, "MiB", got.rss, null, theirs("growth"));
       }
-      // CPU time excludes waiting for the API server and the writer, which use both cores of a small machine.
+      // Besides its duration, measure the CPU time of the longest task. The duration includes waiting for the API
+      // server and the writer, which use both cores of a small machine.
       table.add(
         `(${of}, and 5 s more: longest task by its own processor time)`,
         "ms",
@@ -290,7 +293,7 @@ async function restartsOf(dashboard) {
   return rows.reduce((sum, r) => sum + parseInt(r.cells[at], 10), 0);
 }
 
-// Serves the HTML table without scripts and styles, as a lower limit for the measurements.
+// Serves only the HTML table, without scripts and styles. No page with these rows can load faster.
 async function bareRows(t, list) {
   const [table] = /<table.*<\/table>/s.exec(await (await fetch(list)).text());
   const server = createServer((_, response) =>

@@ -1,4 +1,4 @@
-// A TCP proxy in front of a server.
+// A TCP proxy by which tests slow down or interrupt the connections to the API server.
 import { connect, createServer } from "node:net";
 import { pipeline } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";

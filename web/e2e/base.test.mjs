@@ -68,7 +68,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     );
     await page.reload();
     await until("the same after a reload", async () => (await page.locator("#panel h2").innerText()).endsWith("/a-1"));
-    // Before the page is live, Escape would close the panel by loading another page.
+    // Wait until the page is live. Before that, Escape would close the panel by loading another page.
     await page.locator('#status[data-state="live"]').waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");

@@ -33,7 +33,7 @@ function listen() {
     "securitypolicyviolation",
     (e) => void window.e2eBreach(`breach: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`),
   );
-  // A cell is highlighted too briefly for polling.
+  // Record each highlight of a cell when it starts, because it is too short for polling.
   new MutationObserver((list) => {
     for (const { target } of list) {
       if (target.hasAttribute("data-changed") && target.matches("td, th"))

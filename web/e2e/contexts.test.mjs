@@ -1,5 +1,5 @@
-// Two contexts have users of the demo cluster. In the others, the credential plugin fails or the API server is
-// unreachable.
+// Two contexts of the kubeconfig belong to users of the demo cluster. In the other contexts, the credential plugin
+// fails or the API server is unreachable.
 //
 // Invariant: I24.
 import assert from "node:assert/strict";
@@ -109,7 +109,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
       await until("the rows", async () => (await table(p)).rows.length > 0);
     }
     await page.goBack();
-    // The page keeps the new context, although this address is older.
+    // The page stays in the new context, although the address in the history is from the previous context.
     await become("the cluster's name", () => name(page), "of-limited");
     await page.getByText("Forbidden: you can't list Pods").waitFor();
     assert.deepEqual((await table(page)).rows, []);

@@ -69,7 +69,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
   });
 
   await t.test("an invalid selector is explained", async (t) => {
-    // Chromium logs the status 400 of the page itself.
+    // The server answers an invalid selector with the status 400, which Chromium logs.
     const page = await newPage(t, browser, { allow: [/status of 400/] });
     await openLive(page, `${list}?ns=${ns}`);
     await page.locator("#labels").fill("tier in (front");

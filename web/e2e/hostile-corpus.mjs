@@ -74,8 +74,8 @@ const rules = {
   ],
 };
 
-// Required fields, and fields that stop controllers from changing the object. Other resources copy an object of the
-// demo cluster.
+// By resource: the fields of the object to which hostile texts are added. These fields are required, or stop
+// controllers from changing the object. For other resources, the object is a copy from the demo cluster.
 const bases = {
   customresourcedefinitions: () => ({ spec: definition }),
   pods: () => ({ spec: { ...template.spec, schedulerName: "none" } }),
@@ -219,8 +219,8 @@ const steps = (field) =>
   );
 const under = (path, field) => field.every((step, i) => path[i] === step);
 
-// Returns the tried fields below a field that the error names. Otherwise, it returns those below the nearest parent,
-// if there are at most 8.
+// Returns the tried fields that are at or below a field in the error. If there are none, it returns those below the
+// nearest parent of that field, unless they are more than 8.
 function rejectedPaths(problem, tried) {
   const rejectedLeaves = new Set();
   for (const { field = "" } of problem.details?.causes ?? []) {
@@ -236,8 +236,8 @@ function rejectedPaths(problem, tried) {
   return rejectedLeaves;
 }
 
-// Returns the tried fields that the API server accepts together with the taken ones. If an error names no fields, it
-// tries each half separately.
+// Returns those of the tried fields that the API server accepts in addition to the taken fields. If an error names no
+// field, it tries each half of the fields separately.
 async function fit(attempt, taken, tried) {
   while (tried.length > 0) {
     const problem = await attempt([...taken, ...tried]);
@@ -268,7 +268,8 @@ async function filled(base, found, value, send) {
   let acceptedPaths = [];
   let left = found.map((l, position) => ({ ...l, index: position }));
   for (let round = 0; round < value.length; round++) {
-    // Half of the fields try the final text first, because the page renders short texts differently.
+    // Half of the fields try the last text first. It is the shortest text, and the page renders short texts
+    // differently.
     const with_ = left.map((l) => {
       const one = value[(round + (l.index % 2) * (value.length - 1)) % value.length];
       return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };

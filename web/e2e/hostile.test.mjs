@@ -13,8 +13,8 @@ import { hostile, kinds, print, schemasOf, texts, combined } from "./hostile-cor
 import { Dashboard } from "./dashboard.mjs";
 import { until } from "./wait.mjs";
 
-// This function runs in the page. It finds elements that the dashboard never creates, foreign links, unmarked
-// invisible characters and a changed layout.
+// This function runs in the page. It finds elements that no template contains, links to other hosts, unmarked
+// invisible characters, and a changed layout.
 function strangers() {
   const found = [
     ...document.querySelectorAll(
@@ -459,7 +459,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   });
 });
 
-// resourceVersion changes during the test.
+// Removes resourceVersion, because it changes during the test.
 function strip(o) {
   const {
     metadata: { resourceVersion: _, ...metadata },

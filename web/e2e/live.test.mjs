@@ -19,7 +19,8 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     "server-rendered rows are visible before the script starts, which it does even without an animation frame",
     async (t) => {
       const page = await newPage(t, browser);
-      await openLive(page, dashboard.url); // The server now watches the list, so its HTML includes rows.
+      // After this visit, the server watches the list. The HTML of the next visit therefore includes rows.
+      await openLive(page, dashboard.url);
       await page.addInitScript(() => {
         const frame = window.requestAnimationFrame;
         window.requestAnimationFrame = () => 0;

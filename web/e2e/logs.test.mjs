@@ -118,7 +118,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
       (await page.locator(".log-size").innerText()).startsWith("Showing the latest 20,000 lines ("),
     );
     assert.ok((await page.locator(".log-line").count()) < 150, "only what is seen has elements");
-    // Smooth scrolling starts with 1 or 2 pixels, which must already stop following.
+    // A smooth scroll starts with a step of 1 or 2 pixels. After this step, the page must no longer follow new lines.
     await page.locator(".log-screen").hover();
     await page.mouse.wheel(0, -2);
     await page.locator(".log-below").waitFor();
@@ -175,7 +175,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     const painted = await page.evaluate(async () => {
       const seen = [];
       for (let n = 1; n <= 12; n++) {
-        // Move the log down, as a banner above it would.
+        // Move the log down, as if a banner had appeared above it.
         if (n % 3 === 0) document.querySelector(".logs").style.paddingTop = `${n}px`;
         await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
         seen.push([...document.querySelectorAll(".log-line")].some((e) => e.textContent.includes("visible line")));

@@ -209,7 +209,8 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await page.goto(`${list}&open=${ns}/a-3`);
     await panel(page).getByText("Overview could not be loaded").waitFor();
     assert.equal(await page.locator("#panel .overview").count(), 0);
-    // A live connection triggers this request again. Let it fail before counting more.
+    // Once the connection is live, the page repeats the request that failed. Let it fail again before counting
+    // requests.
     await page.locator('#status[data-state="live"]').waitFor();
     [asked, refuse] = [0, false];
     await panel(page).getByRole("tab", { name: "Overview" }).click();

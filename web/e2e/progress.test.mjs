@@ -1,4 +1,4 @@
-// The page shows progress of a slow list, and latency, only if they are known.
+// The page shows the progress of a slow list and the latency only if it knows them.
 //
 // Invariant: I38.
 import assert from "node:assert/strict";
@@ -15,7 +15,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     const link = await gate(t);
     const dashboard = await Dashboard.start(t, { flags: link.flags });
     const page = await newPage(t, browser);
-    // The total reaches the server too late on this slow link, so insert it.
+    // On this slow link, the server learns the total number of objects too late. Insert the number into its messages.
     let total = "";
     await page.routeWebSocket(/live(\?|$)/, (ws) => {
       const server = ws.connectToServer();

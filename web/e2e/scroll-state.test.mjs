@@ -13,7 +13,7 @@ const firstRow = (page) =>
       (tr) => tr.getBoundingClientRect().bottom > head + 1,
     )?.dataset.name;
   });
-// Updates can be drawn in a later frame.
+// Waits for three animation frames, because updates can be drawn in a later frame.
 const frames = (page) =>
   page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))),
@@ -144,7 +144,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
     await t.test(`is kept if the user scrolled before the page was live, in ${what}`, async (t) => {
       const page = await newPage(t, browser);
       const delivery = { delayed: false, delayedMessages: [] };
-      let script = null; // delays the response with the page's script
+      let script = null; // promise or null; the page's script is delivered only after the promise resolves
       await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, (ws) => {
         const server = ws.connectToServer();
         server.onMessage((m) => void (delivery.delayed ? delivery.delayedMessages.push(() => ws.send(m)) : ws.send(m)));
@@ -164,7 +164,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         () => page.goto(address, { waitUntil: "commit" }),
         () => page.goto(`${address}&open=${ns}/${name(500)}`, { waitUntil: "commit" }),
       ];
-      let to = 20; // in rows; different from the position in the previous case
+      let to = 20; // scroll position in rows, different in each case
       for (const [how, load, before] of [
         ["reloaded, before the rows", reload, "rows"],
         ["reloaded, before the script", reload, "script"],

@@ -76,7 +76,6 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     // Matching rows would help users to guess a masked value.
     await openLive(page, `${dashboard.url}r/core/v1/secrets?ns=${ns}&q=${canaries.changed.slice(0, 9)}`);
     await page.locator("#note h2").waitFor();
-    // Later messages can contain the search text, because it is part of the address.
     const plain = page.wire.length;
     assert.ok(plain > 10, "there are frames and bodies to search");
     for (const [route, accept] of [

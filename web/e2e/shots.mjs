@@ -245,7 +245,7 @@ try {
     });
   }
   await screen("state-syncing", async () => {
-    // The total reaches the server too late on this slow link, so insert it.
+    // On this slow link, the server learns the total number of objects too late. Insert the number into its messages.
     const link = await gate(t);
     const other = await Dashboard.start(t, { flags: link.flags });
     await openLive(page, `${other.url}r/core/v1/nodes`);

@@ -17,7 +17,7 @@ import { openLink, revoke, share } from "./sharing.mjs";
 import { become, until } from "./wait.mjs";
 
 const host = "team.example.org";
-const ingress = "127.0.0.2"; // source address of nginx, unlike that of browsers
+const ingress = "127.0.0.2"; // source address of nginx; browsers have the address in the variable client
 const client = "127.0.0.1";
 
 await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {

@@ -134,7 +134,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     };
     let stopped = false;
     const sockets = [];
-    // Forwards messages until one announces the new build, and closes connections after that.
+    // Forwards messages up to the first one that announces the new build. After that, it closes all connections.
     const cut = (m, ws) => {
       if (stopped === "for good") return void ws.close({ code: 3000 });
       ws.send(JSON.stringify(m));
@@ -143,7 +143,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
         ws.close({ code: 3000 });
       }
     };
-    // The page does not become live without messages about the state of subscriptions.
+    // Drops messages with the state of a subscription, so that the page does not become live.
     const suppressState = (m, ws) => {
       if (!stopped || m.type !== "state") return void ws.send(JSON.stringify(m));
       if (!sockets.includes(ws)) sockets.push(ws);
@@ -154,7 +154,8 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
       page.route("**/r/**", (route) => (route.request().isNavigationRequest() ? route.continue() : answer(route)));
     const other = (route) =>
       route.fulfill({ contentType: "text/html", body: '<script type="module" src="/static/app.js?v=0"></script>' });
-    // Each entry has a reason that prevents a reload, a page, and functions that create and remove the reason.
+    // Each entry has a reason that prevents a reload, a page, a function that creates the reason, and a function that
+    // removes it.
     const blockers = [
       ["an object", await open(`&open=${ns}/nowhere`), () => {}, (page) => page.locator("#panel .close").click()],
       ["the activity", await open(), (page) => page.keyboard.press("a"), (page) => page.keyboard.press("a")],

@@ -12,7 +12,7 @@ import { Dashboard } from "./dashboard.mjs";
 import { atEnd } from "./cleanup.mjs";
 import { become, until } from "./wait.mjs";
 
-// A ResizeObserver callback runs just before the browser paints.
+// Records what each frame shows. A ResizeObserver callback runs just before the browser paints a frame.
 const noteFrames = (page) =>
   page.evaluate(() => {
     window.frames = new Set();
@@ -271,7 +271,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   for (const address of [list, `${list}?ns=${ns}`])
     assert.deepEqual((await asked(address, limit)).views, ["table"], `at the limit, ${address}`);
 
-  // Later rows sort after the visible ones, so that they do not move these.
+  // The rows that are added below sort after the visible rows, so the visible rows do not move.
   const { page } = await asked(`${list}?sort=number&q=thing`, `${limit} of ${limit}`);
   await page.evaluate(() => {
     const e = document.getElementById("rows");
@@ -505,7 +505,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   const filter = (q) => both((page) => page.locator("#q").fill(q));
   const press = (key) => both((page) => page.keyboard.press(key));
   const sort = (column) => both((page) => page.locator("thead button", { hasText: column }).click());
-  // A page counts a reload only if it already had rows.
+  // Returns the text that counts the reloads of each page. A page counts a reload only if it already had rows.
   const reloadCounts = () =>
     both((page) =>
       page.evaluate(() => {

@@ -1,4 +1,5 @@
-// axe cannot check these colors, because they are not the color of an element. WCAG 2.2 requires a contrast of 4.5.
+// axe cannot check the colors of code, because they are CSS highlights and not colors of elements. WCAG 2.2 requires
+// a contrast ratio of 4.5.
 //
 // Invariant: I35, I36.
 import assert from "node:assert/strict";

@@ -5,7 +5,7 @@ export class Browser implements LiveHost {
   time = 0;
   sockets: Socket[] = [];
   reports: string[] = [];
-  reconnects: (() => void)[] = []; // a test calls these callbacks if the login is still valid
+  reconnects: (() => void)[] = []; // callbacks of the page; a test calls one to simulate a login that is still valid
   private timers = new Map<number, { at: number; run: () => void }>();
   private next = 1;
 

@@ -1,4 +1,5 @@
-// The complete types of Node.js would declare its globals for code of the page as well.
+// Declares only what the tests use. The complete types of Node.js would declare its globals for code of the page as
+// well.
 declare module "node:test" {
   export function test(name: string, run: () => void | Promise<void>): Promise<void>;
   export const mock: { timers: { enable(options: { apis: string[] }): void; tick(ms: number): void; reset(): void } };

@@ -366,7 +366,7 @@ function startObject(section: HTMLElement): void {
     if (live.connection === "open") byId("asof").hidden = true;
     panel.refresh();
   };
-  // Guests (viewers of a share link) get no command that opens the list if their link shares only one of its objects.
+  // If a share link includes only one object of this resource, its guests get no command that opens the list.
   specificCommands = () =>
     objectCommands(
       kind,
@@ -377,9 +377,8 @@ function startObject(section: HTMLElement): void {
     );
 }
 
-// Adds the columns that the user last chose for the resource of a view (the settings of a list page). A view that
-// already names columns is returned unchanged. The view of the opened URL is not passed to this function, because
-// someone chose its columns deliberately.
+// Adds the columns that the user last chose for the resource of the view. A view that already names columns is
+// returned unchanged. Do not pass the view of the opened URL, because someone chose its columns deliberately.
 function withPreferredColumns(view: View): View {
   return view.cols.length > 0 || view.ref === listPage?.view.ref
     ? view
@@ -398,8 +397,8 @@ function openStartPage(): void {
   location.assign(withBase("/"));
 }
 
-// Replaces the link with the cluster's name by a button that opens a popover. On the error page, the link is kept,
-// because the error page reloads itself, which would close the popover.
+// Replaces the link with the cluster's name by a button that opens a popover. The error page keeps the link: it
+// reloads itself, which would close the popover.
 function contextPopover(link: HTMLAnchorElement, contextList: Contexts): Popover {
   const button = h(
     "button",

@@ -101,7 +101,7 @@ for (let seed = 1; seed <= 30; seed++) {
         );
       if (action === 1) rows.setFilter((q = ["", "web-1", "running", "ns2", "none of it"][pick(5)] as string));
       if (action === 2) fill();
-      // A hidden tab does not read rows after each change either.
+      // Do not read the rows after each change, because a hidden tab does not read them either.
       if (pick(3) > 0) assert.deepEqual(seen(rows), expected(model, sort, q));
       assert.equal(rows.total, model.size);
     }

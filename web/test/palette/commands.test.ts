@@ -1,5 +1,6 @@
-// Invariant: I32. Keyboard, palette and help have the same commands. Keys do not act while a user types or with
-// modifiers. The palette shows the best match first, and reports what it searched and what it could not.
+// Invariant: I32. Keyboard, palette and help have the same commands. A single key runs no command while the user
+// types, or with a modifier key other than Shift. The palette shows the best match first. It reports what it has
+// searched, and what it could not search.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

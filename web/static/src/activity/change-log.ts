@@ -158,7 +158,8 @@ function matcher(filter: string, includeMinor: boolean): (h: LogEntry) => boolea
   return (h) => (includeMinor || !h.isMinor) && terms.every((t) => h.searchText.includes(t));
 }
 
-// An update lists its most meaningful fields first. Order: single values, list elements, maps and lists, timestamps.
+// Returns the rank by which the changed fields of an update are sorted: single values, then list elements, maps and
+// lists, and last timestamps.
 function displayRank(f: Field): number {
   if (/[a-z]Time$/.test(f.pathText)) return 8;
   if (f.after.type === "value" && typeof f.after.value === "object") return 4;

@@ -64,8 +64,8 @@ export class Timeline {
       : { step, fields: matchingFields, isMinor: matchingFields.every((f) => f.isVolatile) };
   }
 
-  // Leaves out values that are masked before and after. Counters in masked texts restart with the server, so a
-  // difference proves no change.
+  // Leaves out values that are masked before and after the gap. A masked text can contain a counter, which starts
+  // again when the server restarts. Different counters therefore prove no change.
   private shownGapOf(step: HistoryStep, matches: (haystack: string) => boolean): ShownStep | null {
     let fields = this.fields.get(step);
     if (fields === undefined)

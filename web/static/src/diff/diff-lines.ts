@@ -6,7 +6,7 @@ import { runToEnd } from "../text/time-slice.ts";
 export interface Pair {
   readonly left: string | null;
   readonly right: string | null;
-  readonly leftAt: number; // from 1; if left is null, the number of the line before
+  readonly leftAt: number; // line number from 1; if left is null, the number of the previous left line
   readonly rightAt: number;
   readonly same: boolean;
 }
@@ -44,8 +44,8 @@ const yieldInterval = 2048; // lines between two pauses
 
 type Section = readonly [fromA: number, toA: number, fromB: number, toB: number, deep: number];
 
-// Maps each right line to the index of its left line, or to -1. Lines that are unique in both texts divide the texts
-// into sections.
+// Returns, for each right line, the index of the equal left line, or -1. Lines that are unique in both texts divide
+// the texts into sections.
 function* matchLines(left: readonly string[], right: readonly string[]): Generator<undefined, Int32Array> {
   const numbers = new Map<string, number>();
   const a = yield* lineNumbers(left, numbers);
@@ -91,7 +91,7 @@ function* lineNumbers(lines: readonly string[], numbers: Map<string, number>): G
   return out;
 }
 
-// Returns lines that occur exactly once in each text, in the longest sequence with the same order in both.
+// Returns the longest sequence of lines that occur once in each text and have the same order in both texts.
 function* anchors(
   a: Int32Array,
   b: Int32Array,
@@ -99,8 +99,7 @@ function* anchors(
 ): Generator<undefined, [number, number][]> {
   const inA = yield* uniquePositions(a, fromA, toA);
   const inB = yield* uniquePositions(b, fromB, toB);
-  // Find the longest increasing subsequence. The best sequence of n + 1 anchors ends at the index best[n] of the
-  // array all.
+  // Find the longest increasing subsequence. all[best[n]] is the last anchor of the best sequence of n + 1 anchors.
   const ends: { readonly at: readonly [number, number]; readonly before: number }[] = [];
   const all: typeof ends = [];
   const best: number[] = [];
@@ -125,7 +124,8 @@ function* anchors(
   return out.reverse();
 }
 
-// Maps each line (as its number from lineNumbers) to its position, or to -1 if it is not unique.
+// Maps each line to its position, or to -1 if the line is not unique. The array contains numbers from lineNumbers
+// instead of texts.
 function* uniquePositions(lines: Int32Array, from: number, to: number): Generator<undefined, Map<number, number>> {
   const out = new Map<number, number>();
   for (let i = from; i < to; i++) {
@@ -183,7 +183,7 @@ export function runs(pairs: readonly Pair[], around = 3): Run[] {
   for (let from = 0; from < pairs.length; ) {
     let to = from + 1;
     while (to < pairs.length && near[to] === near[from]) to++;
-    // For one or two lines, the button to expand them would take as much space.
+    // Fold three or more lines, but not fewer: the button that expands them needs as much space as two lines.
     const folded = near[from] === 0 && to - from > 2;
     const last = out.at(-1);
     if (last !== undefined && !folded && !last.folded)

@@ -150,7 +150,8 @@ class DiffDrawing {
     return button;
   }
 
-  // Includes collapsed lines. Side by side, only the side where the selection began is included.
+  // Returns the selected text, including collapsed lines. In the side-by-side layout, the text is from one side: the
+  // one where the selection began.
   private selected(): string | null {
     const selection = getSelection();
     if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -223,7 +224,7 @@ export function saveFocus(container: HTMLElement): () => void {
     let distance = Infinity;
     for (const e of container.querySelectorAll(".diff [data-at]")) {
       if (sideOf(e) !== side) continue;
-      // At equal distance, prefer the type of element that had the focus.
+      // At equal distance, prefer a fold button if a fold button had the focus. Otherwise, prefer a line.
       const candidateDistance = Math.abs(numberOf(e) - at) + (e.matches(".fold") === fold ? 0 : 0.5);
       if (candidateDistance < distance) [found, distance] = [e, candidateDistance];
     }

@@ -1,5 +1,6 @@
-// Creates the links that export a list: its visible rows with their columns, filter and order, or the complete
-// objects. exportsOf in internal/web/pages.go creates the same links on the server.
+// Creates the links that export a list. An export contains the rows that the page shows, with the same columns,
+// filter and order, or the complete objects. exportsOf in internal/web/page/list.go creates the same links on the
+// server.
 
 import { withBase } from "../net/base-path.ts";
 import { setText } from "../ui/dom.ts";

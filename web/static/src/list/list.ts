@@ -142,7 +142,7 @@ export class ListPage implements FeedListener {
    */
   show(view: View, kind: Kind, position: number | null = null): void {
     const old = this.view;
-    // If only the tab of the panel changes, keep the rows and the scroll position that is still to be restored.
+    // If only the tab of the panel changes, the rows stay. Keep the scroll position that is still to be restored.
     this.scrollToRestore = formatView({ ...view, tab: old.tab }) === formatView(old) ? this.scrollToRestore : position;
     this.view = view;
     const isOtherKind = view.ref !== old.ref;
@@ -196,8 +196,9 @@ export class ListPage implements FeedListener {
     return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
   }
 
-  // Subscribes to the cluster's namespaces while several are selected. The page can then report selected namespaces
-  // that do not exist. If only one is selected, the server reports that in the state of the list.
+  // Subscribes to the namespaces of the cluster while several namespaces are selected. The page can then report
+  // selected namespaces that do not exist. For a single selected namespace, the server reports that in the state of
+  // the list.
   private followNamespaces(): void {
     const hasSeveral = this.view.ns.length > 1 && sharedParts() === null;
     if (hasSeveral === (this.namespaceFeed !== null)) return;
@@ -571,8 +572,8 @@ export class ListPage implements FeedListener {
       );
     // While the server-rendered rows are shown, keep the server-rendered notes about them too.
     if (complete || !this.showsServerRows) showText(byId("coverage-note"), empty ? null : this.asideText(info));
-    // If the list is empty, the note that replaces the rows also reports outdated data. If only the filter hides all
-    // rows, that note does not report it, so show the banner.
+    // If the list is empty, the note in place of the rows also reports outdated data. If the filter hides all rows,
+    // the note does not report it, so show the banner.
     const isStale = complete && this.feed.rows.total > 0 && staleText(info, this.now()) !== null;
     const banner = empty && !isStale ? null : bannerText(info, this.now());
     showText(byId("banner"), banner);

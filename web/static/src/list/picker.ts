@@ -158,8 +158,8 @@ export class Picker implements KindListener {
     const rank = (a: HTMLAnchorElement): number => {
       const ref = a.dataset["ref"] ?? "";
       const known = this.list.find((k) => k.ref === ref) ?? this.kinds.get(ref);
-      // A resource that is known only from the server-rendered HTML ranks last. That HTML does not mark which words
-      // are short names, such as "po".
+      // The server-rendered HTML does not mark which words are short names, such as "po". A resource that is known
+      // only from that HTML therefore ranks last.
       return known === undefined ? 3 : matchRank({ short: (a.dataset["words"] ?? "").split(" "), ...known }, terms);
     };
     return this.matching()
@@ -305,7 +305,7 @@ export class Picker implements KindListener {
     if (pinButton !== null) return this.pin(pinButton.closest("li")?.querySelector("a")?.dataset["ref"] ?? "");
     const summary = at.closest("summary");
     const group = summary?.closest("details");
-    // While the filter contains text, the filter opens groups. Store only which groups the user has opened or closed.
+    // While the filter contains text, the filter opens groups. Do not store them as opened by the user.
     if (group == null || this.filter.value.trim() !== "") return;
     const name = group.dataset["group"] ?? "";
     storeList("folded", [...storedList("folded").filter((n) => n !== name), ...(group.open ? [name] : [])]);

@@ -336,16 +336,16 @@ export class Table {
     this.below.style.height = `${Math.max(0, length - first - before - window.length) * rowHeight}px`;
     this.scroller.toggleAttribute("data-loading", window.length < positions.length);
     this.redrawAll = false;
-    // Check here whether the pointer is over the rows, because the browser sends no event when rows move under a
-    // pointer that does not move. Check only after the drawing, so that the effect of a user action is drawn before
-    // the order is frozen.
+    // When rows move under a pointer that does not move, the browser sends no event. Therefore, check here whether
+    // the pointer is over the rows. Check only after the drawing, because an effect of a user action must be drawn
+    // before the order is frozen.
     this.setFrozen(this.pointer !== null && this.tbody.contains(document.elementFromPoint(...this.pointer)));
     const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
     if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
   }
 
-  // Returns the given visible rows, together with the rows that were deleted a moment ago at their last position.
+  // Adds the rows that were deleted a moment ago to the given visible rows. Each deleted row is at its last position.
   private withDeletedRows(window: Entry[], rows: RowSource): readonly Entry[] {
     const now = performance.now();
     for (const [key, l] of this.deletedRows)
@@ -378,8 +378,8 @@ export class Table {
       freeRows.push(d.tr);
       this.drawn.delete(key);
     }
-    // If no drawn row stays visible, reuse all row elements in document order. Otherwise, move the reusable elements
-    // after those of the rows that stay.
+    // If no drawn row stays visible, sort the free row elements in document order, so that they are reused from top
+    // to bottom. Otherwise, move them below the rows that stay.
     if (this.drawn.size === 0)
       freeRows.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     else this.below.before(...freeRows);

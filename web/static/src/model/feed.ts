@@ -27,14 +27,14 @@ export interface FeedListener {
 export const updateInterval = 50;
 // ms; half of an animation frame, so that the page stays responsive.
 const sliceDuration = 8;
-const statusDelay = 300; // ms; the status text does not mention shorter waits for sorted rows
+const statusDelay = 300; // ms; the status text mentions a wait for sorted rows only if it takes longer
 const digestStep = 5000;
 
 export class Feed implements Handler {
   rows: RowSource;
   events = 0;
   private state: State | null = null;
-  // Start of the stale period during which the connection was lost, or null.
+  // The start of the stale period, if the data was already stale when the connection was lost. Otherwise null.
   private stale: string | null = null;
   private problem: Problem | null = null;
   private windowed: boolean;
@@ -42,7 +42,7 @@ export class Feed implements Handler {
   private unsorted = false;
   private snapshotPending = false;
   private reorderCount = 0;
-  private reorderIsRecent = false; // less than statusDelay ago
+  private reorderIsRecent = false; // whether the last call of reorder was less than statusDelay ago
   private isReloading = false;
   private checkGeneration = 0;
   private subscription: Subscription;
@@ -74,7 +74,8 @@ export class Feed implements Handler {
     );
   }
 
-  // Switches to loading only the rows near the viewport. With hasRows, the old rows stay until the new ones arrive.
+  // Switches to loading only the rows near the viewport. If hasRows is true, the old rows stay until the new ones
+  // arrive.
   private toWindow(hasRows: boolean): void {
     this.windowed = true;
     this.checkGeneration++;
@@ -233,7 +234,7 @@ export class Feed implements Handler {
     this.listener.statusChanged();
   }
 
-  // Compares a hash of the page's rows with the server's hash. Entries are immutable, so that hashing can pause.
+  // Compares a hash of the page's rows with the server's hash. The hashing can pause, because entries are immutable.
   private check(m: Extract<Message, { type: "digest" }>): void {
     if (!this.rows.isComplete || this.snapshotPending) return;
     const entries = [...this.rows.all()];
@@ -262,7 +263,8 @@ export class Feed implements Handler {
     if (hex(sum) !== expectedDigest) this.rejectRows("the digest of the cached rows differs from the server's");
   }
 
-  // Prepares all rows for the first filter in short slices, so that the page stays responsive.
+  // Caches the search text of all rows before the first filter. It works in short slices, so that the page stays
+  // responsive.
   private prepareFilter(rows: Rows, entries: readonly Entry[], from: number): void {
     if (rows !== this.rows) return;
     const end = performance.now() + sliceDuration;

@@ -12,7 +12,7 @@ export interface SharedPart {
   readonly about: string; // the object that shared events regard, such as "pod.core/web-1"; empty for any
 }
 
-// Tests run without a complete document.
+// Returns the html element. In tests, it can be undefined, because there is no complete document.
 const documentRoot = (): HTMLElement | undefined =>
   typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined);
 

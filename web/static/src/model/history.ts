@@ -1,4 +1,5 @@
-// The history of one object. Each change is a patch of the version before it, so previous values are exact.
+// The history of one object. Each change is stored as a patch of the previous version, so previous values are known
+// exactly.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { valueAt } from "./paths.ts";
@@ -58,7 +59,7 @@ export class History {
     let before = keptSteps.at(-1)?.after ?? (keptSteps.length > 0 ? null : (steps[0]?.before ?? this.current));
     if (object === null ? repeatedIndex !== undefined : before !== null && version(before) === version(object))
       return void (this.steps = keptSteps);
-    // Merge two consecutive gaps, unless the object is known only after the first one.
+    // Merge this gap with a gap directly before it. Keep both gaps if the object is known only between them.
     const last = keptSteps.at(-1);
     if (last?.isGap && (object !== null || last.after === null)) ({ before } = keptSteps.pop() as HistoryStep);
     const uid = String(metadataField(object ?? before, "uid") ?? "");

@@ -21,7 +21,7 @@ export class KindFeed implements Handler {
   private socketSendsKinds = false;
   private socketSendsCounts = false;
   private etag = "";
-  // Result of clockOffsetNow when the server last sent its time.
+  // The value of clockOffsetNow() when the server last sent its time.
   private clockOffset = 0;
 
   constructor(
@@ -76,7 +76,7 @@ export class KindFeed implements Handler {
         this.isReachable = true;
       } catch {
         this.isReachable = false;
-        // The WebSocket reports a lost connection, and the next poll retries.
+        // Ignore the error: the WebSocket reports a lost connection, and the next poll retries.
       }
     }
     setTimeout(() => void this.poll(false), pollInterval);
@@ -98,5 +98,6 @@ export class KindFeed implements Handler {
   }
 }
 
-// In ms. The result changes if a user sets the clock, or if the machine has slept.
+// Returns the difference in ms between the browser's clock and its monotonic timer. The difference changes if a user
+// sets the clock, or if the machine sleeps.
 const clockOffsetNow = (): number => Date.now() - performance.now();

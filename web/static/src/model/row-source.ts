@@ -67,7 +67,7 @@ export function changedEntry(
 ): Entry | null {
   const cells = withCells(old, changed);
   if (cells === null) return null;
-  // A change without visible cells keeps the author that the row shows.
+  // If a change affects no visible cell, the row still shows the author of the previous change.
   const quiet = changed.size === 0;
   const e = entryOf({ ...old, rv, cells }, old.isAdded, quiet ? old.by : commonAuthor(old, by));
   e.isDrawn = quiet && old.isDrawn;

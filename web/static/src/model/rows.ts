@@ -30,7 +30,7 @@ export class Rows implements RowSource {
   private newEntries: Entry[] = [];
   private pendingWorkLevel: (typeof pendingWork)[number] = "no";
   private isInDefaultOrder = false; // whether byKey is sorted by namespace and name
-  // Whether the arriving rows are sorted by namespace and name so far, and the newest of them.
+  // About the arriving rows: whether they are sorted by namespace and name so far, and the last row that has arrived.
   private incomingOrder: { isInDefaultOrder: boolean; last: Entry | null } = { isInDefaultOrder: true, last: null };
   private frozenOrder: FrozenOrder | null = null;
   private severityCache: { readonly of: readonly Column[]; readonly list: readonly SeverityColumn[] } = {
@@ -218,7 +218,8 @@ export class Rows implements RowSource {
       return;
     if (this.pendingWorkLevel === "all") return void this.version++;
     this.newEntries.push(e);
-    // In a hidden tab, new entries accumulate. Sorting all rows then costs less than merging.
+    // New entries accumulate while the tab is hidden. Sorting all rows then costs less than merging so many new
+    // entries.
     this.markStale(this.newEntries.length > this.byKey.size ? "all" : "merge");
   }
 

@@ -99,7 +99,8 @@ function parseState(text: string): Severity | null {
   return containsAny(warningWords) ? "warn" : null;
 }
 
-// The parameter text is "1/2", the status of a condition, or a number to compare with the parameter desired.
+// The parameter text is a ratio such as "1/2", the status of a condition, or a number. A number is compared with the
+// parameter desired.
 function readySeverity(text: string, desired: string): Severity | null {
   if (text === "False") return "bad";
   if (text === "Unknown") return "warn";

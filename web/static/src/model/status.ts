@@ -11,7 +11,8 @@ export interface SubscriptionInfo {
   readonly since: number; // ms; when the connection changed to its current state
   readonly closeReason: string; // from the server; empty if it gave none
   readonly state: State | null; // null until the server sends one over this connection
-  // Start of the stale period during which the connection was lost. "" if the start is unknown; null if none.
+  // The start of the stale period, if the data was already stale when the connection was lost. It is "" if the start
+  // is unknown. If the data was not stale, it is null.
   readonly stale: string | null;
   readonly isComplete: boolean; // whether a complete snapshot has arrived, and no newer one is expected
   readonly arriving: number; // rows received of an incomplete snapshot
@@ -166,7 +167,8 @@ export function noteFor(
   switch (info.state?.state) {
     case "forbidden": {
       const title = `Forbidden: you can't list ${resource}`;
-      // Without a selection, the server already shows all permitted namespaces, so there are none to offer.
+      // Offer the permitted namespaces only if the user has selected some namespaces. Without a selection, the server
+      // already shows all permitted ones.
       if (hasChosenNamespaces)
         return make(
           title,
@@ -197,7 +199,7 @@ export function noteFor(
   const staleNote = staleText(info, now);
   const current = status(info, now);
   const filterText = isFiltered ? " matching these namespaces and labels" : "";
-  // The banner above the table already reports outdated data.
+  // Do not report outdated data here, because the banner above the table already does.
   if (info.isComplete && total > 0)
     return make(
       `No ${resource} match the filter`,

@@ -20,7 +20,7 @@ interface FrozenState {
   readonly order: FrozenOrder;
   readonly keys: ReadonlySet<string>;
   readonly matching: number;
-  readonly departed: Map<string, Entry>; // newest versions of the rows that have left the window since
+  readonly departed: Map<string, Entry>; // rows that left the window during the freeze, in their newest versions
 }
 
 export class WindowRows implements RowSource {
@@ -143,7 +143,8 @@ export class WindowRows implements RowSource {
       const before = old.get(e.key);
       return before !== undefined && before.uid === e.uid && before.rv === e.rv ? before : e;
     });
-    // After many changes, the server sends the same window again. The order then stays frozen.
+    // After many changes, the server sends the same window again, and the order stays frozen. New columns or another
+    // offset end the freeze.
     if (m.columns !== null || m.offset !== this.offset) this.frozen = null;
     this.offset = this.requestedOffset = m.offset;
     this.updateCounts(m);
@@ -165,7 +166,7 @@ export class WindowRows implements RowSource {
           if (e.at > this.entries.length) return false;
           const next = entryOf(e.row, true, commonAuthor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
-          // Without a filter, an inserted row that has an author is not new. It has moved here.
+          // Without a filter, an inserted row that has an author is not a new row. It has moved here.
           this.frozen?.order.recordChange(
             next.key,
             true,
@@ -210,7 +211,7 @@ export class WindowRows implements RowSource {
   private recordRemoval(key: string, why: RemovalReason): void {
     if (why === "gone") this.deletedKeys.add(key);
     for (const oldest of this.deletedKeys) if (this.deletedKeys.size > windowSize) this.deletedKeys.delete(oldest);
-    // Ignore rows that other rows pushed out of the window, and rows that arrived during the freeze.
+    // Ignore rows that left the window only because others were inserted, and rows that arrived during the freeze.
     if (why !== undefined && (why === "moved" || this.frozen?.keys.has(key) === true))
       this.frozen?.order.recordChange(key, true, why === "moved", true);
   }

@@ -67,9 +67,9 @@ export function decode(text: string, viewOf: (id: number) => SubscriptionSpec["v
   return { messages, faults };
 }
 
-// Matches JSON integers of 16 or more digits, which can lose digits as JavaScript numbers. Only messages with such
-// integers are decoded with a reviver function, because that is slow. It decodes the integers as bigint, if the
-// browser provides the source text of a number.
+// Matches JSON integers of 16 or more digits. As JavaScript numbers, they can lose digits. Messages with such
+// integers are decoded with a reviver function, which is slow. It returns a bigint if the browser provides the source
+// text of the number.
 const longInteger = /[:[,]\s*-?\d{16,}\s*[,}\]]/;
 
 export function parse(text: string): unknown {
@@ -461,8 +461,8 @@ function decodeAuthor(v: unknown): { by?: ChangeAuthor } {
   return { by: decodeFieldManager(tree(v, "by")) };
 }
 
-// Decodes the author of a change in the view "table" (a complete list). Its messages contain an author as an array
-// without field names.
+// Decodes the author of a change. In messages of the view "table" (a complete list), an author is an array without
+// field names.
 function decodeTableAuthor(v: unknown): { by?: ChangeAuthor } {
   if (isAbsent(v)) return {};
   const [manager, operation, subresource, time] = list(v, "by");

@@ -365,8 +365,8 @@ export class Live {
   // Detects a dead connection. After a laptop has slept, or on a network that drops packets, the browser fires no
   // close event.
   private check(): void {
-    // Do not require messages if the only subscription is to the list of resources (view "resources"), because older
-    // servers send no heartbeats for it.
+    // Older servers send no heartbeats for the list of resources (view "resources"). If it is the only subscription,
+    // do not require messages.
     const waiting =
       this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended && s.spec.view !== "resources");
     if (this.socket !== null && waiting && this.host.now() - this.lastReceivedAt > maxSilence)

@@ -28,7 +28,8 @@ export class Panel {
   private readonly body = h("div", { class: "tab", role: "tabpanel", id: "tab" });
   private readonly statusElement: HTMLElement; // the page's status element, if the panel fills a page of its own
   private readonly lastChangeElement = h("span", { class: "change" });
-  // Shows how many times data was reloaded. The list page shows this text elsewhere.
+  // Shows how many times data was reloaded, if the panel fills a page of its own. The list page has its own element
+  // for this text.
   private readonly reloads = h("span", { class: "asof", hidden: true });
   private readonly banner = h("p", { class: "banner", role: "status", hidden: true });
   private readonly timer: ReturnType<typeof setInterval>;

@@ -82,8 +82,8 @@ export class PaletteSearch {
       ...this.contexts(text, context).slice(0, 4),
       ...onThisPage.items,
       ...elsewhere.map((r): PaletteItem => objectItem(r.ref, r, "Other resources", [], r.kind)),
-      // Resources that match only approximately are last. For example, "store" matches CustomResources with one
-      // letter in between, but the user more likely means an object such as "storefront".
+      // Resources that match only approximately are last. For example, "store" approximately matches CustomResources.
+      // The user more likely means an object such as "storefront".
       ...kindItems(
         ranked.filter((k) => !exactMatches.includes(k)),
         context,

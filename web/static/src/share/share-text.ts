@@ -163,7 +163,7 @@ export function visibilityText(parts: readonly SharedPart[], open: boolean): str
     : `Viewers see ${description}, and nothing else.`;
 }
 
-// Describes the shared part p if it only complements the part main, such as the log of a shared pod. Otherwise, it
+// Describes the shared part p briefly if it belongs to the part main, such as the log of a shared pod. Otherwise, it
 // returns null.
 function companionText(main: SharedPart, p: SharedPart): string | null {
   const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...main, resource: "" });

@@ -1,6 +1,6 @@
 // Decodes and formats the watch status (what the server watches), which /api/v1/status returns.
-// internal/web/watchstatus.go creates the same texts on the server. Tests compare both with
-// internal/web/testdata/ledger.json. The page shows a timestamp in these texts as an age.
+// internal/web/page/status.go creates the same texts on the server. Tests compare both with
+// internal/web/testdata/ledger.json. If a text contains a timestamp, the page shows it as an age.
 
 import { formatInteger } from "../text/format.ts";
 
@@ -63,7 +63,7 @@ function cells(c: Fields): string[] {
   const listed = c["state"] === "live" || c["state"] === "stale";
   const [objects, cache, lists] = [number(c["objects"]), number(c["cacheBytes"]), number(c["lists"])];
   const last = timestampText(c["lastEvent"]);
-  // Until the first list request has succeeded, nothing was counted, so the number is unknown.
+  // Before the first list request has succeeded, nothing was counted, so the number is unknown.
   const since = (n: number): string => (lists > 0 ? formatInteger(n) : unknownText);
   return [
     listed ? formatInteger(objects) : unknownText,

@@ -8,7 +8,7 @@ const invisible = new RegExp(
 );
 const invisibleGlobal = new RegExp(invisible, "gu");
 const invisibleSplit = new RegExp(`(${invisible.source})`, "u");
-const maxRuns = 32; // limits the runs whose code points are shown, and the characters in each run
+const maxRuns = 32; // maximum number of runs with code points, and of code points in one run
 
 /** Also true for characters that change the writing direction. */
 export const hasInvisible = (text: string): boolean => invisible.test(text);

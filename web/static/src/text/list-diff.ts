@@ -1,4 +1,4 @@
-const maxEdits = 600; // the cost of Myers' algorithm grows with the square of the edits
+const maxEdits = 600; // the time that Myers' algorithm needs grows with the square of the edits
 
 /**
  * Returns, for each entry of next, the index of the same entry in before, or -1. If more than maxEdits entries
@@ -23,8 +23,8 @@ export function alignLists<T>(
   const m = endB - head;
   if (n === 0 || m === 0) return out;
 
-  // E. Myers, "An O(ND) Difference Algorithm and Its Variations". The array furthest contains the highest index that
-  // d edits reach on each diagonal k.
+  // The algorithm is from E. Myers, "An O(ND) Difference Algorithm and Its Variations". For each diagonal k, the
+  // array furthest contains the highest index that d edits can reach.
   const limit = Math.min(n + m, maxEdits);
   const furthest = new Int32Array(2 * limit + 3);
   const trace: Int32Array[] = [];

@@ -47,6 +47,6 @@ interface Scheduler {
   yield?: () => Promise<void>;
 }
 
-// Timers are only the fallback, because browsers delay the timers of hidden pages.
+// Prefer scheduler.yield to a timer, because browsers delay the timers of hidden pages.
 const yieldToPage = (): Promise<void> =>
   (globalThis as { scheduler?: Scheduler }).scheduler?.yield?.() ?? new Promise((done) => setTimeout(done));

@@ -1,10 +1,11 @@
-// Detects that the server now serves another build of this page, and shows a notice. A hidden page with nothing to
-// lose reloads itself. It does so only once per build, because a caching proxy could return the old page.
+// Detects that the server now serves another build of this page, and shows a notice. A hidden page reloads itself if
+// the user loses nothing by that. It does so only once per build, because a caching proxy could return the old page.
 
 import { withBase } from "../net/base-path.ts";
 import { h, setText } from "./dom.ts";
 
-// ms until a hidden page reloads itself. A random delay of up to the same length keeps pages from reloading at once.
+// ms until a hidden page reloads itself. A random delay of up to the same length is added, so that not all pages
+// reload at the same time.
 const hiddenDelay = 60_000;
 const requestTimeout = 30_000; // ms
 
@@ -67,7 +68,7 @@ export async function isBuildServed(build: string): Promise<boolean> {
       headers: { accept: "text/html" },
       signal: AbortSignal.timeout(requestTimeout),
     });
-    // Text from the cluster cannot match this script tag, because its quotes are escaped.
+    // Text from the cluster cannot imitate this script tag, because quotes in such text are escaped.
     return response.ok && (await response.text()).includes(`src="${withBase(`/static/app.js?v=${build}`)}"`);
   } catch {
     return false;

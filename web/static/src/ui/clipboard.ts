@@ -4,7 +4,7 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Without the clipboard API, the old "copy" command can still work during a user action.
+    // If the clipboard API is missing or refuses, the old "copy" command can still work during a user action.
     const onCopy = (e: ClipboardEvent): void => {
       e.clipboardData?.setData("text/plain", text);
       e.preventDefault();

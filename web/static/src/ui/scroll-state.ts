@@ -18,7 +18,7 @@ export class ScrollState {
     scroller: HTMLElement,
     private readonly currentPosition: () => number,
   ) {
-    // The browser's own scroll restoration could not be distinguished from scrolling by the user.
+    // Disable the browser's own scroll restoration, because it could not be distinguished from scrolling by the user.
     history.scrollRestoration = "manual";
     if (scroller.scrollTop !== 0) this.scheduleSave(); // the user scrolled before this script ran
     scroller.addEventListener("scroll", () => this.scheduleSave(), { passive: true });

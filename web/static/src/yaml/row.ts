@@ -1,5 +1,5 @@
-// All lines have elements, so that users can select them and the browser's own search finds them. The browser skips
-// the layout of invisible blocks, and of the rest of very long lines.
+// Each line has an element, even outside the viewport. Users can therefore select all lines, and the browser's own
+// search finds them. The browser skips the layout of invisible blocks, and of the rest of very long lines.
 
 import { h } from "../ui/dom.ts";
 import { formatInteger } from "../text/format.ts";
@@ -36,8 +36,8 @@ export function newRow(line: Line): Row {
   return { line, element, block: null, index: -1, folded: false, hidden: false, found: null };
 }
 
-// The element has a single text node, because textNodes reads only the first child. The YAML writer has already
-// escaped invisible characters.
+// Creates an element with a single text node, because textNodes reads only the first child. Invisible characters are
+// already escaped by the YAML writer.
 function textElement(name: string, text: string): HTMLElement {
   const element = h("div", { class: name });
   element.textContent = text;

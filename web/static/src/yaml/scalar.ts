@@ -52,8 +52,8 @@ export function scalar(value: unknown): Scalar {
   return { first, rest, type };
 }
 
-// Matches characters that change the writing direction. They are escaped, because they could overwrite the text next
-// to them.
+// Matches characters that change the writing direction. They are escaped, because they could reorder the text next to
+// them on the screen.
 const directional = /[\u202a-\u202e\u2066-\u2069]/;
 const needsEscapes = (text: string): boolean => directional.test(text) || (!text.includes("\n") && hasInvisible(text));
 const quote = (text: string): string =>
@@ -98,12 +98,13 @@ export const keyLines = (key: string): string[] =>
         .slice(0, -1)
         .map((l, i) => (i === 0 ? l : l.slice(2)));
 
-// Formats a value with js-yaml as a list element. Single quotes make a string with double quotes, such as JSON,
-// easier to read. The second element (0) prevents the end marker that js-yaml adds after empty lines.
+// Formats a value with js-yaml as an element of a list. The second element (0) prevents the end marker that js-yaml
+// adds after empty lines.
 const dumpValue = (value: unknown): string[] =>
   dump([value, 0], {
     ...options,
     sortKeys: compareKeys,
+    // Single quotes make a string that contains double quotes, such as JSON, easier to read.
     quoteStyle: typeof value === "string" && value.includes('"') ? "single" : "double",
   })
     .slice(2, -"\n- 0\n".length)
@@ -125,7 +126,8 @@ export function compareKeys(a: string, b: string): number {
   if (letters === 2) return x - y;
   const m = digitsEnd(a, at);
   const n = digitsEnd(b, at);
-  // A 0 after a nonzero digit is part of the number, not a leading zero. The number with more digits is then larger.
+  // After a nonzero digit, a 0 is part of the number and not a leading zero. The number with more digits is then
+  // larger.
   const isWithinNumber = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
   const difference = isWithinNumber || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
   return difference || m - n || x - y;

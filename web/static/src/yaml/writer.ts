@@ -59,8 +59,8 @@ export class YamlWriter {
     return isTree(value) ? this.lines(value, 0) : createLines(value, 2);
   }
 
-  // Appends the parts without cached lines to the parameter out, with their indentation. A nested part precedes the
-  // part that contains it.
+  // Appends each part whose lines are not cached to the parameter out, with its indentation. A nested part precedes
+  // the part that contains it.
   private uncachedParts(value: unknown, indent: number, out: [Part, number][]): [Part, number][] {
     if (typeof value === "string" && value.length >= minCachedLength) out.push([value, indent]);
     if (!isTree(value)) return out;
@@ -121,7 +121,7 @@ export class YamlWriter {
     append(out, rest);
   }
 
-  // The first line contains only the text after a key or a dash.
+  // Returns the lines of a scalar. The first line contains only the text after the key or the dash.
   private scalar(value: unknown, indent: number): readonly Line[] {
     if (typeof value === "string" && value.length >= minCachedLength) return this.text(value, indent);
     return createLines(value, indent);
@@ -167,7 +167,8 @@ function createLines(value: unknown, indent: number): readonly Line[] {
 
 const withIndent = (pad: string, text: string): string => (text === "" ? "" : pad + text);
 
-// A single push(...lines) with 100,000 lines would exceed the maximum number of arguments.
+// Appends the lines one by one. A single push(...lines) with 100,000 lines would exceed the maximum number of
+// arguments.
 function append(out: Line[], lines: readonly Line[]): void {
   for (const l of lines) out.push(l);
 }

@@ -1,6 +1,7 @@
-// Invariant: I37. The facts of an object match its kind, accept any JSON, and stay bounded. An update changes and
-// highlights only what differs. Owners lead to the root, or the page gives the reason. References are loaded on
-// demand. Events are newest first, and are watched while they are visible.
+// Invariant: I37. The overview of an object shows facts that match its kind, accepts any JSON, and has a limited
+// size. An update changes and highlights only the values that differ. The owners of an object are shown up to the
+// root; otherwise, the page gives the reason. Referenced objects are loaded on demand. Events are sorted from new to
+// old, and are watched only while they are visible.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

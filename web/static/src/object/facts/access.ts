@@ -1,5 +1,3 @@
-// Facts of Roles, ClusterRoles and their bindings: the permissions, and the subjects that have them.
-
 import { fact, firstPieces, link, absentPiece, piece, section, type Fact, type Piece, type Section } from "./fact.ts";
 import { valueAt, list, scalar, text, texts, trees } from "./read.ts";
 
@@ -53,8 +51,7 @@ export function binding(o: unknown): (Section | null)[] {
   ];
 }
 
-// Returns the fact for a policy rule. Its name consists of the resources or the non-resource URLs, and its value
-// lists the verbs.
+// Returns a fact whose name consists of the resources or non-resource URLs, and whose value lists the verbs.
 function rule(r: unknown): Fact | null {
   const groups = list(valueAt(r, "apiGroups"))
     .map((g) => text(g) || "core")

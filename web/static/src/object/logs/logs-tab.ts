@@ -33,9 +33,9 @@ export class LogsTab implements Tab, Reader {
   private logState: LogState | null = null;
   private tabData: TabData | null = null;
   private containers: readonly Container[] = [];
-  private openedKey = ""; // the parameters of the open log, to open it only once
+  private openedKey = ""; // the parameters of the open log, to detect when they change
   private isFollowing = false;
-  private containerId = ""; // identifies the container's run when the log was opened
+  private containerId = ""; // container ID of the run whose log is open; a restarted container has another ID
 
   constructor(private readonly host: TabHost) {
     const { buffer, search } = this;
@@ -92,7 +92,7 @@ export class LogsTab implements Tab, Reader {
     this.updateStatus();
   }
 
-  // A container that does not exist is replaced by the pod's default container.
+  // Returns the selected log. If the selected container does not exist, it uses the pod's default container instead.
   private get selectedLog(): LogSelection {
     const log = this.host.log();
     return this.containers.some((c) => c.name === log.container)
@@ -128,7 +128,7 @@ export class LogsTab implements Tab, Reader {
     this.logState = state;
     // If the viewer lost permission, remove the lines from the screen.
     if (state.at === "refused" && state.problem.status === 403) this.clear();
-    // A resumed log can be the log of a new run of the container.
+    // A resumed log can be the log of a new run of the container, which has another container ID.
     if (state.at === "reading") this.containerId = this.selectedContainer()?.id ?? this.containerId;
     if (state.at === "ended") this.open(false);
     this.updateStatus();
@@ -151,7 +151,7 @@ export class LogsTab implements Tab, Reader {
       return this.stream?.follow(follow);
     }
     if (requestKey === this.openedKey && !reopen) {
-      // The log can start before the pod's status contains the container ID.
+      // The log can start before the pod's status contains the container ID. In that case, store the ID now.
       if (this.logState?.at === "reading" && container.id.endsWith(this.containerId)) this.containerId = container.id;
       if (container.id === this.containerId || choice.previous || container.phase !== "running") return;
       if (this.logState?.at === "refused" && this.logState.again) {
@@ -261,7 +261,7 @@ export class LogsTab implements Tab, Reader {
   }
 
   private updateStatus(): void {
-    // The stream reports its new state, which calls updateStatus again.
+    // The call of stop reports a new state of the stream, which calls updateStatus again.
     if (this.retryIsPointless && this.stream !== null) return this.stream.stop();
     const s = this.situation();
     const { tone, words } = logFooter(s, this.host.now());

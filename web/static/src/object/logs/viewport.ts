@@ -160,7 +160,8 @@ export class LogViewport {
     this.updateSize();
     if (this.followsEnd) element.scrollTop = heights.total;
     this.placeRows();
-    // The measured heights of wrapped lines can change which lines are visible. One more drawing is enough.
+    // Wrapped lines are measured after the drawing. Their heights can change which lines are visible. If so, draw
+    // once more, which is enough.
     if (this.wrap && this.measure()) {
       this.updateSize();
       if (this.followsEnd) element.scrollTop = heights.total;

@@ -45,7 +45,7 @@ export interface GraphLayout {
   readonly width: number;
   readonly height: number;
   readonly nodes: ReadonlyMap<string, Point>;
-  readonly links: readonly (readonly Point[])[]; // in the order of the lines
+  readonly links: readonly (readonly Point[])[]; // points of each line, in the order of the requested lines
 }
 
 /** Returns an SVG path that is horizontal at both ends, and between two cards of a column. */

@@ -19,7 +19,7 @@ const denseThreshold = 120; // lines; in a graph with more, each line is drawn f
 
 export class GraphView {
   private readonly lines = svg("svg", { class: "lines", "aria-hidden": "true" });
-  // The labels of the lines, drawn above the cards.
+  // The labels of the lines. They are in front of the cards.
   private readonly labels = svg("svg", { class: "lines words", "aria-hidden": "true" });
   readonly panZoom: PanZoom;
   readonly element: HTMLElement;
@@ -122,7 +122,7 @@ export class GraphView {
     this.labels.replaceChildren();
   }
 
-  // The parameter target is a line, or a card for all of its lines.
+  // If the parameter target is a line, highlights that line. If it is a card, highlights all lines of the card.
   private highlightLinks(target: EventTarget | null, on: boolean): void {
     const id = idOf(target);
     const group = target instanceof Element ? target.closest("[data-edge]") : null;

@@ -63,7 +63,8 @@ async function computeLayout({ ids, links, width, height }: LayoutRequest): Prom
 
 if (typeof document === "undefined" && typeof self !== "undefined") {
   self.onmessage = (e: MessageEvent<LayoutRequest>): void => {
-    // The browser sends the page an error event only for errors outside promises.
+    // The page receives an error event only for errors outside of promises. Therefore, throw the error again in a
+    // timer.
     computeLayout(e.data).then(
       (layout) => self.postMessage(layout),
       (err: unknown) =>

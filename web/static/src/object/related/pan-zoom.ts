@@ -78,7 +78,7 @@ export class PanZoom {
       return;
     }
     const fitScale = Math.min(1, clientWidth / this.width, clientHeight / this.height);
-    // A drawing that is too large is scaled to the width, so that the user must scroll only vertically.
+    // If the complete drawing would be too small to read, scale it to the width. Users then scroll only vertically.
     this.scale = showAll
       ? Math.max(minScale, fitScale)
       : fitScale >= minInitialScale

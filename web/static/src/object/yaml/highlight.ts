@@ -45,8 +45,8 @@ function highlightSyntax({ line, element }: Row, ranges: Record<Name, AbstractRa
 
 function highlightMatches(row: Row, current: Hit | null, ranges: Record<Name, AbstractRange[]>): void {
   const found = row.found ?? [];
-  // At most 1,000 matches per line, because people could not distinguish more. The array found has two numbers per
-  // match.
+  // Mark at most 1,000 matches per line, because people could not distinguish more. Each match has two numbers in the
+  // array found.
   for (let i = 0; i < found.length && i < 2000; i += 2) {
     const r = range(row, found[i] ?? 0, found[i + 1] ?? 0);
     if (r !== null) ranges[current?.row === row && current.at === found[i] ? "current" : "found"].push(r);

@@ -31,7 +31,8 @@ export class Search {
       row.found ??= this.matchesIn(row.line.text);
       this.count += row.found.length / 2;
     }
-    // The row of the selected match no longer exists, probably because its line has changed.
+    // If the row of the selected match no longer exists, probably because its line has changed, select the nearest
+    // match.
     if (this.current !== null && this.current.row.index < 0) this.current = this.nearestMatch(this.current.at);
     this.index = this.current?.row.index ?? this.index;
   }

@@ -4,7 +4,7 @@ import { range, type Search } from "./search.ts";
 import { showRest, type Row } from "../../yaml/row.ts";
 import type { LiveText } from "./live-text.ts";
 
-const gutter = 22; // pixels from the left edge of a line in which a click folds the line
+const gutter = 22; // pixels; a click this close to the left edge of a line folds the line
 
 export class TextInput {
   private active: Row | null = null;
