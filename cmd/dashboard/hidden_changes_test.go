@@ -353,8 +353,8 @@ func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	w.waitForValue(t, w.otherNamespace, plantedName, value)
 }
 
-// Hidden objects change in half of the rounds. Guesses from the responses must be right in exactly half of the
-// rounds, as by chance. The environment variable ROUNDS sets their number (default 200).
+// In half of the rounds, hidden objects change. The test tries to guess these rounds from the responses. It must do no
+// better than chance. The environment variable ROUNDS sets the number of rounds (default 200).
 // Invariant: S24. Nothing that a restricted reader receives depends on objects that it is not permitted to read.
 // Invariant: I18.
 func TestHiddenChangesCannotBeGuessed(t *testing.T) {

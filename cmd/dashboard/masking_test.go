@@ -581,7 +581,7 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 	guest.cookie = d.openLink(d.shareCommand(args...))
 	ownRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
 	guestRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
-	guestRecorder.requestAll(t, &guest, ns) // Request before the watches start, and later again.
+	guestRecorder.requestAll(t, &guest, ns) // The test requests everything twice: now, before any watch, and at the end.
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := guestRecorder.subscribeAll(ctx, t, &guest, ns)
 	for n := range 3 {

@@ -22,8 +22,8 @@ func copyAnnotation(value string) string {
 	return fmt.Sprintf(`"annotations":{"example.com/copy":%q}`, text)
 }
 
-// sensitiveObjects returns functions for the JSON of objects, by resource. They contain the value in all places
-// that are masked for guests (viewers of share links).
+// sensitiveObjects returns one function for each resource. It returns the JSON of an object that contains the given
+// value in all places that are masked for guests (viewers of share links).
 func sensitiveObjects() map[string]func(value string) string {
 	pod := func(v string) string {
 		return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}`, v)

@@ -129,8 +129,8 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 	}
 }
 
-// A message becomes invalid within 15 s after its permission is revoked or the readers are reset, however slowly it
-// is sent.
+// A message that is still being sent must be aborted within 15 s after its permission is revoked or the readers are
+// reset.
 // Invariant: I44.
 func TestMessageStaysValidWithPermission(t *testing.T) {
 	for name, revoke := range map[string]func(*apitest.Server, *watch.Cluster){
@@ -263,7 +263,8 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 	})
 }
 
-// If a resource is removed and added again, a user gets the same states as the program. Neither subscription ends.
+// A user and the program subscribe to a resource, which is removed and added again. Both get the same states, and
+// neither subscription ends.
 // Invariant: I18.
 func TestRemovedResourceOfUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ func (b *bubble) openAsUser(name string) *tab {
 
 // Invariant: S24. A user who may not see all objects of a resource receives nothing that depends on the hidden
 // objects. The resource list shows neither that the resource is watched, nor interruptions, nor the number of
-// objects. Heartbeats are sent at the same times.
+// objects. Hidden changes do not delay a heartbeat.
 //
 // Invariant: I18.
 func TestPickerRevealsNoHiddenChanges(t *testing.T) {

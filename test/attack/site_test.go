@@ -129,8 +129,8 @@ func (s *site) sample(ctx context.Context) {
 
 const memoryBar = "RSS at most 90 % of 512 MB, cgroup at most 512 MB, never killed"
 
-// memory limits the resident memory to 90 % of memoryLimit. The cgroup can reach 100 %, because the kernel drops page
-// cache only at the limit.
+// memory checks that the resident memory is at most 90 % of memoryLimit. The total of the cgroup can be 100 %, because
+// the kernel drops page cache only at the limit.
 func (s *site) memory() (text string, isWithin bool) {
 	peak := s.peak.Load()
 	text = fmt.Sprintf("RSS %d MB", peak>>20)

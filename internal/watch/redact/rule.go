@@ -31,7 +31,7 @@ type Rules []Rule
 type step struct {
 	kind           stepKind
 	name           string
-	containersOnly bool // match only values that are arrays or objects; used if kind is anywhere
+	containersOnly bool // match only values that are arrays or objects; only for the kind "anywhere"
 }
 
 type stepKind int

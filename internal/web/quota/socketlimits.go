@@ -31,8 +31,8 @@ func (q *Limits) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// FanOutSize returns how many WebSockets count toward the same limit, or 0 if all open ones do. The server sends less
-// often to many WebSockets of one limit, to leave processor time for the others.
+// FanOutSize returns how many open WebSockets count toward one of the given limits. The server sends less often to many
+// WebSockets of one limit, to leave processor time for all others. If there are no others, FanOutSize returns 0.
 func (q *Limits) FanOutSize(limits []limit.Limit) int {
 	var maxUsed int64
 	for _, l := range limits {

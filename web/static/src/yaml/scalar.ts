@@ -126,7 +126,7 @@ export function compareKeys(a: string, b: string): number {
   if (letters === 2) return x - y;
   const m = digitsEnd(a, at);
   const n = digitsEnd(b, at);
-  // After a nonzero digit, a 0 is part of the number and not a leading zero. The number with more digits is then
+  // After a nonzero digit, a 0 is part of the number, not a leading zero. The number with more digits is then
   // larger.
   const isWithinNumber = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
   const difference = isWithinNumber || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
