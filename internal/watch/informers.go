@@ -2,6 +2,7 @@ package watch
 
 import (
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/stream"
 )
 
@@ -16,4 +17,12 @@ func (c *Cluster) sharedInformers() []*stream.SharedInformer {
 		informers[n] = stream.Shared(i)
 	}
 	return informers
+}
+
+func resourcesOf(informers []*stream.SharedInformer) []*resource.Resource {
+	resources := make([]*resource.Resource, len(informers))
+	for n, i := range informers {
+		resources[n] = stream.ResourceOf(i)
+	}
+	return resources
 }

@@ -105,7 +105,7 @@ func (a *Access) Counts(ctx context.Context) map[string]int {
 		return i.Scope != (listwatch.Scope{Resource: i.Scope.Resource})
 	})
 	counts := make(map[string]int)
-	for n, all := range a.canSeeAll(ctx, stream.InformerResources(informers)) {
+	for n, all := range a.canSeeAll(ctx, resourcesOf(informers)) {
 		if count := objectCount(informers[n]); count != nil && all {
 			counts[stream.ResourceOf(informers[n]).Ref()] = *count
 		}

@@ -66,7 +66,7 @@ func (a *Access) WatchStatus(ctx context.Context) WatchStatus {
 	informers := slices.DeleteFunc(
 		a.cluster.sharedInformers(), func(i *stream.SharedInformer) bool { return i.Scope.Fields != "" },
 	)
-	for n, all := range a.canSeeAll(ctx, stream.InformerResources(informers)) {
+	for n, all := range a.canSeeAll(ctx, resourcesOf(informers)) {
 		if all {
 			status.add(informers[n])
 		}

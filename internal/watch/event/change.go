@@ -23,7 +23,7 @@ type Memo struct {
 	tableText    Lazy[[]byte]
 	delta        WeakLazy[Delta]
 	health       WeakLazy[healthText]
-	Masked       WeakLazy[Change] // with sensitive values masked for viewers of share links (guests)
+	masked       WeakLazy[Change] // with sensitive values masked for viewers of share links (guests)
 }
 
 // Lazy is a shared value that the first call of Get computes.

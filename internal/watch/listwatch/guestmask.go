@@ -20,8 +20,11 @@ func NewGuestMask(group, resource string) *GuestMask {
 }
 
 // Object returns a copy of o whose JSON text is masked for guests. The copy does not store the masked text. Each read
-// of the text computes it from the text of o.
+// of the text computes it from the text of o. If the mask is nil, because the viewer is not a guest, Object returns o.
 func (v *GuestMask) Object(o *Object) *Object {
+	if v == nil {
+		return o
+	}
 	if v.lastCodec == nil || v.lastCodec.unmasked != o.codec {
 		v.lastCodec = &codec{mask: v.mask.Object, unmasked: o.codec}
 	}

@@ -70,7 +70,7 @@ func (s *Reader) beginChanges(ctx context.Context) ([]byte, error) {
 	if s.options.Key == "" || before == nil {
 		return message, nil
 	}
-	text, err := s.maskObject(before).JSON()
+	text, err := s.options.GuestMask.Object(before).JSON()
 	if err != nil {
 		return nil, err
 	}

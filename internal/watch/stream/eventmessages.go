@@ -90,9 +90,12 @@ func (s *Reader) event(c *event.Change) ([]byte, error) {
 	if c = s.Filter.VisibleChange(c); c == nil {
 		return nil, nil
 	}
-	c, err := s.maskChange(c)
-	if err != nil {
-		return nil, err
+	if s.options.GuestMask != nil && s.view.texts {
+		masked, err := event.Masked(c, s.options.GuestMask, s.options.Cache)
+		if err != nil {
+			return nil, err
+		}
+		c = masked
 	}
 	event, err := s.view.event(c, s.options.Cache)
 	if err == nil && event != nil && s.view.everyChange && s.options.Key != "" && c.Op == journal.Add {

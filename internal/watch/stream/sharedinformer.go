@@ -37,15 +37,6 @@ func Shared(i *informer.Informer) *SharedInformer {
 	return s
 }
 
-// InformerResources returns the resource of each informer.
-func InformerResources(informers []*SharedInformer) []*resource.Resource {
-	resources := make([]*resource.Resource, len(informers))
-	for n, i := range informers {
-		resources[n] = ResourceOf(i)
-	}
-	return resources
-}
-
 // ResourceOf returns the resource that an informer watches. Only Group, Version and Resource are set, because the
 // informer knows nothing else.
 func ResourceOf(i *SharedInformer) *resource.Resource {

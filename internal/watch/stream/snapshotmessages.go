@@ -105,7 +105,7 @@ func (s *Reader) beginObject(context.Context) ([]byte, error) {
 	s.Filter.Columns = now.Columns
 	message := s.message("snapshot")
 	if ok && s.Filter.Match(o) {
-		text, err := s.maskObject(o).JSON()
+		text, err := s.options.GuestMask.Object(o).JSON()
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,52 @@
+package event
+
+import (
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/listwatch"
+)
+
+// Masked returns a change with sensitive values masked for guests (viewers of a share link). All guests share one
+// masked copy while it is in the cache.
+//
+// If a masked value changes, the new object contains "(masked, changed)" instead. The old object never contains this
+// mark, although an earlier change can have set it in the guest's copy. Patches still apply, because the guest's copy
+// has the same members and elements. But no patch removes the mark, because this would need a copy of what each guest
+// received last. The mark stays until the complete text is sent again.
+func Masked(c *Change, mask *listwatch.GuestMask, cache *Cache) (*Change, error) {
+	masked, computed, err := c.Memo.masked.Get(func() (*Change, error) { return newMasked(c, mask) })
+	if computed {
+		cache.Add(masked, maskedSize(masked))
+	}
+	return masked, err
+}
+
+func newMasked(c *Change, mask *listwatch.GuestMask) (*Change, error) {
+	masked := &Change{
+		Offset: c.Offset, Time: c.Time, Key: c.Key, Op: c.Op,
+		Memo: Memo{Managed: c.Memo.Managed, CoverageOnly: c.Memo.CoverageOnly},
+	}
+	if c.Op != journal.Add {
+		masked.Old = mask.Object(c.Old)
+	}
+	var err error
+	switch c.Op {
+	case journal.Add:
+		masked.New = mask.Object(c.New)
+	case journal.Update:
+		masked.New, err = mask.After(c.Old, c.New)
+	case journal.Delete:
+	}
+	return masked, err
+}
+
+func maskedSize(masked *Change) (bytes int) {
+	for _, o := range []*listwatch.Object{masked.Old, masked.New} {
+		if o != nil {
+			bytes += o.Size()
+		}
+	}
+	if masked.Memo.Managed != nil {
+		bytes += masked.Memo.Managed.Size()
+	}
+	return bytes
+}
