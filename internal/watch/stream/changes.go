@@ -25,18 +25,18 @@ const (
 // the patches of the changes to it to get the present object.
 func (s *Reader) beginChanges(ctx context.Context) ([]byte, error) {
 	now, start := s.informer.VisibleState(s.Filter), s.informer.CurrentEpochStart()
-	s.Filter.Columns, s.cursor = now.Columns, s.informer.Now()
+	s.Filter.Columns, s.position.cursor = now.Columns, s.informer.Now()
 	var before *listwatch.Object
 	if s.options.Key != "" {
 		if o, ok, cursor := s.informer.Get(s.options.Key); ok && s.Filter.Match(o) {
-			before, s.cursor = o, cursor
+			before, s.position.cursor = o, cursor
 		}
 	}
 	// Reserve memory before the events are built, because they can have up to maxHistoryBytes.
 	if !s.buffer.acquire(objectMemory) {
 		return nil, nil
 	}
-	earliest := s.earliest(time.Now())
+	earliest := s.position.earliest()
 	events, oldest, complete, err := s.scanHistory(ctx, start.Cursor, earliest)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (s *Reader) scanHistory(
 		return nil, nil, false, err
 	}
 	defer release()
-	return s.readHistory(s.cursor, after, earliest)
+	return s.readHistory(s.position.cursor, after, earliest)
 }
 
 // readHistory returns the events of the changes between the cursors after and until, newest first. It omits changes

@@ -146,11 +146,11 @@ func (i *SharedInformer) nextDigest(f *query.Filter) time.Time {
 // digestDue reports whether the reader must compute a digest (a hash of its rows) now. The digest is sent later,
 // after the changes that it includes.
 func (s *Reader) digestDue() bool {
-	return s.view.digests && s.dueDigest == nil && !s.needsSnapshot && !time.Now().Before(s.digestAt)
+	return s.dueDigest == nil && !s.needsSnapshot && isDue(s.schedule.digestAt)
 }
 
 func (s *Reader) digestMessage() []byte {
 	d := s.dueDigest
-	s.dueDigest, s.digestAt = nil, s.informer.nextDigest(s.Filter)
+	s.dueDigest, s.schedule.digestAt = nil, s.informer.nextDigest(s.Filter)
 	return fmt.Appendf(s.message("digest"), `,"count":%d,"digest":%q`, d.count, d.text())
 }

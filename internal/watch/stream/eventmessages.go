@@ -9,17 +9,11 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// message returns the start of a message: its type, which is the parameter kind, and the reader's cursor. A heartbeat
-// or a digest (a hash of the rows) repeats the cursor of the message before it. With another cursor, the client would
-// assume that a message was lost.
+// message returns the start of a message: its type, which is the parameter kind, and the client's cursor.
 func (s *Reader) message(kind string) []byte {
-	s.isCursorRepeated = kind == "heartbeat" || kind == "digest"
-	if !s.Filter.IsRestricted || !s.isCursorRepeated {
-		s.sentOffset = s.cursor.Offset
-	}
 	text := append(s.buffer.borrow(), `"type":"`...)
 	text = append(append(text, kind...), `","cursor":"`...)
-	return append(s.buffer.appendCursor(s, text), '"')
+	return append(s.position.appendCursor(text, kind == "heartbeat" || kind == "digest"), '"')
 }
 
 // cursorMessage returns a message without changes, which only sends the reader's new cursor. It is needed before a
@@ -74,7 +68,7 @@ func (s *Reader) encodeEvents(changes []*event.Change) ([][]byte, error) {
 			events = append(events, event)
 		}
 		if size += len(event); s.view.everyChange && size > chunk {
-			s.cursor = journal.At(c.Offset)
+			s.position.cursor = journal.At(c.Offset)
 			break
 		}
 	}

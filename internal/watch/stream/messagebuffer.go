@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"sync"
-	"time"
 
 	"glasshouse/internal/limit"
-	"glasshouse/internal/watch/cursor"
 	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/listwatch"
 )
@@ -58,8 +56,7 @@ func MessageMemory(length int, plain bool) int64 {
 type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)
 
 // messageBuffer is the buffer for one message of a reader, with the reservation of the message's memory. The next
-// call of Reader.Next releases both, so that a reader that waits for changes has no buffer. messageBuffer also
-// contains the key that signs and encrypts cursors (positions in the changes).
+// call of Reader.Next releases both, so that a reader that waits for changes has no buffer.
 type messageBuffer struct {
 	pool    *sync.Pool
 	slots   chan struct{}   // Limits how many messages of one Access are in memory at the same time; nil for no limit.
@@ -70,9 +67,6 @@ type messageBuffer struct {
 	reserve     Reserve
 	reservation *limit.Reservation
 	listBytes   int64
-
-	hasCipher bool
-	cipher    cursor.Cipher
 }
 
 // acquire waits until the reader is allowed to build a message, and reserves memory for it. The parameter bytes is an
@@ -139,23 +133,6 @@ func (p *messageBuffer) release() {
 		<-p.slots
 		p.hasSlot = false
 	}
-}
-
-// appendCursor appends the reader's cursor (its position in the changes) to text. A restricted reader, which may not
-// see all objects, gets a newly encrypted cursor with each message. Only a heartbeat or a digest (a hash of the rows)
-// repeats the cursor of the message before it.
-func (p *messageBuffer) appendCursor(s *Reader, text []byte) []byte {
-	if !p.hasCipher {
-		p.hasCipher, p.cipher = true, s.options.NewCipher()
-	}
-	epoch := s.informer.EpochOf(s.version)
-	if !s.Filter.IsRestricted {
-		return p.cipher.Append(text, epoch, s.sentOffset)
-	}
-	if !s.isCursorRepeated {
-		s.restrictedCursor = p.cipher.EncryptRestricted(epoch, s.sentOffset, time.Now())
-	}
-	return s.restrictedCursor.Append(text)
 }
 
 // eventsMemory estimates the memory, in bytes, of a message that sends the changes as events. It returns 0 if no such

@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"glasshouse/internal/watch/cursor"
 	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/journal"
@@ -42,18 +41,12 @@ type Reader struct {
 	options  Options
 	view     view
 
-	cursor        journal.Cursor
-	sentOffset    uint64
+	position      position
+	schedule      schedule
 	needsSnapshot bool
 	started       bool // The client has data, because it received a snapshot or has resumed from a cursor.
-	version       int  // The informer's version when data was sent. It changes with new columns or a dropped history.
 	columns       []listwatch.Column
 	sentStatus    status.Status
-
-	restrictedCursor cursor.Restricted
-	// isCursorRepeated means that restrictedCursor was repeated in a heartbeat or a digest (a hash of the rows), or
-	// that the reader has resumed from it. The reader then needs a new cursor before the next heartbeat or digest.
-	isCursorRepeated bool
 
 	filterID query.FilterID
 	// sharedText is the part of the last message that other readers can also send. This field keeps it in memory,
@@ -67,15 +60,10 @@ type Reader struct {
 
 	window *windowState
 
-	digestAt  time.Time
 	dueDigest *digest // A digest (a hash of the rows) to send after the changes that it includes.
 
-	until        time.Time
-	timer        *time.Timer
-	waitingSince time.Time
-	wakeups      <-chan time.Time
-	buffer       messageBuffer
-	coalescer    coalescer
+	buffer    messageBuffer
+	coalescer coalescer
 }
 
 // New returns a reader that starts with a snapshot. To start with changes instead, call ResumeFrom.
@@ -83,17 +71,18 @@ func New(options *Options) *Reader {
 	options.Informer.Readers.Add(1)
 	s := &Reader{
 		informer: options.Informer, Filter: options.Filter, options: *options, view: viewOf(options.View),
-		needsSnapshot: true, timer: time.NewTimer(Heartbeat),
+		position: position{
+			informer: options.Informer, filter: options.Filter, newCipher: options.NewCipher,
+			everyChange: options.View == Changes,
+		},
+		schedule: newSchedule(options.Window), needsSnapshot: true,
 		buffer: messageBuffer{pool: options.Buffers, slots: options.Slots, reserve: options.Reserve},
 		coalescer: coalescer{
 			every: options.Every, fanOut: options.FanOut, slot: rand.N(fanOutSlots), //nolint:gosec // No secret.
 		},
 	}
-	s.wakeups = s.timer.C
 	if w := options.Window; w != nil {
 		s.window = &windowState{Window: w, viewer: options.Owner}
-		s.timer.Stop()
-		s.timer, s.wakeups = time.AfterFunc(Heartbeat, w.Wake), w.WakeSignals()
 	}
 	return s
 }
@@ -101,11 +90,23 @@ func New(options *Options) *Reader {
 // IsCurrent reports whether the data that was sent is still valid. It is invalid if, for example, a permission was
 // lost or the columns changed since, which changes the informer's version.
 func (s *Reader) IsCurrent() bool {
-	return s.informer.VisibleState(s.Filter).Version == s.version
+	return s.informer.VisibleState(s.Filter).Version == s.position.version
 }
 
 // RepeatStatus makes Next send the status again, even if it has not changed.
 func (s *Reader) RepeatStatus() { s.sentStatus = status.Status{} }
+
+// ResumeFrom makes the reader send the changes after a cursor. If that is impossible, the reader sends a reset with
+// the reason, and a snapshot.
+func (s *Reader) ResumeFrom(cursor string) {
+	now := s.informer.VisibleState(s.Filter)
+	s.Filter.Columns = now.Columns
+	if err := s.position.resume(cursor, now.Version); err != nil {
+		s.Restart(err.Error())
+		return
+	}
+	s.recordSnapshotSent(now.Version)
+}
 
 // Restart resets a reader whose client already has data from an earlier reader. See Reset.
 func (s *Reader) Restart(reason string) {
@@ -117,14 +118,14 @@ func (s *Reader) Restart(reason string) {
 // of Next, even after ctx has ended. At the given time until, Next returns nil without an error, so that its caller
 // can recheck permissions. A zero until means never.
 func (s *Reader) Next(ctx context.Context, until time.Time) ([]byte, error) {
-	s.until = until
+	s.schedule.recheckAt = until
 	s.coalescer.recordSent()
 	s.sharedText = nil
 	s.buffer.ctx = ctx //nolint:fatcontext // This replaces the context of the previous call.
 	if s.Filter.IsRestricted {
 		// Start the timer before waiting. Otherwise, a hidden change could delay the start of the timer, and
 		// therefore the next heartbeat, which would reveal the change.
-		s.startTimer()
+		s.schedule.start()
 	}
 	for {
 		// Until the last part of a snapshot is sent, keep the reserved memory, because the list of rows is still in
@@ -135,12 +136,12 @@ func (s *Reader) Next(ctx context.Context, until time.Time) ([]byte, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if !s.until.IsZero() && !time.Now().Before(s.until) {
+		if isDue(s.schedule.recheckAt) {
 			return nil, nil //nolint:nilnil // Allowed: Next may return neither a message nor an error.
 		}
 		message, err := s.advance(ctx)
 		if message != nil {
-			s.waitingSince = time.Time{}
+			s.schedule.waitingSince = time.Time{}
 		}
 		if message != nil || err != nil {
 			s.buffer.store(message, s.view.name.IsPlain(message))
@@ -161,8 +162,8 @@ func (s *Reader) advance(ctx context.Context) ([]byte, error) {
 	case !now.Status.Same(s.sentStatus):
 		s.sentStatus = now.Status
 		return s.StateMessage(now.Status)
-	case s.started && !s.needsSnapshot && now.Version != s.version, s.isSendingSnapshot && now.HasNoRows:
-		s.version = now.Version
+	case s.started && !s.needsSnapshot && now.Version != s.position.version, s.isSendingSnapshot && now.HasNoRows:
+		s.position.version = now.Version
 		s.Reset("the resource was served again, its columns changed, or permissions were lost")
 		return nil, nil
 	case s.isSendingSnapshot && !s.buffer.acquire(partMemory):
@@ -178,7 +179,7 @@ func (s *Reader) advance(ctx context.Context) ([]byte, error) {
 		if err := s.computeDigest(ctx); err != nil {
 			return nil, err
 		}
-		s.digestAt = s.informer.nextDigest(s.Filter)
+		s.schedule.digestAt = s.informer.nextDigest(s.Filter)
 	case s.window != nil:
 		return s.readWindow(ctx)
 	}
@@ -191,7 +192,7 @@ func (s *Reader) computeDigest(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	if s.dueDigest = s.informer.digest(ctx, s.Filter, s.cursor.Offset); s.dueDigest == nil {
+	if s.dueDigest = s.informer.digest(ctx, s.Filter, s.position.cursor.Offset); s.dueDigest == nil {
 		return ctx.Err()
 	}
 	return nil
@@ -224,7 +225,7 @@ func (s *Reader) isEmptied(now *informer.State) bool {
 
 // Close ends the reader. It does not release the informer.
 func (s *Reader) Close() {
-	s.timer.Stop()
+	s.schedule.timer.Stop()
 	s.buffer.release()
 	if s.window != nil {
 		s.window.close()
@@ -238,11 +239,11 @@ func (s *Reader) read(ctx context.Context) ([]byte, error) {
 	until := uint64(math.MaxUint64)
 	if s.dueDigest != nil {
 		switch {
-		case s.dueDigest.offset == s.cursor.Offset && s.isCaughtUp():
+		case s.dueDigest.offset == s.position.cursor.Offset && s.position.isCaughtUp():
 			return s.digestMessage(), nil
 		// Send the new cursor before the digest (a hash of the rows), which must repeat the last cursor that was
 		// sent. With another cursor, the client would assume that a message before the digest was lost.
-		case s.dueDigest.offset == s.cursor.Offset:
+		case s.dueDigest.offset == s.position.cursor.Offset:
 			return s.cursorMessage()
 		}
 		until = s.dueDigest.offset
@@ -254,9 +255,9 @@ func (s *Reader) read(ctx context.Context) ([]byte, error) {
 	changes, cursor, err := next(ctx, until)
 	switch {
 	case errors.Is(err, journal.ErrGone) && s.needsSnapshot:
-		s.cursor = s.informer.Now() // A list arrived during the wait, and the snapshot will include it.
+		s.position.cursor = s.informer.Now() // A list arrived during the wait, and the snapshot will include it.
 		return nil, nil
-	case errors.Is(err, journal.ErrGone) && s.informer.VisibleState(s.Filter).Version != s.version:
+	case errors.Is(err, journal.ErrGone) && s.informer.VisibleState(s.Filter).Version != s.position.version:
 		return nil, nil
 	case errors.Is(err, journal.ErrGone):
 		s.Reset("the missed changes are no longer in the history")
@@ -267,8 +268,8 @@ func (s *Reader) read(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	// Advance the cursor even if no message follows. Otherwise, these changes would be read again.
-	s.cursor = cursor
-	if len(changes) == 0 || s.needsSnapshot || s.informer.VisibleState(s.Filter).Version != s.version {
+	s.position.cursor = cursor
+	if len(changes) == 0 || s.needsSnapshot || s.informer.VisibleState(s.Filter).Version != s.position.version {
 		// Do not send these changes: a snapshot will include them, or their cells belong to new columns.
 		return nil, nil
 	}
@@ -278,23 +279,23 @@ func (s *Reader) read(ctx context.Context) ([]byte, error) {
 // nextChanges waits for changes, and returns them with the cursor after them. It returns at most those up to the
 // journal offset until.
 func (s *Reader) nextChanges(ctx context.Context, until uint64) ([]*event.Change, journal.Cursor, error) {
-	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // The result is at most batch.
+	limit := int(min(batch, until-s.position.cursor.Offset)) //nolint:gosec // The result is at most batch.
 	firstLimit := limit
 	if s.coalescer.isPausing() {
 		// Wait only for the first change, because all changes are read again after the pause.
 		firstLimit = 1
 	}
-	changes, next, err := s.informer.NextWithin(ctx, s.startTimer, s.cursor, firstLimit)
+	changes, next, err := s.informer.NextWithin(ctx, s.schedule.start, s.position.cursor, firstLimit)
 	if err != nil || len(changes) == 0 {
 		return nil, next, err
 	}
 	//nolint:gosec // A limit is not negative.
-	hasPaused := s.informer.Now().Offset-s.cursor.Offset < uint64(limit) && s.coalescer.pause(ctx)
+	hasPaused := s.informer.Now().Offset-s.position.cursor.Offset < uint64(limit) && s.coalescer.pause(ctx)
 	if hasPaused {
-		limit = min(limit, int(s.batchBoundary()-s.cursor.Offset)) //nolint:gosec // The boundary is not below the cursor.
+		limit = min(limit, int(s.batchBoundary()-s.position.cursor.Offset)) //nolint:gosec // The boundary is not below the cursor.
 	}
 	if hasPaused || firstLimit < limit {
-		return s.informer.Next(ctx, s.cursor, limit)
+		return s.informer.Next(ctx, s.position.cursor, limit)
 	}
 	return changes, next, nil
 }
@@ -305,14 +306,14 @@ func (s *Reader) handleWaitError(err error) ([]byte, error) {
 	switch {
 	// No heartbeat is due yet. Something else is, or the client moved its window of rows. The next call of advance
 	// handles that.
-	case errors.Is(err, journal.ErrNoChange) && time.Since(s.waitingSince) < Heartbeat:
-		s.resetTimer()
+	case errors.Is(err, journal.ErrNoChange) && !s.schedule.isHeartbeatDue():
+		s.schedule.reset()
 		return nil, nil
 	case errors.Is(err, journal.ErrNoChange):
 		if s.needsSnapshot {
 			return []byte(`"type":"heartbeat","cursor":""`), nil // No cursor exists before the snapshot.
 		}
-		if !s.isCaughtUp() {
+		if !s.position.isCaughtUp() {
 			return s.cursorMessage()
 		}
 		return s.message("heartbeat"), nil
@@ -320,47 +321,6 @@ func (s *Reader) handleWaitError(err error) ([]byte, error) {
 		return nil, s.options.EndError
 	}
 	return nil, err
-}
-
-// startTimer starts the timer for the next message that is due without a change, such as a heartbeat (see
-// resetTimer). If the timer has been started since the last message, startTimer does not restart it. It returns the
-// channel that ends the wait for changes: when the timer fires, or when the client moves its window (the part of a
-// list that it shows).
-func (s *Reader) startTimer() <-chan time.Time {
-	if s.waitingSince.IsZero() {
-		s.waitingSince = time.Now()
-		s.resetTimer()
-	}
-	return s.wakeups
-}
-
-// resetTimer sets the timer to the earliest of these times: the next heartbeat, the next digest (a hash of the rows),
-// the next summary of changes in a sorted list, and s.until (a recheck of permissions).
-func (s *Reader) resetTimer() {
-	delay := Heartbeat - time.Since(s.waitingSince)
-	if due := time.Until(s.digestAt); s.view.digests && due > 0 {
-		delay = min(delay, due)
-	}
-	if s.window != nil && s.window.offscreenWait() > 0 {
-		delay = min(delay, s.window.offscreenWait())
-	}
-	if !s.until.IsZero() {
-		delay = min(delay, time.Until(s.until))
-	}
-	s.timer.Reset(max(0, delay))
-}
-
-// isCaughtUp reports whether the client has the newest cursor, so that a heartbeat or a digest (a hash of the rows) can
-// repeat it. If not, cursorMessage sends the new cursor first.
-//
-// For a restricted reader (which may not see all objects), offsets are not compared, because the result would reveal
-// hidden changes. Such a reader gets a new cursor whenever the last one was already repeated, so that its cursor is
-// always recent.
-func (s *Reader) isCaughtUp() bool {
-	if s.Filter.IsRestricted {
-		return !s.isCursorRepeated
-	}
-	return s.sentOffset == s.cursor.Offset
 }
 
 // Reset discards everything that was not sent yet, and starts again with a snapshot. If the client has data, it first

@@ -92,7 +92,7 @@ func (s *Reader) batchBoundary() uint64 {
 	if s.Filter.IsRestricted {
 		id = s.idOfFilter()
 	}
-	return s.informer.sharedBatches.boundary(id, s.cursor.Offset, func() uint64 { return s.informer.Now().Offset })
+	return s.informer.sharedBatches.boundary(id, s.position.cursor.Offset, func() uint64 { return s.informer.Now().Offset })
 }
 
 func (s *Reader) idOfFilter() query.FilterID {
@@ -108,7 +108,7 @@ func (s *Reader) events(changes []*event.Change) ([][]byte, error) {
 	if !s.view.isShared || len(changes) == 1 {
 		return s.encodeEvents(changes)
 	}
-	key := sharedBatchKey{s.view.name, s.idOfFilter(), s.version, changes[0].Offset, changes[len(changes)-1].Offset}
+	key := sharedBatchKey{s.view.name, s.idOfFilter(), s.position.version, changes[0].Offset, changes[len(changes)-1].Offset}
 	text, err := s.informer.sharedBatches.text(key, func() (*[]byte, error) {
 		events, err := s.encodeEvents(changes)
 		text := bytes.Join(events, []byte{','})

@@ -15,7 +15,10 @@ const ListedMemory = 8
 // recordSnapshotSent records that a snapshot was sent, and that events follow. The parameter version is the
 // informer's version, which changes with the columns.
 func (s *Reader) recordSnapshotSent(version int) {
-	s.needsSnapshot, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest(s.Filter)
+	s.needsSnapshot, s.started, s.position.version = false, true, version
+	if s.view.digests {
+		s.schedule.digestAt = s.informer.nextDigest(s.Filter)
+	}
 }
 
 // beginRows starts a snapshot of rows and returns the message with its first part. It returns nil if the rows cannot
@@ -33,7 +36,7 @@ func (s *Reader) beginRows(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.cursor = listing.Cursor
+	s.position.cursor = listing.Cursor
 	if !now.Status.Same(s.sentStatus) || !now.Synced && !now.HasNoRows {
 		// Send nothing yet: the changed status is sent first, or a list with new columns is about to arrive.
 		return nil, nil
@@ -101,7 +104,7 @@ func (s *Reader) beginObject(context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	s.recordSnapshotSent(now.Version)
-	s.cursor = cursor
+	s.position.cursor = cursor
 	s.Filter.Columns = now.Columns
 	message := s.message("snapshot")
 	if ok && s.Filter.Match(o) {

@@ -22,10 +22,10 @@ type windowState struct {
 	sentPage *ranking.Page
 	// answered is the request to which sentPage is the response. Requests are compared by address, because each call
 	// of Move gets a response.
-	answered        *query.RangeRequest
-	offscreen       ranking.Offscreen // Summary of all changes so far in the sorted list.
-	sentOffscreen   ranking.Offscreen // The part of offscreen that was sent.
-	offscreenSentAt time.Time
+	answered      *query.RangeRequest
+	offscreen     ranking.Offscreen // Summary of all changes so far in the sorted list.
+	sentOffscreen ranking.Offscreen // The part of offscreen that was sent.
+	summarySentAt time.Time
 }
 
 func (w *windowState) close() {
@@ -65,8 +65,9 @@ func (s *Reader) beginWindow(ctx context.Context) ([]byte, error) {
 	}
 	s.window.sentPage, s.window.answered = view.Page, s.window.fixRange(request, view.Page)
 	s.window.offscreen, s.window.sentOffscreen = view.Offscreen, view.Offscreen
+	s.schedule.summaryAt = time.Time{}
 	s.recordSnapshotSent(now.Version)
-	s.cursor.Offset = view.Offset
+	s.position.cursor.Offset = view.Offset
 	columns, err := appendColumns(nil, now.Columns)
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func (s *Reader) fullWindow(columns []byte) ([]byte, error) {
 func (s *Reader) windowMessage(kind string) ([]byte, error) {
 	w := s.window
 	message, err := w.offscreen.AppendUnsent(s.message(kind), &w.sentOffscreen, s.options.Cache)
-	w.sentOffscreen, w.offscreenSentAt = w.offscreen, time.Now()
+	w.sentOffscreen, w.summarySentAt, s.schedule.summaryAt = w.offscreen, time.Now(), time.Time{}
 	return message, err
 }
 
@@ -126,15 +127,6 @@ func (w *windowState) fixRange(request *query.RangeRequest, page *ranking.Page) 
 	return request // The window was moved again during the read.
 }
 
-// offscreenWait returns the time until the next message is due that only summarizes changes in the sorted list. It is
-// negative if there are no unsent changes.
-func (w *windowState) offscreenWait() time.Duration {
-	if w.offscreen.Changes == w.sentOffscreen.Changes {
-		return -1
-	}
-	return max(0, ranking.OffscreenEvery-time.Since(w.offscreenSentAt))
-}
-
 // readWindow waits until rows have changed or the window was moved, and returns a message with the present rows. It
 // returns no message if the reader was woken without a change, see journal.Wake.
 //
@@ -143,10 +135,10 @@ func (s *Reader) readWindow(ctx context.Context) ([]byte, error) {
 	if !s.needsSnapshot && s.window.Request() != s.window.answered {
 		return s.updateWindow(ctx, time.Time{})
 	}
-	if !s.needsSnapshot && s.window.offscreenWait() == 0 {
+	if !s.needsSnapshot && isDue(s.schedule.summaryAt) {
 		return s.cursorMessage()
 	}
-	changes, next, err := s.informer.NextWithin(ctx, s.startTimer, s.cursor, 1)
+	changes, next, err := s.informer.NextWithin(ctx, s.schedule.start, s.position.cursor, 1)
 	since := time.Now()
 	switch {
 	case errors.Is(err, journal.ErrGone):
@@ -156,21 +148,21 @@ func (s *Reader) readWindow(ctx context.Context) ([]byte, error) {
 	case len(changes) > 0:
 		since = changes[0].Time
 	case !s.needsSnapshot:
-		s.cursor = next
+		s.position.cursor = next
 		return nil, nil
 	}
 	if s.needsSnapshot {
-		s.cursor = s.informer.Now()
+		s.position.cursor = s.informer.Now()
 		return nil, nil
 	}
 	if err := s.pauseWindow(ctx); err != nil {
 		return nil, err
 	}
-	before := s.cursor
-	s.cursor = next
+	before := s.position.cursor
+	s.position.cursor = next
 	message, err := s.updateWindow(ctx, since)
 	if err != nil {
-		s.cursor = before // After an error, read these changes again, because they were not sent.
+		s.position.cursor = before // After an error, read these changes again, because they were not sent.
 	}
 	return message, err
 }
@@ -188,30 +180,22 @@ func (s *Reader) pauseWindow(ctx context.Context) error {
 		select {
 		case <-timer.C:
 			return nil
-		case <-s.wakeups:
+		case <-s.schedule.wakeups:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		due := s.isDue()
-		s.startTimer()
-		s.resetTimer()
+		due := s.schedule.isAnyDue()
+		s.schedule.start()
+		s.schedule.reset()
 		if due || s.window.Request() != s.window.answered {
 			return nil
 		}
 	}
 }
 
-// isDue reports whether one of these is due: a permission recheck, a heartbeat, a digest (a hash of the rows), or a
-// summary of changes in the sorted list.
-func (s *Reader) isDue() bool {
-	heartbeatDue := !s.waitingSince.IsZero() && time.Since(s.waitingSince) >= Heartbeat
-	recheckDue := !s.until.IsZero() && !time.Now().Before(s.until)
-	return heartbeatDue || recheckDue || s.digestDue() || s.window.offscreenWait() == 0
-}
-
 // windowDigest returns a digest message: a hash of the rows that were sent, by which the client verifies its rows.
 func (s *Reader) windowDigest() ([]byte, error) {
-	if !s.isCaughtUp() {
+	if !s.position.isCaughtUp() {
 		return s.cursorMessage() // Send the new cursor first, because the digest (a hash of the rows) must repeat it.
 	}
 	s.dueDigest = new(digest)
@@ -229,18 +213,21 @@ func (s *Reader) updateWindow(ctx context.Context, since time.Time) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	if s.informer.VisibleState(s.Filter).Version != s.version {
+	if s.informer.VisibleState(s.Filter).Version != s.position.version {
 		return nil, nil
 	}
 	from, moved := w.sentPage, request != w.answered
 	w.sentPage, w.answered = now.Page, w.fixRange(request, now.Page)
-	w.offscreen, s.cursor.Offset = now.Offscreen, now.Offset
+	w.offscreen, s.position.cursor.Offset = now.Offscreen, now.Offset
+	if w.offscreen.Changes != w.sentOffscreen.Changes {
+		s.schedule.summaryAt = w.summarySentAt.Add(ranking.OffscreenEvery)
+	}
 	if moved {
 		return s.fullWindow(nil)
 	}
 	if now.Equal(from) {
-		if w.offscreenWait() > 0 && !s.waitingSince.IsZero() {
-			s.resetTimer()
+		if !s.schedule.waitingSince.IsZero() {
+			s.schedule.reset()
 		}
 		return nil, nil
 	}
