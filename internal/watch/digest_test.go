@@ -1,10 +1,8 @@
 package watch_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"sync"
 	"testing"
@@ -16,50 +14,6 @@ import (
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/stream"
 )
-
-// The program and the web page compute the same digests (hashes of all rows); both tests read this file.
-// Invariant: I8. At each cursor, a client has the same rows as the server, for any filter and any number of messages
-// in flight. Digests (hashes of all rows) verify this.
-func TestDigestCases(t *testing.T) {
-	text, err := os.ReadFile("../../web/test/digest.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		Cases []struct {
-			Name   string
-			Rows   []messageRow
-			Count  int
-			Digest string
-		}
-	}
-	if err := json.Unmarshal(text, &file); err != nil || len(file.Cases) == 0 {
-		t.Fatalf("%d cases, %v", len(file.Cases), err)
-	}
-	for _, c := range file.Cases {
-		rows := make([][2]string, len(c.Rows))
-		for i, row := range c.Rows {
-			rows[i] = [2]string{row.NS + "/" + row.Name, row.RV}
-		}
-		if count, got := stream.DigestOf(rows); count != c.Count || got != c.Digest {
-			t.Errorf("%s: got %d, %s; want %d, %s", c.Name, count, got, c.Count, c.Digest)
-		}
-	}
-}
-
-// The digest (a hash of all rows) changes, even if versions differ only in the last digit.
-// Invariant: I8.
-func TestDigestChangesWithEachVersion(t *testing.T) {
-	for i := range 40 {
-		for j := range i {
-			a, b := fmt.Sprintf("shop/web-%d", i), fmt.Sprintf("shop/web-%d", j)
-			_, before := stream.DigestOf([][2]string{{a, "811"}, {b, "812"}})
-			if _, after := stream.DigestOf([][2]string{{a, "813"}, {b, "814"}}); before == after {
-				t.Errorf("%s and %s have the same digest before and after each was written", a, b)
-			}
-		}
-	}
-}
 
 // Every minute, each reader gets a digest (a hash) of the rows that it has received so far.
 // Invariant: I8, I43.

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/livetest"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 	"glasshouse/internal/watch/stream"
@@ -295,11 +296,11 @@ func (r *reader) check(m *message) {
 	if !r.hasSnapshot {
 		return
 	}
-	var rows [][2]string
+	rows := make(map[string]livetest.Row, len(r.rows))
 	for key, row := range r.rows {
-		rows = append(rows, [2]string{key, row.RV})
+		rows[key] = livetest.Row{RV: row.RV}
 	}
-	if _, got := stream.DigestOf(rows); m.Count == nil || *m.Count != len(r.rows) || m.Digest != got {
+	if got := livetest.Digest(rows); m.Count == nil || *m.Count != len(rows) || m.Digest != got {
 		r.t.Errorf("a digest that is not of the %d rows, %s: %+v", len(r.rows), got, m)
 	}
 	r.checked++

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/livetest"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/watch/query"
@@ -139,13 +140,13 @@ func (p *windowClient) try() (m windowMessage, err error) {
 	case "heartbeat":
 	case "digest":
 		p.digests++
-		var rows [][2]string
+		rows := make(map[string]livetest.Row, len(p.rows))
 		for _, row := range p.rows {
-			rows = append(rows, [2]string{row.NS + "/" + row.Name, row.RV})
+			rows[row.NS+"/"+row.Name] = livetest.Row{RV: row.RV}
 		}
-		if count, sum := stream.DigestOf(rows); *m.Count != count || m.Digest != sum || m.Cursor != p.cursor {
+		if sum := livetest.Digest(rows); *m.Count != len(rows) || m.Digest != sum || m.Cursor != p.cursor {
 			p.t.Errorf("a digest %s of %d rows at %s; %s of %d are in the copy at %s",
-				m.Digest, *m.Count, m.Cursor, sum, count, p.cursor)
+				m.Digest, *m.Count, m.Cursor, sum, len(rows), p.cursor)
 		}
 	case "window":
 		p.applyWindow(&m)

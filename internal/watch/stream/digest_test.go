@@ -1,0 +1,56 @@
+package stream
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+)
+
+// The program and the web page compute the same digests (hashes of all rows); both tests read this file.
+// Invariant: I8. The rows of a client equal those of the server, verified by digests at one cursor, for any filter
+// and any number of messages in flight.
+func TestDigestCases(t *testing.T) {
+	text, err := os.ReadFile("../../../web/test/digest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Cases []struct {
+			Name   string
+			Rows   []struct{ NS, Name, RV string }
+			Count  int
+			Digest string
+		}
+	}
+	if err := json.Unmarshal(text, &file); err != nil || len(file.Cases) == 0 {
+		t.Fatalf("%d cases, %v", len(file.Cases), err)
+	}
+	for _, c := range file.Cases {
+		var got digest
+		for _, row := range c.Rows {
+			got.add(row.NS+"/"+row.Name, row.RV)
+		}
+		if got.count != c.Count || got.text() != c.Digest {
+			t.Errorf("%s: got %d, %s; want %d, %s", c.Name, got.count, got.text(), c.Count, c.Digest)
+		}
+	}
+}
+
+// The digest (a hash of all rows) changes, even if versions differ only in the last digit.
+// Invariant: I8.
+func TestDigestChangesWithEachVersion(t *testing.T) {
+	for i := range 40 {
+		for j := range i {
+			a, b := fmt.Sprintf("shop/web-%d", i), fmt.Sprintf("shop/web-%d", j)
+			var before, after digest
+			before.add(a, "811")
+			before.add(b, "812")
+			after.add(a, "813")
+			after.add(b, "814")
+			if before == after {
+				t.Errorf("%s and %s have the same digest before and after each was written", a, b)
+			}
+		}
+	}
+}
