@@ -98,7 +98,7 @@ func TestHistoryAfterCursorIsExact(t *testing.T) {
 		synctest.Wait()
 		f := subscribeChanges(t, cluster, query.Query{}, "")
 		for _, before := range []int{0, 1, 3} {
-			if got := f.sub.Reader().HistoryAfter(before); got != 3-before {
+			if got := f.sub.Reader().HistoryAfter(t.Context(), before); got != 3-before {
 				t.Errorf("%d changes are sent after %d of 3", got, before)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/cursor"
 	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/query"
@@ -236,9 +235,9 @@ func (s *Subscription) Close() {
 func (a *Access) newReader(q *query.Query, v stream.View, opened *openedQuery) *stream.Reader {
 	options := stream.Options{
 		Informer: opened.informer, Filter: opened.filter, View: v, GuestMask: a.guestMask(opened.resource),
-		NewCipher: func() cursor.Cipher { return a.cursorCipher(q, opened.filter, opened.informer) },
-		Check:     func(ctx context.Context) error { return a.checkNamespaces(ctx, opened.filter.Named) },
-		EndError:  stream.ErrClosed, AcquireScan: a.acquireScan, Every: q.Every, FanOut: a.fanOut,
+		Cipher:   a.cursorCipher(q, opened.filter, opened.informer),
+		Check:    func(ctx context.Context) error { return a.checkNamespaces(ctx, opened.filter.Named) },
+		EndError: stream.ErrClosed, AcquireScan: a.acquireScan, Every: q.Every, FanOut: a.fanOut,
 		Buffers: &a.cluster.buffers, Slots: a.slots, Reserve: a.reserve, Cache: &a.cluster.encodedCache,
 		Window: q.Window, Owner: a.viewer.owner(),
 	}

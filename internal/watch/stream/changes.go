@@ -18,81 +18,67 @@ const (
 	maxHistoryBytes = 1 << 20
 )
 
-// beginChanges returns the first message for a reader of the Changes view, or nil if the data is not available yet.
-// The message contains the newest changes of the history, and the time since which they are complete.
+// changes is the view Changes: the newest changes of the history, and then every change.
+type changes struct{ events }
+
+func newChanges(c *client) *changes {
+	v := &changes{}
+	v.events = events{c, v.encode}
+	return v
+}
+
+// begin returns a message with the newest changes of the history, and the time since which they are complete.
 //
 // For a reader of one object, the message also contains the object as it was before these changes. The reader applies
 // the patches of the changes to it to get the present object.
-func (s *Reader) beginChanges(ctx context.Context) ([]byte, error) {
-	now, start := s.informer.VisibleState(s.Filter), s.informer.CurrentEpochStart()
-	s.Filter.Columns, s.position.cursor = now.Columns, s.informer.Now()
+func (v *changes) begin(ctx context.Context) ([]byte, error) {
+	c := v.client
+	now, start := c.informer.VisibleState(c.filter), c.informer.CurrentEpochStart()
+	c.filter.Columns, c.position.cursor = now.Columns, c.informer.Now()
 	var before *listwatch.Object
-	if s.options.Key != "" {
-		if o, ok, cursor := s.informer.Get(s.options.Key); ok && s.Filter.Match(o) {
-			before, s.position.cursor = o, cursor
+	if c.options.Key != "" {
+		if o, ok, cursor := c.informer.Get(c.options.Key); ok && c.filter.Match(o) {
+			before, c.position.cursor = o, cursor
 		}
 	}
 	// Reserve memory before the events are built, because they can have up to maxHistoryBytes.
-	if !s.buffer.acquire(objectMemory) {
+	if !c.buffer.acquire(objectMemory) {
 		return nil, nil
 	}
-	earliest := s.position.earliest()
-	events, oldest, complete, err := s.scanHistory(ctx, start.Cursor, earliest)
+	earliest := c.position.earliest()
+	events, oldest, complete, err := v.readHistory(ctx, c.position.cursor, start.Cursor, earliest)
 	if err != nil {
 		return nil, err
 	}
-	if later := s.informer.VisibleState(s.Filter); !now.Synced || !later.Synced || !now.IsUnchanged(later) {
+	if later := c.informer.VisibleState(c.filter); !now.Synced || !later.Synced || !now.IsUnchanged(later) {
 		return nil, nil
 	}
 	if len(events) == 0 {
-		if err := s.options.Check(ctx); err != nil {
+		if err := c.options.Check(ctx); err != nil {
 			return nil, err
 		}
 	}
-	s.recordSnapshotSent(now.Version)
-	since := latest(s.informer.CompleteSince(s.Filter.Namespaces), earliest)
+	c.position.version = now.Version
+	starts := []time.Time{c.informer.CompleteSince(c.filter.Namespaces), earliest}
 	if !complete {
-		since = latest(since, oldest.Time)
+		starts = append(starts, oldest.Time)
 	}
-	message := append(s.message("snapshot"), `,"since":"`...)
-	message = since.UTC().AppendFormat(message, time.RFC3339Nano)
-	message = append(message, `","events":[`...)
-	for n, event := range slices.Backward(events) {
-		message = append(message, event...)
-		if n > 0 {
-			message = append(message, ',')
-		}
-	}
-	message = append(message, `],"last":true`...)
+	since := slices.MaxFunc(starts, time.Time.Compare)
+	slices.Reverse(events)
+	message := append(c.message("snapshot"), `,"since":"`...)
+	message = append(since.UTC().AppendFormat(message, time.RFC3339Nano), '"')
+	message = append(appendEvents(message, events), `,"last":true`...)
 	if oldest != nil {
-		before = s.Filter.MatchingOld(oldest)
+		before = c.filter.MatchingOld(oldest)
 	}
-	if s.options.Key == "" || before == nil {
+	if c.options.Key == "" || before == nil {
 		return message, nil
 	}
-	text, err := s.options.GuestMask.Object(before).JSON()
+	text, err := c.options.GuestMask.Object(before).JSON()
 	if err != nil {
 		return nil, err
 	}
 	return append(append(message, `,"object":`...), text...), nil
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func (s *Reader) scanHistory(
-	ctx context.Context, after journal.Cursor, earliest time.Time,
-) (events [][]byte, oldest *event.Change, complete bool, err error) {
-	release, err := s.options.AcquireScan(ctx)
-	if err != nil {
-		return nil, nil, false, err
-	}
-	defer release()
-	return s.readHistory(s.position.cursor, after, earliest)
 }
 
 // readHistory returns the events of the changes between the cursors after and until, newest first. It omits changes
@@ -100,17 +86,22 @@ func (s *Reader) scanHistory(
 //
 // It stops at maxHistoryChanges events or maxHistoryBytes bytes. The result complete is false if it reached one of
 // these limits.
-func (s *Reader) readHistory(
-	until, after journal.Cursor, earliest time.Time,
+func (v *changes) readHistory(
+	ctx context.Context, until, after journal.Cursor, earliest time.Time,
 ) (events [][]byte, oldest *event.Change, complete bool, err error) {
+	release, err := v.client.options.AcquireScan(ctx)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	defer release()
 	size := 0
 	for until.Offset > after.Offset {
-		changes := s.informer.History(until, batch)
+		changes := v.client.informer.History(until, batch)
 		for _, c := range slices.Backward(changes) {
 			if c.Offset <= after.Offset || c.Time.Before(earliest) {
 				return events, oldest, true, nil
 			}
-			event, err := s.event(c)
+			event, err := v.event(c)
 			switch {
 			case err != nil:
 				return nil, nil, false, err
@@ -130,20 +121,12 @@ func (s *Reader) readHistory(
 	return events, oldest, true, nil
 }
 
-// appendObject adds the JSON text of the object o to an encoded event. The client applies the patches of later events
-// to this text.
-func appendObject(event []byte, o *listwatch.Object) ([]byte, error) {
-	text, err := o.JSON()
-	if err != nil {
-		return nil, err
-	}
-	event = append(event[:len(event)-1], `,"object":`...)
-	return append(append(event, text...), '}'), nil
-}
-
-// changeEvent encodes a change as an event of the Changes view. It returns nil if the object itself did not change:
-// only its cells changed, or a permission made it visible or hidden.
-func changeEvent(c *event.Change, cache *event.Cache) ([]byte, error) {
+// encode encodes a change as an event. It returns nil if the object itself did not change: only its cells changed, or a
+// permission made it visible or hidden.
+//
+// For a reader of one object, the event of an add contains the JSON text of the object, to which the client applies the
+// patches of later events.
+func (v *changes) encode(c *event.Change, cache *event.Cache) ([]byte, error) {
 	if c.Memo.CoverageOnly {
 		return nil, nil
 	}
@@ -177,6 +160,13 @@ func changeEvent(c *event.Change, cache *event.Cache) ([]byte, error) {
 	}
 	if by, _ := event.NewestAuthor(c); c.Op == journal.Add && by != nil {
 		encoded = event.AppendMember(encoded, "by", by)
+	}
+	if c.Op == journal.Add && v.client.options.Key != "" {
+		text, err := o.JSON()
+		if err != nil {
+			return nil, err
+		}
+		encoded = append(append(encoded, `,"object":`...), text...)
 	}
 	return append(encoded, '}'), nil
 }

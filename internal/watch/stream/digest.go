@@ -137,20 +137,7 @@ func (i *SharedInformer) computeDigest(f *query.Filter) *digest {
 // nextDigest returns when the next digest (a hash of all matching rows) is due for the readers of a filter. All
 // readers of the filter have the same time, so that they share the digest. The times of other filters differ, because
 // each digest needs a scan of all rows.
-func (i *SharedInformer) nextDigest(f *query.Filter) time.Time {
-	id := f.ID()
+func (i *SharedInformer) nextDigest(id query.FilterID) time.Time {
 	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16
 	return i.Began.Add(phase + (time.Since(i.Began) - phase + digestEvery).Truncate(digestEvery))
-}
-
-// digestDue reports whether the reader must compute a digest (a hash of its rows) now. The digest is sent later,
-// after the changes that it includes.
-func (s *Reader) digestDue() bool {
-	return s.dueDigest == nil && !s.needsSnapshot && isDue(s.schedule.digestAt)
-}
-
-func (s *Reader) digestMessage() []byte {
-	d := s.dueDigest
-	s.dueDigest, s.schedule.digestAt = nil, s.informer.nextDigest(s.Filter)
-	return fmt.Appendf(s.message("digest"), `,"count":%d,"digest":%q`, d.count, d.text())
 }

@@ -42,36 +42,28 @@ func (i *SharedInformer) FaultyDigest(ctx context.Context, first func()) (panick
 	return nil
 }
 
-// HistoryAfter returns the number of changes that the reader would send if it resumed after the first n changes of the
-// history.
-func (s *Reader) HistoryAfter(n int) int {
-	retained, _ := s.informer.Retained()
-	now := s.informer.Now()
-	after := journal.At(now.Offset - uint64(retained-n)) //nolint:gosec // n is at most retained.
-	events, _, _, _ := s.readHistory(now, after, time.Time{})
+// HistoryAfter returns the number of changes that the reader of the view Changes would send if it resumed after the
+// first n changes of the history.
+func (r *Reader) HistoryAfter(ctx context.Context, n int) int {
+	i := r.client.informer
+	retained, _ := i.Retained()
+	after := journal.At(i.Now().Offset - uint64(retained-n)) //nolint:gosec // n is at most retained.
+	events, _, _, _ := newChanges(&r.client).readHistory(ctx, i.Now(), after, time.Time{})
 	return len(events)
 }
 
 // LockRanking locks the ranking (the sorted list of rows) of the reader's window. release unlocks it.
-func (s *Reader) LockRanking() (release func()) {
-	release, _ = s.window.ranking.Lock(context.WithoutCancel(s.buffer.ctx))
+func (r *Reader) LockRanking() (release func()) {
+	if w, ok := r.view.(*window); ok {
+		release, _ = w.ranking.Lock(context.WithoutCancel(r.client.buffer.ctx))
+	}
 	return release
 }
 
 // BlockDigest starts the computation of the reader's next digest (a hash of all rows), which ends when release is
 // called.
-func (s *Reader) BlockDigest() (release func()) {
-	i, f := s.informer, s.Filter
+func (r *Reader) BlockDigest() (release func()) {
+	i, f := r.client.informer, r.client.filter
 	t, _ := i.digests.join(f.ID(), i.Now().Offset+1)
 	return func() { i.digests.compute(f.ID(), t, func() *digest { return i.computeDigest(f) }) }
-}
-
-// DigestOf returns the number of rows and their digest (hash), as in a digest message. Each row is a key and a
-// resourceVersion.
-func DigestOf(rows [][2]string) (count int, text string) {
-	var d digest
-	for _, row := range rows {
-		d.add(row[0], row[1])
-	}
-	return d.count, d.text()
 }

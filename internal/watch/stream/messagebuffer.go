@@ -6,8 +6,6 @@ import (
 	"sync"
 
 	"glasshouse/internal/limit"
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/listwatch"
 )
 
 const (
@@ -58,10 +56,13 @@ type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)
 // messageBuffer is the buffer for one message of a reader, with the reservation of the message's memory. The next
 // call of Reader.Next releases both, so that a reader that waits for changes has no buffer.
 type messageBuffer struct {
-	pool    *sync.Pool
-	slots   chan struct{}   // Limits how many messages of one Access are in memory at the same time; nil for no limit.
-	ctx     context.Context //nolint:containedctx // The context of the call of Next that returns the message.
-	text    *[]byte
+	pool  *sync.Pool
+	slots chan struct{}   // Limits how many messages of one Access are in memory at the same time; nil for no limit.
+	ctx   context.Context //nolint:containedctx // The context of the call of Next that returns the message.
+	text  *[]byte
+	// shared is the part of the message that other readers can also send. This field keeps it in memory, because other
+	// readers find it by a weak pointer.
+	shared  *[]byte
 	hasSlot bool
 
 	reserve     Reserve
@@ -116,61 +117,15 @@ func (p *messageBuffer) store(text []byte, plain bool) {
 	p.reservation.Resize(p.listBytes + MessageMemory(len(text), plain))
 }
 
-// growReservation increases the reservation before an object's text is added to the message. It adds only the bytes
-// beyond LargestText, because the estimate already includes the others.
-func (p *messageBuffer) growReservation(text []byte) {
-	p.reservation.Grow(2 * max(0, int64(len(text))-LargestText))
-}
-
 func (p *messageBuffer) release() {
 	if p.text != nil {
 		p.pool.Put(p.text)
 		p.text = nil
 	}
 	p.reservation.Release()
-	p.reservation, p.listBytes = nil, 0
+	p.reservation, p.listBytes, p.shared = nil, 0, nil
 	if p.hasSlot {
 		<-p.slots
 		p.hasSlot = false
 	}
-}
-
-// eventsMemory estimates the memory, in bytes, of a message that sends the changes as events. It returns 0 if no such
-// message will be sent.
-func (s *Reader) eventsMemory(changes []*event.Change) int64 {
-	if len(changes) == 0 || s.needsSnapshot {
-		return 0
-	}
-	bytes := int64(0)
-	if s.view.name == Object {
-		bytes += compressorMemory
-	}
-	for _, c := range changes {
-		switch {
-		case s.options.Key != "" && c.Key != s.options.Key:
-		case s.view.texts:
-			bytes += int64(textSize(c.Old) + textSize(c.New))
-		default:
-			bytes += rowSize(c.New)
-		}
-	}
-	return bytes
-}
-
-// textMultiple is the assumed ratio of the length of an object's text to its compressed size. For most kinds of
-// objects, the ratio is at most this large. The largest measured ratio is 10.
-const textMultiple = 8
-
-func textSize(o *listwatch.Object) int {
-	if o == nil {
-		return 0
-	}
-	return o.Size() * textMultiple
-}
-
-func rowSize(o *listwatch.Object) int64 {
-	if o == nil {
-		return 0
-	}
-	return int64(o.RowSize())
 }

@@ -21,9 +21,9 @@ type Options struct {
 	Informer    *SharedInformer
 	Filter      *query.Filter
 	View        View
-	GuestMask   *listwatch.GuestMask // Masks values in objects' texts for viewers of a share link; nil for others.
-	Key         string               // "namespace/name" if only one object is read; otherwise empty.
-	NewCipher   func() cursor.Cipher
+	GuestMask   *listwatch.GuestMask        // Masks values in objects' texts for viewers of a share link; nil for others.
+	Key         string                      // "namespace/name" if only one object is read; otherwise empty.
+	Cipher      cursor.Cipher               // Signs and encrypts the cursors (positions in the changes) of the client.
 	Check       func(context.Context) error // Returns an error if a namespace in the query does not exist.
 	AcquireScan ScanLimiter
 	EndError    error // The error that Next returns when the resource is no longer watched.

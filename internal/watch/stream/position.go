@@ -17,8 +17,6 @@ type position struct {
 	informer    *SharedInformer
 	filter      *query.Filter
 	everyChange bool // The client gets each change separately. Otherwise, the pending changes of an object are combined.
-	newCipher   func() cursor.Cipher
-	hasCipher   bool
 	cipher      cursor.Cipher
 
 	cursor     journal.Cursor
@@ -44,9 +42,6 @@ const notResumed = "you are not allowed to see all objects of this resource, so 
 // of the message before it. With another cursor, the client would assume that a message was lost. A restricted reader,
 // which may not see all objects, gets a newly encrypted cursor with each other message.
 func (p *position) appendCursor(text []byte, repeat bool) []byte {
-	if !p.hasCipher {
-		p.hasCipher, p.cipher = true, p.newCipher()
-	}
 	epoch := p.informer.EpochOf(p.version)
 	if !p.filter.IsRestricted {
 		p.sentOffset = p.cursor.Offset
@@ -73,20 +68,18 @@ func (p *position) isCaughtUp() bool {
 
 // resume moves to the position of a client's cursor. If that is impossible, it returns an error with the reason.
 func (p *position) resume(text string, version int) error {
-	decode := p.decode
-	if p.filter.IsRestricted {
-		decode = p.decodeRestricted
-	}
-	offset, err := decode(text, p.informer.EpochOf(version))
+	offset, err := p.decode(text, p.informer.EpochOf(version))
 	if err == nil {
 		p.cursor, p.sentOffset, p.version = journal.At(offset), offset, version
 	}
 	return err
 }
 
-func (p *position) decode(text string, epoch uint64) (offset uint64, err error) {
-	cipher := p.newCipher()
-	offset, err = cipher.Decode(text, epoch)
+func (p *position) decode(text string, epoch uint64) (uint64, error) {
+	if p.filter.IsRestricted {
+		return p.decodeRestricted(text, epoch)
+	}
+	offset, err := p.cipher.Decode(text, epoch)
 	if err == nil && p.hasGap(offset) {
 		err = errors.New("one of the namespaces was not watched for a while, so its changes in that time are not known")
 	}
@@ -100,8 +93,7 @@ func (p *position) decodeRestricted(text string, epoch uint64) (offset uint64, e
 	if !ok {
 		return 0, errors.New(notResumed)
 	}
-	cipher := p.newCipher()
-	offset, issued, ok := cipher.DecryptRestricted(&c, epoch)
+	offset, issued, ok := p.cipher.DecryptRestricted(&c, epoch)
 	if !ok || !p.isRecent(issued) || p.hasGap(offset) || !p.informer.RetainsAfter(offset) {
 		return 0, errors.New(notResumed)
 	}

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"bytes"
 	"maps"
 	"sync"
 	"time"
@@ -82,41 +81,4 @@ func (b *sharedBatches) text(key sharedBatchKey, encode func() (*[]byte, error))
 	b.mu.Unlock()
 	events, _, err := text.Get(encode)
 	return events, err
-}
-
-// batchBoundary returns the journal offset at which the reader ends its batch after a pause. A restricted reader,
-// which may not see all objects, shares boundaries only with readers of the same filter. The boundaries of other
-// readers would reveal when hidden objects change.
-func (s *Reader) batchBoundary() uint64 {
-	var id query.FilterID
-	if s.Filter.IsRestricted {
-		id = s.idOfFilter()
-	}
-	return s.informer.sharedBatches.boundary(id, s.position.cursor.Offset, func() uint64 { return s.informer.Now().Offset })
-}
-
-func (s *Reader) idOfFilter() query.FilterID {
-	if s.filterID == (query.FilterID{}) {
-		s.filterID = s.Filter.ID()
-	}
-	return s.filterID
-}
-
-// events encodes changes as events. If other readers can send the same batch, the result is one text with all events,
-// which these readers share.
-func (s *Reader) events(changes []*event.Change) ([][]byte, error) {
-	if !s.view.isShared || len(changes) == 1 {
-		return s.encodeEvents(changes)
-	}
-	key := sharedBatchKey{s.view.name, s.idOfFilter(), s.position.version, changes[0].Offset, changes[len(changes)-1].Offset}
-	text, err := s.informer.sharedBatches.text(key, func() (*[]byte, error) {
-		events, err := s.encodeEvents(changes)
-		text := bytes.Join(events, []byte{','})
-		return &text, err
-	})
-	if err != nil || len(*text) == 0 {
-		return nil, err
-	}
-	s.sharedText = text
-	return [][]byte{*text}, nil
 }

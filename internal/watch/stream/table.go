@@ -101,18 +101,12 @@ func (t *columnar) appendTo(dst []byte) []byte {
 	return append(dst, "]}"...)
 }
 
-func (s *Reader) nextTable() ([]byte, error) {
-	message, err := s.partMessage()
-	if err != nil {
-		return nil, err
-	}
-	table := columnar{cells: make([]cellColumn, len(s.columns))}
-	for table.rows < min(len(s.rows), chunkRows) && table.size < chunk {
-		if err := table.add(s.rows[table.rows]); err != nil {
-			return nil, err
+func appendTable(message []byte, rows []*listwatch.Object, columns int) (text []byte, n int, err error) {
+	table := columnar{cells: make([]cellColumn, columns)}
+	for table.rows < min(len(rows), chunkRows) && table.size < chunk {
+		if err := table.add(rows[table.rows]); err != nil {
+			return nil, 0, err
 		}
 	}
-	message = table.appendTo(append(message, `,"table":`...))
-	s.recordRowsSent(table.rows)
-	return fmt.Appendf(message, `,"last":%t`, !s.isSendingSnapshot), nil
+	return table.appendTo(append(message, `,"table":`...)), table.rows, nil
 }

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"slices"
 
 	"glasshouse/internal/watch/event"
 )
@@ -19,43 +20,41 @@ const (
 	Windowed View = "window"
 )
 
-// view contains the properties of a View: how a reader encodes and sends its messages.
-type view struct {
-	begin func(*Reader, context.Context) ([]byte, error)
-	next  func(*Reader) ([]byte, error)
-	event func(*event.Change, *event.Cache) ([]byte, error)
-	name  View
-	// isShared means that all readers with the same filter get the same events, which are encoded once for all of them.
-	isShared bool
-	// everyChange means that each change is sent separately. Otherwise, the pending changes of one object are combined.
-	everyChange bool
-	// texts means that events contain the JSON texts of objects, or patches of them.
-	texts bool
-	// digests means that a digest (a hash of the rows) is sent at intervals, by which clients verify their rows.
-	digests bool
+// IsValid reports whether v is one of the views above.
+func (v View) IsValid() bool {
+	return slices.Contains([]View{Rows, Table, Object, Changes, Windowed}, v)
 }
 
-// IsValid reports whether v is one of the views above.
-func (v View) IsValid() bool { return viewOf(v).begin != nil }
+// hasRows reports whether clients have a list of rows, which they can verify by a digest (a hash of the rows).
+func (v View) hasRows() bool { return v != Object && v != Changes }
 
-func viewOf(name View) view {
-	switch name {
+// A view builds the messages of one View for one client. A message of nil means that none can be sent now.
+type view interface {
+	// begin returns the first message of a snapshot, and sets the client's position to that of the snapshot. If rows do
+	// not fit into this message, it sets the client's unsent rows.
+	begin(ctx context.Context) ([]byte, error)
+	// read waits for changes, and returns a message with those up to the journal offset until. It returns no message if
+	// it was woken without a change, see journal.Wake.
+	read(ctx context.Context, until uint64) ([]byte, error)
+	// cursorMessage returns a message without changes, which only sends the client's new cursor.
+	cursorMessage() ([]byte, error)
+	// digest returns a hash of the rows that the client has at its position, or at a later offset of the journal.
+	digest(ctx context.Context) (*digest, error)
+	close()
+}
+
+func newView(c *client) view {
+	switch c.options.View {
 	case Rows:
-		return view{
-			name: name, isShared: true, begin: (*Reader).beginRows, next: (*Reader).nextRows,
-			event: event.Row, digests: true,
-		}
+		return &rows{events{c, event.Row}, appendRows}
 	case Table:
-		return view{
-			name: name, isShared: true, begin: (*Reader).beginRows, next: (*Reader).nextTable,
-			event: event.Table, digests: true,
-		}
+		return &rows{events{c, event.Table}, appendTable}
 	case Object:
-		return view{name: name, begin: (*Reader).beginObject, event: event.Object, texts: true}
+		return &object{events{c, event.Object}}
 	case Changes:
-		return view{name: name, begin: (*Reader).beginChanges, event: changeEvent, everyChange: true, texts: true}
+		return newChanges(c)
 	case Windowed:
-		return view{name: name, begin: (*Reader).beginWindow, digests: true}
+		return &window{client: c, requested: c.options.Window}
 	}
-	return view{}
+	return nil
 }

@@ -1,0 +1,56 @@
+package stream
+
+import (
+	"context"
+
+	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/status"
+)
+
+// client is what a reader and its view know about one client: what it requested, what it has received, and the message
+// that is being built for it.
+type client struct {
+	informer   *SharedInformer
+	filter     *query.Filter
+	filterID   query.FilterID // The result of the method id, after its first call.
+	options    Options
+	sentStatus status.Status
+	position   position
+	schedule   schedule
+	coalescer  coalescer
+	buffer     messageBuffer
+	unsent     *rowList // The rows of the snapshot that are not sent yet; nil for none.
+}
+
+// message returns the start of a message: its type, which is the parameter kind, and the client's cursor.
+func (c *client) message(kind string) []byte {
+	text := append(c.buffer.borrow(), `"type":"`...)
+	text = append(append(text, kind...), `","cursor":"`...)
+	return append(c.position.appendCursor(text, kind == "heartbeat" || kind == "digest"), '"')
+}
+
+// isCurrent reports whether the informer still has the version (of columns and permissions) of the data that was sent.
+func (c *client) isCurrent() bool {
+	return c.informer.VisibleState(c.filter).Version == c.position.version
+}
+
+// scan calls read, which keeps a processor busy, when the scan limiter allows that.
+func (c *client) scan(ctx context.Context, read func() error) error {
+	release, err := c.options.AcquireScan(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return read()
+}
+
+// id returns the ID of the client's filter.
+func (c *client) id() query.FilterID {
+	if c.filterID == (query.FilterID{}) {
+		c.filterID = c.filter.ID()
+	}
+	return c.filterID
+}
+
+// scheduleDigest sets the time of the next digest (a hash of the rows).
+func (c *client) scheduleDigest() { c.schedule.digestAt = c.informer.nextDigest(c.id()) }

@@ -1,0 +1,155 @@
+package stream
+
+import (
+	"bytes"
+	"context"
+
+	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/listwatch"
+)
+
+// events sends changes as events, which is common to all views except Windowed.
+type events struct {
+	client *client
+	encode func(*event.Change, *event.Cache) ([]byte, error)
+}
+
+func (e *events) read(ctx context.Context, until uint64) ([]byte, error) {
+	changes, next, err := changeSource{e.client}.next(ctx, until)
+	if err != nil || !e.client.buffer.acquire(e.memory(changes)) {
+		return nil, err
+	}
+	// Advance the cursor even if no message follows. Otherwise, these changes would be read again.
+	e.client.position.cursor = next
+	if len(changes) == 0 || !e.client.isCurrent() {
+		return nil, nil // A snapshot will include these changes, because their cells can belong to new columns.
+	}
+	texts, err := e.texts(changes)
+	if err != nil || len(texts) == 0 {
+		return nil, err
+	}
+	e.client.coalescer.recordStart(changes[0].Time)
+	return appendEvents(e.client.message("events"), texts), nil
+}
+
+func appendEvents(message []byte, events [][]byte) []byte {
+	message = append(message, `,"events":[`...)
+	for n, event := range events {
+		if n > 0 {
+			message = append(message, ',')
+		}
+		message = append(message, event...)
+	}
+	return append(message, ']')
+}
+
+// texts encodes changes as events. Readers of rows that send the same batch share one text with all its events.
+func (e *events) texts(changes []*event.Change) ([][]byte, error) {
+	c := e.client
+	if !c.options.View.hasRows() || len(changes) == 1 {
+		return e.encodeAll(changes)
+	}
+	key := sharedBatchKey{
+		c.options.View, c.id(), c.position.version, changes[0].Offset, changes[len(changes)-1].Offset,
+	}
+	text, err := c.informer.sharedBatches.text(key, func() (*[]byte, error) {
+		texts, err := e.encodeAll(changes)
+		text := bytes.Join(texts, []byte{','})
+		return &text, err
+	})
+	if err != nil || len(*text) == 0 {
+		return nil, err
+	}
+	c.buffer.shared = text
+	return [][]byte{*text}, nil
+}
+
+// encodeAll encodes changes as events. In the Changes view, it stops if a message becomes too long, and sets the
+// client's position to the last change.
+func (e *events) encodeAll(changes []*event.Change) ([][]byte, error) {
+	everyChange := e.client.position.everyChange
+	if !everyChange {
+		changes = event.Fold(changes)
+	}
+	texts, size := make([][]byte, 0, len(changes)), 0
+	for _, c := range changes {
+		text, err := e.event(c)
+		if err != nil {
+			return nil, err
+		}
+		if text != nil {
+			texts = append(texts, text)
+		}
+		if size += len(text); everyChange && size > chunk {
+			e.client.position.cursor = journal.At(c.Offset)
+			break
+		}
+	}
+	return texts, nil
+}
+
+// event encodes a change as an event for this client. It returns nil if the client is not permitted to see the change,
+// or if its view does not show it.
+func (e *events) event(c *event.Change) ([]byte, error) {
+	options := &e.client.options
+	if options.Key != "" && c.Key != options.Key {
+		return nil, nil
+	}
+	if c = e.client.filter.VisibleChange(c); c == nil {
+		return nil, nil
+	}
+	if options.GuestMask != nil && !options.View.hasRows() {
+		var err error
+		if c, err = event.Masked(c, options.GuestMask, options.Cache); err != nil {
+			return nil, err
+		}
+	}
+	return e.encode(c, options.Cache)
+}
+
+// memory estimates the memory, in bytes, of a message with the changes.
+func (e *events) memory(changes []*event.Change) (bytes int64) {
+	options := &e.client.options
+	if options.View == Object && len(changes) > 0 {
+		bytes = compressorMemory
+	}
+	for _, c := range changes {
+		switch {
+		case options.Key != "" && c.Key != options.Key:
+		case !options.View.hasRows():
+			bytes += textSize(c.Old) + textSize(c.New)
+		case c.New != nil:
+			bytes += int64(c.New.RowSize())
+		}
+	}
+	return bytes
+}
+
+// textMultiple is the assumed ratio of the length of an object's text to its compressed size. For most kinds of
+// objects, the ratio is at most this large. The largest measured ratio is 10.
+const textMultiple = 8
+
+func textSize(o *listwatch.Object) int64 {
+	if o == nil {
+		return 0
+	}
+	return int64(o.Size() * textMultiple)
+}
+
+func (e *events) cursorMessage() ([]byte, error) {
+	return append(e.client.message("events"), `,"events":[]`...), nil
+}
+
+func (e *events) digest(ctx context.Context) (d *digest, err error) {
+	err = e.client.scan(ctx, func() error {
+		d = e.client.informer.digest(ctx, e.client.filter, e.client.position.cursor.Offset)
+		if d == nil {
+			return ctx.Err()
+		}
+		return nil
+	})
+	return d, err
+}
+
+func (*events) close() {}

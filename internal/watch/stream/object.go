@@ -1,0 +1,33 @@
+package stream
+
+import (
+	"context"
+
+	"glasshouse/internal/watch/event"
+)
+
+// object is the view Object: the text of one object, and then patches of it.
+type object struct{ events }
+
+// begin returns the snapshot of the object. If the object does not exist, the snapshot is empty.
+func (v *object) begin(context.Context) ([]byte, error) {
+	c := v.client
+	now := c.informer.VisibleState(c.filter)
+	o, ok, cursor := c.informer.Get(c.options.Key)
+	if !now.Status.Same(c.sentStatus) || !now.IsUnchanged(c.informer.VisibleState(c.filter)) ||
+		!c.buffer.acquire(objectMemory) {
+		return nil, nil
+	}
+	c.position.cursor, c.position.version, c.filter.Columns = cursor, now.Version, now.Columns
+	message := c.message("snapshot")
+	if ok && c.filter.Match(o) {
+		text, err := c.options.GuestMask.Object(o).JSON()
+		if err != nil {
+			return nil, err
+		}
+		// The reservation includes a text up to LargestText.
+		c.buffer.reservation.Grow(2 * max(0, int64(len(text))-LargestText))
+		message = event.AppendHealth(append(append(message, `,"object":`...), text...), text)
+	}
+	return append(message, `,"last":true`...), nil
+}

@@ -1,0 +1,116 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"glasshouse/internal/watch/informer"
+	"glasshouse/internal/watch/listwatch"
+)
+
+// ListedMemory is the memory for one row in a list of pointers to rows, in bytes, if the list is allocated once.
+const ListedMemory = 8
+
+// rows is the view Rows or Table. They differ in the text of a row.
+type rows struct {
+	events
+
+	appendPart partAppender
+}
+
+// A partAppender appends the first of the rows to a message: as many as one message can contain. It returns their
+// number. The parameter columns is the number of columns.
+type partAppender func(message []byte, rows []*listwatch.Object, columns int) (text []byte, n int, err error)
+
+// begin starts a snapshot of rows and returns the message with its first part.
+func (v *rows) begin(ctx context.Context) ([]byte, error) {
+	c := v.client
+	var memory int64
+	if !c.filter.MatchesAll() {
+		memory = ListedMemory * int64(c.informer.Len()) // This reader needs a filtered list of its own.
+	}
+	if !c.buffer.acquire(partMemory + memory) {
+		return nil, nil
+	}
+	c.buffer.listBytes = memory
+	listing, now, err := v.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.position.cursor = listing.Cursor
+	if !now.Status.Same(c.sentStatus) || !now.Synced && !now.HasNoRows {
+		// Send nothing yet: the changed status is sent first, or a list with new columns is about to arrive.
+		return nil, nil
+	}
+	if len(listing.Objects) == 0 {
+		if err := c.options.Check(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c.position.version = now.Version
+	c.unsent = &rowList{c, listing, listing.Objects, now.Columns, true, v.appendPart}
+	return c.unsent.next()
+}
+
+// list returns all objects that the filter matches. If these are all objects of the resource, readers share one list.
+func (v *rows) list(ctx context.Context) (listing *Listing, now informer.State, err error) {
+	read := func() error {
+		// The list can lack the newest changes (at most 1000, the value of batch). They follow as events.
+		listing, now = v.client.informer.Objects(v.client.filter, batch)
+		return nil
+	}
+	if v.client.filter.MatchesAll() {
+		return listing, now, read()
+	}
+	err = v.client.scan(ctx, read)
+	return listing, now, err
+}
+
+// rowList contains the rows of a snapshot that are not sent yet.
+type rowList struct {
+	client     *client
+	listing    *Listing // This field keeps the listing in memory, because other readers find it by a weak pointer.
+	rows       []*listwatch.Object
+	columns    []listwatch.Column
+	isFirst    bool // The next part is the first one. Only that message contains the columns.
+	appendPart partAppender
+}
+
+// next returns the message with the next part of the snapshot.
+func (l *rowList) next() (message []byte, err error) {
+	message = l.client.message("snapshot")
+	if l.isFirst {
+		if message, err = appendColumns(message, l.columns); err != nil {
+			return nil, err
+		}
+	}
+	message, n, err := l.appendPart(message, l.rows, len(l.columns))
+	if err != nil {
+		return nil, err
+	}
+	l.rows, l.isFirst = l.rows[n:], false
+	if len(l.rows) == 0 {
+		l.client.unsent = nil
+	}
+	return fmt.Appendf(message, `,"last":%t`, len(l.rows) == 0), nil
+}
+
+func appendColumns(dst []byte, columns []listwatch.Column) ([]byte, error) {
+	text, err := json.Marshal(append([]listwatch.Column{}, columns...)) // Encode no columns as [], not as null.
+	if err != nil {
+		return nil, fmt.Errorf("encode the columns: %w", err)
+	}
+	return append(append(dst, `,"columns":`...), text...), nil
+}
+
+func appendRows(message []byte, rows []*listwatch.Object, _ int) (text []byte, n int, err error) {
+	message = append(message, `,"rows":[`...)
+	for ; n < len(rows) && len(message) < chunk; n++ {
+		if n > 0 {
+			message = append(message, ',')
+		}
+		message = rows[n].AppendRow(message)
+	}
+	return append(message, ']'), n, nil
+}
