@@ -68,7 +68,7 @@ func (e *events) texts(changes []*event.Change) ([][]byte, error) {
 // encodeAll encodes changes as events. In the Changes view, it stops if a message becomes too long, and sets the
 // client's position to the last change.
 func (e *events) encodeAll(changes []*event.Change) ([][]byte, error) {
-	everyChange := e.client.position.everyChange
+	everyChange := e.client.options.View == Changes
 	if !everyChange {
 		changes = event.Fold(changes)
 	}
@@ -137,7 +137,7 @@ func textSize(o *listwatch.Object) int64 {
 	return int64(o.Size() * textMultiple)
 }
 
-func (e *events) cursorMessage() ([]byte, error) {
+func (e *events) cursorMessage() ([]byte, error) { //nolint:unparam // The method of window can return an error.
 	return append(e.client.message("events"), `,"events":[]`...), nil
 }
 

@@ -195,7 +195,7 @@ func (r *Reader) StateMessage(current status.Status) ([]byte, error) {
 // canBegin reports whether a snapshot can be sent. If the client has data, an empty snapshot can be sent as soon as
 // the informer has removed all rows that the filter matches, for example after a lost permission.
 func (r *Reader) canBegin(now *informer.State) bool {
-	if now.Synced || !r.started || !now.HasNoRows || r.client.position.everyChange {
+	if now.Synced || !r.started || !now.HasNoRows || r.client.options.View == Changes {
 		return now.Synced
 	}
 	listing, _ := r.client.informer.Objects(r.Filter, 0)
@@ -204,10 +204,12 @@ func (r *Reader) canBegin(now *informer.State) bool {
 
 func (r *Reader) beginSnapshot(ctx context.Context) ([]byte, error) {
 	message, err := r.view.begin(ctx)
-	if message != nil && err == nil {
-		r.recordStarted()
+	if message == nil || err != nil {
+		r.client.unsent = nil
+		return nil, err
 	}
-	return message, err
+	r.recordStarted()
+	return message, nil
 }
 
 // recordStarted records that the client has data, so that changes follow.
