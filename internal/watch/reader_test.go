@@ -176,6 +176,7 @@ func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 					server.Set(pods, items...)
 					sub := openAs(t, cluster.For(watch.Viewer{Program: true}), query.Query{Resource: pods}, view)
 					awaitText(t, sub, `"last":false`)
+					synctest.Wait() // A reconciliation that is still pending would allow the list again.
 					test.interrupt(server, cluster)
 					advance(5 * time.Second)
 					message, err := sub.Next(t.Context())
