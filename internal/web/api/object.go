@@ -9,16 +9,15 @@ import (
 
 // Object responds with one object as JSON or YAML.
 func (d *Data) Object(w http.ResponseWriter, r *http.Request) error {
-	for name := range r.URL.Query() {
-		if name != "format" {
-			return request.BadRequest("Unknown parameter", "%.40q is not a parameter here; the only one is format.", name)
-		}
+	values, err := request.ValuesOf(r, "format")
+	if err != nil {
+		return err
 	}
 	preferred := formatOf(r)
 	if preferred != "yaml" {
 		preferred = "json"
 	}
-	format, err := request.Choose(r.URL.Query(), "format", preferred, "json", "yaml")
+	format, err := request.Choose(values, "format", preferred, "json", "yaml")
 	if err != nil {
 		return err
 	}
