@@ -2,8 +2,9 @@ package relations_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"runtime"
 	"strings"
@@ -15,11 +16,10 @@ import (
 	"glasshouse/internal/relations"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 )
-
-const pods, configMaps = "core/v1/pods", "core/v1/configmaps"
 
 // newCluster returns a cluster with a pod that uses ConfigMaps, and other pods that each have a ReplicaSet as
 // owner.
@@ -46,21 +46,7 @@ func newCluster(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster
 		})
 	}
 	server.Set(pods, items...)
-	cluster, err := watch.New(server.Config, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- cluster.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("Run: %v", err)
-		}
-	})
-	synctest.Wait()
-	return server, cluster
+	return server, startCluster(t, server)
 }
 
 // A graph uses a processor (see WithScanLimiter) while it is computed, but not during requests. At most two objects
@@ -149,4 +135,133 @@ func heap() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc) //nolint:gosec // The value is far below 2^63.
+}
+
+func TestGraphErrors(t *testing.T) {
+	errBusy := errors.New("busy")
+	for _, test := range []struct {
+		name   string
+		path   string
+		viewer watch.Viewer
+		setup  func(*testCluster)
+		cause  status.Cause
+		want   string
+	}{
+		{name: "unknown resource", path: "core/v1/nones/a/p", cause: status.Unknown, want: "Unknown resource"},
+		{name: "no such object", path: pods + "/a/none", cause: status.Unknown, want: "Not found"},
+		{
+			name: "an object that the program may not get", path: configMaps + "/a/c", cause: status.Refused,
+			setup: func(c *testCluster) {
+				c.server.FailPath("/api/v1/namespaces/a/configmaps/c", http.StatusForbidden, "not for you")
+			},
+			want: "You cannot get configmaps",
+		},
+		{
+			name: "an object that the user may not get", path: pod, viewer: watch.Viewer{User: &authz.User{Name: "ann"}},
+			cause: status.Refused, want: "You cannot get pods",
+		},
+		{
+			name: "an object that the link does not include", path: pod,
+			viewer: watch.Viewer{Program: true, Scope: &watch.Scope{}}, cause: status.Refused, want: "not shared with you",
+		},
+		{
+			name: "the API server fails", path: configMaps + "/a/c", cause: status.Unavailable,
+			setup: func(c *testCluster) { c.server.MakeUnavailable("/api/v1/namespaces/a/configmaps/c", "away") },
+			want:  "away",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inCluster(t, kinds(), func(c *testCluster) {
+				t := c.t
+				c.add(object{path: pod}, object{path: configMaps + "/a/c"})
+				if test.setup != nil {
+					test.setup(c)
+				}
+				if test.viewer.User != nil || test.viewer.Scope != nil {
+					c.access = c.cluster.For(test.viewer)
+				}
+				ref, namespace, name := splitPath(test.path)
+				g, err := relations.Of(t.Context(), c.access, ref, namespace, name)
+				p, ok := errors.AsType[*status.Problem](err)
+				if g != nil || !ok || p.Cause != test.cause || !strings.Contains(p.Error(), test.want) {
+					t.Errorf("got %v, %v, want a problem with the cause %d and %q", g, err, test.cause, test.want)
+				}
+			})
+		})
+	}
+	t.Run("no processor is free", func(t *testing.T) {
+		for n := range 3 { // The graph needs a processor three times.
+			inCluster(t, kinds(), func(c *testCluster) {
+				t := c.t
+				c.add(object{path: "core/v1/namespaces/_/x"}) // No kinds are searched, which would need a processor.
+				uses := 0
+				access := c.access.WithScanLimiter(func(context.Context) (func(), error) {
+					if uses++; uses == n+1 {
+						return nil, errBusy
+					}
+					return func() {}, nil
+				})
+				if g, err := relations.Of(t.Context(), access, namespaces, "", "x"); !errors.Is(err, errBusy) || g != nil {
+					t.Errorf("after %d uses: got %v, %v, want %v", n, g, err, errBusy)
+				}
+			})
+		}
+	})
+	t.Run("the request ends during the last step", func(t *testing.T) {
+		inCluster(t, kinds(), func(c *testCluster) {
+			t := c.t
+			c.add(object{path: namespaces + "/_/x"})
+			ctx, cancel := context.WithCancel(t.Context())
+			uses := 0
+			access := c.access.WithScanLimiter(func(context.Context) (func(), error) {
+				if uses++; uses == 3 {
+					cancel()
+				}
+				return func() {}, nil
+			})
+			if _, err := relations.Of(ctx, access, namespaces, "", "x"); !errors.Is(err, context.Canceled) || uses != 3 {
+				t.Errorf("after %d uses: got %v, want %v", uses, err, context.Canceled)
+			}
+		})
+	})
+}
+
+// The page and other clients depend on these names and values.
+func TestGraphEncoding(t *testing.T) {
+	t.Run("all members", func(t *testing.T) {
+		got, err := json.Marshal(relations.Graph{
+			Nodes: []relations.Node{
+				{
+					ID: "i", Ref: "r", Kind: "k", Namespace: "n", Name: "m", UID: "u", State: relations.Present, Reason: "why",
+					Count: 2,
+				},
+				{State: relations.Missing},
+				{State: relations.Forbidden},
+				{State: relations.Unknown},
+			},
+			Edges:     []relations.Edge{{From: "f", To: "t", Type: "owns", Via: "v"}},
+			Truncated: true,
+			Searched:  []relations.Searched{{Ref: "r", Status: status.Status{State: status.Failed, Reason: "why"}}},
+		})
+		want := `{"nodes":[{"id":"i","ref":"r","kind":"k","ns":"n","name":"m","uid":"u","state":"there","reason":"why",` +
+			`"count":2},` +
+			`{"id":"","ref":"","kind":"","ns":"","name":"","uid":"","state":"missing"},` +
+			`{"id":"","ref":"","kind":"","ns":"","name":"","uid":"","state":"forbidden"},` +
+			`{"id":"","ref":"","kind":"","ns":"","name":"","uid":"","state":"unknown"}],` +
+			`"edges":[{"from":"f","to":"t","type":"owns","via":"v"}],"truncated":true,` +
+			`"searched":[{"ref":"r","state":"failed","reason":"why"}]}`
+		if err != nil || string(got) != want {
+			t.Errorf("got %s, %v\nwant %s", got, err, want)
+		}
+	})
+	t.Run("empty lists are not null", func(t *testing.T) {
+		inCluster(t, kinds(), func(c *testCluster) {
+			t := c.t
+			text, err := json.Marshal(c.graph(t, namespaces+"/_/a"))
+			want := `"edges":[],"truncated":false,"searched":[]}`
+			if err != nil || !strings.HasSuffix(string(text), want) {
+				t.Errorf("got %s, %v, want the end %s", text, err, want)
+			}
+		})
+	})
 }
