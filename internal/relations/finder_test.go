@@ -109,6 +109,32 @@ func TestSharedNodeHasTheEdgesOfItsObjects(t *testing.T) {
 	})
 }
 
+// An object is part of the count of a shared node, or has its own node, but never both.
+//
+// Invariant: I27.
+func TestObjectsAreCountedOnce(t *testing.T) {
+	inCluster(t, kinds(), func(c *testCluster) {
+		t := c.t
+		const self = deployments + "/a/d"
+		c.add(object{self, "", selectsWeb})
+		for n := range 25 {
+			c.add(object{fmt.Sprintf("%s/a/r%02d", replicaSets, n), ownedBy(self), ""})
+		}
+		// The last ReplicaSet shares a node. The Deployment selects its pods, so the graph follows their owners, too.
+		c.addPods("a", "p", 2, ownedBy(replicaSets+"/a/r24")+","+labelled("web"), "")
+		g := c.graph(t, self)
+		if got := countOf(g, "ReplicaSet"); got != 20 {
+			t.Errorf("%d ReplicaSets have their own node, want 20", got)
+		}
+		wantSame(t, folded(g), "a ReplicaSet 5")
+		for _, pod := range []string{"core/pods/a/p000", "core/pods/a/p001"} {
+			if edge := "apps/replicasets/a/+" + self + " owns " + pod; !slices.Contains(edges(g), edge) {
+				t.Errorf("no edge %q in %q", edge, edges(g))
+			}
+		}
+	})
+}
+
 // Invariant: I27.
 func TestNodesAreLimited(t *testing.T) {
 	t.Run("users", func(t *testing.T) {

@@ -61,6 +61,9 @@ func (f *finder) readTargets(ctx context.Context, targets ...*target) {
 		switch {
 		case e != nil:
 			t.setFound(e.UID(), e.owners)
+			if e.id != "" && t.node.State == Present {
+				t.node.ID = e.id // differs if the object shares a node
+			}
 		case missing:
 			t.node.State = Missing
 		case f.reads >= maxReads:

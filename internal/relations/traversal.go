@@ -140,6 +140,9 @@ func (f *finder) linkOwners() {
 		}
 	}
 	for _, e := range f.withNode {
+		byUID[e.UID()] = e.id
+	}
+	for _, e := range f.withNode {
 		for _, owner := range e.owners {
 			if id := byUID[owner.UID]; id != "" {
 				f.link(id, e.id, "owns", owner.Via)
