@@ -1205,6 +1205,30 @@ func TestGuestsGetNoAPIServerDetails(t *testing.T) {
 		"Permissions unknown", "CANARY")
 }
 
+// If the program loses the permission for a list, guests do not learn the name of its service account.
+//
+// Invariant: I30.
+func TestGuestsGetNoReasonOfRefusedList(t *testing.T) {
+	s := newTeamSite(t, "")
+	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
+	c, err := s.dial(shared.cookie, s.origin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+	c.Until(1, "snapshot")
+	for _, namespace := range []string{"", "a"} {
+		s.api.Refuse(podsRef, namespace, http.StatusForbidden, `User "system:serviceaccount:x:CANARY" cannot list pods`)
+	}
+	m := c.Until(1, "state")
+	for m.State != "forbidden" {
+		m = c.Until(1, "state")
+	}
+	if m.Reason == "" || strings.Contains(m.Reason, "CANARY") {
+		t.Errorf("reason of the state forbidden: got %q, want one without the account of the program", m.Reason)
+	}
+}
+
 // FuzzExchange checks that a request creates a guest only if its body contains a valid token.
 //
 // Invariant: I30.

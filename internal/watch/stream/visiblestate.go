@@ -31,7 +31,10 @@ func redactStatus(f *query.Filter, current *status.Status) {
 	switch {
 	case current.State == status.Failed:
 		current.Reason = "The resource cannot be watched now."
-	case current.State.IsRefused():
+	case current.State == status.Forbidden:
+		// The text of the API server names the service account or user of this program.
+		current.Reason = "Glasshouse is not allowed to list these objects."
+	case current.State == status.Absent:
 	case current.Namespaces != nil:
 		current.Reason = "this link shows no others."
 	default:
