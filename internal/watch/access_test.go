@@ -92,16 +92,16 @@ func TestReadsWaitForScanLimiter(t *testing.T) {
 		}
 		for n, err := range read() {
 			if err != nil {
-				t.Errorf("%d: %v", n, err)
+				t.Errorf("read %d: got error %v", n, err)
 			}
 		}
 		if scans != 2 || running != 0 {
-			t.Errorf("of %d acquired scan limiters %d are not released, want 2 and none", scans, running)
+			t.Errorf("got %d acquisitions of the scan limiter, %d not released; want 2 and 0", scans, running)
 		}
 		refused = errors.New("not now")
 		for n, err := range read() {
 			if !errors.Is(err, refused) {
-				t.Errorf("%d: got %v without acquiring the scan limiter", n, err)
+				t.Errorf("read %d without the scan limiter: got error %v, want the limiter's error", n, err)
 			}
 		}
 	})

@@ -25,39 +25,39 @@ func TestAuthorizeShare(t *testing.T) {
 		cause         status.Cause
 		title, detail string // The expected title and part of the detail; empty for no error.
 	}{
-		"all of hers": {"ann", part(watch.Part{}), 0, "", ""},
-		"her namespace": {
+		"all permitted namespaces": {"ann", part(watch.Part{}), 0, "", ""},
+		"permitted namespace": {
 			"ann", part(watch.Part{Namespaces: []string{"a"}, Labels: "app=web,tier!=db", Text: "x"}), 0, "", "",
 		},
-		"an object":                  {"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "p"}), 0, "", ""},
-		"one that is not there":      {"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "none"}), 0, "", ""},
-		"an object that she may get": {"getter", part(watch.Part{Namespaces: []string{"b"}, Name: "q"}), 0, "", ""},
+		"an object":                       {"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "p"}), 0, "", ""},
+		"missing object":                  {"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "none"}), 0, "", ""},
+		"object with get permission only": {"getter", part(watch.Part{Namespaces: []string{"b"}, Name: "q"}), 0, "", ""},
 		"logs": {
 			"ann", part(watch.Part{Resource: "core/v1/pods/log", Namespaces: []string{"a"}}), 0, "", "",
 		},
-		"the program's": {
+		"program as viewer": {
 			"",
 			append(part(watch.Part{Namespaces: []string{"b"}}), part(watch.Part{Resource: "core/v1/pods/log"})...),
 			0,
 			"",
 			"",
 		},
-		"another namespace": {
+		"forbidden namespace": {
 			"ann", part(watch.Part{Namespaces: []string{"b"}}), status.Refused, "Forbidden", `in the namespace "b"`,
 		},
-		"another namespace in addition to hers": {
+		"permitted and forbidden namespace": {
 			"ann", part(watch.Part{Namespaces: []string{"a", "b"}}), status.Refused, "Forbidden", `in the namespace "b"`,
 		},
-		"an object of another": {
+		"object in a forbidden namespace": {
 			"ann", part(watch.Part{Namespaces: []string{"b"}, Name: "q"}), status.Refused, "Forbidden", "get pods",
 		},
-		"a kind that she may not see": {
+		"forbidden resource": {
 			"ann", part(watch.Part{Resource: "core/v1/namespaces"}), status.Refused, "Forbidden", "list namespaces",
 		},
-		"logs that she may not see": {
+		"forbidden logs": {
 			"lister", part(watch.Part{Resource: "core/v1/pods/log"}), status.Refused, "Forbidden", "get pods/log",
 		},
-		"a list that she may not see": {"getter", part(watch.Part{}), status.Refused, "Forbidden", "list pods"},
+		"get permission without list": {"getter", part(watch.Part{}), status.Refused, "Forbidden", "list pods"},
 		"a second part": {
 			"ann",
 			append(part(watch.Part{}), part(watch.Part{Resource: "core/v1/namespaces"})...),
@@ -65,86 +65,86 @@ func TestAuthorizeShare(t *testing.T) {
 			"Forbidden",
 			"namespaces",
 		},
-		"a kind that is none": {
+		"unknown resource": {
 			"ann", part(watch.Part{Resource: "no/such/kind"}), status.Unknown, "Unknown resource", "no/such/kind",
 		},
-		"no kind": {
+		"resource without group and version": {
 			"ann", part(watch.Part{Resource: "pods"}), status.Unknown, "Unknown resource", "pods",
 		},
-		"other logs": {
+		"logs of another resource": {
 			"ann", part(watch.Part{Resource: "core/v1/services/log"}), status.Unknown, "Unknown resource", "log",
 		},
-		"a selector that is none": {
+		"invalid label selector": {
 			"ann", part(watch.Part{Labels: "a=b=c"}), status.Invalid, "Invalid label selector", "a=b=c",
 		},
-		"a selector that is long": {
+		"label selector too long": {
 			"ann", part(watch.Part{Labels: strings.Repeat("a", 5000)}), status.Invalid, "Selector too long", "",
 		},
-		"a namespace that is none": {
+		"invalid namespace": {
 			"ann", part(watch.Part{Namespaces: []string{"A_B"}}), status.Invalid, "Invalid namespace", "A_B",
 		},
-		"a name that is none": {
+		"invalid name": {
 			"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "../q"}), status.Invalid, "Invalid name", "",
 		},
 		"an object without a namespace": {
 			"ann", part(watch.Part{Name: "p"}), status.Invalid, "Invalid object reference", "exactly one namespace",
 		},
-		"an object of two": {
+		"object in two namespaces": {
 			"ann",
 			part(watch.Part{Namespaces: []string{"a", "b"}, Name: "p"}),
 			status.Invalid,
 			"Invalid object reference",
 			"exactly one namespace",
 		},
-		"a namespace for what has none": {
+		"namespace of a cluster-scoped resource": {
 			"all",
 			part(watch.Part{Resource: "core/v1/namespaces", Namespaces: []string{"a"}}),
 			status.Invalid,
 			"Not namespaced",
 			"",
 		},
-		"events that are about nothing": {
+		"regarding on another resource": {
 			"all",
 			part(watch.Part{Resource: "core/v1/namespaces", Regarding: "pod/web"}),
 			status.Invalid,
 			"Invalid object reference",
 			"only for events",
 		},
-		"events of no group": {
+		"regarding with an empty group": {
 			"all",
 			part(watch.Part{Resource: "core/v1/events", Regarding: "pod./web"}),
 			status.Invalid,
 			"Invalid object reference",
 			"kind, group and name",
 		},
-		"events of a group alone": {
+		"regarding without a kind": {
 			"all",
 			part(watch.Part{Resource: "core/v1/events", Regarding: ".apps/web"}),
 			status.Invalid,
 			"Invalid object reference",
 			"kind, group and name",
 		},
-		"events of no name": {
+		"regarding without a name": {
 			"all",
 			part(watch.Part{Resource: "core/v1/events", Regarding: "deployment.apps/"}),
 			status.Invalid,
 			"Invalid object reference",
 			"kind, group and name",
 		},
-		"events of an object": {
+		"regarding an object": {
 			"", part(watch.Part{Resource: "core/v1/events", Regarding: "deployment.apps/web"}), 0, "", "",
 		},
-		"events of any group": {
+		"regarding an object without a group": {
 			"", part(watch.Part{Resource: "core/v1/events", Regarding: "deployment/web"}), 0, "", "",
 		},
-		"a kind twice": {
+		"duplicate resource": {
 			"ann",
 			append(part(watch.Part{Namespaces: []string{"a"}}), part(watch.Part{})...),
 			status.Invalid,
 			"Duplicate resource",
 			pods,
 		},
-		"nobody's": {"-", part(watch.Part{}), status.Refused, "Forbidden", "logged in"},
+		"not logged in": {"-", part(watch.Part{}), status.Refused, "Forbidden", "logged in"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestAuthorizeShare(t *testing.T) {
 				err := cluster.For(viewer).AuthorizeShare(t.Context(), &watch.Scope{Parts: test.parts})
 				if test.title == "" {
 					if err != nil {
-						t.Errorf("it may not be shared: %v", err)
+						t.Errorf("AuthorizeShare: got error %v, want none", err)
 					}
 					return
 				}
@@ -183,11 +183,11 @@ func TestGuestsGetLogsByLabels(t *testing.T) {
 			parts []watch.Part
 			want  string
 		}{
-			"all pods":      {[]watch.Part{{Resource: pods}, logs}, "a/p b/q"},
-			"some pods":     {[]watch.Part{{Resource: pods, Namespaces: []string{"a"}}, logs}, "a/p"},
-			"pods of words": {[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Text: "failed"}}, "a/r"},
-			"no pods":       {[]watch.Part{logs}, ""},
-			"logs of an other": {
+			"all pods":                {[]watch.Part{{Resource: pods}, logs}, "a/p b/q"},
+			"some pods":               {[]watch.Part{{Resource: pods, Namespaces: []string{"a"}}, logs}, "a/p"},
+			"logs with a text filter": {[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Text: "failed"}}, "a/r"},
+			"no pods":                 {[]watch.Part{logs}, ""},
+			"logs of an unshared pod": {
 				[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Namespaces: []string{"a"}, Name: "r"}}, "a/r",
 			},
 		} {
@@ -204,7 +204,7 @@ func TestGuestsGetLogsByLabels(t *testing.T) {
 				}
 			}
 			if strings.Join(got, " ") != test.want {
-				t.Errorf("%s: the logs of %q are shared, want %q", name, got, test.want)
+				t.Errorf("%s: got shared logs of %q, want %q", name, got, test.want)
 			}
 		}
 	})

@@ -51,7 +51,7 @@ func newBudgetedClusterWith(t *testing.T, fails func(*http.Request) bool) (*apit
 	server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 		return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 			if fails(r) {
-				return nil, errors.New("no answer")
+				return nil, errors.New("no response")
 			}
 			return next.RoundTrip(r)
 		})
@@ -79,7 +79,7 @@ func TestOversizedResourceIsRefused(t *testing.T) {
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "61 objects") ||
 			!strings.Contains(r.reason, "namespace") || !strings.Contains(r.reason, "MiB") {
-			t.Errorf("it is %s: %s, want failed with an estimate and an offer", r.state, r.reason)
+			t.Errorf("got state %s: %s, want failed with an estimate and a suggestion", r.state, r.reason)
 		}
 		part := subscribe(t, cluster, query.Query{Resource: widgets, Namespaces: []string{"b"}}, "")
 		part.wantSettle("state live, snapshot of 1")
@@ -87,7 +87,7 @@ func TestOversizedResourceIsRefused(t *testing.T) {
 		if large := subscribe(
 			t, cluster, query.Query{Resource: widgets, Namespaces: []string{"a"}}, "",
 		); large.settle() == "" || large.state != "failed" {
-			t.Errorf("the large namespace is %s, want failed", large.state)
+			t.Errorf("large namespace: got state %s, want failed", large.state)
 		}
 
 		for n := range 50 {
@@ -96,7 +96,7 @@ func TestOversizedResourceIsRefused(t *testing.T) {
 		<-time.After(90 * time.Second)
 		r.settle()
 		if r.state != "live" || len(r.rows) != 11 {
-			t.Errorf("it is %s with %d rows, want live with 11", r.state, len(r.rows))
+			t.Errorf("got state %s with %d rows, want live with 11", r.state, len(r.rows))
 		}
 	})
 }
@@ -118,7 +118,8 @@ func TestRefusalShowsDifferentSizes(t *testing.T) {
 		}
 		if needed, free := size[0].Value(), size[1].Value(); needed <= free || needed > free*11/10 ||
 			free < 1<<20*9/10 {
-			t.Errorf("%d are wanted, and %d are free: %s", needed, free, r.reason)
+			t.Errorf("got %d bytes needed and %d free, want about 1 MiB free and up to 10%% more needed: %s",
+				needed, free, r.reason)
 		}
 	})
 }
@@ -138,7 +139,7 @@ func TestRefusalIsLoggedOnce(t *testing.T) {
 		synctest.Wait()
 		if strings.Count(log.String(), `level=WARN msg="the resource is not watched"`) != 1 ||
 			!strings.Contains(log.String(), " objects need about") {
-			t.Errorf("the log has %s", log.String())
+			t.Errorf("want one warning with the estimate, got the log %s", log.String())
 		}
 	})
 }
@@ -157,7 +158,7 @@ func TestIdleInformersAreEvictedFirst(t *testing.T) {
 		second := subscribe(t, cluster, query.Query{}, "")
 		second.settle()
 		if second.state != "failed" {
-			t.Errorf("the second is %s, want failed while the first is probed", second.state)
+			t.Errorf("second subscription while the first is probed: got state %s, want failed", second.state)
 		}
 		first.sub.Close()
 		<-time.After(90 * time.Second)
@@ -180,11 +181,11 @@ func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "more objects can follow") ||
 			!strings.Contains(r.reason, "narrower field selector") || len(r.rows) > 0 {
-			t.Errorf("it is %s with %d rows: %s, want failed with an offer", r.state, len(r.rows), r.reason)
+			t.Errorf("got state %s with %d rows: %s, want failed with no rows and a suggestion", r.state, len(r.rows), r.reason)
 		}
 		advance(4 * time.Minute)
 		if lists := server.Requests("fieldSelector"); len(lists) != 2 {
-			t.Errorf("it was asked for %d times, want an estimate and a list: %s", len(lists), lists)
+			t.Errorf("got %d requests, want an estimate and a list: %s", len(lists), lists)
 		}
 		for n := range 500 {
 			server.Delete(widgets, "a", fmt.Sprint("w", n))
@@ -218,18 +219,18 @@ func TestStartedNamespacesFitTogether(t *testing.T) {
 			r.wantLive(20)
 			if got := strings.Join(r.namespaces, " "); len(r.namespaces) != 2 || covered != "" && got != covered ||
 				!strings.Contains(r.reason, " objects need about") {
-				t.Errorf("it is known in %s, and was in %s: %s; want the same two, and why not the others",
+				t.Errorf("covered namespaces: got %s, before %s, reason %s; want the same two and a reason for the others",
 					got, covered, r.reason)
 			}
 			covered = strings.Join(r.namespaces, " ")
 			if status := cluster.WatchStatus(); status.UsedBytes > status.Limit {
-				t.Errorf("%d bytes are in use of %d", status.UsedBytes, status.Limit)
+				t.Errorf("got %d bytes in use, want at most %d", status.UsedBytes, status.Limit)
 			}
 			<-time.After(time.Minute)
 			r.settle()
 		}
 		if lists := server.Requests("widgets?allowWatch"); len(lists) != 2 {
-			t.Errorf("%d lists of two namespaces: %s", len(lists), lists)
+			t.Errorf("got %d lists of namespaces, want 2: %s", len(lists), lists)
 		}
 	})
 }
@@ -255,11 +256,11 @@ func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 			advance(time.Second)
 			c := cluster.WatchStatus()
 			if c := c.Entries[len(c.Entries)-1]; c.Objects != 700 || c.State == status.Failed {
-				t.Fatalf("it is %s with %d rows: %s", c.State, c.Objects, c.Reason)
+				t.Fatalf("got state %s with %d rows: %s, want 700 rows and not failed", c.State, c.Objects, c.Reason)
 			}
 		}
 		if r.settle(); r.namespaces != nil {
-			t.Errorf("it is %s in %s, want in all", r.state, r.namespaces)
+			t.Errorf("got state %s in namespaces %s, want all namespaces", r.state, r.namespaces)
 		}
 		r.wantLive(700)
 	})
@@ -287,12 +288,12 @@ func TestRelistedObjectsAreCountedOnce(t *testing.T) {
 			advance(time.Second)
 			c := cluster.WatchStatus().Entries[0]
 			if c.State == status.Failed {
-				t.Fatalf("it is %s: %s", c.State, c.Reason)
+				t.Fatalf("got state %s: %s, want any other than failed", c.State, c.Reason)
 			}
 		}
 		r.settle()
 		if len(r.rows) != 18 || r.state != "stale" {
-			t.Errorf("it is %s with %d rows, want stale with 18", r.state, len(r.rows))
+			t.Errorf("got state %s with %d rows, want stale with 18", r.state, len(r.rows))
 		}
 	})
 }
@@ -307,12 +308,12 @@ func TestNewDefinitionIsEstimatedAgain(t *testing.T) {
 		defer picker.Close()
 		r := subscribe(t, cluster, query.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
 		if r.settle(); r.state != "failed" {
-			t.Errorf("it is %s, want failed", r.state)
+			t.Errorf("got state %s, want failed", r.state)
 		}
 		server.RemoveKind(widgets)
 		<-time.After(20 * time.Second)
 		if r.settle(); r.state != "absent" {
-			t.Errorf("it is %s, want absent", r.state)
+			t.Errorf("got state %s, want absent", r.state)
 		}
 		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
 		server.Set(widgets, bigItem("a", "small", 1<<10))
@@ -336,7 +337,7 @@ func TestRefusalReturnsAfterPermissionLoss(t *testing.T) {
 		server.Refuse(widgets, "", 0, "")
 		advance(11 * time.Second)
 		if r.next(); r.state != "failed" || !strings.Contains(r.reason, "30 objects") {
-			t.Errorf("it is %s: %s, want failed, for it would not fit", r.state, r.reason)
+			t.Errorf("got state %s: %s, want failed because 30 objects do not fit", r.state, r.reason)
 		}
 	})
 }
@@ -354,7 +355,7 @@ func TestGrownResourceIsStopped(t *testing.T) {
 		advance(15 * time.Second)
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "has grown to") {
-			t.Errorf("it is %s: %s, want failed, for it had grown", r.state, r.reason)
+			t.Errorf("got state %s: %s, want failed because the resource has grown", r.state, r.reason)
 		}
 		bystander.settle()
 		bystander.wantLive(0)
@@ -376,16 +377,16 @@ func TestGrownNamespaceIsStopped(t *testing.T) {
 		})
 		q := query.Query{Resource: widgets, Namespaces: []string{"a"}}
 		if states := strings.Join(statesFor(t, cluster, q, 40*time.Second), ", "); states != "syncing, live, failed" {
-			t.Errorf("it was %s, want syncing, live, failed", states)
+			t.Errorf("got states %s, want syncing, live, failed", states)
 		}
 		late := subscribe(t, cluster, q, "")
 		late.settle()
 		if late.state != "failed" || !strings.Contains(late.reason, "has grown to") ||
 			!strings.Contains(late.reason, "use a field selector") {
-			t.Errorf("it is %s: %s, want failed, for it had grown", late.state, late.reason)
+			t.Errorf("got state %s: %s, want failed because the resource has grown", late.state, late.reason)
 		}
 		if lists := server.Requests("widgets?allowWatch"); len(lists) != 1 {
-			t.Errorf("it was listed %d times: %s", len(lists), lists)
+			t.Errorf("got %d lists, want 1: %s", len(lists), lists)
 		}
 	})
 }
@@ -453,15 +454,15 @@ func TestEstimateMatchesUsedMemory(t *testing.T) {
 					4*time.Minute,
 				)
 				if len(states) > 2 || states[len(states)-1] != test.want {
-					t.Errorf("within 4 minutes it was %s, want %s, and to stay so", states, test.want)
+					t.Errorf("states within 4 minutes: got %s, want a final state %s", states, test.want)
 				}
 				status := cluster.WatchStatus()
 				if status.UsedBytes > status.Limit {
-					t.Errorf("%d bytes are in use of %d", status.UsedBytes, status.Limit)
+					t.Errorf("got %d bytes in use, want at most %d", status.UsedBytes, status.Limit)
 				}
 				started := len(server.Requests("allowWatch")) > 0
 				if estimated := test.fields == ""; started == estimated && test.want == "failed" {
-					t.Errorf("it was begun: %t, and counted before: %t", started, estimated)
+					t.Errorf("list or watch requested: %t, count estimated before: %t", started, estimated)
 				}
 			})
 		})
@@ -501,12 +502,12 @@ func TestRelistIsLimitedByBudget(t *testing.T) {
 					maxBytes = max(maxBytes, cluster.WatchStatus().UsedBytes)
 				}
 				if maxBytes > 1<<20 {
-					t.Errorf("%d KiB were in use, want 1 MiB at most", maxBytes>>10)
+					t.Errorf("got %d KiB in use, want at most 1 MiB", maxBytes>>10)
 				}
 				log := r.settle()
 				if r.state != "failed" || !strings.Contains(r.reason, "of the 1MiB for watched objects") ||
 					strings.Contains(log, "delete") {
-					t.Errorf("it is %s: %s, want failed with a reason; got the messages %s", r.state, r.reason, log)
+					t.Errorf("got state %s: %s, want failed for the budget and no delete; messages: %s", r.state, r.reason, log)
 				}
 				bystander.settle()
 				bystander.wantLive(0)
@@ -517,7 +518,7 @@ func TestRelistIsLimitedByBudget(t *testing.T) {
 				})
 				advance(6 * time.Minute)
 				if r.settle(); len(r.rows) != 1 || r.state == "failed" {
-					t.Errorf("it is %s with %d rows, want 1", r.state, len(r.rows))
+					t.Errorf("got state %s with %d rows, want 1 row and not failed", r.state, len(r.rows))
 				}
 			})
 		})
@@ -562,7 +563,7 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 						advance(time.Second)
 						for _, c := range cluster.WatchStatus().Entries {
 							if c.State == status.Failed {
-								t.Fatalf("it is %s: %s", c.State, c.Reason)
+								t.Fatalf("got state %s: %s, want any other than failed", c.State, c.Reason)
 							}
 						}
 					}
@@ -583,7 +584,7 @@ func TestOnlyLargestInformerStops(t *testing.T) {
 		}
 		for n := range 40_000 {
 			if cluster.Informer(pods).Faults().ExceedsBudgetWith(cluster.Informer(widgets).Informer, 2<<20, n%5000) {
-				t.Fatalf("after %d times a bystander was to end", n)
+				t.Fatalf("attempt %d: the informer of another resource exceeds the budget", n)
 			}
 		}
 	})
@@ -612,17 +613,18 @@ func TestHistoryIsDroppedFirst(t *testing.T) {
 			for _, c := range current.Entries {
 				history = max(history, c.RingBytes)
 				if c.State != status.Live {
-					t.Fatalf("%s is %s after %d s: %s", c.Resource, c.State, n, c.Reason)
+					t.Fatalf("%s: got state %s after %d s, want live: %s", c.Resource, c.State, n, c.Reason)
 				}
 			}
 		}
 		if limit := int64(1 << 20); history > limit/8 || maxBytes < limit {
-			t.Errorf("%d KiB at most, %d of one's past, want an eighth of %d, and more than that of all",
+			t.Errorf("got a maximum of %d KiB in total and %d KiB in one history; want at most 1/8 of %d KiB in one history "+
+				"and more in total",
 				maxBytes>>10, history>>10, limit>>10)
 		}
 		for _, c := range cluster.WatchStatus().Entries {
 			if c.Drops > 0 || c.Lists != 1 {
-				t.Errorf("%s was listed %d times", c.Resource, c.Lists)
+				t.Errorf("%s: got %d lists, want 1 and no drops", c.Resource, c.Lists)
 			}
 		}
 		first.settle()
@@ -654,7 +656,7 @@ func TestNothingIsEvictedInVain(t *testing.T) {
 		large := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		large.settle()
 		if large.state != "failed" {
-			t.Errorf("it is %s, want failed", large.state)
+			t.Errorf("got state %s, want failed", large.state)
 		}
 		back := subscribe(t, cluster, query.Query{}, small.cursor)
 		back.rows = small.rows
@@ -674,12 +676,12 @@ func TestPinnedResourceIsWatched(t *testing.T) {
 		advance(20 * time.Minute)
 		subscribe(t, cluster, query.Query{}, "").wantSettle("state live, snapshot of 1")
 		if lists := server.Requests("/pods?"); len(lists) != 1 {
-			t.Errorf("%d lists of pods in 20 minutes, want 1: %s", len(lists), lists)
+			t.Errorf("got %d lists of pods in 20 minutes, want 1: %s", len(lists), lists)
 		}
 		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
 		advance(time.Minute)
 		if lists := server.Requests("/widgets?"); len(lists) != 1 {
-			t.Errorf("%d lists of widgets, want 1", len(lists))
+			t.Errorf("got %d lists of widgets, want 1", len(lists))
 		}
 	})
 }

@@ -80,7 +80,8 @@ func TestGroupErrors(t *testing.T) {
 		known, groupErrors, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 		if err != nil || len(known) != 2 || len(groupErrors) != 1 || groupErrors[0].Group != "metrics.example.com" ||
 			!strings.Contains(groupErrors[0].Reason, "the backend is away") {
-			t.Errorf("got %d resources, gaps %+v, %v; want 2 and the one gap with its reason", len(known), groupErrors, err)
+			t.Errorf("got %d resources, group errors %+v, error %v; want 2 and one group error with its reason",
+				len(known), groupErrors, err)
 		}
 		const ref = "metrics.example.com/v1/pods"
 		_, err = cluster.For(watch.Viewer{Program: true}).Resource(t.Context(), ref)
@@ -95,7 +96,7 @@ func TestGroupErrors(t *testing.T) {
 			t.Fatalf("got %v, want a Problem", err)
 		}
 		if got, want := guest.PublicDetail(p), `The cluster does not serve "metrics.example.com/v1/pods".`; got != want {
-			t.Errorf("a guest gets %s, want %s", got, want)
+			t.Errorf("PublicDetail: got %s, want %s", got, want)
 		}
 	})
 }
@@ -130,7 +131,7 @@ func TestNewResourceIsFoundAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 		if passed := time.Since(start); passed > 2*time.Second {
-			t.Errorf("it was found after %s", passed)
+			t.Errorf("Resource: found after %s, want at most 2 s", passed)
 		}
 		server.RemoveKind(ref)
 		<-time.After(11 * time.Second)
@@ -138,7 +139,7 @@ func TestNewResourceIsFoundAtOnce(t *testing.T) {
 		advance(2 * time.Second)
 		known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 		if err != nil || len(known) != 2 {
-			t.Errorf("after it went %d resources are known, %v; want 2", len(known), err)
+			t.Errorf("after the removal: got %d resources, error %v; want 2", len(known), err)
 		}
 	})
 }
@@ -165,7 +166,7 @@ func TestServerDownAtStart(t *testing.T) {
 		server.Down(true)
 		advance(time.Minute)
 		if known, _, err := access.Resources(t.Context(), 0); err != nil || len(known) != 2 {
-			t.Errorf("while it is down %d resources are known, %v; want 2", len(known), err)
+			t.Errorf("while the API server is down: got %d resources, error %v; want 2", len(known), err)
 		}
 	})
 }
@@ -203,7 +204,7 @@ func TestObjectFromCacheAndAPIServer(t *testing.T) {
 		gets := len(server.Requests("/pods/p"))
 		read()
 		if now := len(server.Requests("/pods/p")); now != gets || gets != 1 {
-			t.Errorf("%d requests, then %d, want 1 and 1", gets, now)
+			t.Errorf("got %d requests, then %d; want 1 and 1", gets, now)
 		}
 
 		before := len(server.Requests(""))
@@ -230,7 +231,7 @@ func TestObjectFromCacheAndAPIServer(t *testing.T) {
 		for _, line := range server.Requests("")[before:] {
 			if line != "GET /api/v1/namespaces/a/pods/none" && line != "POST "+apitest.SelfReviewsPath &&
 				!strings.Contains(line, "/api?") && !strings.Contains(line, "/apis?") {
-				t.Errorf("it asked upstream for %s", line)
+				t.Errorf("unexpected request to the API server: %s", line)
 			}
 		}
 		server.MakeUnavailable("/api/v1/namespaces/a/pods/hidden", "not now")
@@ -277,10 +278,10 @@ func TestObjectForbidden(t *testing.T) {
 			wantProblem(t, err, status.Refused, "Forbidden", `You cannot get pods in the namespace "a".`)
 		}
 		if requests := server.Requests(path); len(requests) > 0 {
-			t.Errorf("it asks %q", requests)
+			t.Errorf("Object: got upstream requests %q, want none", requests)
 		}
 		if reviews := server.Requests(apitest.SelfReviewsPath); len(reviews) != 2 {
-			t.Errorf("it asks %d times what it may do, want once for all and once by name", len(reviews))
+			t.Errorf("got %d access reviews, want one for all objects and one by name", len(reviews))
 		}
 		if _, err := access.Object(t.Context(), pods, "a", "q"); err != nil {
 			t.Error(err)
@@ -322,7 +323,7 @@ func TestFollow(t *testing.T) {
 				}
 			}
 			if passed := time.Since(began); served() != want || passed > 2*time.Second {
-				t.Errorf("reported after %s: %t, want %t within 2s", passed, served(), want)
+				t.Errorf("after %s: got served %t, want %t within 2 s", passed, served(), want)
 			}
 		}
 		server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
@@ -334,7 +335,7 @@ func TestFollow(t *testing.T) {
 		await(false)
 		for _, line := range server.Requests("/customresourcedefinitions?") {
 			if !strings.Contains(line, "includeObject=Metadata") {
-				t.Errorf("whole definitions are asked for: %s", line)
+				t.Errorf("request for complete definitions: %s", line)
 			}
 		}
 	})
@@ -351,7 +352,7 @@ func TestFailingDiscoveryIsReported(t *testing.T) {
 			t.Helper()
 			known, reported, err := access.Resources(t.Context(), 0)
 			if err != nil || len(known) != 2 {
-				t.Errorf("%d resources are known, %v; want 2", len(known), err)
+				t.Errorf("Resources: got %d resources, error %v; want 2", len(known), err)
 			}
 			return reported
 		}
@@ -359,7 +360,7 @@ func TestFailingDiscoveryIsReported(t *testing.T) {
 		server.FailPath("/apis", http.StatusForbidden, "not today")
 		advance(12 * time.Second)
 		if reported := groupErrors(); len(reported) != 0 {
-			t.Errorf("a try that failed is a problem at once: %+v", reported)
+			t.Errorf("a single failed discovery is reported: %+v", reported)
 		}
 		awaitChange := func() {
 			t.Helper()
@@ -367,7 +368,7 @@ func TestFailingDiscoveryIsReported(t *testing.T) {
 				var err error
 				if changed, err = follower.Next(t.Context(), nil, time.Now().Add(stream.Heartbeat)); err != nil ||
 					time.Since(began) > 2*time.Minute {
-					t.Fatalf("the follower got no update, %v", err)
+					t.Fatalf("the follower got no update: error %v", err)
 				}
 			}
 		}
@@ -376,12 +377,12 @@ func TestFailingDiscoveryIsReported(t *testing.T) {
 		}
 		reported := groupErrors()
 		if len(reported) != 1 || reported[0].Group != "*" {
-			t.Fatalf("got %+v, want one problem of all", reported)
+			t.Fatalf("got %+v, want one group error for all groups", reported)
 		}
 		_, rest, _ := strings.Cut(reported[0].Reason, "failed since ")
 		since, err := time.Parse(time.RFC3339, rest[:min(len(rest), 20)])
 		if passed := since.Sub(began); err != nil || passed < 0 || passed > 10*time.Second {
-			t.Errorf("the document reports that discovery fails since %s, %s after it started", since, passed)
+			t.Errorf("discovery failed since %s, %s after its start; want at most 10 s", since, passed)
 		}
 		server.FailPath("/apis", 0, "")
 		for len(groupErrors()) > 0 {

@@ -90,7 +90,7 @@ func TestSinkContinuesAtItsPosition(t *testing.T) {
 			for _, ref := range resources {
 				running.Go(func() {
 					if err := s.follow(ctx, cluster, ref); !errors.Is(err, context.Canceled) {
-						t.Errorf("%s: %v", ref, err)
+						t.Errorf("follow %s: got error %v, want context.Canceled", ref, err)
 					}
 				})
 			}

@@ -93,14 +93,14 @@ func (f *changesReader) next() (m changesMessage) {
 		f.t.Fatal(err)
 	}
 	if err := json.Unmarshal([]byte("{"+string(text)+"}"), &m); err != nil {
-		f.t.Fatalf("%s: %v", text, err)
+		f.t.Fatalf("decode message %s: %v", text, err)
 	}
 	if m.Cursor != "" {
 		f.cursor = m.Cursor
 	}
 	if m.Type == "snapshot" {
 		if f.since = m.Since; !m.Last {
-			f.t.Errorf("a snapshot that is not the last: %s", text)
+			f.t.Errorf("snapshot message is not marked as last: %s", text)
 		}
 	}
 	return m
@@ -137,7 +137,7 @@ func TestChangesView(t *testing.T) {
 		first := subscribeChanges(t, cluster, query.Query{}, "")
 		first.wantSettle("snapshot") // Objects of the first list are not changes. Takes 15 s of fake time.
 		if !first.since.Equal(listed) {
-			t.Errorf("the past is known since %s, want %s", first.since, listed)
+			t.Errorf("history start: got %s, want %s", first.since, listed)
 		}
 		server.Set(pods, managedBy(pod("a", "p", "Pending"), 15, "kubectl", phase))
 		server.Set(pods, managedBy(pod("a", "p", "Running"), 15, "kubectl", `{}`, "kubelet", phase))
@@ -210,7 +210,7 @@ func TestChangesViewOfOneObject(t *testing.T) {
 		for ; m.Type != "events" || m.Events[len(m.Events)-1].Op != "add"; m = live.next() {
 		}
 		if got := phaseOf(m.Events[len(m.Events)-1].Object); got != " recreated" {
-			t.Errorf("the recreated object is sent as%s", got)
+			t.Errorf("recreated object: got phase%s, want recreated", got)
 		}
 		want(query.Query{}, ", update, update, delete, add")
 		for n := range 200 {
@@ -220,7 +220,7 @@ func TestChangesViewOfOneObject(t *testing.T) {
 		server.Set(pods, pod("a", "p", "last"))
 		synctest.Wait()
 		if m := snapshot(object); len(m.Events) != 200 || phaseOf(m.Object) != " n0" || !m.Since.Equal(m.Events[0].Time) {
-			t.Errorf("%d events from%s, since %s; want the newest 200, from n0, since the first of them at %s",
+			t.Errorf("got %d events, first phase%s, history start %s; want the newest 200 from n0, history start %s",
 				len(m.Events), phaseOf(m.Object), m.Since, m.Events[0].Time)
 		}
 	})
@@ -287,7 +287,8 @@ func TestChangesViewResetsAfterHistory(t *testing.T) {
 		again := subscribeChanges(t, cluster, query.Query{}, old)
 		again.wantSettle("reset, snapshot, add a/q")
 		if again.since.After(newest) || newest.Sub(again.since) > 30*time.Second {
-			t.Errorf("the past is whole since %s; the newest that is lost was before %s", again.since, newest)
+			t.Errorf("history is complete since %s; want at most 30 s before %s, when the last lost change occurred",
+				again.since, newest)
 		}
 	})
 }
@@ -311,7 +312,7 @@ func TestChangesViewStartsWithNewest200(t *testing.T) {
 				m = f.next()
 			}
 			if n := len(m.Events); n != 200 || m.Events[n-1].Name != want {
-				t.Errorf("in %q there are %d events, want 200 up to %s", namespace, n, want)
+				t.Errorf("namespace %q: got %d events, want 200 up to %s", namespace, n, want)
 			}
 		}
 	})
@@ -336,18 +337,19 @@ func TestChangesViewLimitsMessages(t *testing.T) {
 				size += len(m.Events[i].Patch)
 			}
 			if size > 300_000 || len(m.Events) == 0 {
-				t.Fatalf("a message of %d changes and %d bytes", len(m.Events), size)
+				t.Fatalf("got a message of %d changes and %d bytes, want at least 1 change and at most 300,000 bytes",
+					len(m.Events), size)
 			}
 			resumed := subscribeChanges(t, cluster, query.Query{}, f.cursor)
 			resumed.next()
 			if seen += len(m.Events); seen < 100 {
 				if next := resumed.next(); next.Events[0].RV != strconv.Itoa(103+seen) {
-					t.Errorf("after %d changes the cursor leads to %s", seen, next.Events[0].RV)
+					t.Errorf("resume after %d changes: got resourceVersion %s first", seen, next.Events[0].RV)
 				}
 			}
 		}
 		if m := f.next(); m.Type != "heartbeat" || seen != 100 {
-			t.Errorf("%d changes, then %+v; want 100, and no more", seen, m)
+			t.Errorf("got %d changes, then %+v; want 100, then a heartbeat", seen, m)
 		}
 		patchBytes := 0
 		snapshot := subscribeChanges(t, cluster, query.Query{}, "")
@@ -357,7 +359,7 @@ func TestChangesViewLimitsMessages(t *testing.T) {
 			}
 		}
 		if patchBytes > 1_100_000 {
-			t.Errorf("a snapshot of %d bytes", patchBytes)
+			t.Errorf("got a snapshot of %d bytes, want at most 1,100,000", patchBytes)
 		}
 	})
 }
@@ -375,7 +377,7 @@ func TestChangesViewAfterPermissionLoss(t *testing.T) {
 		server.Expire(pods)
 		server.EndWatches(pods)
 		if got := f.settle(); strings.Contains(got, "delete") || !strings.HasSuffix(got, "reset") {
-			t.Errorf("rows that may not be seen: %s, want a reset", got)
+			t.Errorf("after the list is forbidden: got %s, want a reset and no delete", got)
 		}
 		server.Refuse(pods, "", 0, "")
 		<-time.After(time.Minute)
@@ -411,14 +413,14 @@ func TestCoverageIsNoChange(t *testing.T) {
 			server.Refuse(pods, "b", 0, "")
 			<-time.After(time.Minute)
 			if got := f.settle(); strings.Contains(got, "a/p") || strings.Contains(got, "b/q") {
-				t.Errorf("a new permission is reported as %s", got)
+				t.Errorf("new permission: got changes %s, want none", got)
 			}
 			server.Set(pods, pod("b", "q", "Failed"))
 			f.wantSettle("update b/q")
 			server.Revoke(pods, "b")
 			<-time.After(15 * time.Second)
 			if got := f.settle(); strings.Contains(got, "a/p") || strings.Contains(got, "b/q") {
-				t.Errorf("a lost permission is reported as %s", got)
+				t.Errorf("revoked permission: got changes %s, want none", got)
 			}
 			server.Set(pods, pod("b", "q", "Running"))
 		}
@@ -500,7 +502,7 @@ func TestChangesAreCompleteSinceLastList(t *testing.T) {
 		}
 		a, b, both := since("a"), since("b"), since()
 		if a.After(listed) || b.Before(allowed) || !both.Equal(b) {
-			t.Errorf("a is known since %s, want %s; b since %s, want after %s; both since %s",
+			t.Errorf("history start of a: got %s, want %s; of b: got %s, want after %s; of both: got %s, want that of b",
 				a, listed, b, allowed, both)
 		}
 		server.Down(true)
@@ -512,7 +514,7 @@ func TestChangesAreCompleteSinceLastList(t *testing.T) {
 		back := time.Now()
 		<-time.After(time.Minute)
 		if a = since("a"); a.Before(back) {
-			t.Errorf("after a relist a is known since %s, want after %s", a, back)
+			t.Errorf("history start of a after a relist: got %s, want after %s", a, back)
 		}
 	})
 }

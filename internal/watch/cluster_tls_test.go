@@ -89,7 +89,7 @@ func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
 				t.Errorf("got %v, want %q", err, want)
 			}
 			if requests := server.Requests(""); len(requests) > 0 {
-				t.Errorf("it was asked %q", requests)
+				t.Errorf("got requests %q, want none", requests)
 			}
 		})
 	}
@@ -116,7 +116,7 @@ func TestRotatedAuthorityIsTrusted(t *testing.T) {
 			r.settle()
 			if refused := strings.Contains(r.reason, "unknown authority"); refused == both ||
 				(r.state == "live") != both {
-				t.Errorf("both are known: %t, and it is %s: %s", both, r.state, r.reason)
+				t.Errorf("both CA certificates trusted: %t, got state %s: %s", both, r.state, r.reason)
 			}
 			writeAuthorities(nextPEM)
 			advance(6 * time.Minute)
@@ -124,7 +124,7 @@ func TestRotatedAuthorityIsTrusted(t *testing.T) {
 			r.settle()
 			r.wantRows("a/p=Failed")
 			if r.state != "live" {
-				t.Errorf("it is %s: %s", r.state, r.reason)
+				t.Errorf("got state %s: %s, want live", r.state, r.reason)
 			}
 		})
 	}

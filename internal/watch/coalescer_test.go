@@ -50,7 +50,7 @@ func TestFloodOfOneObject(t *testing.T) {
 			for _, r := range []*reader{object, rows} {
 				m := r.next()
 				if len(m.Events) > 1 {
-					t.Fatalf("a message has %d events of one object", len(m.Events))
+					t.Fatalf("got %d events of one object in a message, want at most 1", len(m.Events))
 				}
 				if r == rows || len(m.Events) == 0 {
 					continue
@@ -61,25 +61,25 @@ func TestFloodOfOneObject(t *testing.T) {
 					t.Fatal(err)
 				}
 				if copied, err = patch.Apply(copied); err != nil {
-					t.Fatalf("the patch does not fit the reader's data: %v", err)
+					t.Fatalf("apply the patch to the reader's copy: %v", err)
 				}
 				if want := fmt.Sprintf(`"resourceVersion":%q`, m.Events[0].RV); !strings.Contains(string(copied), want) {
-					t.Fatalf("the patch gives %s, want %s", copied, want)
+					t.Fatalf("patched object: got %s, want %s", copied, want)
 				}
 			}
 			<-time.After(70 * time.Millisecond)
 		}
 		for _, c := range cluster.WatchStatus().Entries {
 			if c.Resource == pods && c.RingChanges != changes {
-				t.Errorf("%d changes arrived, want each of %d", c.RingChanges, changes)
+				t.Errorf("got %d changes, want %d", c.RingChanges, changes)
 			}
 		}
 		if messages < 5 || messages > 30 {
-			t.Errorf("the reader got %d messages, want one for each read", messages)
+			t.Errorf("got %d messages, want one for each read (5 to 30)", messages)
 		}
 		want, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p")
 		if err != nil || !sameJSON(t, copied, want) {
-			t.Errorf("the reader has %s, want %s, %v", copied, want, err)
+			t.Errorf("the reader's copy: got %s, want %s; error %v", copied, want, err)
 		}
 		rows.settle()
 		rows.wantRows(fmt.Sprintf("a/p=%d", changes), "a/q=Running")
@@ -112,7 +112,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			change(fmt.Sprint("rest-", i))
 			start := time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
-				t.Fatalf("with little traffic %d events arrived after %s, want one at once", len(m.Events), time.Since(start))
+				t.Fatalf("low traffic: got %d events after %s, want 1 without delay", len(m.Events), time.Since(start))
 			}
 		}
 		for _, test := range []struct{ late, wait time.Duration }{
@@ -129,14 +129,14 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			}()
 			start := time.Now()
 			if m := r.next(); len(m.Events) != 2 || time.Since(start) != test.wait {
-				t.Errorf("%d events arrived after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
+				t.Errorf("got %d events after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
 			}
 			// This change is sent at once, because the pause has just ended. The pause does not make the previous
 			// message late.
 			go change("soon after " + test.late.String())
 			start = time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
-				t.Errorf("%d events arrived after %s, want one at once", len(m.Events), time.Since(start))
+				t.Errorf("got %d events after %s, want 1 without delay", len(m.Events), time.Since(start))
 			}
 		}
 	})
@@ -151,7 +151,7 @@ func TestFanOutIsSpread(t *testing.T) {
 		128:  {20, 22}, // For 2 s, each of 128 readers gets about 10 messages per second.
 		1000: {5, 7},
 	} {
-		t.Run(fmt.Sprint("one of ", size), func(t *testing.T) {
+		t.Run(fmt.Sprint("readers: ", size), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Set(pods, pod("a", "p", "begin"))
@@ -176,11 +176,11 @@ func TestFanOutIsSpread(t *testing.T) {
 							at[time.Now()]++
 							mu.Unlock()
 							if messages++; messages == 1 && time.Since(began) != 0 {
-								t.Errorf("the first change is sent after %s", time.Since(began))
+								t.Errorf("first change: sent after %s, want without delay", time.Since(began))
 							}
 						}
 						if messages < test.minMessages || messages > test.maxMessages {
-							t.Errorf("%d messages for %d changes, want %d to %d",
+							t.Errorf("got %d messages for %d changes, want %d to %d",
 								messages, changes, test.minMessages, test.maxMessages)
 						}
 					})
@@ -196,7 +196,7 @@ func TestFanOutIsSpread(t *testing.T) {
 					// On average, 8 of the 64 readers send at the same time. The probability of more than 24 is one
 					// in a million.
 					if size == 1000 && n > 24 {
-						t.Errorf("%d of 64 are sent at once, %s after the start", n, when.Sub(began))
+						t.Errorf("got %d of 64 messages at the same time, %s after the start; want at most 24", n, when.Sub(began))
 					}
 				}
 			})
@@ -231,11 +231,11 @@ func TestRequestedPauses(t *testing.T) {
 			for n := range 3 {
 				if kind, after := reader.next(), time.Since(start); !strings.HasSuffix(kind, "events") ||
 					after != time.Duration(n)*q.Every {
-					t.Errorf("%s: message %d is of %s, and arrived after %s", name, n, kind, after)
+					t.Errorf("%s: message %d: got type %s after %s", name, n, kind, after)
 				}
 			}
 			if all := reader.settle(); strings.Count(all, "update") != 3 {
-				t.Errorf("%s: want the last change in the third message, got %s", name, all)
+				t.Errorf("%s: want 3 updates with the last change in the third message, got %s", name, all)
 			}
 		}
 	})
@@ -264,7 +264,7 @@ func TestConcurrentSnapshotsAreShared(t *testing.T) {
 			t.Context(), query.Query{Resource: pods}, time.Minute,
 		)
 		if err != nil || !strings.Contains(string(now.Objects[1].Cells()), "2") {
-			t.Errorf("a snapshot of its own has %s, %v; want what is now", now.Objects[1].Cells(), err)
+			t.Errorf("separate snapshot: got cells %s, error %v; want the current object", now.Objects[1].Cells(), err)
 		}
 		second.wantSettle("state live, snapshot of 3, update a/p")
 		inB.wantSettle("state live, snapshot of 1")

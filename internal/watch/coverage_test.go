@@ -57,7 +57,7 @@ func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 				for ns, cursor := range cursors {
 					f := subscribeChanges(t, cluster, query.Query{Namespaces: strings.Fields(ns)}, cursor)
 					if got := f.settle(); strings.HasPrefix(got, "reset, snapshot") != (ns != "a") {
-						t.Errorf("a reader that was away from %s gets %q", ns, got)
+						t.Errorf("resume in namespaces %s: got %q, want a reset unless only in a", ns, got)
 					}
 				}
 				f := subscribeChanges(t, cluster, query.Query{Namespaces: []string{"b"}}, "")
@@ -73,7 +73,7 @@ func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 // Invariant: I20.
 func TestResumeWhileNamespaceExpires(t *testing.T) {
 	for wait := range 20 {
-		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
+		t.Run(fmt.Sprintf("wait %d s", wait), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := newNamedOnlyCluster(t)
 				f := subscribeChanges(t, cluster, query.Query{Namespaces: []string{"b"}}, "")
@@ -159,7 +159,7 @@ func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 		server.Set(namespaces, apitest.Item{Name: "ci"})
 		advance(time.Minute)
 		if got := subscribeChanges(t, cluster, query.Query{}, f.cursor).settle(); !strings.HasPrefix(got, "reset, snapshot") {
-			t.Errorf("a reader that was away gets %q, want a reset", got)
+			t.Errorf("resume after a gap: got %q, want a reset", got)
 		}
 	})
 }
@@ -199,7 +199,7 @@ func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 		server.Refuse(pods, "", 0, "")
 		<-time.After(2 * time.Minute)
 		if log := f.settle(); strings.Contains(log, "update") {
-			t.Errorf("nothing has changed, and got: %s", log)
+			t.Errorf("without a change: got %s, want no update", log)
 		}
 	})
 }

@@ -27,7 +27,7 @@ func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 		again := subscribe(t, cluster, query.Query{}, first.cursor)
 		if m := again.next(); m.Type != "reset" ||
 			m.Reason != "the resource was relisted after the cursor was issued" {
-			t.Errorf("got %+v, want a reset with the reason that a new list was read", m)
+			t.Errorf("got %+v, want a reset because of a relist", m)
 		}
 		again.settle()
 		again.wantRows("a/p=Running", "a/q=Running")
@@ -46,16 +46,16 @@ func TestCursorsHideOffsets(t *testing.T) {
 			r.settle()
 			text, err := base64.RawURLEncoding.DecodeString(r.cursor)
 			if err != nil || len(text) != 15 {
-				t.Fatalf("cursor %q: %v", r.cursor, err)
+				t.Fatalf("cursor %q: want 15 bytes of base64, got error %v", r.cursor, err)
 			}
 			// An unencrypted offset would be a small 32-bit number.
 			for at := range len(text) - 4 {
 				if number := binary.BigEndian.Uint32(text[at:]); number < 1000 {
-					t.Errorf("the cursor %x contains the number %d", text, number)
+					t.Errorf("cursor %x contains the unencrypted number %d", text, number)
 				}
 			}
 			if seen[r.cursor] || seen[string(text[:4])] {
-				t.Errorf("cursor %x is like one before", text)
+				t.Errorf("cursor %x repeats an earlier one or its first bytes", text)
 			}
 			seen[r.cursor], seen[string(text[:4])] = true, true
 		}

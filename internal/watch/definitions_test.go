@@ -44,7 +44,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 				}
 			}
 			if passed := time.Since(began); passed > 10*time.Second {
-				t.Errorf("reported after %s, want 10 s at most", passed)
+				t.Errorf("change reported after %s, want at most 10 s", passed)
 			}
 		}
 		for n := range 20 {
@@ -59,7 +59,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 		before := len(server.Requests("GET /apis"))
 		advance(time.Hour)
 		if n := len(server.Requests("GET /apis")) - before; n > 0 {
-			t.Errorf("without followers, discovery is requested %d times in an hour", n)
+			t.Errorf("without followers: got %d discovery requests in an hour, want 0", n)
 		}
 	})
 }
@@ -90,12 +90,12 @@ func TestFollowBeforeClusterRuns(t *testing.T) {
 			})
 		}
 		if !watched() {
-			t.Errorf("definitions are not watched: %+v", cluster.WatchStatus().Entries)
+			t.Errorf("CRDs are not watched: %+v", cluster.WatchStatus().Entries)
 		}
 		follower.Close()
 		advance(2 * time.Minute)
 		if watched() {
-			t.Error("without followers, definitions are watched")
+			t.Error("CRDs are watched without followers")
 		}
 	})
 }
@@ -103,7 +103,7 @@ func TestFollowBeforeClusterRuns(t *testing.T) {
 // A pinned resource is watched even without readers. When its CRD is created, the watch starts within 2 s if the
 // program may watch CRDs, and otherwise within 31 s, after the next discovery.
 func TestPinnedResourceWaitsForDefinition(t *testing.T) {
-	for name, defined := range map[string]bool{"definitions are watched": true, "they may not be": false} {
+	for name, defined := range map[string]bool{"CRDs are watched": true, "CRDs are not watchable": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := apitest.New(t, kinds()...)
@@ -118,7 +118,7 @@ func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 				})
 				advance(time.Hour)
 				if n := len(server.Requests("GET /apis")); n > 150 {
-					t.Errorf("discovery is asked %d times in an hour, want every 30 s", n)
+					t.Errorf("got %d discovery requests in an hour, want one every 30 s", n)
 				}
 				server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
 				wait := 31 * time.Second
@@ -130,7 +130,7 @@ func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 				if entries := cluster.WatchStatus().Entries; !slices.ContainsFunc(entries, func(c watch.WatchStatusEntry) bool {
 					return c.Resource == widgets && c.State == status.Live
 				}) {
-					t.Errorf("%s after it was served: %+v", wait, entries)
+					t.Errorf("widgets are not live %s after the CRD is served: %+v", wait, entries)
 				}
 			})
 		})
@@ -162,7 +162,7 @@ func TestDiscoveryDuringCRDChurn(t *testing.T) {
 				before := discoveries()
 				write(time.Minute)
 				if n := discoveries() - before; n > 90 {
-					t.Errorf("discovery is asked %d times in a minute, want every second", n)
+					t.Errorf("got %d discovery requests in a minute, want one each second", n)
 				}
 				server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
 				write(700 * time.Millisecond) // The API server needs a moment until it serves a new resource.
@@ -170,7 +170,7 @@ func TestDiscoveryDuringCRDChurn(t *testing.T) {
 				write(2 * time.Second)
 				synctest.Wait()
 				if !serves(t, cluster, widgets) {
-					t.Error("a kind is not known 2 s after it is served")
+					t.Error("resource is not found 2 s after it is served")
 				}
 			})
 		})
@@ -184,7 +184,7 @@ func TestRedefinedResourceIsRead(t *testing.T) {
 		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Verbs: []string{"get", "list"}})
 		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		if r.settle(); r.state != "stale" {
-			t.Errorf("it is %s, want stale: it cannot be watched", r.state)
+			t.Errorf("got state %s, want stale because the resource is not watchable", r.state)
 		}
 		server.RemoveKind(widgets)
 		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns})
@@ -208,11 +208,11 @@ func TestRedefinedResourceIsRead(t *testing.T) {
 		before := len(server.Requests("/widgets?"))
 		later()
 		if r.wantRows(); r.state != "forbidden" {
-			t.Errorf("it is %s, want forbidden", r.state)
+			t.Errorf("got state %s, want forbidden", r.state)
 		}
 		for _, line := range server.Requests("/widgets?")[before:] {
 			if strings.Contains(line, "/namespaces/") {
-				t.Errorf("a kind without namespaces is asked for by %s", line)
+				t.Errorf("request for a namespace of a cluster-scoped resource: %s", line)
 			}
 		}
 		server.Refuse(widgets, "", 0, "")

@@ -58,24 +58,24 @@ func TestObjectAuthors(t *testing.T) {
 		}
 		const version = "replace /metadata/resourceVersion"
 		set("web", "Running", 15, "helm", labels, "kubelet", phase)
-		wantUpdate("the kubelet", "["+version+" replace /status/phase]", "kubelet", "")
+		wantUpdate("kubelet update", "["+version+" replace /status/phase]", "kubelet", "")
 		set("web", "Failed", 15, "helm", labels, "kubelet", phase)
-		wantUpdate("the kubelet within the same second", "["+version+" replace /status/phase]", "kubelet", "")
+		wantUpdate("kubelet update within the same second", "["+version+" replace /status/phase]", "kubelet", "")
 		set("", "Failed", 16, "kubelet", phase)
-		wantUpdate("helm takes its label away and leaves no trace", "[remove /metadata/labels "+version+"]", "", "")
+		wantUpdate("helm removes its label without a managedFields entry", "[remove /metadata/labels "+version+"]", "", "")
 		set("", "Failed", 16, "kubelet", phase, "helm", "{}")
-		wantUpdate("helm takes nothing away, at a time", "["+version+"]", "helm", "")
+		wantUpdate("helm updates only the time", "["+version+"]", "helm", "")
 
 		// Both writes happen before the reader calls Next, so they are combined into one update.
 		set("db", "Failed", 18, "helm", labels, "kubelet", "{}")
 		set("db", "Running", 18, "helm", labels, "kubelet", phase)
 		synctest.Wait()
-		wantUpdate("folded", "[add /metadata/labels "+version+" replace /status/phase]", "kubelet",
+		wantUpdate("merged changes", "[add /metadata/labels "+version+" replace /status/phase]", "kubelet",
 			`[{"manager":"kubelet","operation":"Update","time":"2000-01-01T00:00:19Z","ops":[1,2]},`+
 				`{"manager":"helm","operation":"Update","time":"2000-01-01T00:00:18Z","ops":[0]}]`)
 
 		server.ChangeWhileDown(pods, func() { set("x", "Running", 20, "helm", labels, "kubelet", phase) })
-		wantUpdate("found by a list", "[replace /metadata/labels/app "+version+"]", "", "")
+		wantUpdate("change found by a list", "[replace /metadata/labels/app "+version+"]", "", "")
 	})
 }
 
@@ -108,7 +108,7 @@ func TestRowAuthors(t *testing.T) {
 		} {
 			server.Set(pods, at(pod("a", "p", step.status), step.helm, step.kubelet))
 			if e := r.next().Events; len(e) != 1 || e[0].By == nil || e[0].By.Manager != step.want {
-				t.Errorf("%+v: the update is %+v", step, e)
+				t.Errorf("%+v: got update %+v", step, e)
 			}
 		}
 		deleted := at(pod("a", "p", "Failed"), 18, 17)
@@ -118,7 +118,7 @@ func TestRowAuthors(t *testing.T) {
 		deleted.Metadata += `,"deletionTimestamp":"2000-01-01T00:00:18Z"`
 		server.Set(pods, deleted)
 		if e := r.next().Events; len(e) != 1 || e[0].By != nil {
-			t.Errorf("deleted in the second of helm's label: the update is %+v", e)
+			t.Errorf("delete in the same second as helm's label: got update %+v, want no author", e)
 		}
 	})
 }
@@ -139,13 +139,13 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 		writes []write
 		want   string
 	}{
-		{"two in two seconds", []write{{"Running", 0, before, ""}, {"Failed", 0, 1, ""}}, ""},
-		{"two in one second", []write{{"Running", 0, before, ""}, {"Failed", 0, 0, ""}}, ""},
-		{"one in two seconds", []write{{"Running", before, 0, ""}, {"Failed", before, 1, ""}}, "kubelet"},
-		{"one twice in one second", []write{{"Running", before, 0, ""}, {"Failed", before, 0, ""}}, "kubelet"},
-		{"one, and one who changed no cell", []write{{"Failed", before, 0, ""}, {"Failed", 1, 0, web}}, "kubelet"},
-		{"one, and one who is not known", []write{{"Running", before, 0, ""}, {"Terminating", before, 0, deleted}}, ""},
-		{"one, very often", slices.Repeat([]write{{"Running", before, 0, ""}, {"Failed", before, 1, ""}}, 10), ""},
+		{"two managers, different seconds", []write{{"Running", 0, before, ""}, {"Failed", 0, 1, ""}}, ""},
+		{"two managers, same second", []write{{"Running", 0, before, ""}, {"Failed", 0, 0, ""}}, ""},
+		{"one manager, different seconds", []write{{"Running", before, 0, ""}, {"Failed", before, 1, ""}}, "kubelet"},
+		{"one manager twice, same second", []write{{"Running", before, 0, ""}, {"Failed", before, 0, ""}}, "kubelet"},
+		{"one manager, another without a change", []write{{"Failed", before, 0, ""}, {"Failed", 1, 0, web}}, "kubelet"},
+		{"one manager and an unknown one", []write{{"Running", before, 0, ""}, {"Terminating", before, 0, deleted}}, ""},
+		{"one manager, many writes", slices.Repeat([]write{{"Running", before, 0, ""}, {"Failed", before, 1, ""}}, 10), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 				_, newestAuthor, _ := strings.Cut(window.newest, " by ")
 				if windowAuthor := strings.Join(window.by, " "); rowAuthor != tt.want || windowAuthor != tt.want ||
 					newestAuthor != tt.want {
-					t.Errorf("by %q to rows, %q in a window, %q in its news (%s); want %q",
+					t.Errorf("author in rows: got %q, in the window: %q, in the latest change: %q (%s); want %q",
 						rowAuthor, windowAuthor, newestAuthor, window.newest, tt.want)
 				}
 			})
@@ -239,11 +239,11 @@ func TestEventMessagesAreSmall(t *testing.T) {
 			server.Send(pods, line)
 			row, short, patch, change := next(rows, "events"), next(table, "events"), next(object, "events"),
 				next(feed, "events")
-			t.Logf("%d: of %d bytes %d to rows, %d to table, %d to object, %d to changes",
+			t.Logf("event %d of %d bytes: sent %d to rows, %d to table, %d to object, %d to changes",
 				n, len(line), len(row)+header, len(short)+header, len(patch)+header, len(change)+header)
 			if n < 2 {
 				if strings.Contains(row+short+patch, `"by"`) {
-					t.Errorf("%d: added, and bound to its node, of which managedFields show nothing:\n%s\n%s\n%s",
+					t.Errorf("event %d without a managedFields entry has an author:\n%s\n%s\n%s",
 						n, row, short, patch)
 				}
 				continue
@@ -251,22 +251,22 @@ func TestEventMessagesAreSmall(t *testing.T) {
 			if strings.Count(row+patch+change,
 				`"by":{"manager":"kubelet","operation":"Update","subresource":"status","time":`) != 3 ||
 				strings.Contains(patch, "authors") {
-				t.Errorf("not by the kubelet:\n%s\n%s\n%s", row, patch, change)
+				t.Errorf("author is not only the kubelet:\n%s\n%s\n%s", row, patch, change)
 			}
 			if !strings.Contains(short, `"by":["kubelet","Update","status","20`) || strings.Contains(short, `"uid"`) {
-				t.Errorf("to the table: %s", short)
+				t.Errorf("table event: want the kubelet as author and no uid, got %s", short)
 			}
 			if n < len(lines)-1 {
 				continue
 			}
 			if len(row)+header > 320 {
-				t.Errorf("%d bytes to a viewer of rows, want 320 at most: %s", len(row)+header, row)
+				t.Errorf("Rows view: got %d bytes, want at most 320: %s", len(row)+header, row)
 			}
 			if len(short)+header > 240 {
-				t.Errorf("%d bytes to a viewer of a table, want 240 at most: %s", len(short)+header, short)
+				t.Errorf("Table view: got %d bytes, want at most 240: %s", len(short)+header, short)
 			}
 			if len(patch)+header > 1024 {
-				t.Errorf("%d bytes to a viewer of the object, want 1,024 at most: %s", len(patch)+header, patch)
+				t.Errorf("Object view: got %d bytes, want at most 1,024: %s", len(patch)+header, patch)
 			}
 		}
 	})
@@ -294,7 +294,7 @@ func TestChangedTextOfSameVersionIsSent(t *testing.T) {
 						copied, err = patch.Apply(copied)
 					}
 					if err != nil {
-						t.Fatalf("%s: %v", e.Patch, err)
+						t.Fatalf("apply patch %s: %v", e.Patch, err)
 					}
 				}
 			}
@@ -308,7 +308,7 @@ func TestChangedTextOfSameVersionIsSent(t *testing.T) {
 		read()
 		if current, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p"); err != nil ||
 			!jsonpatch.Equal(current, copied) {
-			t.Errorf("%s, and the object is %s (%v)\nthe reader has %s", r.state, current, err, copied)
+			t.Errorf("state %s: the object is %s (error %v)\nthe reader's copy is %s", r.state, current, err, copied)
 		}
 	})
 }

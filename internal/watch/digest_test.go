@@ -55,7 +55,7 @@ func TestDigestsMatchRows(t *testing.T) {
 		}
 		for name, r := range readers {
 			if r.checked < 5 {
-				t.Errorf("the reader of %s got %d digests", name, r.checked)
+				t.Errorf("reader of %s: got %d digests, want at least 5", name, r.checked)
 			}
 		}
 	})
@@ -86,7 +86,7 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 		for r.checked == 0 {
 			before := r.cursor
 			if m := r.next(); m.Type == "digest" && m.Cursor != before {
-				t.Errorf("a digest at %s, but the last message had %s", m.Cursor, before)
+				t.Errorf("digest: got cursor %s, want that of the last message, %s", m.Cursor, before)
 			}
 		}
 	})
@@ -128,7 +128,7 @@ func TestObjectViewGetsNoDigests(t *testing.T) {
 			r.next()
 		}
 		if r.checked > 0 {
-			t.Errorf("the reader of an object got %d digests", r.checked)
+			t.Errorf("reader of an object: got %d digests, want 0", r.checked)
 		}
 	})
 }
@@ -167,16 +167,16 @@ func TestDigestsAreSpread(t *testing.T) {
 		}
 		for second, n := range seconds {
 			if n > filters/8 {
-				t.Errorf("%d of %d digests arrive in the second %d", n, filters, second)
+				t.Errorf("got %d of %d digests in second %d, want at most 1/8", n, filters, second)
 			}
 		}
 		for _, at := range sentAt[filters:] {
 			if !at.Equal(sentAt[filters]) {
-				t.Errorf("readers of one filter get digests at %s and %s", sentAt[filters], at)
+				t.Errorf("readers with the same filter got digests at %s and %s, want the same time", sentAt[filters], at)
 			}
 		}
 		if each := bytes / (filters + 1); each > 250<<10 {
-			t.Errorf("%d KiB were taken for each filter", each>>10)
+			t.Errorf("got %d KiB for each filter, want at most 250", each>>10)
 		}
 	})
 }
@@ -192,15 +192,16 @@ func TestDigestPanics(t *testing.T) {
 		other := make(chan any, 1)
 		broken := cluster.Informer(pods).FaultyDigest(t.Context(), func() {
 			go func() {
-				other <- cluster.Informer(pods).FaultyDigest(t.Context(), func() { t.Error("it is counted twice at once") })
+				other <- cluster.Informer(pods).FaultyDigest(t.Context(), func() { t.Error("the digest is computed twice") })
 			}()
 			<-time.After(time.Second)
 		})
 		if got := <-other; broken != "broken" || got != nil {
-			t.Errorf("who began got the panic %v, who waited %v", broken, got)
+			t.Errorf("concurrent digests: got panic %v in the first caller and %v in the waiting one, want broken and nil",
+				broken, got)
 		}
 		if again := cluster.Informer(pods).FaultyDigest(t.Context(), func() {}); again != "broken" {
-			t.Errorf("the next got %v, want that it is counted", again)
+			t.Errorf("next digest: got %v, want it to be computed again", again)
 		}
 	})
 }

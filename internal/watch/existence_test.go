@@ -32,12 +32,12 @@ func TestHangingNamespaceChecksDelayNoReader(t *testing.T) {
 			continue
 		}
 		if passed := time.Since(began); passed > 2*time.Second {
-			t.Errorf("it took %s to report that there are no rows", passed)
+			t.Errorf("empty snapshot: sent after %s, want at most 2 s", passed)
 		}
 		began = time.Now()
 		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), q, 0)
 		if passed := time.Since(began); err != nil || !snapshot.Synced || passed > 2*time.Second {
-			t.Errorf("the snapshot is %+v (%v), after %s", snapshot, err, passed)
+			t.Errorf("Snapshot: got %+v (error %v) after %s, want a synced one within 2 s", snapshot, err, passed)
 		}
 	})
 }
@@ -82,21 +82,21 @@ func TestNamespacesAreCheckedOnce(t *testing.T) {
 		cancel()
 		readers.Wait()
 		if n := checks(); n != 1 {
-			t.Errorf("101 readers caused %d requests, want one", n)
+			t.Errorf("101 readers: got %d requests, want 1", n)
 		}
 		advance(time.Second)
 		if err := read(t.Context(), "a"); err != nil || checks() != 1 {
-			t.Errorf("a reader a moment later caused another request (%v)", err)
+			t.Errorf("reader after 1 s: got another request or error %v, want a cached result", err)
 		}
 		advance(4 * time.Second)
 		if err := read(t.Context(), "a"); err != nil || checks() != 2 {
-			t.Errorf("readers later caused %d requests (%v), want a new one", checks()-1, err)
+			t.Errorf("reader after 5 s: got %d more requests (error %v), want 1", checks()-1, err)
 		}
 		for n := range 3000 {
 			wantProblem(t, read(t.Context(), fmt.Sprint("none-", n)), status.Unknown, "Unknown namespace", "none-")
 		}
 		if n := cluster.CachedNamespaces(); n > 1000 {
-			t.Errorf("%d namespaces are remembered, want 1000 at most", n)
+			t.Errorf("got %d cached namespaces, want at most 1000", n)
 		}
 	})
 }

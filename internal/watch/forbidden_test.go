@@ -24,18 +24,18 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 		server.Refuse(pods, "b", http.StatusNotFound, "no such namespace")
 		<-time.After(40 * time.Second) // Wait until a permission review allows namespace b.
 		if got := a.settle(); got != "" && got != "state live" {
-			t.Errorf("a viewer of a gets %s", got)
+			t.Errorf("reader of namespace a: got %s, want no rows", got)
 		}
 		a.wantLive(1)
 		for range 8 {
 			a.wantSettle("")
 		}
 		if all.settle(); all.state != "live" || len(all.rows) != 1 {
-			t.Errorf("all is %s with %d rows, want live with 1", all.state, len(all.rows))
+			t.Errorf("all namespaces: got state %s with %d rows, want live with 1", all.state, len(all.rows))
 		}
 		b := subscribe(t, cluster, query.Query{Namespaces: []string{"b"}}, "")
 		if b.settle(); b.state != "absent" || b.reason != "no such namespace" {
-			t.Errorf("b is %s: %s, want absent with the API server's reason", b.state, b.reason)
+			t.Errorf("namespace b: got state %s: %s, want absent with the API server's reason", b.state, b.reason)
 		}
 		all.log = nil
 		for range 8 {
@@ -64,7 +64,7 @@ func TestRemovedResourceIsNotListed(t *testing.T) {
 		<-time.After(5 * time.Minute)
 		r.wantSettle("")
 		if lists := len(server.Requests("/widgets")) - before; lists > 0 {
-			t.Errorf("it is listed %d times in 5 minutes", lists)
+			t.Errorf("got %d lists in 5 minutes, want 0", lists)
 		}
 		server.AddKind(kind)
 		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
@@ -82,7 +82,7 @@ func TestServedResourceThatIsNotFound(t *testing.T) {
 		server.Refuse(pods, "", http.StatusNotFound, "nothing here")
 		r := subscribe(t, cluster, query.Query{}, "")
 		if r.settle(); r.state != "absent" {
-			t.Errorf("it is %s, want absent", r.state)
+			t.Errorf("got state %s, want absent", r.state)
 		}
 		for range 8 {
 			r.wantSettle("")
@@ -106,7 +106,7 @@ func TestResourceMissingInDiscoveryStaysLive(t *testing.T) {
 			serves(t, cluster, pods)
 		}
 		if serves(t, cluster, pods) {
-			t.Error("discovery has what it cannot read")
+			t.Error("discovery has a resource of an unavailable group")
 		}
 		r.wantSettle("")
 		r.wantLive(1)
@@ -114,7 +114,7 @@ func TestResourceMissingInDiscoveryStaysLive(t *testing.T) {
 		<-time.After(30 * time.Second)
 		r.settle()
 		if r.wantRows(); r.state != "absent" {
-			t.Errorf("it is %s, want absent", r.state)
+			t.Errorf("got state %s, want absent", r.state)
 		}
 	})
 }

@@ -89,17 +89,17 @@ func TestUserReviewsAreLimited(t *testing.T) {
 					t.Context(), query.Query{Resource: pods, Namespaces: []string{"a"}}, 0,
 				)
 				if passed := time.Since(began); err != nil || passed > time.Second {
-					t.Errorf("ann gets %v after %s", err, passed)
+					t.Errorf("snapshot of ann: got error %v after %s, want none within 1 s", err, passed)
 				}
 			}
 			began := time.Now()
 			requests.Wait()
 			if passed := time.Since(began); passed > 10*time.Second {
-				t.Errorf("the permissions are unknown for %s", passed)
+				t.Errorf("all requests ended after %s, want at most 10 s", passed)
 			}
 			if counter.maxInFlight != limit || counter.maxOfUser > 32 {
 				t.Errorf(
-					"%d reviews were on their way, %d of them for one; want %d, and 32 at most",
+					"got at most %d concurrent reviews, %d for one user; want %d and at most 32",
 					counter.maxInFlight, counter.maxOfUser, limit,
 				)
 			}

@@ -84,31 +84,31 @@ func queryShapes(t *testing.T) map[string]struct {
 		visible string
 	}
 	return map[string]shape{
-		"all":                   {query.Query{}, all, "a/p"},
-		"her namespace":         {query.Query{Namespaces: []string{"a"}}, all, "a/p"},
-		"another":               {query.Query{Namespaces: []string{"b"}}, all, ""},
-		"both":                  {query.Query{Namespaces: []string{"a", "b"}}, all, "a/p"},
-		"one that is not there": {query.Query{Namespaces: []string{"c"}}, all, ""},
-		"labels":                {query.Query{Labels: "app=web"}, all, "a/p"},
-		"words":                 {query.Query{Text: "running"}, all, "a/p"},
-		"a field":               {query.Query{Fields: "status.phase=Running"}, all, "a/p"},
-		"what is watched":       {query.Query{Watched: true}, all, "a/p"},
-		"her object":            {query.Query{Namespaces: []string{"a"}, Name: "p"}, objectViews, "a/p"},
-		"another object":        {query.Query{Namespaces: []string{"b"}, Name: "q"}, objectViews, ""},
-		"an object not there":   {query.Query{Namespaces: []string{"b"}, Name: "nothing"}, objectViews, ""},
-		"an object of any":      {query.Query{Name: "q"}, []stream.View{stream.Changes}, ""},
-		"another's in hers":     {query.Query{Namespaces: []string{"a"}, Name: "q"}, objectViews, ""},
-		"both, one object": {
+		"all":                               {query.Query{}, all, "a/p"},
+		"permitted namespace":               {query.Query{Namespaces: []string{"a"}}, all, "a/p"},
+		"forbidden namespace":               {query.Query{Namespaces: []string{"b"}}, all, ""},
+		"permitted and forbidden namespace": {query.Query{Namespaces: []string{"a", "b"}}, all, "a/p"},
+		"missing namespace":                 {query.Query{Namespaces: []string{"c"}}, all, ""},
+		"labels":                            {query.Query{Labels: "app=web"}, all, "a/p"},
+		"text":                              {query.Query{Text: "running"}, all, "a/p"},
+		"field":                             {query.Query{Fields: "status.phase=Running"}, all, "a/p"},
+		"watched only":                      {query.Query{Watched: true}, all, "a/p"},
+		"permitted object":                  {query.Query{Namespaces: []string{"a"}, Name: "p"}, objectViews, "a/p"},
+		"forbidden object":                  {query.Query{Namespaces: []string{"b"}, Name: "q"}, objectViews, ""},
+		"missing object":                    {query.Query{Namespaces: []string{"b"}, Name: "nothing"}, objectViews, ""},
+		"name in all namespaces":            {query.Query{Name: "q"}, []stream.View{stream.Changes}, ""},
+		"name of a hidden object":           {query.Query{Namespaces: []string{"a"}, Name: "q"}, objectViews, ""},
+		"name in both namespaces": {
 			query.Query{Namespaces: []string{"a", "b"}, Name: "q"}, []stream.View{stream.Changes}, "",
 		},
-		"other labels":           {query.Query{Labels: "app!=other"}, all, "a/p"},
-		"words of another's":     {query.Query{Text: "q"}, all, ""},
-		"what fails":             {query.Query{Text: "is:failing"}, all, ""},
-		"her namespace, sorted":  {query.Query{Namespaces: []string{"a"}, Text: "run"}, all, "a/p"},
-		"labels, another":        {query.Query{Namespaces: []string{"b"}, Labels: "app=web"}, all, ""},
-		"a field of another":     {query.Query{Namespaces: []string{"b"}, Fields: "status.phase=Running"}, all, ""},
-		"watched, of another":    {query.Query{Namespaces: []string{"b"}, Watched: true}, all, ""},
-		"watched, of any object": {query.Query{Name: "q", Watched: true}, []stream.View{stream.Changes}, ""},
+		"negated label selector":        {query.Query{Labels: "app!=other"}, all, "a/p"},
+		"text of a hidden object":       {query.Query{Text: "q"}, all, ""},
+		"failing objects":               {query.Query{Text: "is:failing"}, all, ""},
+		"permitted namespace with text": {query.Query{Namespaces: []string{"a"}, Text: "run"}, all, "a/p"},
+		"labels, forbidden":             {query.Query{Namespaces: []string{"b"}, Labels: "app=web"}, all, ""},
+		"fields, forbidden":             {query.Query{Namespaces: []string{"b"}, Fields: "status.phase=Running"}, all, ""},
+		"watched only, forbidden":       {query.Query{Namespaces: []string{"b"}, Watched: true}, all, ""},
+		"watched only, all namespaces":  {query.Query{Name: "q", Watched: true}, []stream.View{stream.Changes}, ""},
 	}
 }
 
@@ -173,7 +173,7 @@ func TestQueriesReturnPermittedObjects(t *testing.T) {
 						wantProblem(t, err, status.Refused, "Forbidden", "You cannot list pods ")
 					}
 					if userName == "ann" && visible != shape.visible || userName != "ann" && userName != "lister" && visible != "" {
-						t.Errorf("the snapshot of %s has %q, want %q", userName, visible, shape.visible)
+						t.Errorf("snapshot of %s: got %q, want %q", userName, visible, shape.visible)
 					}
 				}
 			})
@@ -211,7 +211,7 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 				_, err := access.Object(t.Context(), pods, ns, name)
 				_, _, errKnown := access.LastKnown(t.Context(), pods, ns, name)
 				if (err == nil) != (errKnown == nil) {
-					t.Errorf("%s gets %s: %v, and as it is known last: %v", userName, key, err, errKnown)
+					t.Errorf("%s: Object(%s): got error %v, LastKnown: got error %v, want both or none", userName, key, err, errKnown)
 				}
 				if err == nil {
 					objects = append(objects, key)
@@ -229,38 +229,39 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 			counts := access.Counts(t.Context())
 			if got := fmt.Sprint(counts); strings.Join(objects, " ") != want.objects ||
 				strings.Join(logs, " ") != want.logs || got != want.counts {
-				t.Errorf("%s gets %s, logs of %s, and %s; want %+v", userName, objects, logs, got, want)
+				t.Errorf("%s: got objects %s, logs of %s, counts %s; want %+v", userName, objects, logs, got, want)
 			}
 			for _, name := range []string{"p", "q"} {
 				found, err := access.Search(t.Context(), name, 10, byName)
 				if err != nil || (len(found.Hits) > 0) != (userName == "all" || userName == "ann" && name == "p") {
-					t.Errorf("%s finds %+v, %v", userName, found, err)
+					t.Errorf("Search as %s: got %+v, error %v", userName, found, err)
 				}
 				if userName == "ann" &&
 					(len(found.Searched) != 1 || *found.Searched[0].Count != 1 ||
 						strings.Join(found.Searched[0].Status.Namespaces, " ") != "a") {
-					t.Errorf("ann gets %+v as searched", found.Searched)
+					t.Errorf("Search as ann: got searched resources %+v, want one pod in namespace a", found.Searched)
 				}
 			}
 			known, _, err := access.Resources(t.Context(), 0)
 			if err != nil || len(known) != 2 {
-				t.Errorf("%s knows of %v, %v; want both resources", userName, known, err)
+				t.Errorf("Resources as %s: got %v, error %v; want both resources", userName, known, err)
 			}
 			for _, k := range known {
 				if k.Ref() == pods && (k.Status != nil || k.Count != nil) != (userName == "all") {
-					t.Errorf("for %s the status of pods is %+v, and their count %v", userName, k.Status, k.Count)
+					t.Errorf("Resources as %s: got pods with status %+v, count %v; want them only for a user with all permissions",
+						userName, k.Status, k.Count)
 				}
 			}
 			if entries := access.WatchStatus(t.Context()).Entries; (len(entries) > 0) != (userName == "all") {
-				t.Errorf("%s gets the watch status %+v", userName, entries)
+				t.Errorf("WatchStatus as %s: got %+v, want entries only for a user with all permissions", userName, entries)
 			}
 		}
 		known, _, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
 		if err != nil || len(known) != 0 {
-			t.Errorf("who is not known knows of %v, %v", known, err)
+			t.Errorf("Resources without a user: got %v, error %v, want none", known, err)
 		}
 		if _, err := cluster.For(watch.Viewer{}).Object(t.Context(), pods, "a", "p"); err == nil {
-			t.Error("who is not known gets an object")
+			t.Error("Object without a user: got no error")
 		}
 	})
 }
@@ -277,23 +278,23 @@ func TestRoleGetsItsOwnNamespace(t *testing.T) {
 		}
 		access := cluster.For(user("ann"))
 		if _, err := access.Object(t.Context(), namespaces, "", "a"); err != nil {
-			t.Errorf("get a: %v", err)
+			t.Errorf("Object(a): got error %v, want none", err)
 		}
 		if err := access.Authorize(t.Context(), query.Query{Resource: namespaces, Name: "a"}); err != nil {
-			t.Errorf("may get a: %v", err)
+			t.Errorf("Authorize(a): got error %v, want none", err)
 		}
 		for _, name := range []string{"b", "not-there"} {
 			if _, err := access.Object(t.Context(), namespaces, "", name); err == nil ||
 				!strings.Contains(err.Error(), "cannot get") {
-				t.Errorf("get %s: got %v, want a refusal", name, err)
+				t.Errorf("Object(%s): got error %v, want forbidden", name, err)
 			}
 		}
 		if _, err := access.Snapshot(t.Context(), query.Query{Resource: namespaces}, time.Second); err == nil {
-			t.Error("a list is allowed")
+			t.Error("Snapshot: got no error, want forbidden")
 		}
 		messages := collectMessages(t, access, query.Query{Resource: namespaces, Name: "a"}, stream.Object)
 		if !strings.Contains(messages, `"state":"forbidden"`) {
-			t.Errorf("a watch is allowed: %s", messages)
+			t.Errorf("watch: got %s, want state forbidden", messages)
 		}
 	})
 }
@@ -315,10 +316,10 @@ func TestProgramGetsItsOwnNamespace(t *testing.T) {
 		})
 		access := cluster.For(watch.Viewer{Program: true})
 		if _, err := access.Object(t.Context(), namespaces, "", "a"); err != nil {
-			t.Errorf("get a: %v", err)
+			t.Errorf("Object(a): got error %v, want none", err)
 		}
 		if _, err := access.Object(t.Context(), namespaces, "", "b"); err == nil {
-			t.Error("get b is not refused")
+			t.Error("Object(b): got no error, want forbidden")
 		}
 	})
 }
@@ -332,23 +333,24 @@ func TestPermissionChangesTakeEffect(t *testing.T) {
 		r.settle()
 		r.wantLive(1)
 		if strings.Join(r.namespaces, " ") != "a" {
-			t.Errorf("it covers %s, want a", r.namespaces)
+			t.Errorf("covered namespaces: got %s, want a", r.namespaces)
 		}
 		server.Allow(func(authorization.SubjectAccessReviewSpec) bool { return false })
 		began := time.Now()
 		for r.state != "forbidden" || len(r.rows) > 0 || !r.isComplete {
 			<-time.After(100 * time.Millisecond)
 			if churnPods(server); time.Since(began) > time.Minute {
-				t.Fatalf("it is %s with %v after %s", r.state, r.rows, r.log)
+				t.Fatalf("got state %s with rows %v after a minute, want forbidden with no rows; messages %s",
+					r.state, r.rows, r.log)
 			}
 			r.next()
 		}
 		if passed := time.Since(began); passed > 15*time.Second {
-			t.Errorf("rows that may not be seen were there for %s", passed)
+			t.Errorf("hidden rows were sent for %s, want at most 15 s", passed)
 		}
 		if log := strings.Join(r.log, ", "); !strings.HasSuffix(log, "state forbidden, reset, snapshot of 0") &&
 			!strings.HasSuffix(log, "reset, state forbidden, snapshot of 0") {
-			t.Errorf("got %s", log)
+			t.Errorf("got %s, want state forbidden, a reset and an empty snapshot last", log)
 		}
 		r.settle()
 		g["ann list pods b"], g["ann watch pods b"] = true, true
@@ -359,7 +361,7 @@ func TestPermissionChangesTakeEffect(t *testing.T) {
 			r.next()
 		}
 		if passed := time.Since(began); passed > time.Minute {
-			t.Errorf("visible rows arrived after %s", passed)
+			t.Errorf("permitted rows were sent after %s, want at most a minute", passed)
 		}
 		r.settle()
 		r.wantRows("b/q=Running")
@@ -391,7 +393,7 @@ func TestPermissionRevokedDuringFirstList(t *testing.T) {
 				}
 				if err != nil || !snapshot.Synced || len(snapshot.Objects) != 1 || snapshot.Objects[0].Name() != "p" ||
 					!snapshot.IsPartial {
-					t.Errorf("it is %+v, %v, want a/p alone", snapshot, err)
+					t.Errorf("Snapshot: got %+v, error %v, want a partial one with only a/p", snapshot, err)
 				}
 			})
 		})
@@ -440,7 +442,7 @@ func TestFailedReviewsRefuseReaders(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Failed"))
 		r.wantSettle("state stale")
 		if r.rows["a/p"].Cells[1] != "Running" || !strings.Contains(r.reason, "not now") {
-			t.Errorf("got %v, %s", r.rows, r.reason)
+			t.Errorf("got rows %v, reason %s, want the former rows and the error", r.rows, r.reason)
 		}
 		_, err := ann.Subscribe(t.Context(), query.Query{Resource: pods}, stream.Rows, "")
 		wantProblem(t, err, status.Unavailable, "Permissions unknown", "not now")
@@ -485,11 +487,11 @@ func TestDecisionsBelongToOneUser(t *testing.T) {
 			},
 		}
 		if !see(ann) {
-			t.Fatal("ann sees nothing")
+			t.Fatal("ann cannot list pods")
 		}
 		for description, other := range others {
 			if see(other) {
-				t.Errorf("%s sees what ann does", description)
+				t.Errorf("user with %s gets ann's cached permissions", description)
 			}
 		}
 		_, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), query.Query{Resource: pods}, 0)
@@ -506,11 +508,11 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, stream.Rows, "")
 		r.settle()
 		for name, viewer := range map[string]watch.Viewer{
-			"all": user("all"), "ann": user("ann"), "the program": {Program: true},
+			"all": user("all"), "ann": user("ann"), "program": {Program: true},
 		} {
 			other := subscribeAs(t, cluster.For(viewer), query.Query{Resource: pods}, stream.Rows, r.cursor)
 			if got := other.settle(); strings.Contains(got, "reset") == (name == "ann") {
-				t.Errorf("%s subscribes with ann's cursor: %s", name, got)
+				t.Errorf("Subscribe as %s with ann's cursor: got %s", name, got)
 			}
 			other.sub.Close()
 		}
@@ -520,7 +522,7 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 		advance(11 * time.Second) // Access reviews are cached for 10 s.
 		more := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, stream.Rows, r.cursor)
 		if got := more.settle(); !strings.Contains(got, "reset") {
-			t.Errorf("who may see more resumes: %s", got)
+			t.Errorf("resume with more permissions: got %s, want a reset", got)
 		}
 		more.wantRows("a/p=Running", "b/q=Running")
 		_ = server
@@ -542,42 +544,42 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 		query query.Query
 		want  string
 	}{
-		"all of a kind": {scope(watch.Part{Resource: pods}), query.Query{}, "a/p a/r b/q"},
-		"a namespace":   {scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}), query.Query{}, "b/q"},
-		"a namespace, of two": {
+		"all pods":         {scope(watch.Part{Resource: pods}), query.Query{}, "a/p a/r b/q"},
+		"shared namespace": {scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}), query.Query{}, "b/q"},
+		"query of two namespaces, one shared": {
 			scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}),
 			query.Query{Namespaces: []string{"a", "b"}},
 			"b/q",
 		},
-		"another namespace": {
+		"query of another namespace": {
 			scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}),
 			query.Query{Namespaces: []string{"a"}},
 			"Forbidden",
 		},
 		"labels": {scope(watch.Part{Resource: pods, Labels: "app=web"}), query.Query{}, "a/p b/q"},
-		"labels and others": {
+		"other labels than shared": {
 			scope(watch.Part{Resource: pods, Labels: "app=web"}), query.Query{Labels: "app=db"}, "",
 		},
-		"words":            {scope(watch.Part{Resource: pods, Text: "failed"}), query.Query{}, "a/r"},
-		"words and others": {scope(watch.Part{Resource: pods, Text: "failed"}), query.Query{Text: "running"}, ""},
-		"what fails":       {scope(watch.Part{Resource: pods, Text: "is:failing"}), query.Query{}, "a/r"},
-		"an object": {
+		"text":                   {scope(watch.Part{Resource: pods, Text: "failed"}), query.Query{}, "a/r"},
+		"other text than shared": {scope(watch.Part{Resource: pods, Text: "failed"}), query.Query{Text: "running"}, ""},
+		"failing objects":        {scope(watch.Part{Resource: pods, Text: "is:failing"}), query.Query{}, "a/r"},
+		"shared object": {
 			scope(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}), query.Query{}, "a/p",
 		},
-		"another object": {
+		"forbidden object": {
 			scope(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}),
 			query.Query{Namespaces: []string{"a"}, Name: "r"},
 			"Forbidden",
 		},
-		"another kind": {scope(watch.Part{Resource: "core/v1/namespaces"}), query.Query{}, "Forbidden"},
-		"nothing":      {scope(), query.Query{}, "Forbidden"},
-		"a kind that is none": {
+		"another resource": {scope(watch.Part{Resource: "core/v1/namespaces"}), query.Query{}, "Forbidden"},
+		"nothing":          {scope(), query.Query{}, "Forbidden"},
+		"unknown resource": {
 			scope(watch.Part{Resource: pods}), query.Query{Resource: "no/such/kind"}, "Forbidden",
 		},
-		"its creator may not": {
+		"creator with fewer permissions": {
 			scope(watch.Part{Resource: pods}), query.Query{Namespaces: []string{"creator"}}, "a/p a/r",
 		},
-		"its creator, by labels": {
+		"creator with fewer permissions, labels": {
 			scope(watch.Part{Resource: pods, Labels: "app=web"}), query.Query{Namespaces: []string{"creator"}}, "a/p",
 		},
 	} {
@@ -602,7 +604,7 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 					wantProblem(t, err, status.Refused, "Forbidden", "")
 				}
 				if strings.TrimSpace(got) != test.want {
-					t.Errorf("the snapshot has %s, want %s", got, test.want)
+					t.Errorf("Snapshot: got %s, want %s", got, test.want)
 				}
 				collectWhileChanging := func(q query.Query, view stream.View) string {
 					var changing sync.WaitGroup
@@ -632,7 +634,7 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 						isOther := view == stream.Windowed && test.query.Text != "" &&
 							strings.Contains(sharedPods(t, cluster, viewer), key)
 						if strings.Contains(messages, `"`+object+`"`) != (isOther || strings.Contains(test.want, key)) {
-							t.Errorf("view %s, want %s, and for %s the messages are %s", view, test.want, key, messages)
+							t.Errorf("view %s, want objects %s: pod %s: got messages %s", view, test.want, key, messages)
 						}
 					}
 				}
@@ -643,21 +645,21 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 					if within := strings.Contains(sharedPods(t, cluster, viewer), key); strings.Contains(
 						messages, `"object":`,
 					) != within || strings.Contains(messages, `"op":`) != within {
-						t.Errorf("view object has messages about %s: %s", key, messages)
+						t.Errorf("view object: pod %s: got messages %s", key, messages)
 					}
 					found, err := access.Search(t.Context(), object, 10, func(a, b *resource.Resource) int {
 						return strings.Compare(a.Ref(), b.Ref())
 					})
 					if within := strings.Contains(sharedPods(t, cluster, viewer), key); err != nil ||
 						(len(found.Hits) > 0) != within {
-						t.Errorf("a search for %s finds %+v, %v", object, found, err)
+						t.Errorf("Search(%s): got %+v, error %v", object, found, err)
 					}
 					_, err = access.Object(t.Context(), pods, ns, object)
 					if within := strings.Contains(sharedPods(t, cluster, viewer), key); (err == nil) != within {
-						t.Errorf("object %s: %v", key, err)
+						t.Errorf("Object(%s): got error %v", key, err)
 					}
 					if _, err := access.Logs(t.Context(), ns, object, watch.LogOptions{}); err == nil {
-						t.Errorf("the log of %s was not shared", key)
+						t.Errorf("Logs(%s): got no error, want forbidden because logs are not shared", key)
 					}
 				}
 			})

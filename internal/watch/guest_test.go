@@ -43,7 +43,7 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 		all += string(text) + "\n"
 		last = message{}
 		if err := json.Unmarshal([]byte("{"+string(text)+"}"), &last); err != nil {
-			t.Fatalf("%s: %v", text, err)
+			t.Fatalf("decode message %s: %v", text, err)
 		}
 		if slices.Contains(types, last.Type) {
 			return all, last
@@ -56,12 +56,12 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 // Invariant: I18.
 func TestObjectLeavesShare(t *testing.T) {
 	for name, part := range map[string]watch.Part{
-		"labels": {Labels: "app=web"}, "words": {Text: "running"},
-		"both": {Labels: "app=web", Text: "running"}, "tone": {Text: "is:waiting"},
+		"labels": {Labels: "app=web"}, "text": {Text: "running"},
+		"both": {Labels: "app=web", Text: "running"}, "severity": {Text: "is:waiting"},
 	} {
 		part.Resource = pods
 		now, state := "Running", `"Running"`
-		if name == "tone" {
+		if name == "severity" {
 			now, state = "ContainerCreating", `"ContainerCreating"`
 		}
 		for viewName, test := range map[string]struct {
@@ -73,7 +73,7 @@ func TestObjectLeavesShare(t *testing.T) {
 			"changes": {stream.Changes, "", "", `"op":"delete"`}, "object": {stream.Object, "", "", `"op":"delete"`},
 			"window":           {stream.Windowed, "", "", `"why":"gone"`},
 			"window by status": {stream.Windowed, "status", "", `"why":"gone"`},
-			"window of words":  {stream.Windowed, "", strings.ToLower(now), `"why":"gone"`},
+			"window with text": {stream.Windowed, "", strings.ToLower(now), `"why":"gone"`},
 		} {
 			t.Run(name+", "+viewName, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -105,11 +105,11 @@ func TestObjectLeavesShare(t *testing.T) {
 					server.Set(pods, within)
 					back, _ := readUntil(t, sub, "heartbeat")
 					if all := first + changed + later + back; strings.Contains(all, "CANARY") {
-						t.Errorf("got messages about what is not shared: %s", all)
+						t.Errorf("got messages about hidden objects: %s", all)
 					}
 					if !strings.Contains(changed, test.removal) || strings.Contains(later, `"op"`) ||
 						!strings.Contains(back, state) && test.view != stream.Changes {
-						t.Errorf("want %s, nothing, and it again; got %s, %s, %s", test.removal, changed, later, back)
+						t.Errorf("want %s, then no change, then the object again; got %s, %s, %s", test.removal, changed, later, back)
 					}
 				})
 			})
@@ -130,25 +130,25 @@ func TestSharedLogsMatchParts(t *testing.T) {
 		parts []watch.Part
 		want  string
 	}{
-		"no logs":           {[]watch.Part{all}, ""},
-		"all":               {[]watch.Part{all, logs(watch.Part{})}, "a/p a/r b/q"},
-		"a namespace":       {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
-		"a namespace alone": {[]watch.Part{logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
-		"in addition to some pods": {
+		"no logs":                  {[]watch.Part{all}, ""},
+		"all":                      {[]watch.Part{all, logs(watch.Part{})}, "a/p a/r b/q"},
+		"a namespace":              {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
+		"a namespace without pods": {[]watch.Part{logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
+		"a namespace, and pods by labels": {
 			[]watch.Part{{Resource: pods, Labels: "app=web"}, logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r",
 		},
-		"a pod":  {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}, Name: "r"})}, "a/r"},
-		"labels": {[]watch.Part{all, logs(watch.Part{Labels: "app=web"})}, "a/p b/q"},
-		"words":  {[]watch.Part{all, logs(watch.Part{Text: "failed"})}, "a/r"},
-		"tone":   {[]watch.Part{all, logs(watch.Part{Text: "is:failing"})}, "a/r"},
-		"of some pods": {
+		"a pod":    {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}, Name: "r"})}, "a/r"},
+		"labels":   {[]watch.Part{all, logs(watch.Part{Labels: "app=web"})}, "a/p b/q"},
+		"text":     {[]watch.Part{all, logs(watch.Part{Text: "failed"})}, "a/r"},
+		"severity": {[]watch.Part{all, logs(watch.Part{Text: "is:failing"})}, "a/r"},
+		"labels, and pods in a namespace": {
 			[]watch.Part{{Resource: pods, Namespaces: []string{"a"}}, logs(watch.Part{Labels: "app=web"})}, "a/p",
 		},
-		"of other pods": {
+		"labels, and pods with other text": {
 			[]watch.Part{{Resource: pods, Text: "failed"}, logs(watch.Part{Labels: "app=web"})}, "",
 		},
-		"of no pods": {[]watch.Part{logs(watch.Part{Labels: "app=web"})}, ""},
-		"of pods that are so": {
+		"labels without pods": {[]watch.Part{logs(watch.Part{Labels: "app=web"})}, ""},
+		"labels and text, and pods by labels": {
 			[]watch.Part{{Resource: pods, Labels: "app=web"}, logs(watch.Part{Labels: "app=web", Text: "running"})},
 			"a/p b/q",
 		},
@@ -176,7 +176,7 @@ func TestSharedLogsMatchParts(t *testing.T) {
 						continue
 					}
 					if text, err := io.ReadAll(body); err != nil || string(text) != "a line\n" {
-						t.Errorf("the log of %s is %q, %v", key, text, err)
+						t.Errorf("log of %s: got %q, error %v", key, text, err)
 					}
 					_ = body.Close()
 					if pod != "none" { // If all logs are shared, the API server decides whether this pod exists.
@@ -184,7 +184,7 @@ func TestSharedLogsMatchParts(t *testing.T) {
 					}
 				}
 				if strings.Join(got, " ") != test.want {
-					t.Errorf("logs of %s may be read, want %s", got, test.want)
+					t.Errorf("got readable logs of %s, want %s", got, test.want)
 				}
 			})
 		})
@@ -240,10 +240,10 @@ func TestSharedEventsRegardObject(t *testing.T) {
 				snapshot, err := access.Snapshot(t.Context(), query.Query{Resource: events}, time.Second)
 				if err != nil || len(snapshot.Objects) != 1 || snapshot.Total != 1 ||
 					snapshot.Objects[0].Name() != "own" {
-					t.Errorf("a guest gets %+v, %v", snapshot, err)
+					t.Errorf("Snapshot as a guest: got %+v, error %v, want only the event of the shared object", snapshot, err)
 				}
 				if _, err := access.Object(t.Context(), events, "a", "own"); err != nil {
-					t.Errorf("the event of what is shared: %v", err)
+					t.Errorf("event of the shared object: got error %v", err)
 				}
 				for _, name := range []string{"longer", "other", "more", "text", "none", "no-such"} {
 					_, err := access.Object(t.Context(), events, "a", name)
@@ -270,7 +270,7 @@ func TestSharedEventsRegardObject(t *testing.T) {
 				later, _ := readUntil(t, sub, "heartbeat")
 				all := first + changed + later
 				if !strings.Contains(all, "own 2") && view != stream.Changes || strings.Contains(all, "CANARY") {
-					t.Errorf("a guest gets %s", all)
+					t.Errorf("messages to a guest: got %s", all)
 				}
 			})
 		})
@@ -344,7 +344,7 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 				}
 				listed := strings.ReplaceAll(keysOf(snapshot), "a/", "")
 				if strings.Join(read, " ") != want || strings.Join(received, " ") != want || listed != want {
-					t.Errorf("a guest reads %s, hears %s and has listed %s; want %s", read, received, listed, want)
+					t.Errorf("guest: got %s from Object, %s from messages, %s from Snapshot; want %s", read, received, listed, want)
 				}
 			})
 		})
@@ -400,26 +400,26 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false,
 			status.Refused, "Forbidden",
 		},
-		"labels of the pods": {
+		"labels of shared pods": {
 			[]watch.Part{
 				{Resource: pods, Labels: "app in (web,other)"}, {Resource: pods + "/log", Labels: "app in (web,db)"},
 			},
 			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false,
 			status.Refused, "Forbidden",
 		},
-		"words": {
+		"text": {
 			[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Text: "running"}},
 			nil, true, status.Unavailable,
 			"Not known yet",
 		},
-		"words of the pods": {
+		"text of shared pods": {
 			[]watch.Part{{Resource: pods, Text: "running"}, byLabels}, nil, true, status.Unavailable, "Not known yet",
 		},
-		"a pod that has gone": {
+		"deleted pod": {
 			[]watch.Part{{Resource: pods}, byLabels},
 			func(server *apitest.Server) { server.Delete(pods, "a", "p") }, false, status.Unknown, "Not found",
 		},
-		"without a source": {
+		"API server does not respond": {
 			[]watch.Part{{Resource: pods}, byLabels},
 			func(server *apitest.Server) { server.Hang("/api/v1/namespaces/a/pods/p") }, false, status.Unavailable,
 			"The API server does not answer",
@@ -452,7 +452,7 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 				_, err = io.ReadAll(body)
 				wantProblem(t, err, test.cause, test.title, "")
 				if passed := time.Since(began); passed < minimum || passed > minimum+15*time.Second {
-					t.Errorf("it went on for %s", passed)
+					t.Errorf("log ended after %s, want within 15 s after the minimum", passed)
 				}
 			})
 		})
@@ -481,7 +481,7 @@ func TestUnknownShareIsUnavailable(t *testing.T) {
 func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	const deployments = "apps/v1/deployments"
 	for name, part := range map[string]watch.Part{
-		"labels": {Labels: "app=web"}, "words": {Text: "running"}, "both": {Labels: "app=web", Text: "running"},
+		"labels": {Labels: "app=web"}, "text": {Text: "running"}, "both": {Labels: "app=web", Text: "running"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -495,7 +495,7 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 				server.Set(deployments, labelled(pod("a", "it", "Running"), "web"))
 				r := subscribe(t, cluster, query.Query{Resource: deployments}, "")
 				if r.settle(); r.state != "stale" {
-					t.Fatalf("it is %s, want stale: it cannot be watched", r.state)
+					t.Fatalf("got state %s, want stale because the resource is not watchable", r.state)
 				}
 				part.Resource = deployments
 				access := cluster.For(sharedWith(part))
@@ -511,14 +511,15 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 					case byWords:
 						wantProblem(t, err, status.Unavailable, "Not known yet", "whether the link includes this one")
 						if errLast != nil || current.State != status.Stale || !strings.Contains(string(last), "Running") {
-							t.Errorf("known last: %s, %+v, %v; want it as it was, stale", last, current, errLast)
+							t.Errorf("LastKnown: got %s, status %+v, error %v; want the former object, stale", last, current, errLast)
 						}
 					case hasLeft:
 						wantProblem(t, err, status.Refused, "Forbidden", "This is not shared with you.")
 						wantProblem(t, errLast, status.Refused, "Forbidden", "This is not shared with you.")
 					case err != nil || errLast != nil || current.State != status.Live ||
 						!strings.Contains(string(object), "Running"):
-						t.Errorf("%s, %v; %+v, %v; want it", object, err, current, errLast)
+						t.Errorf("Object: got %s, error %v; LastKnown: got status %+v, error %v; want the live object",
+							object, err, current, errLast)
 					}
 				}
 				read(false)
@@ -565,7 +566,7 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 		}
 		if changes == 0 || accounted < objectBytes || accounted > 5<<20 {
 			t.Errorf(
-				"%d changes with %d bytes are in memory, and accounted as %d; want no more than 4 MiB and the last",
+				"got %d changes with %d bytes in memory, accounted as %d bytes; want at most 4 MiB and the last change",
 				changes, objectBytes, accounted,
 			)
 		}
@@ -624,17 +625,17 @@ func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 							if copied := strings.ReplaceAll(
 								string(readers[guest].text), "(masked, changed)", "(masked)",
 							); err != nil || !jsonpatch.Equal([]byte(copied), current) {
-								t.Errorf("guest %t: the copy is %s, and the object is %s, %v", guest, copied, current, err)
+								t.Errorf("guest %t: the reader's copy is %s, the object is %s, error %v", guest, copied, current, err)
 							}
 						}
 					}
 					if messages := readers[true].messages; strings.Contains(messages, "CANARY") ||
 						strings.Count(messages, "(masked, changed)") != 2 {
-						t.Errorf("a guest gets %s", messages)
+						t.Errorf("messages to a guest: got %s", messages)
 					}
 					if messages := readers[false].messages; !strings.Contains(messages, "CANARY3") ||
 						strings.Contains(messages, "(masked") {
-						t.Errorf("a user with all permissions gets %s", messages)
+						t.Errorf("messages to a user with all permissions: got %s", messages)
 					}
 				})
 			})
@@ -662,7 +663,7 @@ func (h *objectReader) read(t *testing.T) {
 			h.text, err = patch.Apply(h.text)
 		}
 		if err != nil {
-			t.Fatalf("%s does not fit %s: %v", e.Patch, h.text, err)
+			t.Fatalf("apply patch %s to %s: %v", e.Patch, h.text, err)
 		}
 	}
 }
@@ -699,11 +700,11 @@ func TestGuestsSeeNoOtherNamespaces(t *testing.T) {
 			}
 			if strings.Contains(all, "secret") || !strings.Contains(all, `"p"`) ||
 				test.reason != "" && !strings.Contains(all, test.reason) {
-				t.Errorf("for %+v got %s", test.part, all)
+				t.Errorf("share %+v: got messages %s", test.part, all)
 			}
 			if s := snapshot.Status; !slices.Equal(s.Namespaces, test.namespaces) || s.Reason != test.reason ||
 				len(snapshot.Objects) != 1 {
-				t.Errorf("for %+v the snapshot has the status %+v, with %d objects", test.part, s, len(snapshot.Objects))
+				t.Errorf("share %+v: got a snapshot with status %+v and %d objects", test.part, s, len(snapshot.Objects))
 			}
 		}
 	})

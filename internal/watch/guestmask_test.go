@@ -177,7 +177,7 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 		messages.Write(last)
 		snapshot, err := access.Snapshot(t.Context(), query.Query{Resource: ref}, time.Minute)
 		if err != nil || len(snapshot.Objects) != 1 {
-			t.Fatalf("a snapshot of %d, %v", len(snapshot.Objects), err)
+			t.Fatalf("Snapshot: got %d objects, error %v, want 1", len(snapshot.Objects), err)
 		}
 		text, err = snapshot.Objects[0].JSON()
 		if err != nil {
@@ -221,10 +221,10 @@ func TestSharedTextsAreMasked(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				all, patches := readEverything(t, guest(), ref, "CANARY1", "CANARY2", "CANARY1")
 				if strings.Contains(all, "CANARY") || !strings.Contains(all, `"(masked)"`) {
-					t.Errorf("heard %s", all)
+					t.Errorf("messages to a guest: want only masked values, got %s", all)
 				}
 				if len(patches) != 2 || strings.Count(strings.Join(patches, ""), "(masked, changed)") < 2 {
-					t.Errorf("the patches are %q, want each to show a change", patches)
+					t.Errorf("got patches %q, want two that show a change", patches)
 				}
 			})
 		})
@@ -238,7 +238,7 @@ func TestProgramSeesUnmaskedTexts(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			all, patches := readEverything(t, watch.Viewer{Program: true}, ref, "CANARY1", "CANARY2", "CANARY1")
 			if strings.Contains(all, "CANARY2") != (ref != secrets) || len(patches) != 2 {
-				t.Errorf("%s: heard %s", ref, all)
+				t.Errorf("%s: messages to a user with all permissions: got %s", ref, all)
 			}
 		})
 	}
@@ -263,7 +263,7 @@ func TestSharedMasksAreUnlinkable(t *testing.T) {
 		}
 		for _, patches := range patchSets {
 			if !slices.Equal(patches, patchSets[0]) {
-				t.Errorf("%s: got %q, and with other values %q", ref, patches, patchSets[0])
+				t.Errorf("%s: patches depend on the masked values: got %q and %q", ref, patches, patchSets[0])
 			}
 		}
 	}
@@ -307,14 +307,14 @@ func TestSharedCellsAreMasked(t *testing.T) {
 					names = append(names, o.Name())
 				}
 				if len(names) == 3 && strings.Count(string(snapshot.Objects[0].Cells()), want.cell) != 2 {
-					t.Errorf("%+v: the cells are %s", viewer, snapshot.Objects[0].Cells())
+					t.Errorf("%+v: got cells %s", viewer, snapshot.Objects[0].Cells())
 				}
 				return strings.Join(names, " ")
 			}
 			if all, found, byOther := names(query.Query{}), names(query.Query{Text: "canary2"}), names(query.Query{
 				Text: "calm",
 			}); all != want.all || found != want.found || byOther != want.all {
-				t.Errorf("%+v: sees %q, finds %q by the value, and %q by another", viewer, all, found, byOther)
+				t.Errorf("%+v: got rows %q, %q by the masked value, %q by another value", viewer, all, found, byOther)
 			}
 			window, err := query.NewWindow("Value", 0, 10)
 			if err != nil {
@@ -339,7 +339,7 @@ func TestSharedCellsAreMasked(t *testing.T) {
 			}
 			if got := strings.Join(order, " "); got != want.sorted ||
 				strings.Contains(messages, "CANARY") != (viewer.Scope == nil) {
-				t.Errorf("%+v: by the value they are in the order %s: %s", viewer, got, messages)
+				t.Errorf("%+v: sorted by the masked value: got %s: %s", viewer, got, messages)
 			}
 		}
 	})

@@ -35,7 +35,7 @@ func TestObjectViewSendsHealth(t *testing.T) {
 			snapshot = r.next()
 		}
 		if string(snapshot.Health) != starting {
-			t.Errorf("the snapshot's is %s, want %s", snapshot.Health, starting)
+			t.Errorf("health in the snapshot: got %s, want %s", snapshot.Health, starting)
 		}
 		events := func() message {
 			for {
@@ -47,22 +47,22 @@ func TestObjectViewSendsHealth(t *testing.T) {
 		want := func(description, op, health string) {
 			t.Helper()
 			if m := events(); len(m.Events) != 1 || m.Events[0].Op != op || string(m.Events[0].Health) != health {
-				t.Errorf("%s: got %+v with %s, want one %s with %s", description, m, m.Events[0].Health, op, health)
+				t.Errorf("%s: got %+v with health %s, want one %s with health %s", description, m, m.Events[0].Health, op, health)
 			}
 		}
 		server.Set(pods, scheduledPod("Running", isReady))
-		want("it becomes ready", "update", ready)
+		want("pod becomes ready", "update", ready)
 		server.Set(pods, labelled(scheduledPod("Running", isReady), "web"))
-		want("it is labelled", "update", "")
+		want("label added", "update", "")
 
 		server.Set(pods, scheduledPod("Running", ""))
 		server.Set(pods, scheduledPod("Running", isReady))
 		synctest.Wait()
-		want("there and back", "update", "")
+		want("two changes that cancel out", "update", "")
 		server.Set(pods, scheduledPod("Running", ""))
 		server.Set(pods, scheduledPod("Failed", `,"reason":"Evicted"`))
 		synctest.Wait()
-		want("folded", "update", failed)
+		want("merged changes", "update", failed)
 
 		server.Delete(pods, "a", "p")
 		want("deleted", "delete", "")
@@ -72,7 +72,7 @@ func TestObjectViewSendsHealth(t *testing.T) {
 		missing := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "none"}, "")
 		missing.next()
 		if m := missing.next(); m.Type != "snapshot" || m.Health != nil {
-			t.Errorf("an object that is not there gives %+v, want no health", m)
+			t.Errorf("missing object: got %+v, want no health", m)
 		}
 	})
 }
@@ -92,12 +92,12 @@ func TestOnlyObjectViewSendsHealth(t *testing.T) {
 			text, err := sub.Next(t.Context())
 			if err != nil || !strings.Contains(string(text), `"type":"events"`) ||
 				strings.Contains(string(text), "health") {
-				t.Errorf("got %s, %v", text, err)
+				t.Errorf("got %s, error %v", text, err)
 			}
 		}
 		object, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p")
 		if err != nil || strings.Contains(string(object), "health") {
-			t.Errorf("the object is %s, %v", object, err)
+			t.Errorf("Object: got %s, error %v, want no health", object, err)
 		}
 	})
 }

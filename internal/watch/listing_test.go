@@ -49,10 +49,10 @@ func TestSharedListsAreRecent(t *testing.T) {
 		second := begin()
 		change(kept * 4 / 10)
 		if got := second.settle(); strings.Contains(got, "reset") || kept < 50 || len(second.rows) != 4000 {
-			t.Errorf("a client with a list of %d changes ago, where %d are retained, got %.100s", kept*8/10, kept, got)
+			t.Errorf("client with a list from %d changes ago, %d retained: got %.100s, want no reset", kept*8/10, kept, got)
 		}
 		if got := first.settle(); !strings.Contains(got, "reset") {
-			t.Errorf("a client with a list of %d changes ago got %.100s", kept*12/10, got)
+			t.Errorf("client with a list from %d changes ago: got %.100s, want a reset", kept*12/10, got)
 		}
 	})
 }

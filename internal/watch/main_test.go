@@ -79,7 +79,7 @@ func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 			if !strings.HasPrefix(line, "GET ") && line != "POST "+apitest.SelfReviewsPath &&
 				line != "POST "+apitest.RulesReviewsPath &&
 				line != "POST "+apitest.UserReviewsPath {
-				t.Errorf("a request that does more than read: %s", line)
+				t.Errorf("got a write request: %s", line)
 			}
 		}
 	})
@@ -193,7 +193,7 @@ func (r *reader) next() message {
 	r.t.Helper()
 	m, err := r.try()
 	if err != nil {
-		r.t.Fatalf("Next: %v, after %s", err, r.log)
+		r.t.Fatalf("Next: got error %v after the messages %s", err, r.log)
 	}
 	return m
 }
@@ -205,7 +205,7 @@ func (r *reader) try() (m message, err error) {
 		return m, err
 	}
 	if err := json.Unmarshal([]byte("{"+string(text)+"}"), &m); err != nil {
-		r.t.Fatalf("%s: %v", text, err)
+		r.t.Fatalf("decode message %s: %v", text, err)
 	}
 	if m.Cursor != "" {
 		r.cursor = m.Cursor
@@ -230,7 +230,7 @@ func (r *reader) try() (m message, err error) {
 	case "digest":
 		r.check(&m)
 	default:
-		r.t.Fatalf("a message of an unknown type: %s", text)
+		r.t.Fatalf("unknown message type: %s", text)
 	}
 	return m, nil
 }
@@ -242,7 +242,7 @@ func (r *reader) note(format string, args ...any) {
 func (r *reader) snapshot(m *message) {
 	r.t.Helper()
 	if r.isComplete {
-		r.t.Errorf("a second snapshot without a reset")
+		r.t.Errorf("got a second snapshot without a reset")
 	}
 	if m.Columns != nil {
 		r.columns = nil
@@ -262,7 +262,7 @@ func (r *reader) snapshot(m *message) {
 func (r *reader) event(e *messageEvent) {
 	r.t.Helper()
 	if !r.isComplete {
-		r.t.Errorf("%s before the snapshot", e.Op)
+		r.t.Errorf("got event %s before the snapshot", e.Op)
 	}
 	if e.Op == "add" && e.Row != nil {
 		e.NS, e.Name, e.UID = e.Row.NS, e.Row.Name, e.Row.UID
@@ -272,7 +272,7 @@ func (r *reader) event(e *messageEvent) {
 	switch {
 	case e.Object != nil || e.Patch != nil || e.Name == "": // An event of the Object view changes no row.
 	case e.Op == "add" && has, e.Op != "add" && !has, e.Op != "add" && row.UID != e.UID:
-		r.t.Errorf("%s of %s (%s), and there is %+v", e.Op, key, e.UID, row)
+		r.t.Errorf("event %s of %s (uid %s) does not match the reader's row %+v", e.Op, key, e.UID, row)
 	case e.Op == "add":
 		r.rows[key] = *e.Row
 	case e.Op == "delete":
@@ -282,7 +282,7 @@ func (r *reader) event(e *messageEvent) {
 		for at, cell := range e.Cells {
 			var i int
 			if _, err := fmt.Sscan(at, &i); err != nil || i >= len(row.Cells) {
-				r.t.Fatalf("cell %q of %d", at, len(row.Cells))
+				r.t.Fatalf("cell index %q is out of range, the row has %d cells", at, len(row.Cells))
 			}
 			row.Cells[i] = cell
 		}
@@ -301,7 +301,7 @@ func (r *reader) check(m *message) {
 		rows[key] = livetest.Row{RV: row.RV}
 	}
 	if got := livetest.Digest(rows); m.Count == nil || *m.Count != len(rows) || m.Digest != got {
-		r.t.Errorf("a digest that is not of the %d rows, %s: %+v", len(r.rows), got, m)
+		r.t.Errorf("digest does not match the %d rows of the reader, %s: got %+v", len(r.rows), got, m)
 	}
 	r.checked++
 }
@@ -311,7 +311,7 @@ func (r *reader) settle() string {
 	r.t.Helper()
 	for start := time.Now(); ; {
 		if time.Since(start) > 10*time.Minute {
-			r.t.Fatalf("it does not cease: %.300s", strings.Join(r.log, ", "))
+			r.t.Fatalf("messages do not stop within 10 minutes: %.300s", strings.Join(r.log, ", "))
 		}
 		if m := r.next(); m.Type == "heartbeat" || m.Type == "events" && len(m.Events) == 0 {
 			log := strings.TrimSuffix(strings.Join(r.log, ", "), "heartbeat")
@@ -336,7 +336,7 @@ func (r *reader) wantRows(want ...string) {
 		got = append(got, fmt.Sprint(key, "=", r.rows[key].Cells[len(r.rows[key].Cells)-1]))
 	}
 	if a, b := strings.Join(got, " "), strings.Join(want, " "); a != b {
-		r.t.Errorf("rows are %s, want %s", a, b)
+		r.t.Errorf("got rows %s, want %s", a, b)
 	}
 }
 
@@ -344,13 +344,13 @@ func wantProblem(t *testing.T, err error, cause status.Cause, title, detail stri
 	t.Helper()
 	p, ok := errors.AsType[*status.Problem](err)
 	if !ok || p.Cause != cause || p.Title != title || !strings.Contains(p.Detail, detail) {
-		t.Errorf("got %v, want %s with %q", err, title, detail)
+		t.Errorf("got error %v, want the problem %s with %q", err, title, detail)
 	}
 }
 
 func (r *reader) wantLive(rows int) {
 	r.t.Helper()
 	if r.state != "live" || len(r.rows) != rows {
-		r.t.Errorf("it is %s (%s) with %d rows, want live with %d", r.state, r.reason, len(r.rows), rows)
+		r.t.Errorf("got state %s (%s) with %d rows, want live with %d", r.state, r.reason, len(r.rows), rows)
 	}
 }

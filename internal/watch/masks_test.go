@@ -23,7 +23,7 @@ func secret(value string) apitest.Item {
 // Invariant: I16.
 func TestMasksSurviveFeeds(t *testing.T) {
 	for wait := range 12 {
-		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
+		t.Run(fmt.Sprintf("wait %d s", wait), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.AddKind(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
@@ -57,7 +57,7 @@ func TestMasksSurviveFeeds(t *testing.T) {
 				<-time.After(time.Minute)
 				if got := updates(); len(got) != 1 ||
 					!strings.Contains(got[0], `"/data/k","value":"(masked, change 2)"`) {
-					t.Errorf("got %s, want one update to change 2", got)
+					t.Errorf("got %s, want one update with the mask of change 2", got)
 				}
 			})
 		})
@@ -83,7 +83,7 @@ func TestWatchStatusIncludesMasks(t *testing.T) {
 			cached[c.Resource] = c.CacheBytes
 		}
 		if more := cached[secrets] - cached[pods]; more < 40_000 || more > 70_000 {
-			t.Errorf("100 Secrets use %d bytes more than as many of another kind, want about 500 each", more)
+			t.Errorf("100 Secrets use %d bytes more than 100 pods, want about 500 bytes for each", more)
 		}
 	})
 }

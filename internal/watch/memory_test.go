@@ -90,7 +90,7 @@ func TestLongPatchesAreFreed(t *testing.T) {
 		server.Expire(pods) // Otherwise, the fake API server keeps all sent events in memory.
 		<-time.After(5 * time.Second)
 		if after, _ := memory(); after > before+12<<20 {
-			t.Errorf("60 changes of half a megabyte, sent once, use %d MiB", (after-before)>>20)
+			t.Errorf("60 sent changes of 0.5 MB use %d MiB, want at most 12", (after-before)>>20)
 		}
 	})
 }
@@ -112,7 +112,7 @@ func TestPatchesAreShared(t *testing.T) {
 			runtime.GC()
 		}
 		if _, after := memory(); after > before+4<<20 {
-			t.Errorf("29 more readers of one small patch took %d MiB", (after-before)>>20)
+			t.Errorf("29 more readers of one small patch use %d MiB, want at most 4", (after-before)>>20)
 		}
 	})
 }
@@ -131,7 +131,8 @@ func TestHistorySizeIncludesRows(t *testing.T) {
 		}
 		for _, c := range cluster.WatchStatus().Entries {
 			if c.Resource == pods && c.RingBytes < changes*2*cell {
-				t.Errorf("%d rows with a cell of %d bytes, and their texts, weigh %d", changes, cell, c.RingBytes)
+				t.Errorf("%d changes with a cell of %d bytes and encoded text: got RingBytes %d, want both counted",
+					changes, cell, c.RingBytes)
 			}
 		}
 	})
@@ -162,7 +163,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 			perReader = append(perReader, (after-before)/readers)
 		}
 		if perReader[1] > max(perReader[0], perReader[2])+20<<10 {
-			t.Errorf("a reader of labels uses %d bytes, one of a namespace %d or %d", perReader[1], perReader[0], perReader[2])
+			t.Errorf("reader with a label selector uses %d bytes, reader of a namespace %d or %d; want no more",
+				perReader[1], perReader[0], perReader[2])
 		}
 	})
 }
@@ -208,14 +210,14 @@ func TestMaxMessages(t *testing.T) {
 		<-time.After(time.Second)
 		synctest.Wait()
 		if n := messages.Load(); n != 2 {
-			t.Errorf("%d messages are in memory at once", n)
+			t.Errorf("got %d concurrent messages in memory, want 2", n)
 		}
 		cancel()
 		synctest.Wait()
 		close(proceed)
 		reading.Wait()
 		if n := messages.Load(); n != 100 {
-			t.Errorf("%d of 100 were sent", n)
+			t.Errorf("got %d sent messages, want 100", n)
 		}
 	})
 }
@@ -264,14 +266,14 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 				}
 				readToType(t, sub, first)
 				if reserved == 0 || early > 0 {
-					t.Errorf("memory was reserved %d times, and %d scans were earlier", reserved, early)
+					t.Errorf("got %d memory reservations, %d scans before a reservation; want none", reserved, early)
 				}
 				if budget.Used() == 0 {
-					t.Error("nothing is reserved while the message is sent")
+					t.Error("no memory is reserved while the message is sent")
 				}
 				sub.Close()
 				if used := budget.Used(); used != 0 {
-					t.Errorf("%d bytes stay reserved", used)
+					t.Errorf("got %d reserved bytes after Close, want 0", used)
 				}
 			})
 		})
@@ -323,7 +325,7 @@ func TestEventsReserveMemory(t *testing.T) {
 				readToType(t, sub, events)
 				used := budget.Used()
 				if used < 4<<10 || (used > compressor) != test.compressed {
-					t.Errorf("events of 4 KiB reserve %d bytes, want some, with a compressor: %t",
+					t.Errorf("events of 4 KiB: got %d reserved bytes, want at least 4 KiB, with a compressor: %t",
 						used, test.compressed)
 				}
 			})
@@ -381,7 +383,7 @@ func TestSnapshotReportsMemory(t *testing.T) {
 				after, _ := memory()
 				used := after - before
 				if reported < used-16<<10 || reported > 2*used+16<<10 || maxReported < reported {
-					t.Errorf("%d rows take %d bytes; %d were reported, and %d at most",
+					t.Errorf("%d rows use %d bytes, but reported are %d, at most %d",
 						len(s.Objects), used, reported, maxReported)
 				}
 				if want := max(test.query.Limit, rows*(1-min(1, test.query.Limit))); len(s.Objects) != want {

@@ -77,7 +77,7 @@ func TestKnownNamespacesSurviveOversizedList(t *testing.T) {
 		}
 		<-time.After(time.Minute)
 		if state := cluster.WatchStatus().Entries[0].State; state != status.Failed {
-			t.Errorf("the namespaces are %s, want failed", state)
+			t.Errorf("namespaces: got state %s, want failed", state)
 		}
 		r.wantSettle("")
 		r.wantLive(2)
@@ -132,15 +132,15 @@ func TestSwappedFeedsShowNoGap(t *testing.T) {
 					if got := strings.Join(current.Namespaces, " "); current.State != status.Syncing &&
 						current.State != status.Live ||
 						got != "" && got != "a b c d" {
-						t.Fatalf("it is %s in %q", current.State, got)
+						t.Fatalf("got state %s in namespaces %q, want syncing or live in all four", current.State, got)
 					}
 				}
 				if s.Status.State == status.Live && len(s.Objects) != 4 {
-					t.Fatalf("it is live with %d rows", len(s.Objects))
+					t.Fatalf("got state live with %d rows, want 4", len(s.Objects))
 				}
 			}
 			if r.settle(); strings.Join(r.namespaces, " ") != covered {
-				t.Errorf("it is known in %q, want %q", r.namespaces, covered)
+				t.Errorf("covered namespaces: got %q, want %q", r.namespaces, covered)
 			}
 			r.wantLive(4)
 		}

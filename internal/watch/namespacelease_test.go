@@ -36,13 +36,13 @@ func TestUnusedNamespacesExpire(t *testing.T) {
 			return len(server.Requests("/namespaces/b/pods")) - before
 		}
 		if relists(4*time.Minute) == 0 {
-			t.Error("b is let go before its time")
+			t.Error("namespace b is not watched before its lease expires")
 		}
 		if n := relists(time.Minute); n > 0 {
-			t.Errorf("b is watched after its time: %d requests", n)
+			t.Errorf("namespace b is watched after its lease expired: got %d requests", n)
 		}
 		if remaining.settle(); len(remaining.rows) != 1 || remaining.state != "live" {
-			t.Errorf("a is %s with %d rows, want live with 1", remaining.state, len(remaining.rows))
+			t.Errorf("namespace a: got state %s with %d rows, want live with 1", remaining.state, len(remaining.rows))
 		}
 		back := subscribe(t, cluster, query.Query{Namespaces: []string{"b"}}, "")
 		back.settle()
@@ -53,7 +53,7 @@ func TestUnusedNamespacesExpire(t *testing.T) {
 // If one watch includes all namespaces, a query can name any number of them. If each namespace needs its own watch,
 // the number is limited.
 func TestNamedNamespacesAreLimited(t *testing.T) {
-	for name, all := range map[string]bool{"one watch has all": true, "one by one": false} {
+	for name, all := range map[string]bool{"one watch of all namespaces": true, "one watch for each namespace": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
@@ -71,7 +71,7 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 				for n := range 600 {
 					sub, err := open(n)
 					if err != nil {
-						t.Fatalf("request %d: %v", n+1, err)
+						t.Fatalf("subscription %d: %v", n+1, err)
 					}
 					sub.Close()
 				}
@@ -84,7 +84,7 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 					case refused:
 						wantProblem(t, err, status.Invalid, "Too many namespaces", "500 namespaces of pods")
 					case err != nil:
-						t.Fatalf("the %dth at once: %v", n+1, err)
+						t.Fatalf("concurrent subscription %d: %v", n+1, err)
 					}
 				}
 			})
@@ -115,17 +115,17 @@ func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 			t.Helper()
 			advance(time.Minute)
 			if got := cluster.WatchStatus().Entries[1].Namespaces; !slices.Equal(got, names) {
-				t.Errorf("%s, %d namespaces are watched, want %d: %s", when, len(got), len(names), got)
+				t.Errorf("%s: got %d watched namespaces, want %d: %s", when, len(got), len(names), got)
 			}
 		}
-		want("at first", all[:500])
+		want("initially", all[:500])
 		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
 			t.Context(), query.Query{Resource: pods, Namespaces: all[500:700]}, stream.Rows, "",
 		)
 		wantProblem(t, err, status.Invalid, "Too many namespaces", "500 namespaces of pods")
-		want("after one who was refused", all[:500])
+		want("after a refused reader", all[:500])
 		subscribeNamespaces(t, cluster, all[500:599])
-		want("after one with room for it", slices.Concat(all[:301], all[400:599]))
+		want("after a reader within the limit", slices.Concat(all[:301], all[400:599]))
 	})
 }
 
@@ -171,7 +171,7 @@ func TestNamespacesBeyondLimitWait(t *testing.T) {
 		covered := func() (rows []int) {
 			feeds := cluster.WatchStatus().Entries[1]
 			if len(feeds.Namespaces) != 500 {
-				t.Errorf("%d namespaces are watched, want 500", len(feeds.Namespaces))
+				t.Errorf("got %d watched namespaces, want 500", len(feeds.Namespaces))
 			}
 			for _, r := range readers {
 				r.settle()
@@ -180,20 +180,21 @@ func TestNamespacesBeyondLimitWait(t *testing.T) {
 			return rows
 		}
 		if got := fmt.Sprint(covered()); got != "[200 200 100 0 0]" {
-			t.Errorf("rows are %s, want those of the first 500", got)
+			t.Errorf("got row counts %s, want those of the first 500 namespaces", got)
 		}
 		if last := readers[4]; last.state != "failed" || !strings.Contains(last.reason, "500 namespaces of pods") {
-			t.Errorf("the last is %s: %s, want failed and why", last.state, last.reason)
+			t.Errorf("last reader: got state %s: %s, want failed with a reason", last.state, last.reason)
 		}
 		if partial := readers[2]; partial.state != "live" || !strings.Contains(partial.reason, "500 namespaces of pods") {
-			t.Errorf("the third is %s: %s, want live, and why not all", partial.state, partial.reason)
+			t.Errorf("third reader: got state %s: %s, want live with a reason for the missing namespaces",
+				partial.state, partial.reason)
 		}
 		subscribe(t, cluster, query.Query{Namespaces: all[:1]}, "").wantSettle("state live, snapshot of 1")
 		readers[0].sub.Close()
 		readers = readers[1:]
 		advance(time.Minute)
 		if got := fmt.Sprint(covered()); got != "[200 200 99 0]" {
-			t.Errorf("rows are %s when 199 have left, want those of the next", got)
+			t.Errorf("got row counts %s after 199 namespaces were released, want those of the next ones", got)
 		}
 	})
 }

@@ -30,7 +30,7 @@ func TestErrorsHideStoredData(t *testing.T) {
 		want    string
 	}{
 		{
-			"a conversion webhook that is down",
+			"conversion webhook not reachable",
 			500,
 			"InternalError",
 			`conversion webhook for example.com/v2, Kind=Database failed: Post ` +
@@ -38,7 +38,7 @@ func TestErrorsHideStoredData(t *testing.T) {
 			"conversion webhook for example.com/v2, kind Database failed: hook.a.svc:443: connection refused",
 		},
 		{
-			"a conversion that fails",
+			"failed conversion",
 			500,
 			"InternalError",
 			`conversion webhook for example.com/v2, Kind=Database failed: cannot convert password CANARY`,
@@ -51,8 +51,8 @@ func TestErrorsHideStoredData(t *testing.T) {
 			`Internal error occurred: unable to decode an event: CANARY`,
 			"unable to decode an event; the rest",
 		},
-		{"a number", 500, "InternalError", `json: cannot unmarshal number CANARY into Go value`, "json; the rest"},
-		{"what is stored broken", 500, "", `unable to decode {"password":"CANARY"}`, "unable to decode; the rest"},
+		{"decoding error", 500, "InternalError", `json: cannot unmarshal number CANARY into Go value`, "json; the rest"},
+		{"undecodable stored object", 500, "", `unable to decode {"password":"CANARY"}`, "unable to decode; the rest"},
 		{
 			"an invalid value",
 			422,
@@ -68,16 +68,16 @@ func TestErrorsHideStoredData(t *testing.T) {
 			"spec.password; the rest",
 		},
 		{
-			"a gateway's page",
+			"HTML page of a gateway",
 			500,
 			"InternalError",
 			`an error on the server ("<html>CANARY") has prevented the request from succeeding`,
 			"an error on the server; the rest",
 		},
-		{"nothing but content", 500, "", `"CANARY"`, "with 500; the rest"},
-		{"too much of it", 503, "ServiceUnavailable", strings.Repeat("no ", 1000), "no no no"},
+		{"message without a public part", 500, "", `"CANARY"`, "with 500; the rest"},
+		{"message too long", 503, "ServiceUnavailable", strings.Repeat("no ", 1000), "no no no"},
 		{
-			"a refusal",
+			"forbidden",
 			403,
 			"Forbidden",
 			`databases.example.com is forbidden: User "u" cannot list resource "databases"`,
@@ -107,7 +107,7 @@ func TestErrorsHideStoredData(t *testing.T) {
 				_, err = access.Object(t.Context(), databases, "a", "db")
 				p := new(status.Problem)
 				if !errors.As(err, &p) {
-					t.Fatalf("got %v", err)
+					t.Fatalf("got error %v, want a problem", err)
 				}
 				texts = append(texts, p.Detail)
 				for _, text := range texts {
@@ -117,7 +117,7 @@ func TestErrorsHideStoredData(t *testing.T) {
 				}
 				synctest.Wait()
 				if strings.Contains(log.String(), "CANARY") {
-					t.Errorf("the log is %s", log.String())
+					t.Errorf("want no object content in the log, got %s", log.String())
 				}
 			})
 		})
@@ -161,7 +161,7 @@ func TestWatchErrorsHideStoredData(t *testing.T) {
 		}
 		synctest.Wait()
 		if all := messages.String() + log.String(); strings.Contains(all, "CANARY") {
-			t.Errorf("heard %s", all)
+			t.Errorf("want no object content in messages and log, got %s", all)
 		}
 	})
 }
@@ -186,7 +186,7 @@ func TestDiscoveryErrorsHideResponses(t *testing.T) {
 		_, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 		wantProblem(t, err, status.Unavailable, "The API server does not answer", "http://api.test: ")
 		if synctest.Wait(); strings.Contains(err.Error()+log.String(), "CANARY") {
-			t.Errorf("got %v, and the log is %s", err, log.String())
+			t.Errorf("want no object content, got error %v, log %s", err, log.String())
 		}
 	})
 }

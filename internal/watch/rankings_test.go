@@ -77,7 +77,7 @@ func (o *viewerRankings) acquire(from, to int) {
 	o.t.Helper()
 	for n := from; n < to; n++ {
 		if err := o.tryAcquire(n); err != nil {
-			o.t.Fatalf("the order %d: %v", n, err)
+			o.t.Fatalf("acquire sort order %d: %v", n, err)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func TestRankingRecoversFromPanic(t *testing.T) {
 		func() {
 			defer func() {
 				if panicked := recover(); panicked != "broken" {
-					t.Fatalf("the panic was %v", panicked)
+					t.Fatalf("got panic %v, want broken", panicked)
 				}
 			}()
 			_, _ = r.View(t.Context(), at)
@@ -204,7 +204,7 @@ func TestRankingRecoversFromPanic(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(found.Rows) != 4 || found.Counts.Total != 4 {
-			t.Errorf("%d rows are shown, and %d counted, of 4", len(found.Rows), found.Counts.Total)
+			t.Errorf("got %d rows and a total of %d, want 4", len(found.Rows), found.Counts.Total)
 		}
 	})
 }

@@ -39,7 +39,7 @@ func TestNextReturnsAfterContextEnds(t *testing.T) {
 			}
 			cancel()
 			if message, err := r.sub.Next(ctx); !errors.Is(err, context.Canceled) {
-				t.Errorf("after the end of a reader that got the first of the %s: got %.60s.. (%v)", kind, message, err)
+				t.Errorf("Next after cancel during %s messages: got %.60s.. (error %v), want context.Canceled", kind, message, err)
 			}
 			r.sub.Close()
 		}

@@ -38,7 +38,7 @@ func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 			awaitReader()
 		})
 		if s := <-got; s.Synced || len(s.Objects) > 0 {
-			t.Errorf("%d objects are listed under %v", len(s.Objects), s.Columns)
+			t.Errorf("Snapshot before the first list: got %d objects with columns %v, want none", len(s.Objects), s.Columns)
 		}
 	})
 }
@@ -48,8 +48,8 @@ func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 // Invariant: I6.
 func TestResetInterruptsCoalescing(t *testing.T) {
 	for name, reset := range map[string]func(*watch.Cluster){
-		"other columns":    func(c *watch.Cluster) { c.Informer(pods).Faults().SetColumns("Other", func() {}) },
-		"the past is gone": func(c *watch.Cluster) { c.Informer(pods).Faults().ResetReaders() },
+		"changed columns": func(c *watch.Cluster) { c.Informer(pods).Faults().SetColumns("Other", func() {}) },
+		"history is lost": func(c *watch.Cluster) { c.Informer(pods).Faults().ResetReaders() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 				<-time.After(time.Second)
 				// The test reads this message late, so the reader waits for further changes before the next one.
 				if m := r.next(); m.Type != "events" {
-					t.Fatalf("got %+v", m)
+					t.Fatalf("got %+v, want events", m)
 				}
 				server.Set(pods, pod("a", "p", "2"))
 				synctest.Wait()
@@ -82,7 +82,7 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 				if message := <-got; !strings.HasPrefix(
 					message, `"type":"reset","reason":"the resource was served again, its columns changed`,
 				) {
-					t.Errorf("got %s", message)
+					t.Errorf("got %s, want a reset with the reason", message)
 				}
 			})
 		})
@@ -100,7 +100,7 @@ func TestHistoryAfterCursorIsExact(t *testing.T) {
 		f := subscribeChanges(t, cluster, query.Query{}, "")
 		for _, before := range []int{0, 1, 3} {
 			if got := f.sub.Reader().HistoryAfter(t.Context(), before); got != 3-before {
-				t.Errorf("%d changes are sent after %d of 3", got, before)
+				t.Errorf("got %d more changes after %d of 3", got, before)
 			}
 		}
 	})
@@ -128,7 +128,7 @@ func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 					reset = reset || strings.HasPrefix(string(text), `"type":"reset"`)
 					switch {
 					case strings.HasPrefix(string(text), `"type":"snapshot"`):
-						t.Fatalf("got %s, and nothing is known", text)
+						t.Fatalf("got a snapshot %s before the first list", text)
 					case strings.HasPrefix(string(text), `"type":"heartbeat"`):
 						if beats++; string(text) != `"type":"heartbeat","cursor":""` {
 							t.Errorf("got %s, want no cursor", text)
@@ -136,7 +136,7 @@ func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 					}
 				}
 				if !reset || beats == 0 {
-					t.Errorf("got a reset: %t, and %d heartbeats", reset, beats)
+					t.Errorf("got reset %t and %d heartbeats", reset, beats)
 				}
 			})
 		})

@@ -39,17 +39,17 @@ func TestPermittedNamespacesAreWatched(t *testing.T) {
 		all.settle()
 		all.wantRows("a/p=Running", "c/r=Running")
 		if got := strings.Join(all.namespaces, " "); all.state != "live" || got != "a c" {
-			t.Errorf("it is %s in %s, want live in a c", all.state, got)
+			t.Errorf("got state %s in namespaces %s, want live in a c", all.state, got)
 		}
 		two := subscribe(t, cluster, query.Query{Namespaces: []string{"a", "b"}}, "")
 		two.settle()
 		two.wantRows("a/p=Running")
 		if got := strings.Join(two.namespaces, " "); got != "a" {
-			t.Errorf("two namespaces are covered in %s, want a", got)
+			t.Errorf("two requested namespaces: got covered %s, want a", got)
 		}
 		if allowed := subscribe(t, cluster, query.Query{Namespaces: []string{"a", "c"}}, ""); allowed.settle() == "" ||
 			allowed.namespaces != nil {
-			t.Errorf("all requested namespaces are covered, but the status lists only %s", allowed.namespaces)
+			t.Errorf("all requested namespaces are covered: got status for %s, want no list", allowed.namespaces)
 		}
 		server.Set(pods, pod("a", "p", "Failed"), pod("c", "r", "Failed"))
 		two.wantSettle("update a/p")
@@ -80,21 +80,21 @@ func TestNamespacePermissionsChange(t *testing.T) {
 		r.settle()
 		r.wantRows("a/p=Running")
 		if got := strings.Join(r.namespaces, " "); r.state != "live" || got != "a" {
-			t.Errorf("it is %s in %s, want live in a", r.state, got)
+			t.Errorf("got state %s in namespaces %s, want live in a", r.state, got)
 		}
 
 		server.Refuse(pods, "", 0, "")
 		<-time.After(time.Minute)
 		r.settle()
 		if r.wantRows("a/p=Running", "b/q=Running"); r.state != "live" || r.namespaces != nil {
-			t.Errorf("it is %s in %s, want live in all", r.state, r.namespaces)
+			t.Errorf("got state %s in namespaces %s, want live in all", r.state, r.namespaces)
 		}
 		server.Revoke(pods, "")
 		server.Revoke(pods, "a")
 		<-time.After(15 * time.Second)
 		r.settle()
 		if r.wantRows(); r.state != "forbidden" {
-			t.Errorf("it is %s, want forbidden", r.state)
+			t.Errorf("got state %s, want forbidden", r.state)
 		}
 	})
 }
@@ -116,7 +116,7 @@ func TestResourceIsPolledWithoutWatchPermission(t *testing.T) {
 				<-time.After(15 * time.Second)
 				r.settle()
 				if r.wantRows("a/p=Running"); r.state != "stale" || !strings.Contains(r.reason, "not watched") {
-					t.Errorf("it is %s: %s, want stale, because it may not be watched", r.state, r.reason)
+					t.Errorf("got state %s: %s, want stale because the watch is forbidden", r.state, r.reason)
 				}
 			})
 		})
@@ -130,14 +130,14 @@ func TestStoppedFeedIsNotLive(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		r := subscribe(t, cluster, query.Query{}, "")
 		if r.settle(); r.state != "live" {
-			t.Fatalf("it is %s, want live", r.state)
+			t.Fatalf("got state %s, want live", r.state)
 		}
 		var states []status.State
 		cluster.Informer("core/v1/pods").Faults().OnFeedStop(func(s status.State) { states = append(states, s) })
 		server.RevokeWatch(pods)
 		<-time.After(15 * time.Second)
 		if r.settle(); len(states) == 0 || slices.Contains(states, status.Live) {
-			t.Errorf("while feeds are stopped the state is %v, want syncing", states)
+			t.Errorf("states while feeds are stopped: got %v, want syncing", states)
 		}
 		r.wantRows("a/p=Running")
 	})
@@ -162,7 +162,7 @@ func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 		<-time.After(time.Minute)
 		r.settle()
 		if r.wantRows("a/p=Running", "b/q=Running"); r.state != "live" {
-			t.Errorf("it is %s, want live", r.state)
+			t.Errorf("got state %s, want live", r.state)
 		}
 	})
 }
@@ -180,7 +180,7 @@ func TestOneWatchForEachNamespace(t *testing.T) {
 			return !strings.Contains(line, "sendInitialEvents")
 		})
 		if len(lists) != 1 {
-			t.Errorf("%d lists for 40 readers, want 1", len(lists))
+			t.Errorf("got %d lists for 40 readers, want 1", len(lists))
 		}
 	})
 }
@@ -225,17 +225,17 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 		}
 		if all.wantLive(25); len(all.namespaces) != 25 ||
 			all.reason != "not available: team-10: ill since 4; team-11: ill since 4; team-7: ill since 4; and 2 more" {
-			t.Errorf("all are known in %s: %s; want all but five, and why", all.namespaces, all.reason)
+			t.Errorf("all namespaces: got covered %s: %s; want all but five with a reason", all.namespaces, all.reason)
 		}
 		if ill.wantLive(1); strings.Join(ill.namespaces, " ") != "team-1" {
-			t.Errorf("one of two is known, and the status is %s", ill.namespaces)
+			t.Errorf("two requested namespaces: got covered %s, want team-1", ill.namespaces)
 		}
 		server.Refuse(pods, "team-2", http.StatusInternalServerError, "ill now")
 		<-time.After(20 * time.Second)
 		two.settle()
 		if two.state != "stale" || two.namespaces != nil || len(two.rows) != 2 {
 			t.Errorf(
-				"it is %s in %s with %d rows, want stale in all that were asked for",
+				"got state %s in namespaces %s with %d rows, want stale in all requested ones",
 				two.state, two.namespaces, len(two.rows),
 			)
 		}
@@ -245,7 +245,7 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 			if all.next().Type != "state" {
 				n = 0
 			} else if n++; n > 3 || len(all.reason) > 300 {
-				t.Fatalf("one state after another is sent, the last of them because %s", all.reason)
+				t.Fatalf("got repeated or long states, the last with the reason %s", all.reason)
 			}
 		}
 	})
@@ -260,7 +260,7 @@ func TestSyncingOfSeveralNamespaces(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a", "b"}}, "")
 		for n, start := 0, time.Now(); time.Since(start) < 10*time.Second; n++ {
 			if r.next(); n > 10 {
-				t.Fatalf("%d messages of a list that makes no progress", n)
+				t.Fatalf("got %d messages of a list without progress, want at most 10", n)
 			}
 		}
 	})
@@ -295,11 +295,11 @@ func TestNamespacesWithDifferentColumns(t *testing.T) {
 				t.Context(), query.Query{Resource: pods}, 0,
 			)
 			if err != nil || snapshot.Status.State == status.Live && !snapshot.Synced {
-				t.Fatalf("%+v, %v: live, and nothing is known", snapshot, err)
+				t.Fatalf("Snapshot: got %+v, error %v: live but not synced", snapshot, err)
 			}
 		}
 		if n := len(server.Requests("/pods?")); n > 60 {
-			t.Errorf("three namespaces were listed %d times in a minute", n)
+			t.Errorf("got %d lists of three namespaces in a minute, want at most 60", n)
 		}
 	})
 }
@@ -327,7 +327,7 @@ func TestRevokedRowsExceedHistory(t *testing.T) {
 		server.Revoke(pods, "")
 		<-time.After(15 * time.Second)
 		if r.wantSettle("state forbidden, reset, snapshot of 0"); len(r.rows) != 0 {
-			t.Errorf("%d hidden rows are in memory", len(r.rows))
+			t.Errorf("got %d hidden rows in the reader, want 0", len(r.rows))
 		}
 		server.Refuse(pods, "", 0, "")
 		<-time.After(time.Minute)
@@ -408,7 +408,7 @@ func TestReviewRateIsLimited(t *testing.T) {
 					maxReviews = max(maxReviews, len(server.Requests("POST"))-before)
 				}
 				if n := len(server.Requests("POST")) - began; n > 60*test.perSecond || maxReviews > 5*test.perSecond*3/2 {
-					t.Errorf("%d reviews in a minute, %d in 5 s; want %d a second", n, maxReviews, test.perSecond)
+					t.Errorf("got %d reviews in a minute, at most %d in 5 s; want %d a second", n, maxReviews, test.perSecond)
 				}
 				for n := range 3 {
 					server.Revoke(pods, names[n*60])
@@ -417,7 +417,7 @@ func TestReviewRateIsLimited(t *testing.T) {
 						r.settle()
 						if _, shown := r.rows[names[n*60]+"/p"]; shown || len(r.rows) != 199-n {
 							t.Errorf(
-								"14 s after the right to %s went reader %d has %d rows, %v",
+								"14 s after the permission for %s was revoked: reader %d has %d rows, %v",
 								names[n*60], at, len(r.rows), shown,
 							)
 						}
@@ -427,7 +427,7 @@ func TestReviewRateIsLimited(t *testing.T) {
 				advance(45 * time.Second)
 				for at, r := range readers {
 					if r.settle(); len(r.rows) != 198 {
-						t.Errorf("45 s after a new permission reader %d has %d rows, want 198", at, len(r.rows))
+						t.Errorf("45 s after a new permission: reader %d has %d rows, want 198", at, len(r.rows))
 					}
 				}
 			})
@@ -456,7 +456,7 @@ func TestNewPermissionAmongManyNamespaces(t *testing.T) {
 			for n, r := range readers {
 				r.settle()
 				if _, shown := r.rows[ns+"/p"]; !shown {
-					t.Errorf("a minute after the new permission to %s reader %d has %v", ns, n, r.rows)
+					t.Errorf("a minute after the new permission for %s: reader %d has rows %v", ns, n, r.rows)
 				}
 			}
 		}

@@ -118,15 +118,15 @@ func TestRedactionRulesMaskEveryView(t *testing.T) {
 		messages.Write(text)
 		found, err := access.Search(t.Context(), "canary2", 10, func(*resource.Resource, *resource.Resource) int { return 0 })
 		if err != nil || found.Total != 0 {
-			t.Errorf("a search finds %+v, %v", found, err)
+			t.Errorf("Search for a masked value: got %+v, error %v, want no hits", found, err)
 		}
 		snapshot, err := access.Snapshot(t.Context(), query.Query{Resource: databases, Text: "canary2"}, time.Minute)
 		if err != nil || len(snapshot.Objects) != 0 {
-			t.Errorf("a filter finds %d, %v", len(snapshot.Objects), err)
+			t.Errorf("Snapshot with a masked value as text: got %d objects, error %v, want 0", len(snapshot.Objects), err)
 		}
 		if all := messages.String(); strings.Contains(all, "CANARY") || !strings.Contains(all, "(masked, change 1)") ||
 			!strings.Contains(all, `["db","(masked)","up"]`) {
-			t.Errorf("heard %s", all)
+			t.Errorf("messages: want only masked values, got %s", all)
 		}
 		messages.Reset()
 		define(server, ".status.phase", ".spec.password")
@@ -138,7 +138,7 @@ func TestRedactionRulesMaskEveryView(t *testing.T) {
 		readAll()
 		readAll()
 		if all := messages.String(); strings.Contains(all, "CANARY") || !strings.Contains(all, `"up","(masked)"`) {
-			t.Errorf("after another definition: heard %s", all)
+			t.Errorf("messages after the CRD changed: want only masked values, got %s", all)
 		}
 	})
 }
@@ -165,13 +165,13 @@ func TestMaskedFieldsCannotBeSelected(t *testing.T) {
 			_, err := access.Snapshot(t.Context(), query.Query{Resource: databases, Fields: fields}, time.Minute)
 			if p := new(status.Problem); !errors.As(err, &p) || p.Title != "Masked field" ||
 				strings.Contains(p.Detail, "CANARY") {
-				t.Errorf("%s: got %v", fields, err)
+				t.Errorf("%s: got error %v, want Masked field", fields, err)
 			}
 			if sub, err := access.Subscribe(
 				t.Context(), query.Query{Resource: databases, Fields: fields}, stream.Rows, "",
 			); err == nil {
 				sub.Close()
-				t.Errorf("%s: a subscription", fields)
+				t.Errorf("Subscribe with the field selector %s: got no error", fields)
 			}
 		}
 		if _, err := access.Snapshot(
@@ -180,7 +180,7 @@ func TestMaskedFieldsCannotBeSelected(t *testing.T) {
 			t.Error(err)
 		}
 		if got := server.Requests("CANARY"); len(got) > 0 {
-			t.Errorf("asked for %s", got)
+			t.Errorf("masked value in an upstream request: %s", got)
 		}
 	})
 }
@@ -202,7 +202,7 @@ func TestUnservedRuleIsLogged(t *testing.T) {
 		synctest.Wait()
 		if got := log.String(); strings.Count(got, "does not serve") != 1 ||
 			!strings.Contains(got, "kind=core/configmap") {
-			t.Errorf("the log is %s", got)
+			t.Errorf("want one warning about the unserved resource, got the log %s", got)
 		}
 	})
 }

@@ -125,11 +125,11 @@ func (r *transcript) record(at time.Duration, message []byte) {
 		repeats := members["type"] == "heartbeat" || members["type"] == "digest"
 		n := slices.Index(r.cursors, cursor)
 		if repeats != (n >= 0) || repeats && n != len(r.cursors)-1 {
-			r.t.Errorf("a %s has cursor %d of %d: a heartbeat or digest repeats the last, others have a new one",
+			r.t.Errorf("message %s: got cursor %d of %d; want the last one for a heartbeat or digest, a new one otherwise",
 				members["type"], n, len(r.cursors))
 		}
 		if raw, err := base64.RawURLEncoding.DecodeString(cursor); err != nil || len(raw) != 41 {
-			r.t.Errorf("cursor %q: %v", cursor, err)
+			r.t.Errorf("cursor %q: want 41 bytes of base64, got error %v", cursor, err)
 		}
 		if n < 0 {
 			n, r.cursors = len(r.cursors), append(r.cursors, cursor)
@@ -161,7 +161,7 @@ func TestHiddenChangesAreInvisible(t *testing.T) {
 						})
 					}
 					if got[true] != got[false] {
-						t.Errorf("with hidden changes\n%s\nand without\n%s",
+						t.Errorf("messages with hidden changes:\n%s\nmessages without:\n%s",
 							firstDifference(got[true], got[false]), firstDifference(got[false], got[true]))
 					}
 				})
@@ -249,17 +249,17 @@ func transcribe(
 	follow(old, 81*time.Second, 139*time.Second)
 	follow(last(), 0, 141*time.Second)
 	if view != stream.Windowed && strings.Contains(r.text.String(), `"reset"`) {
-		t.Errorf("a cursor of less than a minute ago is answered with a reset: %s", r.text.String())
+		t.Errorf("cursor of the last minute: got a reset: %s", r.text.String())
 	}
 	follow(old, 145*time.Second, 150*time.Second)
 	follow(dropped, 168*time.Second, 172*time.Second)
 	<-ended
 	text := r.text.String()
 	if view != stream.Windowed && (strings.Count(text, notResumed) != 2 || strings.Count(text, `"reset"`) != 2) {
-		t.Errorf("an old cursor was resumed from, or the reason for the reset is another: %s", text)
+		t.Errorf("old cursors: want two resets with the usual reason, got %s", text)
 	}
 	if !strings.Contains(text, "7-again") || strings.Contains(text, "hidden") || strings.Contains(text, "secret") {
-		t.Errorf("it received %s", text)
+		t.Errorf("want only visible objects, got %s", text)
 	}
 	return maskVersions(text)
 }
@@ -300,7 +300,7 @@ func TestRestrictedReadersResume(t *testing.T) {
 				q.Namespaces, q.Name = []string{"a"}, "p"
 			}
 			for duration, connected := range map[string]time.Duration{
-				"at once": 0, "after 10 quiet minutes": 10 * time.Minute,
+				"connected for 1 s": 0, "connected for 10 minutes": 10 * time.Minute,
 			} {
 				t.Run(fmt.Sprint(name, ", ", view, ", ", duration), func(t *testing.T) {
 					t.Parallel()
@@ -323,45 +323,45 @@ func (h *hiddenFixture) wantResumes(c *client, name string) {
 	h.set("1")
 	h.changeHidden(name, 2)
 	advance(time.Second)
-	c.wantConnect("after an update", "state events update")
+	c.wantConnect("reconnect after an update", "state events update")
 
 	h.changeHidden(name, 3)
 	h.server.Delete(h.ref, "a", "p")
 	advance(10 * time.Second)
 	h.changeHidden(name, 4)
-	c.wantConnect("after a delete", "state events delete")
+	c.wantConnect("reconnect after a delete", "state events delete")
 
 	h.changeHidden(name, 5)
 	h.set("2")
 	h.changeHidden(name, 6)
 	advance(time.Second)
-	c.wantConnect("after an add", "state events add")
+	c.wantConnect("reconnect after an add", "state events add")
 
 	for range 5 { // Each connection renews the cursor, also a connection of less than a minute.
 		advance(20 * time.Second)
 		if got := c.connect(16 * time.Second); strings.Contains(got, "reset") {
-			c.t.Errorf("after nothing, again, it receives %q", got)
+			c.t.Errorf("reconnect without changes: got %q, want no reset", got)
 		}
 	}
 	before := c.cursor
 	advance(28 * time.Second)
-	c.wantConnect("after nothing", "state")
+	c.wantConnect("reconnect without changes", "state")
 	h.changeHidden(name, 7)
 	advance(28 * time.Second)
-	c.wantConnect("after hidden changes", "state")
+	c.wantConnect("reconnect after hidden changes", "state")
 	c.cursor = before[1:] + "A"
 	const reset = "reset state snapshot"
-	c.wantConnect("with a cursor that was never issued", reset)
+	c.wantConnect("reconnect with an invalid cursor", reset)
 	advance(time.Minute)
-	c.wantConnect("a minute later", reset)
+	c.wantConnect("reconnect a minute later", reset)
 	advance(59 * time.Second)
 	h.changeHidden(name, 8)
 	advance(time.Second)
-	c.wantConnect("a minute later, after hidden changes", reset)
+	c.wantConnect("reconnect a minute later, after hidden changes", reset)
 	advance(59 * time.Second)
 	h.set("3")
 	advance(time.Second)
-	c.wantConnect("a minute later, after an update", reset)
+	c.wantConnect("reconnect a minute later, after an update", reset)
 }
 
 // Invariant: S24. If a restricted reader (which may not see all objects) cannot resume, it receives the same messages
@@ -369,11 +369,11 @@ func (h *hiddenFixture) wantResumes(c *client, name string) {
 func TestRestrictedResetsAreEqual(t *testing.T) {
 	const viewerName = "user, namespace"
 	for name, invalidate := range map[string]func(h *hiddenFixture, c *client){
-		"no cursor at all":  func(_ *hiddenFixture, c *client) { c.cursor = "!" },
-		"shorter":           func(_ *hiddenFixture, c *client) { c.cursor = c.cursor[:20] },
-		"of another filter": func(_ *hiddenFixture, c *client) { c.query.Labels = "app=web" },
-		"of another epoch":  func(h *hiddenFixture, _ *client) { h.cluster.Informer(pods).Faults().ResetReaders() },
-		"no longer kept": func(h *hiddenFixture, _ *client) {
+		"malformed":           func(_ *hiddenFixture, c *client) { c.cursor = "!" },
+		"truncated":           func(_ *hiddenFixture, c *client) { c.cursor = c.cursor[:20] },
+		"from another filter": func(_ *hiddenFixture, c *client) { c.query.Labels = "app=web" },
+		"from another epoch":  func(h *hiddenFixture, _ *client) { h.cluster.Informer(pods).Faults().ResetReaders() },
+		"no longer in the history": func(h *hiddenFixture, _ *client) {
 			h.changeHidden(viewerName, 1)
 			synctest.Wait()
 			h.cluster.Informer(pods).Forget()
@@ -389,7 +389,7 @@ func TestRestrictedResetsAreEqual(t *testing.T) {
 					}
 					c.connect(time.Second)
 					invalidate(h, c)
-					c.wantConnect("with a cursor "+name, "reset state snapshot")
+					c.wantConnect("reconnect, cursor "+name, "reset state snapshot")
 				})
 			})
 		}
@@ -412,7 +412,7 @@ func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 				c := &client{t: t, access: cluster.For(user("ann")), query: query.Query{Resource: pods}, view: view}
 				c.connect(time.Second)
 				cluster.Informer(pods).Faults().DeleteNamespaceRows("a", func() {})()
-				c.wantConnect("after a gap", want)
+				c.wantConnect("reconnect after a gap", want)
 			})
 		})
 	}
@@ -429,7 +429,7 @@ type client struct {
 func (c *client) wantConnect(when, want string) {
 	c.t.Helper()
 	if got := c.connect(time.Second); got != want {
-		c.t.Errorf("%s it receives %q, want %q", when, got, want)
+		c.t.Errorf("%s: got %q, want %q", when, got, want)
 	}
 }
 
@@ -457,10 +457,10 @@ func (c *client) connect(duration time.Duration) string {
 			c.t.Fatal(err)
 		}
 		if bytes.Contains(text, []byte("hidden")) || bytes.Contains(text, []byte("secret")) {
-			c.t.Errorf("it receives %s", text)
+			c.t.Errorf("got a message with hidden objects: %s", text)
 		}
 		if m.Type == "reset" && m.Reason != notResumed {
-			c.t.Errorf("the reason of the reset is %q", m.Reason)
+			c.t.Errorf("reason of the reset: got %q", m.Reason)
 		}
 		c.cursor = cmp.Or(m.Cursor, c.cursor)
 		got = append(got, m.Type)
@@ -506,7 +506,7 @@ func TestPollingRevealsNoHiddenChange(t *testing.T) {
 						cursor, rest = s.Cursor, fmt.Sprintf("%+v %d %v", s.Status, s.Total, keysOf(s))
 					}
 					if cursors[cursor] {
-						t.Errorf("a cursor occurs twice")
+						t.Errorf("snapshot cursor is repeated")
 					}
 					cursors[cursor], lengths[len(cursor)] = true, true
 					byRef := func(a, b *resource.Resource) int { return strings.Compare(a.Ref(), b.Ref()) }
@@ -520,7 +520,7 @@ func TestPollingRevealsNoHiddenChange(t *testing.T) {
 					}
 					for n := range known {
 						if known[n].Count != nil || known[n].Status != nil {
-							t.Errorf("the coverage of %s is reported", known[n].Ref())
+							t.Errorf("Resources: got a count or status of %s, want none", known[n].Ref())
 						}
 					}
 					counts, status := access.Counts(t.Context()), access.WatchStatus(t.Context())
@@ -543,11 +543,11 @@ func TestPollingRevealsNoHiddenChange(t *testing.T) {
 					}
 				}
 				if byCursor != rounds/2 || byRest != rounds/2 || len(lengths) != 1 {
-					t.Errorf("of %d guesses %d are right by the cursor and %d by all else, want %d; cursors have the "+
+					t.Errorf("of %d guesses, %d are correct from the cursor and %d from the other data, want %d; cursors have the "+
 						"lengths %v",
 						rounds, byCursor, byRest, rounds/2, slices.Collect(maps.Keys(lengths)))
 				}
-				t.Logf("%d of %d guesses are right by the cursor, %d by all else", byCursor, rounds, byRest)
+				t.Logf("got %d of %d correct guesses from the cursor, %d from the other data", byCursor, rounds, byRest)
 			})
 		})
 	}

@@ -28,16 +28,16 @@ func reads() map[string]func(ctx context.Context, access *watch.Access) error {
 	}
 	return map[string]func(context.Context, *watch.Access) error{
 		"all": snapshot(query.Query{}), "a namespace": snapshot(query.Query{Namespaces: []string{"a"}}),
-		"the first of them": snapshot(query.Query{Sort: "name", Limit: 1}),
+		"first row": snapshot(query.Query{Sort: "name", Limit: 1}),
 		"an object": func(ctx context.Context, access *watch.Access) error {
 			_, err := access.Object(ctx, pods, "a", "p")
 			return err
 		},
-		"an object as it is known last": func(ctx context.Context, access *watch.Access) error {
+		"an object, last known": func(ctx context.Context, access *watch.Access) error {
 			_, _, err := access.LastKnown(ctx, pods, "a", "p")
 			return err
 		},
-		"an object that is not watched": func(ctx context.Context, access *watch.Access) error {
+		"an object without a watch": func(ctx context.Context, access *watch.Access) error {
 			_, err := access.Object(ctx, "apps/v1/deployments", "a", "d")
 			return err
 		},
@@ -47,12 +47,12 @@ func reads() map[string]func(ctx context.Context, access *watch.Access) error {
 			})
 			return err
 		},
-		"kinds": func(ctx context.Context, access *watch.Access) error {
+		"resources": func(ctx context.Context, access *watch.Access) error {
 			_, _, err := access.Resources(ctx, 0)
 			return err
 		},
-		"counts": func(ctx context.Context, access *watch.Access) error { access.Counts(ctx); return nil },
-		"ledger": func(ctx context.Context, access *watch.Access) error { access.WatchStatus(ctx); return nil },
+		"counts":       func(ctx context.Context, access *watch.Access) error { access.Counts(ctx); return nil },
+		"watch status": func(ctx context.Context, access *watch.Access) error { access.WatchStatus(ctx); return nil },
 	}
 }
 
@@ -81,14 +81,16 @@ func revokedWithin(t *testing.T, g *watch.Revalidation, duration time.Duration) 
 func TestRevalidationDetectsRevocation(t *testing.T) {
 	for name, read := range reads() {
 		for how, revoke := range map[string]func(*apitest.Server){
-			"lost": func(server *apitest.Server) { server.Allow(nil) },
-			"lost in others": func(server *apitest.Server) {
+			"revoked": func(server *apitest.Server) { server.Allow(nil) },
+			"revoked in other namespaces": func(server *apitest.Server) {
 				server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
 					return spec.ResourceAttributes.Namespace == "a"
 				})
 			},
-			"failing": func(server *apitest.Server) { server.MakeUnavailable(apitest.UserReviewsPath, "not now") },
-			"hanging": func(server *apitest.Server) { server.Hang(apitest.UserReviewsPath) },
+			"reviews fail": func(server *apitest.Server) {
+				server.MakeUnavailable(apitest.UserReviewsPath, "not now")
+			},
+			"reviews do not respond": func(server *apitest.Server) { server.Hang(apitest.UserReviewsPath) },
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -105,13 +107,14 @@ func TestRevalidationDetectsRevocation(t *testing.T) {
 					}
 					revoke(server)
 					began := time.Now()
-					if strings.HasPrefix(how, "lost") {
+					if strings.HasPrefix(how, "revoked") {
 						advance(9 * time.Second) // Access decisions are cached for 10 s.
 					}
-					permitted := how == "lost in others" && (name == "a namespace" || strings.HasPrefix(name, "an object"))
+					permitted := how == "revoked in other namespaces" &&
+						(name == "a namespace" || strings.HasPrefix(name, "an object"))
 					revoked, _ := revokedWithin(t, revalidationOf(t, access, read), time.Minute)
 					if passed := time.Since(began); revoked == permitted || revoked && passed > 15*time.Second {
-						t.Errorf("lost %t, after %s", revoked, passed)
+						t.Errorf("Revoked: got %t after %s", revoked, passed)
 					}
 				})
 			})
@@ -123,7 +126,7 @@ func TestRevalidationDetectsRevocation(t *testing.T) {
 // Invariant: I18.
 func TestRevalidationContinuesWithPermission(t *testing.T) {
 	for name, read := range reads() {
-		if name == "an object that is not watched" {
+		if name == "an object without a watch" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -134,7 +137,7 @@ func TestRevalidationContinuesWithPermission(t *testing.T) {
 				if revoked, _ := revokedWithin(t, revalidation, 900*time.Millisecond); revoked ||
 					len(server.Requests(apitest.UserReviewsPath)) != before {
 					t.Errorf(
-						"lost %t, and %d times asked within a second",
+						"Revoked: got %t, and %d access reviews within a second",
 						revoked,
 						len(server.Requests(apitest.UserReviewsPath))-before,
 					)
@@ -142,16 +145,16 @@ func TestRevalidationContinuesWithPermission(t *testing.T) {
 				delete(g, "all list pods *")
 				g["ann list pods b"], g["ann watch pods b"] = true, true
 				if revoked, after := revokedWithin(t, revalidation, 5*time.Minute); revoked {
-					t.Errorf("lost after %s", after)
+					t.Errorf("Revoked: got true after %s, want false", after)
 				}
 				delete(g, "ann list pods a")
 				delete(g, "ann watch pods a")
 				delete(g, "ann get pods a")
 				// These three responses do not depend on ann's permissions.
-				isAffected := name != "kinds" && name != "counts" && name != "ledger"
+				isAffected := name != "resources" && name != "counts" && name != "watch status"
 				if revoked, after := revokedWithin(t, revalidation, time.Minute); revoked != isAffected ||
 					isAffected && after > 15*time.Second {
-					t.Errorf("lost %t after %s", revoked, after)
+					t.Errorf("Revoked: got %t after %s", revoked, after)
 				}
 			})
 		})
@@ -161,7 +164,7 @@ func TestRevalidationContinuesWithPermission(t *testing.T) {
 // Invariant: I18.
 func TestRevalidationOfProgramPermissions(t *testing.T) {
 	for name, watched := range map[string]bool{
-		"all": false, "a namespace": false, "an object that is watched": true, "an object": false,
+		"all": false, "a namespace": false, "an object with a watch": true, "an object": false,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -175,22 +178,22 @@ func TestRevalidationOfProgramPermissions(t *testing.T) {
 				g := revalidationOf(
 					t,
 					cluster.For(watch.Viewer{Program: true}),
-					reads()[strings.TrimSuffix(name, " that is watched")],
+					reads()[strings.TrimSuffix(name, " with a watch")],
 				)
 				if revoked, after := revokedWithin(t, g, 5*time.Minute); revoked {
-					t.Errorf("lost after %s", after)
+					t.Errorf("Revoked: got true after %s, want false", after)
 				}
 				server.Revoke(pods, "")
 				if !watched {
 					server.FailPath("/api/v1/namespaces/a/pods/p", http.StatusForbidden, "no more")
 				}
 				if revoked, after := revokedWithin(t, g, time.Minute); !revoked || after > 15*time.Second {
-					t.Errorf("lost %t, after %s", revoked, after)
+					t.Errorf("Revoked: got %t after %s", revoked, after)
 				}
 				g.Close()
 				advance(10 * time.Second)
 				if entries := cluster.WatchStatus().Entries; len(entries) > 0 && !watched {
-					t.Errorf("there is still watched %+v", entries)
+					t.Errorf("resources are still watched after Close: %+v", entries)
 				}
 			})
 		})
@@ -200,18 +203,18 @@ func TestRevalidationOfProgramPermissions(t *testing.T) {
 // A response ends when its object no longer matches the share link, but not when the object is deleted.
 // Invariant: I18.
 func TestRevalidationOfSharedObject(t *testing.T) {
-	for name, part := range map[string]watch.Part{"labels": {Labels: "app=web"}, "words": {Text: "running"}} {
+	for name, part := range map[string]watch.Part{"labels": {Labels: "app=web"}, "text": {Text: "running"}} {
 		for how, test := range map[string]struct {
 			change  func(*apitest.Server)
 			revoked bool
 		}{
-			"nothing": {func(*apitest.Server) {}, false},
-			"another": {func(server *apitest.Server) { server.Set(pods, pod("a", "r", "Failed")) }, false},
-			"the same": {func(server *apitest.Server) {
+			"no change":              {func(*apitest.Server) {}, false},
+			"another object changed": {func(server *apitest.Server) { server.Set(pods, pod("a", "r", "Failed")) }, false},
+			"object changed but still matches": {func(server *apitest.Server) {
 				server.Set(pods, labelled(pod("a", "p", "Running"), "web"))
 			}, false},
-			"no more": {func(server *apitest.Server) { server.Delete(pods, "a", "p") }, false},
-			"other":   {func(server *apitest.Server) { server.Set(pods, pod("a", "p", "Failed")) }, true},
+			"object deleted":           {func(server *apitest.Server) { server.Delete(pods, "a", "p") }, false},
+			"object no longer matches": {func(server *apitest.Server) { server.Set(pods, pod("a", "p", "Failed")) }, true},
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -228,7 +231,7 @@ func TestRevalidationOfSharedObject(t *testing.T) {
 					test.change(server)
 					if revoked, after := revokedWithin(t, revalidation, time.Minute); revoked != test.revoked ||
 						revoked && after > 2*time.Second {
-						t.Errorf("lost %t after %s, want %t", revoked, after, test.revoked)
+						t.Errorf("Revoked: got %t after %s, want %t", revoked, after, test.revoked)
 					}
 				})
 			})

@@ -40,7 +40,7 @@ func search(t *testing.T, cluster *watch.Cluster, text string) (found, searched 
 func wantFound(t *testing.T, cluster *watch.Cluster, text, found, searched string) {
 	t.Helper()
 	if a, b := search(t, cluster, text); a != found || b != searched {
-		t.Errorf("%s: found %q in %q, want %q in %q", text, a, b, found, searched)
+		t.Errorf("Search(%s): got %q in %q, want %q in %q", text, a, b, found, searched)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestSearchStartsNoWatch(t *testing.T) {
 		before := len(server.Requests(""))
 		wantFound(t, cluster, "p", "", "")
 		if got := server.Requests(""); len(got) != before {
-			t.Errorf("a search asked for %s", got[before:])
+			t.Errorf("Search: got upstream requests %s, want none", got[before:])
 		}
 		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
@@ -76,14 +76,14 @@ func TestSearchFindsPermittedObjects(t *testing.T) {
 		allowOnly(server, "a", "b")
 		r := subscribe(t, cluster, query.Query{}, "")
 		if found, searched := search(t, cluster, "q"); found != "" || !strings.Contains(searched, pods+" syncing ? ") {
-			t.Errorf("before any list: found %q in %q", found, searched)
+			t.Errorf("Search before the first list: got %q in %q", found, searched)
 		}
 		r.settle()
 		const namespaces = "core/v1/namespaces live 2 [], "
 		wantFound(t, cluster, "q", "a/q b/q", namespaces+pods+" live 2 [a b]")
 		restore := cluster.Informer(pods).Faults().Uncover("b")
 		if found, _ := search(t, cluster, "q"); found != "a/q" {
-			t.Errorf("while rows are being taken out, found %q, want a/q alone", found)
+			t.Errorf("Search while rows are removed: got %q, want a/q", found)
 		}
 		restore()
 		server.Revoke(pods, "b")

@@ -41,7 +41,7 @@ func TestSharedBatchesRespectFilters(t *testing.T) {
 					events = append(events, e.Op+" "+e.NS+"/"+e.Name)
 				}
 				if got := strings.Join(events, ", "); got != want {
-					t.Errorf("round %d: reader %d gets %s, want %s", round, n, got, want)
+					t.Errorf("round %d: reader %d: got %s, want %s", round, n, got, want)
 				}
 			}
 		}

@@ -64,14 +64,15 @@ func TestNamespacesAreProbedConcurrently(t *testing.T) {
 		began := time.Now()
 		for len(r.rows) < 29 || r.state != "live" {
 			if m := r.next(); m.State == "forbidden" || m.State == "failed" {
-				t.Errorf("the state is %s: %s", m.State, m.Reason)
+				t.Errorf("got state %s: %s", m.State, m.Reason)
 			}
 		}
 		if passed := time.Since(began); passed > 9*time.Second || maxInFlight.Load() != 4 {
-			t.Errorf("all but one were live after %s, %d estimated at once; want 8 s, 4 at once", passed, maxInFlight.Load())
+			t.Errorf("all namespaces but one: live after %s with %d concurrent estimates; want 8 s and 4",
+				passed, maxInFlight.Load())
 		}
 		if slices.Contains(r.namespaces, "team-00") {
-			t.Error("a namespace without a response counts as covered")
+			t.Error("namespace without a response is covered")
 		}
 		advance(time.Minute)
 		r.settle()
@@ -95,10 +96,11 @@ func TestListWithoutEstimateIsCanceled(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "more objects can follow") || len(r.rows) > 0 {
-			t.Errorf("it is %s with %d rows: %s, want failed, because more objects can follow", r.state, len(r.rows), r.reason)
+			t.Errorf("got state %s with %d rows: %s, want failed because more objects can follow",
+				r.state, len(r.rows), r.reason)
 		}
 		if status := cluster.WatchStatus(); status.UsedBytes > status.Limit/2 {
-			t.Errorf("%d bytes are in use of %d", status.UsedBytes, status.Limit)
+			t.Errorf("got %d bytes in use, want at most half of %d", status.UsedBytes, status.Limit)
 		}
 		small.settle()
 		small.wantLive(1)
@@ -107,7 +109,7 @@ func TestListWithoutEstimateIsCanceled(t *testing.T) {
 
 // Invariant: I21.
 func TestWatchedObjectsNeedNoProbe(t *testing.T) {
-	for _, name := range []string{"before it is listed", "after", "as it was from the beginning"} {
+	for _, name := range []string{"list hangs", "list ends", "allowed from the start"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := newBudgetedClusterWith(t, func(r *http.Request) bool {
@@ -116,7 +118,7 @@ func TestWatchedObjectsNeedNoProbe(t *testing.T) {
 					}
 					return false
 				})
-				if name != "as it was from the beginning" {
+				if name != "allowed from the start" {
 					server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
 				}
 				server.Refuse(widgets, "a", 0, "")
@@ -125,7 +127,7 @@ func TestWatchedObjectsNeedNoProbe(t *testing.T) {
 				advance(10 * time.Second)
 				r.settle()
 				r.wantLive(1)
-				if name == "before it is listed" {
+				if name == "list hangs" {
 					server.Hang("/apis/example.com/v1/widgets")
 				}
 				server.Refuse(widgets, "", 0, "")
@@ -136,7 +138,7 @@ func TestWatchedObjectsNeedNoProbe(t *testing.T) {
 					advance(time.Second)
 					c := cluster.WatchStatus()
 					if n := c.Entries[len(c.Entries)-1].Objects; n != 1 {
-						t.Fatalf("%d objects are in memory after %d s, want 1", n, second)
+						t.Fatalf("got %d objects after %d s, want 1", n, second)
 					}
 				}
 				r.settle()

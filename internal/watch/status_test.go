@@ -33,7 +33,7 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 		server.Refuse(pods, "", http.StatusForbidden, "pods is forbidden: you may not")
 		r.settle()
 		if r.wantRows(); r.state != "forbidden" || !strings.HasSuffix(r.reason, "pods is forbidden: you may not") {
-			t.Errorf("the state is %s: %s, want forbidden and why", r.state, r.reason)
+			t.Errorf("got state %s: %s, want forbidden with a reason", r.state, r.reason)
 		}
 		late := subscribe(t, cluster, query.Query{}, "")
 		late.wantSettle("state forbidden")
@@ -41,7 +41,7 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 			t.Context(), query.Query{Resource: pods}, time.Minute,
 		)
 		if err != nil || len(snapshot.Objects) != 0 || snapshot.Status.State != status.Forbidden {
-			t.Errorf("the snapshot is %+v, %v", snapshot, err)
+			t.Errorf("Snapshot: got %+v, error %v", snapshot, err)
 		}
 
 		<-time.After(10 * time.Minute)
@@ -51,7 +51,7 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 		<-time.After(90 * time.Second)
 		r.settle()
 		if r.wantRows("a/p=Running", "b/q=Running"); r.state != "live" {
-			t.Errorf("the state is %s, want live", r.state)
+			t.Errorf("got state %s, want live", r.state)
 		}
 		late.wantSettle("state live, snapshot of 2")
 		bystander.wantSettle("")
@@ -74,10 +74,10 @@ func TestExpiredCredentialsMakeStale(t *testing.T) {
 		advance(time.Minute)
 		r.settle()
 		if r.wantRows("a/p=Running"); r.state != "stale" || !strings.HasPrefix(r.reason, reason) {
-			t.Errorf("the state is %s: %s, want stale and why", r.state, r.reason)
+			t.Errorf("got state %s: %s, want stale with a reason", r.state, r.reason)
 		}
 		if _, current, err := access.LastKnown(t.Context(), pods, "a", "p"); err != nil || current.State != status.Stale {
-			t.Errorf("the object is %+v, %v; want it as it was", current, err)
+			t.Errorf("LastKnown: got status %+v, error %v; want stale", current, err)
 		}
 		_, err := access.Object(t.Context(), pods, "a", "p")
 		wantProblem(t, err, status.Unavailable, "API server rejected the credentials", reason)
@@ -88,7 +88,7 @@ func TestExpiredCredentialsMakeStale(t *testing.T) {
 		advance(90 * time.Second)
 		r.settle()
 		if r.wantRows("a/p=Failed"); r.state != "live" {
-			t.Errorf("the state is %s, want live", r.state)
+			t.Errorf("got state %s, want live", r.state)
 		}
 	})
 }
@@ -107,11 +107,11 @@ func TestStaleDuringReplacementList(t *testing.T) {
 		server.RefuseWatches(pods, http.StatusForbidden)
 		<-time.After(3 * time.Second)
 		if r.next(); r.state != "stale" {
-			t.Errorf("it is %s while there is no watch, want stale", r.state)
+			t.Errorf("without a watch: got state %s, want stale", r.state)
 		}
 		<-time.After(20 * time.Second)
 		if r.settle(); r.state != "stale" || !strings.Contains(r.reason, "listed, but not watched") {
-			t.Errorf("it is %s: %s, want stale, because it may not be watched", r.state, r.reason)
+			t.Errorf("got state %s: %s, want stale because the watch is forbidden", r.state, r.reason)
 		}
 	})
 }
@@ -144,12 +144,12 @@ func TestUnwatchableResourceIsPolled(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		if r.wantRows("a/p=Running"); r.state != "stale" {
-			t.Errorf("the state is %s, want stale", r.state)
+			t.Errorf("got state %s, want stale", r.state)
 		}
 		<-time.After(5 * time.Minute)
 		r.wantSettle("")
 		if !strings.Contains(r.reason, "listed, but not watched") {
-			t.Errorf("the reason is %q, want that it may not be watched", r.reason)
+			t.Errorf("got reason %q, want that the watch is forbidden", r.reason)
 		}
 		server.Set(pods, pod("a", "p", "Failed"))
 		<-time.After(time.Minute)
@@ -175,7 +175,7 @@ func TestRelistIsNotLive(t *testing.T) {
 				r.next()
 			}
 			if passed := time.Since(cut); r.state != "stale" || passed > 3*time.Second {
-				t.Errorf("after %s it is %s, want stale within moments", passed, r.state)
+				t.Errorf("after %s: got state %s, want stale within 3 s", passed, r.state)
 			}
 		})
 	}
@@ -205,7 +205,7 @@ func TestInitiallyForbidden(t *testing.T) {
 		)
 		if err != nil || snapshot.Synced || snapshot.Cursor != "" ||
 			!strings.HasSuffix(snapshot.Status.Reason, "you may not") {
-			t.Errorf("the snapshot is %+v, %v", snapshot, err)
+			t.Errorf("Snapshot: got %+v, error %v", snapshot, err)
 		}
 		server.Refuse(pods, "", 0, "")
 		<-time.After(90 * time.Second)
@@ -226,7 +226,7 @@ func TestOneNamespaceAllowed(t *testing.T) {
 		r.wantSettle("update a/p")
 		subscribe(t, cluster, query.Query{Namespaces: []string{"b"}}, "").wantSettle("state forbidden")
 		if len(server.Requests("/namespaces/a/pods?")) == 0 {
-			t.Error("the namespace was not asked for")
+			t.Error("got no request for the namespace")
 		}
 	})
 }
@@ -245,13 +245,13 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 		// removal first. Therefore, ignore the position of this state.
 		if got := strings.ReplaceAll(r.settle(), "state absent, ", ""); got != "reset, snapshot of 0" ||
 			r.state != "absent" {
-			t.Errorf("it is %s after %s, want absent after a reset", r.state, got)
+			t.Errorf("got state %s after the messages %s, want absent after a reset", r.state, got)
 		}
 		for since := time.Now(); time.Since(since) < 90*time.Second; {
 			r.wantSettle("")
 		}
 		if r.wantRows(); r.state != "absent" {
-			t.Errorf("the state is %s, want absent", r.state)
+			t.Errorf("got state %s, want absent", r.state)
 		}
 		access := cluster.For(watch.Viewer{Program: true})
 		_, _ = access.Resource(t.Context(), ref)
@@ -264,7 +264,7 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "again"})
 		r.settle()
 		if r.wantRows("a/again=again"); r.state != "live" {
-			t.Errorf("the state is %s, want live", r.state)
+			t.Errorf("got state %s, want live", r.state)
 		}
 	})
 }
@@ -283,22 +283,22 @@ func TestInterruptedWatchIsStale(t *testing.T) {
 		cut := time.Now()
 		server.RefuseWatches(pods, http.StatusInternalServerError)
 		if m := r.next(); m.State != "stale" || !m.Since.Equal(cut) || m.Reason == "" {
-			t.Errorf("got %+v, want stale since %s and why", m, cut)
+			t.Errorf("got %+v, want stale since %s with a reason", m, cut)
 		}
 		if passed := time.Since(cut); passed > 2*time.Second {
-			t.Errorf("it was sent after %s", passed)
+			t.Errorf("state stale: sent after %s, want at most 2 s", passed)
 		}
 		<-time.After(5 * time.Minute)
 		r.settle()
 		if r.wantRows("a/p=Running"); r.state != "stale" || !r.since.Equal(cut) {
-			t.Errorf("the state is %s since %s, want stale since %s", r.state, r.since, cut)
+			t.Errorf("got state %s since %s, want stale since %s", r.state, r.since, cut)
 		}
 		server.RefuseWatches(pods, 0)
 		server.Set(pods, pod("a", "p", "Failed"))
 		<-time.After(90 * time.Second)
 		r.settle()
 		if r.wantRows("a/p=Failed"); r.state != "live" {
-			t.Errorf("the state is %s, want live", r.state)
+			t.Errorf("got state %s, want live", r.state)
 		}
 	})
 }
@@ -318,11 +318,11 @@ func TestLongOutage(t *testing.T) {
 		const outage = 6 * time.Hour
 		for time.Since(down) < outage {
 			if r.next(); time.Since(down) > 2*time.Second && r.state != "stale" {
-				t.Fatalf("the state is %s after %s", r.state, time.Since(down))
+				t.Fatalf("got state %s after %s", r.state, time.Since(down))
 			}
 		}
 		if !r.since.Equal(down) {
-			t.Errorf("it is stale since %s, want %s", r.since, down)
+			t.Errorf("stale since: got %s, want %s", r.since, down)
 		}
 		server.Down(false)
 		back := time.Now()
@@ -330,17 +330,17 @@ func TestLongOutage(t *testing.T) {
 			r.next()
 		}
 		if passed := time.Since(back); passed > 15*time.Second {
-			t.Errorf("the API server was found %s after its return", passed)
+			t.Errorf("live %s after the API server is available again, want at most 15 s", passed)
 		}
 		if got := r.settle(); strings.Contains(got, "reset") || strings.Contains(got, "snapshot") {
-			t.Errorf("got %s, want nothing new", got)
+			t.Errorf("got %s, want no messages", got)
 		}
 		server.Set(pods, pod("a", "p", "Failed"))
 		late := subscribe(t, cluster, query.Query{}, cursor)
 		late.rows["a/p"] = messageRow{UID: "a/p", Cells: []any{"p", "Running"}}
 		late.wantSettle("state live, update a/p")
 		if lists := server.Requests("sendInitialEvents"); len(lists) != 1 {
-			t.Errorf("lists are %s, want one", lists)
+			t.Errorf("got lists %s, want one", lists)
 		}
 	})
 }
@@ -364,7 +364,7 @@ func TestUnansweredWatchIsCanceled(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Failed"))
 		for began := time.Now(); r.state != "live"; {
 			if r.next(); time.Since(began) > 3*time.Minute {
-				t.Fatalf("it is %s after %s", r.state, time.Since(began))
+				t.Fatalf("got state %s after %s, want live", r.state, time.Since(began))
 			}
 		}
 		r.settle()
@@ -389,7 +389,7 @@ func TestStaleUntilRelisted(t *testing.T) {
 		server.ChangeWhileDown(pods, func() { server.Delete(pods, "a", "p") })
 		for r.state != "live" {
 			if r.next(); r.state != "live" && (r.state != "stale" || !r.since.Equal(down)) {
-				t.Fatalf("it is %s since %s, want stale since %s", r.state, r.since, down)
+				t.Fatalf("got state %s since %s, want stale since %s", r.state, r.since, down)
 			}
 		}
 		back := time.Now()
@@ -397,10 +397,10 @@ func TestStaleUntilRelisted(t *testing.T) {
 			r.next()
 		}
 		if wrong := time.Since(back); wrong > 0 {
-			t.Errorf("rows that are not there were live for %s", wrong)
+			t.Errorf("a deleted row was live for %s", wrong)
 		}
 		if c := cluster.WatchStatus().Entries; len(c) != 1 || c[0].Interruptions != 1 {
-			t.Errorf("the ledger is %+v, want one interval without a watch", c)
+			t.Errorf("WatchStatus: got %+v, want one interruption", c)
 		}
 	})
 }
@@ -420,7 +420,7 @@ func TestStaleSinceLastContinuedWatch(t *testing.T) {
 			r.next()
 		}
 		if passed := time.Since(cut); !r.since.Equal(cut) || passed > 2*time.Second {
-			t.Errorf("after %s it is stale since %s, want %s", passed, r.since, cut)
+			t.Errorf("after %s: stale since: got %s, want %s", passed, r.since, cut)
 		}
 	})
 }
@@ -437,7 +437,7 @@ func TestWatchCutWithinLine(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Failed"))
 		r.wantSettle("update a/p")
 		if got := server.Requests("sendInitialEvents"); len(got) != 1 {
-			t.Errorf("lists are %s, want one", got)
+			t.Errorf("got lists %s, want one", got)
 		}
 	})
 }
@@ -453,7 +453,7 @@ func TestInvalidWatchEventCausesRelist(t *testing.T) {
 		<-time.After(90 * time.Second)
 		r.settle()
 		if r.wantRows("a/p=Failed"); r.state != "live" {
-			t.Errorf("the state is %s, want live", r.state)
+			t.Errorf("got state %s, want live", r.state)
 		}
 	})
 }
@@ -477,14 +477,14 @@ func TestQuietResourcesDropHistory(t *testing.T) {
 			return 0
 		}
 		if kept() != 100 {
-			t.Errorf("%d changes are kept, want all", kept())
+			t.Errorf("got %d retained changes, want 100", kept())
 		}
 		advance(5 * time.Minute)
 		if kept() > 1 {
-			t.Errorf("%d changes of long ago are kept", kept())
+			t.Errorf("got %d retained changes after 5 minutes, want at most 1", kept())
 		}
 		if got := r.settle(); got != "" {
-			t.Errorf("got %s, want nothing", got)
+			t.Errorf("got %s, want no messages", got)
 		}
 	})
 }
@@ -500,7 +500,7 @@ func TestStalledStreamingListIsReplaced(t *testing.T) {
 			r.next()
 		}
 		if passed := time.Since(start); passed < 15*time.Second || passed > 30*time.Second {
-			t.Errorf("it was live after %s, want a quarter of a minute", passed)
+			t.Errorf("live after %s, want 15 to 30 s", passed)
 		}
 		r.settle()
 		r.wantRows("a/p=Running")
@@ -511,7 +511,7 @@ func TestStalledStreamingListIsReplaced(t *testing.T) {
 		r.settle()
 		r.wantRows("a/p=Failed")
 		if now := len(server.Requests("sendInitialEvents")); now != streams {
-			t.Errorf("%d streaming lists more, want none", now-streams)
+			t.Errorf("got %d more streaming lists, want 0", now-streams)
 		}
 	})
 }
@@ -525,10 +525,10 @@ func TestFailedStreamingListIsReported(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "the webhook is down") {
-			t.Errorf("it is %s: %s, want failed and why", r.state, r.reason)
+			t.Errorf("got state %s: %s, want failed with a reason", r.state, r.reason)
 		}
 		if len(server.Requests("limit=")) == 0 {
-			t.Error("no plain list was tried")
+			t.Error("got no request for a plain list")
 		}
 		server.FailStreamingLists(pods, "")
 		advance(time.Minute)
@@ -538,7 +538,7 @@ func TestFailedStreamingListIsReported(t *testing.T) {
 		server.Expire(pods)
 		advance(time.Minute)
 		if len(server.Requests("sendInitialEvents")) == streams {
-			t.Error("no streaming list is tried any more")
+			t.Error("got no further request for a streaming list")
 		}
 	})
 }
@@ -559,14 +559,14 @@ func TestSyncingSendsCount(t *testing.T) {
 			<-time.After(time.Second)
 		}
 		if fmt.Sprint(counts) != "[1 2 3]" {
-			t.Errorf("counts are %v, want [1 2 3]", counts)
+			t.Errorf("got counts %v, want [1 2 3]", counts)
 		}
 		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
 			t.Context(), query.Query{Resource: pods}, time.Second,
 		)
 		if err != nil || snapshot.Synced || snapshot.Status.State != status.Syncing || snapshot.Status.Count == nil ||
 			*snapshot.Status.Count != 3 {
-			t.Errorf("the snapshot is %+v, %v, want one that is syncing with a count", snapshot, err)
+			t.Errorf("Snapshot: got %+v, error %v, want state syncing with a count", snapshot, err)
 		}
 	})
 }
@@ -616,7 +616,7 @@ func TestSyncingSendsTotal(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		if requests != 1 {
-			t.Errorf("how many there are is asked %d times, want once", requests)
+			t.Errorf("got %d count requests, want 1", requests)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
@@ -625,7 +625,7 @@ func TestSyncingSendsTotal(t *testing.T) {
 		subscribe(t, cluster, query.Query{}, "").wantSettle("state live, snapshot of 1")
 		<-time.After(time.Minute)
 		if requests := server.Requests("limit=1"); len(requests) > 0 {
-			t.Errorf("a list that was short was asked about: %v", requests)
+			t.Errorf("got count requests for a short list: %v", requests)
 		}
 	})
 }
@@ -639,20 +639,20 @@ func TestPolled(t *testing.T) {
 		r.settle()
 		if fmt.Sprint(r.columns) != "[Name Age]" || !r.isComplete || r.state != "stale" ||
 			!strings.Contains(r.reason, "does not support watches") {
-			t.Errorf("columns are %v, the state is %s: %s", r.columns, r.state, r.reason)
+			t.Errorf("got columns %v, state %s: %s", r.columns, r.state, r.reason)
 		}
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "m"})
 		<-time.After(31 * time.Second)
 		if r.settle(); len(r.rows) != 1 {
-			t.Errorf("rows are %v, want one", r.rows)
+			t.Errorf("got rows %v, want one", r.rows)
 		}
 		now, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), query.Query{Resource: ref}, 0)
 		if err != nil || !now.Status.Since.IsZero() {
-			t.Errorf("it is stale since %s, %v; want no time: it was listed after that", now.Status.Since, err)
+			t.Errorf("stale since: got %s, error %v; want no time because of a later list", now.Status.Since, err)
 		}
 		for _, line := range server.Requests("/metrics.example.com/v1/pods?") {
 			if strings.Contains(line, "watch=") {
-				t.Errorf("it was watched: %s", line)
+				t.Errorf("got a watch request: %s", line)
 			}
 		}
 	})
@@ -688,7 +688,7 @@ func TestComputedDates(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 1")
 		if _, err := time.Parse(time.RFC3339, fmt.Sprint(r.rows["a/m"].Cells[1])); err != nil {
-			t.Errorf("the date is %v", r.rows["a/m"].Cells[1])
+			t.Errorf("got the date %v, want RFC 3339", r.rows["a/m"].Cells[1])
 		}
 		<-time.After(10 * time.Minute)
 		server.Expire(ref)
@@ -696,7 +696,7 @@ func TestComputedDates(t *testing.T) {
 		r.wantSettle("")
 		for _, c := range cluster.WatchStatus().Entries {
 			if c.Resource == ref && c.Lists != 2 {
-				t.Errorf("it was listed %d times, want 2", c.Lists)
+				t.Errorf("got %d lists, want 2", c.Lists)
 			}
 		}
 	})
@@ -721,7 +721,7 @@ func TestNoResourceVersion(t *testing.T) {
 		r.wantSettle("")
 		for _, c := range cluster.WatchStatus().Entries {
 			if c.Lists < 10 || c.RingChanges > 0 {
-				t.Errorf("%d lists, and %d changes are kept of nothing", c.Lists, c.RingChanges)
+				t.Errorf("got %d lists and %d retained changes, want at least 10 and 0", c.Lists, c.RingChanges)
 			}
 		}
 		server.Set(ref, usage("n", "2"))
@@ -740,10 +740,10 @@ func TestPlainObjects(t *testing.T) {
 		r.wantSettle("state live, snapshot of 0")
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "m"})
 		if r.settle(); len(r.rows) != 1 {
-			t.Errorf("rows are %v, want one", r.rows)
+			t.Errorf("got rows %v, want one", r.rows)
 		}
 		if fmt.Sprint(r.columns) != "[Name Age]" {
-			t.Errorf("columns are %v", r.columns)
+			t.Errorf("got columns %v", r.columns)
 		}
 	})
 }
@@ -783,11 +783,11 @@ func TestLinger(t *testing.T) {
 			return false
 		}
 		if !watched() {
-			t.Error("it ended before its time")
+			t.Error("informer stopped before the linger time")
 		}
 		advance(2 * time.Minute)
 		if watched() {
-			t.Error("it is still watched")
+			t.Error("resource is still watched after the linger time")
 		}
 		lists := len(server.Requests("/pods?"))
 		server.Set(pods, pod("a", "p", "Failed"))
@@ -795,7 +795,7 @@ func TestLinger(t *testing.T) {
 		again.wantSettle("reset, state live, snapshot of 1")
 		again.wantRows("a/p=Failed")
 		if now := len(server.Requests("/pods?")); now != lists+1 {
-			t.Errorf("%d upstream requests for the new informer, want one", now-lists)
+			t.Errorf("got %d upstream requests for the new informer, want 1", now-lists)
 		}
 	})
 }
@@ -812,7 +812,7 @@ func TestResponseThatIsNoList(t *testing.T) {
 		<-time.After(time.Minute)
 		r.settle()
 		if r.wantRows("a/p=Running"); r.state != "stale" || !strings.Contains(r.reason, "not a list") {
-			t.Errorf("it is %s: %s, want stale for the answer is no list", r.state, r.reason)
+			t.Errorf("got state %s: %s, want stale because the response is not a list", r.state, r.reason)
 		}
 	})
 }

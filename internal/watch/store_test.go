@@ -68,7 +68,7 @@ func startRead(t *testing.T, cluster *watch.Cluster, kind string) func() message
 	}
 	r := subscribe(t, cluster, q, "")
 	if m := r.next(); m.State != "live" {
-		t.Fatalf("the first message is %+v", m)
+		t.Fatalf("first message: got %+v, want state live", m)
 	}
 	return func() (m message) {
 		text, err := r.sub.Next(t.Context())
@@ -104,7 +104,7 @@ func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 			awaitReader()
 		})
 		if s := <-got; strings.Join(s.Status.Namespaces, " ") != "a" || len(s.Objects) != 1 {
-			t.Errorf("got %d rows of %s, want that of a", len(s.Objects), s.Status.Namespaces)
+			t.Errorf("got %d rows of namespaces %s, want one of a", len(s.Objects), s.Status.Namespaces)
 		}
 		restore()
 	})
@@ -124,7 +124,7 @@ func TestResetBeforeRowsAreDeleted(t *testing.T) {
 			r.next()
 		}
 		if len(r.rows) > 0 || r.state != "forbidden" {
-			t.Errorf("got %d rows in the state %s", len(r.rows), r.state)
+			t.Errorf("got %d rows in state %s", len(r.rows), r.state)
 		}
 	})
 }

@@ -46,7 +46,7 @@ func awaitText(t *testing.T, sub *watch.Subscription, text string) time.Duration
 	for time.Since(began) < 3*time.Minute {
 		message, err := sub.Next(t.Context())
 		if err != nil {
-			t.Fatalf("%v, after %s", err, messages.String())
+			t.Fatalf("Next: got error %v after the messages %s", err, messages.String())
 		}
 		if messages.Write(message); strings.Contains(string(message), text) {
 			return time.Since(began)
@@ -76,7 +76,7 @@ func TestPermissionsAreRecheckedInTime(t *testing.T) {
 					}
 				}()
 				if passed := awaitText(t, sub, `"forbidden"`); passed > 12*time.Second {
-					t.Errorf("view %s, busy %t: what may not be seen was there for %s", view, busy, passed)
+					t.Errorf("view %s, busy %t: hidden objects were sent for %s, want at most 12 s", view, busy, passed)
 				}
 				<-ended
 			})
@@ -122,7 +122,7 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 				advance(9 * time.Second)
 				read(t, ann)
 				if passed := time.Since(began); passed > 15*time.Second {
-					t.Errorf("what may not be seen was there for %s", passed)
+					t.Errorf("hidden data was sent for %s, want at most 15 s", passed)
 				}
 			})
 		})
@@ -134,8 +134,8 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 // Invariant: I44.
 func TestMessageStaysValidWithPermission(t *testing.T) {
 	for name, revoke := range map[string]func(*apitest.Server, *watch.Cluster){
-		"a right that goes": func(server *apitest.Server, _ *watch.Cluster) { server.Allow(nil) },
-		"a past that is to be no more": func(_ *apitest.Server, cluster *watch.Cluster) {
+		"the list is forbidden": func(server *apitest.Server, _ *watch.Cluster) { server.Allow(nil) },
+		"readers are reset": func(_ *apitest.Server, cluster *watch.Cluster) {
 			cluster.Informer(pods).Faults().ResetReaders()
 		},
 	} {
@@ -151,7 +151,7 @@ func TestMessageStaysValidWithPermission(t *testing.T) {
 				for range 60 {
 					advance(time.Second)
 					if !sub.StillValid(t.Context()) {
-						t.Fatal("the message is not valid, and is permitted")
+						t.Fatal("StillValid: got false for a permitted message")
 					}
 				}
 				revoke(server, cluster)
@@ -160,7 +160,7 @@ func TestMessageStaysValidWithPermission(t *testing.T) {
 					advance(time.Second)
 				}
 				if passed := time.Since(began); passed > 15*time.Second {
-					t.Errorf("the message is valid for %s", passed)
+					t.Errorf("StillValid: got true for %s, want at most 15 s", passed)
 				}
 				awaitText(t, sub, `"reset"`)
 			})
@@ -173,7 +173,7 @@ func TestMessageStaysValidWithPermission(t *testing.T) {
 func TestIncompleteMessageCausesReset(t *testing.T) {
 	for _, outage := range []time.Duration{0, 12 * time.Second} {
 		for _, view := range []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Object} {
-			t.Run(fmt.Sprintf("%s, reviews are away for %s more", view, outage), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, reviews unavailable for %s more", view, outage), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					server, cluster, _ := newGuardedCluster(t)
 					q := query.Query{Resource: pods, Namespaces: []string{"a"}}
@@ -187,7 +187,7 @@ func TestIncompleteMessageCausesReset(t *testing.T) {
 					server.MakeUnavailable(apitest.UserReviewsPath, "not now")
 					advance(12 * time.Second)
 					if sub.StillValid(t.Context()) {
-						t.Fatal("the message is valid, and the permission is unknown")
+						t.Fatal("StillValid: got true with an unknown permission")
 					}
 					time.AfterFunc(outage, func() { server.FailPath(apitest.UserReviewsPath, 0, "") })
 					synctest.Wait()
@@ -204,7 +204,7 @@ func TestIncompleteMessageCausesReset(t *testing.T) {
 					}
 					reset, again := strings.Index(messages.String(), `"reset"`), strings.Index(messages.String(), "Again")
 					if reset < 0 || again < reset || strings.Count(messages.String(), `"reset"`) > 1 {
-						t.Errorf("a reader that got half a message gets the rest, and does not restart:\n%s", messages.String())
+						t.Errorf("reader with a partial message: want one reset and then the change, got\n%s", messages.String())
 					}
 				})
 			})
@@ -215,7 +215,7 @@ func TestIncompleteMessageCausesReset(t *testing.T) {
 // Changes are not lost while a window (a range of sorted rows) waits for the lock of its sorted list.
 // Invariant: I10.
 func TestWindowWaitsForRankingLock(t *testing.T) {
-	for name, viewer := range map[string]watch.Viewer{"a user": user("all"), "the program": {Program: true}} {
+	for name, viewer := range map[string]watch.Viewer{"user": user("all"), "program": {Program: true}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster, _ := newGuardedCluster(t)
@@ -234,7 +234,7 @@ func TestWindowWaitsForRankingLock(t *testing.T) {
 					time.AfterFunc(12*time.Second, release)
 				}
 				if passed := awaitText(t, sub, "Failed"); passed > 13*time.Second {
-					t.Errorf("the change is sent after %s", passed)
+					t.Errorf("change sent after %s, want at most 13 s", passed)
 				}
 			})
 		})
@@ -253,12 +253,12 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 		defer cancel()
 		for ctx.Err() == nil {
 			if message, _ := sub.Next(ctx); strings.Contains(string(message), `"digest"`) {
-				t.Fatal("the digest was not delayed")
+				t.Fatal("digest was not delayed by the access review")
 			}
 		}
 		release()
 		if passed := awaitText(t, sub, `"digest"`); passed > time.Second {
-			t.Errorf("the digest arrived after %s", passed)
+			t.Errorf("digest sent after %s, want at most 1 s", passed)
 		}
 	})
 }
@@ -280,7 +280,8 @@ func TestRemovedResourceOfUser(t *testing.T) {
 		if program.state != "absent" || all.state != program.state || all.reason != program.reason ||
 			len(all.rows) > 0 {
 			t.Errorf(
-				"a user gets %s (%s), the program %s (%s)", all.state, all.reason, program.state, program.reason,
+				"user: got state %s (%s), program: got state %s (%s); want absent for both",
+				all.state, all.reason, program.state, program.reason,
 			)
 		}
 		server.AddKind(kinds()[0])
@@ -305,7 +306,7 @@ func TestUserSeesPermittedPartOfOversizedResource(t *testing.T) {
 		all := subscribe(t, cluster, query.Query{Resource: widgets}, "")
 		all.settle()
 		if all.state != "failed" {
-			t.Fatalf("all of it is %s", all.state)
+			t.Fatalf("all namespaces: got state %s, want failed", all.state)
 		}
 		r := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: widgets}, stream.Rows, "")
 		r.settle()
@@ -324,7 +325,7 @@ func TestUnnamedNamespaceCausesNoError(t *testing.T) {
 		ann := cluster.For(user("ann"))
 		if snapshot, err := ann.Snapshot(t.Context(), query.Query{Resource: pods}, time.Minute); err != nil ||
 			!snapshot.Synced {
-			t.Errorf("all namespaces: %v, %v", snapshot, err)
+			t.Errorf("Snapshot of all namespaces: got %v, error %v, want a synced one", snapshot, err)
 		}
 		r := subscribeAs(t, ann, query.Query{Resource: pods}, stream.Rows, "")
 		r.settle()
@@ -355,7 +356,7 @@ func TestStaleWhileReviewsHang(t *testing.T) {
 			r.next()
 		}
 		if passed := time.Since(began); passed > 20*time.Second {
-			t.Errorf("it is %s after %s", r.state, passed)
+			t.Errorf("got state %s after %s, want a change within 20 s", r.state, passed)
 		}
 	})
 }
@@ -382,40 +383,40 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 		wantSoon := func(name string, read func()) {
 			began := time.Now()
 			if read(); time.Since(began) > 3*time.Second {
-				t.Errorf("%s: after %s", name, time.Since(began))
+				t.Errorf("%s: took %s, want at most 3 s", name, time.Since(began))
 			}
 		}
-		wantSoon("the kinds", func() {
+		wantSoon("Resources", func() {
 			known, _, err := all.Resources(t.Context(), 0)
 			if err != nil || len(known) != 10 {
-				t.Errorf("%d kinds are known, %v", len(known), err)
+				t.Errorf("Resources: got %d, error %v, want 10", len(known), err)
 			}
 			for _, k := range known {
 				if k.Count != nil || k.Status != nil {
-					t.Errorf("%s is counted", k.Ref())
+					t.Errorf("Resources: got a count or status of %s, want none", k.Ref())
 				}
 			}
 		})
 		wantSoon("counts", func() {
 			if counts := all.Counts(t.Context()); len(counts) > 0 {
-				t.Errorf("got counts: %v", counts)
+				t.Errorf("Counts: got %v, want none", counts)
 			}
 		})
-		wantSoon("the ledger", func() {
+		wantSoon("WatchStatus", func() {
 			if entries := all.WatchStatus(t.Context()).Entries; len(entries) > 0 {
-				t.Errorf("the ledger has %v", entries)
+				t.Errorf("WatchStatus: got %v, want none", entries)
 			}
 		})
-		wantSoon("a search", func() {
+		wantSoon("Search", func() {
 			found, err := all.Search(t.Context(), "p", 10, func(a, b *resource.Resource) int {
 				return strings.Compare(a.Ref(), b.Ref())
 			})
 			if err != nil || len(found.Hits) > 0 || len(found.Searched) != 9 {
-				t.Fatalf("a search finds %+v, %v", found, err)
+				t.Fatalf("Search: got %+v, error %v, want no hits", found, err)
 			}
 			for _, k := range found.Searched {
 				if k.Count != nil || k.Status.State != status.Stale || k.Status.Reason == "" {
-					t.Errorf("%s was searched: %+v", k.Ref(), k.Status)
+					t.Errorf("Search in %s: got status %+v, want stale without a count", k.Ref(), k.Status)
 				}
 			}
 		})
@@ -445,11 +446,11 @@ func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 			server.Refuse(pods, "a", 0, "")
 			snapshot, err := ann.Snapshot(t.Context(), query.Query{Resource: pods}, time.Minute)
 			if err != nil || keysOf(snapshot) != "a/p" {
-				t.Errorf("ann sees %v, %v", snapshot, err)
+				t.Errorf("Snapshot as ann: got %v, error %v, want a/p", snapshot, err)
 			}
 		})
 	})
-	t.Run("refused, and none is the kubeconfig's", func(t *testing.T) {
+	t.Run("list forbidden and no namespace in the kubeconfig", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			server, ann := start(t, "")
 			server.Refuse(namespaces, "", http.StatusForbidden, "no")
@@ -457,7 +458,7 @@ func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 			wantProblem(t, err, status.Refused, "Forbidden", "nor in any known namespace")
 		})
 	})
-	t.Run("not known yet", func(t *testing.T) {
+	t.Run("namespaces not known yet", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			server, ann := start(t, "a")
 			server.Refuse(namespaces, "", http.StatusInternalServerError, "not now")
@@ -485,7 +486,7 @@ func TestUsersHaveSeparateWindows(t *testing.T) {
 			awaitText(t, openAs(t, cluster.For(user(q.Namespaces[0])), q, stream.Windowed), `"rows"`)
 		}
 		if orders := cluster.WatchStatus().Entries[0].OrderBytes; orders < 110*40 {
-			t.Errorf("the ledger has %d bytes of orders", orders)
+			t.Errorf("WatchStatus: got %d bytes of sort orders, want at least 4400", orders)
 		}
 	})
 }

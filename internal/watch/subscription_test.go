@@ -29,7 +29,7 @@ func TestRowsView(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{}, "")
 		r.wantSettle("state live, snapshot of 3")
 		if fmt.Sprint(r.columns) != "[Name Status]" {
-			t.Errorf("columns are %v", r.columns)
+			t.Errorf("got columns %v", r.columns)
 		}
 		changed := pod("a", "p", "Failed")
 		changed.Metadata = `"managedFields":[{"manager":"kubelet","operation":"Update","subresource":"status",` +
@@ -38,7 +38,7 @@ func TestRowsView(t *testing.T) {
 		m := r.next()
 		if len(m.Events) != 1 || fmt.Sprint(m.Events[0].Cells) != "map[1:Failed]" || m.Events[0].By == nil ||
 			m.Events[0].By.Manager != "kubelet" {
-			t.Errorf("the update is %+v, want the one cell that changed, and kubelet", m)
+			t.Errorf("got update %+v, want the changed cell and the author kubelet", m)
 		}
 		server.Set(pods, pod("a", "q", "Pending"))
 		server.Delete(pods, "b", "p")
@@ -70,12 +70,12 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 		}
 		set("Terminating", "2000-01-01T00:00:00Z") // As after kubectl delete with a pending finalizer.
 		if got := by(); got != "" {
-			t.Errorf("a change that no manager made has the author %q", got)
+			t.Errorf("change without a manager: got author %q, want none", got)
 		}
 		for _, status := range []string{"Running", "Failed"} {
 			set(status, "2000-01-01T00:00:15Z")
 			if got := by(); got != "kubelet" {
-				t.Errorf("%s has the author %q, want kubelet", status, got)
+				t.Errorf("change to %s: got author %q, want kubelet", status, got)
 			}
 		}
 	})
@@ -109,7 +109,7 @@ func TestFilters(t *testing.T) {
 		words.wantRows("a/p=Running")
 
 		if got := server.Requests("/pods?"); len(got) != 1 {
-			t.Errorf("upstream requests are %s, want one", got)
+			t.Errorf("got upstream requests %s, want one", got)
 		}
 	})
 }
@@ -120,7 +120,7 @@ func TestFieldSelectorsAreSentUpstream(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{Fields: "status.phase=Running"}, "")
 		r.settle()
 		if got := server.Requests("fieldSelector=status.phase%3DRunning"); len(got) == 0 {
-			t.Errorf("requests are %s, want one with the field selector", server.Requests("/pods"))
+			t.Errorf("got requests %s, want one with the field selector", server.Requests("/pods"))
 		}
 	})
 }
@@ -234,7 +234,7 @@ func TestInvalidFieldSelectors(t *testing.T) {
 			case code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
 				wantProblem(t, err, status.Invalid, "Invalid field selector", "no such field")
 			case err != nil || snapshot.Status.State != status.Failed:
-				t.Errorf("%d: %+v, %v, want that it failed", code, snapshot, err)
+				t.Errorf("status %d: got %+v, error %v, want state failed", code, snapshot, err)
 			}
 			server.Down(false)
 		})
@@ -258,7 +258,7 @@ func TestUIDChange(t *testing.T) {
 		third.UID = "third"
 		server.ChangeWhileDown(pods, func() { server.Set(pods, third) })
 		if got := r.settle(); !strings.Contains(got, "delete a/p, add a/p") {
-			t.Errorf("after a relist got %s, want delete a/p, add a/p", got)
+			t.Errorf("after a relist: got %s, want delete a/p, add a/p", got)
 		}
 		r.wantRows("a/p=Unknown")
 	})
@@ -285,7 +285,7 @@ func TestResume(t *testing.T) {
 			second.rows = map[string]messageRow{}
 			maps.Copy(second.rows, first.rows)
 			if got := second.settle(); got != "state live, update a/p, add a/r, delete a/q" {
-				t.Errorf("with the cursor of %s got %s", name, got)
+				t.Errorf("cursor of %s: got %s", name, got)
 			}
 			second.wantRows("a/p=Failed", "a/r=Running")
 			third := subscribe(t, cluster, query.Query{}, second.cursor)
@@ -308,12 +308,12 @@ func TestInvalidCursorsCauseReset(t *testing.T) {
 		foreign := subscribe(t, other, query.Query{}, "")
 		foreign.settle()
 		for name, cursor := range map[string]string{
-			"garbage": "garbage!", "too long": own.cursor + "AAAA", "bent": "AAAA" + own.cursor[4:],
-			"of other labels": labels.cursor, "of one object": object.cursor, "of another process": foreign.cursor,
+			"invalid": "garbage!", "too long": own.cursor + "AAAA", "corrupted": "AAAA" + own.cursor[4:],
+			"from other labels": labels.cursor, "from one object": object.cursor, "from another process": foreign.cursor,
 		} {
 			r := subscribe(t, cluster, query.Query{}, cursor)
 			if got := r.settle(); got != "reset, state live, snapshot of 1" {
-				t.Errorf("a cursor %s: got %s, want reset, state live, snapshot of 1", name, got)
+				t.Errorf("cursor %s: got %s, want reset, state live, snapshot of 1", name, got)
 			}
 		}
 	})
@@ -385,14 +385,14 @@ func TestChangedColumnsCauseSnapshot(t *testing.T) {
 		server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Cells: `["Running","p"]`})
 		if got := r.settle(); !strings.Contains(got, "reset") || !strings.HasSuffix(got, "snapshot of 1") ||
 			strings.Contains(got, "update") {
-			t.Errorf("got %s, want a reset and a snapshot at the end, and no update", got)
+			t.Errorf("got %s, want a reset, a snapshot last, and no update", got)
 		}
 		if fmt.Sprint(r.columns) != "[Status Name]" {
-			t.Errorf("columns are %v, want [Status Name]", r.columns)
+			t.Errorf("got columns %v, want [Status Name]", r.columns)
 		}
 		again := subscribe(t, cluster, query.Query{}, old)
 		if got := again.settle(); got != "reset, state live, snapshot of 1" {
-			t.Errorf("a cursor from before the columns changed gives %s, want a reset", got)
+			t.Errorf("cursor from before the columns changed: got %s, want a reset", got)
 		}
 	})
 }
@@ -416,13 +416,13 @@ func TestSnapshotInParts(t *testing.T) {
 			}
 		}
 		if got := strings.Join(parts, ", "); got != "2 14 false, 0 14 false, 0 14 false, 0 14 false, 0 4 true" {
-			t.Errorf("parts are %s", got)
+			t.Errorf("got parts %s", got)
 		}
 		if len(r.rows) != 60 {
 			t.Errorf("got %d rows, want 60", len(r.rows))
 		}
 		if _, messages := snapshotOf(t, cluster, stream.Table); messages != len(parts) {
-			t.Errorf("a table of them has %d parts, the rows %d", messages, len(parts))
+			t.Errorf("Table view: got %d parts, want %d as in the Rows view", messages, len(parts))
 		}
 	})
 }
@@ -442,7 +442,7 @@ func TestHeartbeat(t *testing.T) {
 			}
 		}
 		if got := time.Since(start); got != 2*stream.Heartbeat || stream.Heartbeat != 15*time.Second {
-			t.Errorf("two heartbeats took %s, want 30s", got)
+			t.Errorf("two heartbeats: got %s, want 30s", got)
 		}
 		server.Set(pods, labelled(pod("a", "p", "Running"), "db"))
 		if m := r.next(); m.Type != "events" || len(m.Events) != 0 || m.Cursor == last {
@@ -470,7 +470,7 @@ func TestObjectView(t *testing.T) {
 		if want := `{"apiVersion":"v1","kind":"Pod",` +
 			`"metadata":{"name":"p","namespace":"a","uid":"a/p","resourceVersion":"103"},` +
 			`"status":{"phase":"Running"}}`; string(snapshot.Object) != want || !snapshot.Last {
-			t.Errorf("the snapshot is %s, want %s", snapshot.Object, want)
+			t.Errorf("got snapshot %s, want %s", snapshot.Object, want)
 		}
 		server.Set(pods, pod("a", "q", "Failed"))
 		server.Set(pods, pod("a", "p", "Failed"))
@@ -481,21 +481,21 @@ func TestObjectView(t *testing.T) {
 		if want := `[{"op":"replace","path":"/metadata/resourceVersion","value":"106"},` +
 			`{"op":"replace","path":"/status/phase","value":"Failed"}]`; len(m.Events) != 1 ||
 			string(m.Events[0].Patch) != want || m.Events[0].RV != "106" {
-			t.Errorf("the update is %+v, want %s", m, want)
+			t.Errorf("got update %+v, want %s", m, want)
 		}
 		server.Delete(pods, "a", "p")
 		if m := r.next(); len(m.Events) != 1 || m.Events[0].Op != "delete" || m.Events[0].UID != "a/p" {
-			t.Errorf("the delete is %+v", m)
+			t.Errorf("got %+v, want a delete of a/p", m)
 		}
 		server.Set(pods, pod("a", "p", "Pending"))
 		if m := r.next(); len(m.Events) != 1 || m.Events[0].Op != "add" ||
 			!strings.Contains(string(m.Events[0].Object), "Pending") {
-			t.Errorf("the add is %+v", m)
+			t.Errorf("got %+v, want an add with Pending", m)
 		}
 		missing := subscribe(t, cluster, query.Query{Namespaces: []string{"a"}, Name: "none"}, "")
 		missing.next()
 		if m := missing.next(); m.Type != "snapshot" || m.Object != nil || !m.Last {
-			t.Errorf("an object that is not there gives %+v, want a snapshot without one", m)
+			t.Errorf("missing object: got %+v, want a snapshot without an object", m)
 		}
 	})
 }
@@ -514,7 +514,7 @@ func TestInvalidSubscriptions(t *testing.T) {
 			title  string
 			detail string
 		}{
-			{"a view", query.Query{Resource: pods}, "colors", "Unknown view", `"colors"`},
+			{"unknown view", query.Query{Resource: pods}, "colors", "Unknown view", `"colors"`},
 			{
 				"object without a name",
 				query.Query{Resource: pods},
@@ -539,33 +539,33 @@ func TestInvalidSubscriptions(t *testing.T) {
 				stream.Object, "Invalid object reference",
 				"exactly one namespace",
 			},
-			{"labels", query.Query{Resource: pods, Labels: "a=b=c"}, stream.Rows, "Invalid label selector", "a=b=c"},
-			{"fields", query.Query{Resource: pods, Fields: "a~b"}, stream.Rows, "Invalid field selector", "a~b"},
+			{"label selector", query.Query{Resource: pods, Labels: "a=b=c"}, stream.Rows, "Invalid label selector", "a=b=c"},
+			{"field selector", query.Query{Resource: pods, Fields: "a~b"}, stream.Rows, "Invalid field selector", "a~b"},
 			{
-				"a namespace",
+				"invalid namespace",
 				query.Query{Resource: pods, Namespaces: []string{"../x"}},
 				stream.Rows, "Invalid namespace",
 				"../x",
 			},
 			{
-				"many namespaces",
+				"too many namespaces",
 				query.Query{Resource: pods, Namespaces: names},
 				stream.Rows, "Too many namespaces",
 				"201",
 			},
 			{
-				"a namespace of a kind without",
+				"namespace of a cluster-scoped resource",
 				query.Query{Resource: "core/v1/namespaces", Namespaces: []string{"a"}},
 				stream.Rows, "Not namespaced", "omit ns",
 			},
 			{
-				"a name",
+				"invalid name",
 				query.Query{Resource: pods, Namespaces: []string{"a"}, Name: "../x"},
 				stream.Object,
 				"Invalid name", "../x",
 			},
 			{
-				"a long selector",
+				"label selector too long",
 				query.Query{Resource: pods, Labels: strings.Repeat("a", 5000)},
 				stream.Rows,
 				"Selector too long", "4096",
@@ -609,7 +609,7 @@ func TestClosedTwice(t *testing.T) {
 		twice.Close()
 		for _, c := range cluster.WatchStatus().Entries {
 			if c.Resource == pods && c.Readers != 1 {
-				t.Errorf("%d readers are left, want 1", c.Readers)
+				t.Errorf("got %d readers, want 1", c.Readers)
 			}
 		}
 	})
@@ -634,7 +634,7 @@ func TestEndDuringOutage(t *testing.T) {
 		cancel()
 		began := time.Now()
 		if err := <-ended; err != nil || time.Since(began) > 0 {
-			t.Errorf("it ended after %s with %v, want at once", time.Since(began), err)
+			t.Errorf("Run ended %s after cancel with error %v, want without delay", time.Since(began), err)
 		}
 	})
 }
@@ -659,7 +659,7 @@ func TestEndOfCluster(t *testing.T) {
 		_, err = r.sub.Next(t.Context())
 	}
 	if !errors.Is(err, stream.ErrClosed) {
-		t.Errorf("after the end Next gives %v, want ErrClosed", err)
+		t.Errorf("Next after the end: got error %v, want ErrClosed", err)
 	}
 }
 

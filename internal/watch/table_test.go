@@ -32,7 +32,7 @@ func TestTableViewEqualsRowsView(t *testing.T) {
 		rows, _ := snapshotOf(t, cluster, stream.Rows)
 		table, messages := snapshotOf(t, cluster, stream.Table)
 		if len(rows) != 9006 || messages < 3 {
-			t.Errorf("%d rows, a table in %d messages", len(rows), messages)
+			t.Errorf("got %d rows and a table in %d messages, want 9006 and at least 3", len(rows), messages)
 		}
 		for i := range rows {
 			for len(rows[i].Cells) < 2 {
@@ -42,7 +42,7 @@ func TestTableViewEqualsRowsView(t *testing.T) {
 			rows[i].UID = "" // The Table view does not send UIDs.
 		}
 		if !reflect.DeepEqual(rows, table) {
-			t.Errorf("the table's rows begin with %v\nwant %v", table[:7], rows[:7])
+			t.Errorf("first rows of the table: got %v\nwant %v", table[:7], rows[:7])
 		}
 	})
 }
@@ -74,7 +74,7 @@ func snapshotOf(t *testing.T, cluster *watch.Cluster, view stream.View) (rows []
 			Last bool
 		}
 		if err := json.Unmarshal([]byte("{"+string(text)+"}"), &m); err != nil {
-			t.Fatalf("%.200s: %v", text, err)
+			t.Fatalf("decode message %.200s: %v", text, err)
 		}
 		if m.Type != "snapshot" {
 			continue

@@ -43,38 +43,38 @@ func TestReviewToken(t *testing.T) {
 	}{
 		{"accepted", authentication.TokenReviewStatus{Authenticated: true, User: anna}, nil, want},
 		{
-			"accepted, of an audience that was not asked for",
+			"accepted, audience not requested",
 			authentication.TokenReviewStatus{Authenticated: true, User: anna, Audiences: []string{"https://api"}},
 			nil, want,
 		},
 		{
-			"for this program",
+			"audience of this program",
 			authentication.TokenReviewStatus{Authenticated: true, User: anna, Audiences: []string{"x", "glasshouse"}},
 			[]string{"other", "glasshouse"},
 			want,
 		},
 		{
-			"for another program",
+			"audience of another program",
 			authentication.TokenReviewStatus{Authenticated: true, User: anna, Audiences: []string{"x"}},
 			[]string{"glasshouse"},
 			nil,
 		},
 		{
-			"a server that knows no audiences",
+			"server without audiences",
 			authentication.TokenReviewStatus{Authenticated: true, User: anna},
 			[]string{"glasshouse"},
 			nil,
 		},
 		{"not accepted", authentication.TokenReviewStatus{Error: "it is " + token}, nil, nil},
 		{
-			"not accepted, with a name",
+			"not accepted, with a user name",
 			authentication.TokenReviewStatus{User: anna, Audiences: []string{"glasshouse"}},
 			[]string{"glasshouse"},
 			nil,
 		},
-		{"a user without a name", authentication.TokenReviewStatus{Authenticated: true}, nil, nil},
+		{"user without a name", authentication.TokenReviewStatus{Authenticated: true}, nil, nil},
 		{
-			"the anonymous user",
+			"anonymous user",
 			authentication.TokenReviewStatus{
 				Authenticated: true, User: authentication.UserInfo{Username: "system:anonymous"},
 			},
@@ -87,14 +87,14 @@ func TestReviewToken(t *testing.T) {
 				server.SetTokenReviews(map[string]authentication.TokenReviewStatus{token: test.status})
 				got, err := runCluster(t, server).ReviewToken(t.Context(), token, test.audiences)
 				if !reflect.DeepEqual(got, test.want) {
-					t.Errorf("it is %+v, %v; want %+v", got, err, test.want)
+					t.Errorf("ReviewToken: got %+v, error %v; want %+v", got, err, test.want)
 				}
 				p := new(status.Problem)
 				if test.want == nil && (!errors.As(err, &p) || p.Cause != status.Unauthenticated) {
-					t.Errorf("the error is %v, want that it is not known who asks", err)
+					t.Errorf("ReviewToken: got error %v, want the cause Unauthenticated", err)
 				}
 				if err != nil && strings.Contains(err.Error(), token) {
-					t.Errorf("the error %q has the token in it", err)
+					t.Errorf("error %q contains the token", err)
 				}
 			})
 		})
@@ -110,15 +110,15 @@ func TestFailedTokenReview(t *testing.T) {
 		"forbidden": func(s *apitest.Server) {
 			s.FailPath(apitest.TokenReviewsPath, http.StatusForbidden, "etcd-7.internal")
 		},
-		"hangs": func(s *apitest.Server) { s.Hang(apitest.TokenReviewsPath) },
-		"echoes": func(s *apitest.Server) {
+		"no response": func(s *apitest.Server) { s.Hang(apitest.TokenReviewsPath) },
+		"error that contains the token": func(s *apitest.Server) {
 			s.Handle(apitest.TokenReviewsPath, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(http.StatusBadRequest)
 				_, _ = io.WriteString(w, apitest.Failure(http.StatusBadRequest, "BadRequest", "what is "+token+"?"))
 			})
 		},
-		"nonsense": func(s *apitest.Server) {
+		"invalid response": func(s *apitest.Server) {
 			s.Handle(apitest.TokenReviewsPath, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
 				_, _ = io.WriteString(
@@ -138,16 +138,16 @@ func TestFailedTokenReview(t *testing.T) {
 				user, err := cluster.ReviewToken(t.Context(), token, nil)
 				p := new(status.Problem)
 				if user != nil || !errors.As(err, &p) || p.Cause != status.Unavailable {
-					t.Fatalf("got %+v, %v; want no user, as the review failed", user, err)
+					t.Fatalf("ReviewToken: got %+v, error %v; want no user because the review failed", user, err)
 				}
 				if strings.Contains(p.Detail, "etcd-7") || strings.Contains(err.Error(), token) {
-					t.Errorf("the problem is %v, the error %v", p, err)
+					t.Errorf("problem %v or error %v contains private details", p, err)
 				}
 				if name == "forbidden" && !strings.Contains(p.Detail, "tokenreviews") {
 					t.Errorf("the problem does not name the missing permission: %v", p)
 				}
 				if took := time.Since(began); took > 6*time.Second {
-					t.Errorf("it took %s", took)
+					t.Errorf("ReviewToken took %s, want at most 6 s", took)
 				}
 			})
 		})
@@ -160,18 +160,18 @@ func TestSameUser(t *testing.T) {
 	if !anna.Same(&authz.User{
 		Name: "anna", UID: "7", Groups: []string{"b", "a", "a"}, Extra: map[string][]string{"x": {"2", "1"}},
 	}) {
-		t.Error("the order of groups makes another user")
+		t.Error("Same: got false for groups in another order")
 	}
 	for name, other := range map[string]authz.User{
-		"name":          {Name: "bob", UID: "7", Groups: anna.Groups, Extra: anna.Extra},
-		"uid":           {Name: "anna", UID: "8", Groups: anna.Groups, Extra: anna.Extra},
-		"a group more":  {Name: "anna", UID: "7", Groups: []string{"a", "b", "c"}, Extra: anna.Extra},
-		"groups as one": {Name: "anna", UID: "7", Groups: []string{"a b"}, Extra: anna.Extra},
-		"no extra":      {Name: "anna", UID: "7", Groups: anna.Groups},
-		"other extra":   {Name: "anna", UID: "7", Groups: anna.Groups, Extra: map[string][]string{"x": {"1"}}},
+		"name":                 {Name: "bob", UID: "7", Groups: anna.Groups, Extra: anna.Extra},
+		"uid":                  {Name: "anna", UID: "8", Groups: anna.Groups, Extra: anna.Extra},
+		"additional group":     {Name: "anna", UID: "7", Groups: []string{"a", "b", "c"}, Extra: anna.Extra},
+		"groups joined to one": {Name: "anna", UID: "7", Groups: []string{"a b"}, Extra: anna.Extra},
+		"no extra":             {Name: "anna", UID: "7", Groups: anna.Groups},
+		"other extra":          {Name: "anna", UID: "7", Groups: anna.Groups, Extra: map[string][]string{"x": {"1"}}},
 	} {
 		if anna.Same(&other) {
-			t.Errorf("%s: taken for the same user", name)
+			t.Errorf("%s: Same: got true, want false", name)
 		}
 	}
 }

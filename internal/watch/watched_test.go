@@ -30,7 +30,7 @@ func TestWatchedQueryStartsNoWatch(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		f.wantSettle("update a/p")
 		if got := server.Requests("/pods?"); len(got) != requests || requests == 0 {
-			t.Errorf("following what is watched asked for %s", got[requests:])
+			t.Errorf("reader of watched resources: got upstream requests %s, want none", got[requests:])
 		}
 
 		r.sub.Close()
@@ -41,11 +41,11 @@ func TestWatchedQueryStartsNoWatch(t *testing.T) {
 		}
 		wantProblem(t, err, status.Unavailable, "Not watched", pods+" has no readers")
 		if took := time.Since(closed); took != 5*time.Minute {
-			t.Errorf("it ended after %s, want 5 minutes, as without it", took)
+			t.Errorf("reader ended after %s, want 5 minutes, the linger time", took)
 		}
 		search, _ := search(t, cluster, "p")
 		if search != "" {
-			t.Errorf("found %q in what is watched no more", search)
+			t.Errorf("Search in a resource that is no longer watched: got %q, want none", search)
 		}
 	})
 }
@@ -63,7 +63,7 @@ func TestWatchedQueryRequestsNoNamespace(t *testing.T) {
 		f := subscribeChanges(t, cluster, query.Query{Namespaces: []string{"b"}, Watched: true}, "")
 		f.wantSettle("")
 		if got := server.Requests("/namespaces/b/pods"); len(got) != 0 {
-			t.Errorf("following what is not watched asked for %s", got)
+			t.Errorf("reader of an unwatched namespace: got upstream requests %s, want none", got)
 		}
 	})
 }

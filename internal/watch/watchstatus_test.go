@@ -49,7 +49,7 @@ func TestWatchStatus(t *testing.T) {
 		want("core/v1/namespaces : live, 2 read by 1, changes: false", pods+" : live, 2 read by 1, changes: true")
 		for _, c := range access.WatchStatus(t.Context()).Entries {
 			if c.Since.IsZero() || c.Reason != "" {
-				t.Errorf("got %+v", c)
+				t.Errorf("got %+v, want the changes counted", c)
 			}
 		}
 
@@ -63,7 +63,7 @@ func TestWatchStatus(t *testing.T) {
 		// Namespaces are now watched too, to check the permission for pods in each of them.
 		want("core/v1/namespaces : live, 2 read by 0, changes: false", pods+" : forbidden, 0 read by 1, changes: false")
 		if c := access.WatchStatus(t.Context()).Entries[1]; !strings.HasSuffix(c.Reason, "you may not") {
-			t.Errorf("the reason is %q", c.Reason)
+			t.Errorf("got reason %q", c.Reason)
 		}
 	})
 }
@@ -81,30 +81,30 @@ func TestWatchStatusCounts(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{}, "")
 		r.settle()
 		if c := entry(); c.Lists != 1 || c.Drops != 0 || c.Interruptions != 0 || c.CacheBytes == 0 || !c.LastEvent.IsZero() {
-			t.Errorf("after the first list it is %+v", c)
+			t.Errorf("after the first list: got %+v", c)
 		}
 		server.Set(pods, pod("a", "p", "Failed"))
 		r.settle()
 		if c := entry(); c.LastEvent.IsZero() || c.RingChanges != 1 || c.RingSince.IsZero() {
-			t.Errorf("after a change it is %+v", c)
+			t.Errorf("after a change: got %+v", c)
 		}
 
 		server.EndWatches(pods) // The watch is reopened at once, so this is no interruption.
 		r.settle()
 		if c := entry(); c.Drops != 1 || c.Interruptions != 0 {
-			t.Errorf("after a watch that ended it is %+v", c)
+			t.Errorf("after a watch ended: got %+v", c)
 		}
 
 		server.RefuseWatches(pods, http.StatusInternalServerError)
 		advance(20 * time.Second)
 		if c := entry(); c.Interruptions != 1 || c.InterruptedSeconds != 20 || c.InterruptedSince.IsZero() {
-			t.Errorf("20 s without a watch it is %+v", c)
+			t.Errorf("after 20 s without a watch: got %+v", c)
 		}
 		server.RefuseWatches(pods, 0)
 		advance(time.Minute)
 		interrupted := entry().InterruptedSeconds
 		if c := entry(); c.Interruptions != 1 || interrupted < 20 || !c.InterruptedSince.IsZero() || c.State != status.Live {
-			t.Errorf("with a watch again it is %+v", c)
+			t.Errorf("after the watch is reopened: got %+v", c)
 		}
 
 		server.Refuse(pods, "", http.StatusForbidden, "")
@@ -113,7 +113,7 @@ func TestWatchStatusCounts(t *testing.T) {
 		advance(time.Minute)
 		r.settle()
 		if c := entry(); c.Lists < 2 || c.Resets != 1 || c.LastEvent.IsZero() || c.Drops < 3 {
-			t.Errorf("after another feed it is %+v", c)
+			t.Errorf("after a change of feeds: got %+v", c)
 		}
 	})
 }
@@ -134,7 +134,7 @@ func TestInterruptedSinceFirstInterruption(t *testing.T) {
 		advance(30 * time.Second)
 		for range 50 {
 			if since := interruptedSince(); first.IsZero() || !since.Equal(first) {
-				t.Fatalf("it is blind since %v, want %v", since, first)
+				t.Fatalf("interrupted since: got %v, want %v", since, first)
 			}
 		}
 	})

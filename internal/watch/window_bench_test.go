@@ -113,12 +113,12 @@ func BenchmarkFirstView(b *testing.B) {
 	_, cluster := newBenchCluster(b)
 	for _, test := range []struct{ name, sort, text string }{
 		{"rows", "rows", ""},
-		{"rows through a filter", "rows", "running web-1"},
+		{"rows with a filter", "rows", "running web-1"},
 		{"window", "", ""},
 		{"window by name", "name", ""},
 		{"window by restarts", "-restarts", ""},
 		{"window by age", "age", ""},
-		{"window through a filter", "age", "running web-1"},
+		{"window with a filter", "age", "running web-1"},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			cluster.Informer(pods).DropUnused()
@@ -133,7 +133,7 @@ func BenchmarkFirstView(b *testing.B) {
 			b.ReportMetric(float64(max(after, before)-before)/benchRows, "cachedB/row")
 		})
 	}
-	b.Run("window of a ranking that others use", func(b *testing.B) {
+	b.Run("window of a shared ranking", func(b *testing.B) {
 		defer openView(b, cluster, "age", "").Close()
 		for b.Loop() {
 			openView(b, cluster, "age", "").Close()
@@ -145,7 +145,7 @@ func BenchmarkFirstView(b *testing.B) {
 func BenchmarkFirstRows(b *testing.B) {
 	_, cluster := newBenchCluster(b)
 	for _, test := range []struct{ name, sort, text string }{
-		{"", "", ""}, {" by age", "-age", ""}, {" by name", "name", ""}, {" through a filter", "", "running web-1"},
+		{"", "", ""}, {" by age", "-age", ""}, {" by name", "name", ""}, {" with a filter", "", "running web-1"},
 	} {
 		for _, limit := range []int{100, 0} {
 			name := fmt.Sprint("first ", limit, test.name)

@@ -97,7 +97,7 @@ func (p *windowClient) next() windowMessage {
 	p.t.Helper()
 	m, err := p.try()
 	if err != nil {
-		p.t.Fatalf("Next: %v, after %s", err, p.log)
+		p.t.Fatalf("Next: got error %v after the messages %s", err, p.log)
 	}
 	return m
 }
@@ -109,7 +109,7 @@ func (p *windowClient) try() (m windowMessage, err error) {
 		return m, err
 	}
 	if err := json.Unmarshal([]byte("{"+string(text)+"}"), &m); err != nil {
-		p.t.Errorf("%s: %v", text, err)
+		p.t.Errorf("decode message %s: %v", text, err)
 		return m, err
 	}
 	if m.Type == "window" || m.Type == "window-events" {
@@ -145,7 +145,7 @@ func (p *windowClient) try() (m windowMessage, err error) {
 			rows[row.NS+"/"+row.Name] = livetest.Row{RV: row.RV}
 		}
 		if sum := livetest.Digest(rows); *m.Count != len(rows) || m.Digest != sum || m.Cursor != p.cursor {
-			p.t.Errorf("a digest %s of %d rows at %s; %s of %d are in the copy at %s",
+			p.t.Errorf("digest: got %s of %d rows at cursor %s; the copy has %s of %d rows at cursor %s",
 				m.Digest, *m.Count, m.Cursor, sum, len(rows), p.cursor)
 		}
 	case "window":
@@ -153,7 +153,7 @@ func (p *windowClient) try() (m windowMessage, err error) {
 	case "window-events":
 		p.applyEvents(&m)
 	default:
-		p.t.Errorf("a message of an unknown type: %s", text)
+		p.t.Errorf("unknown message type: %s", text)
 	}
 	return m, nil
 }
@@ -161,8 +161,8 @@ func (p *windowClient) try() (m windowMessage, err error) {
 func (p *windowClient) applyWindow(m *windowMessage) {
 	p.t.Helper()
 	if m.Columns == nil == !p.isComplete || m.Total == nil || m.Matching == nil || m.Offset == nil || m.Count == nil {
-		p.t.Errorf("a window with %d columns, total %v, matching %v, offset %v, count %v; "+
-			"the first message has the columns", len(m.Columns), m.Total, m.Matching, m.Offset, m.Count)
+		p.t.Errorf("got a window with %d columns, total %v, matching %v, offset %v, count %v; "+
+			"want all numbers, and columns only in the first message", len(m.Columns), m.Total, m.Matching, m.Offset, m.Count)
 		return
 	}
 	if m.Columns != nil {
@@ -178,14 +178,14 @@ func (p *windowClient) applyWindow(m *windowMessage) {
 func (p *windowClient) applyEvents(m *windowMessage) {
 	p.t.Helper()
 	if !p.isComplete || m.Total == nil || m.Matching == nil {
-		p.t.Errorf("events before a window, or without counts: %+v", m)
+		p.t.Errorf("got events before a window or without counts: %+v", m)
 		return
 	}
 	p.total, p.matching = *m.Total, *m.Matching
 	p.by = nil
 	for _, e := range m.Events {
 		if end := len(p.rows); e.At < 0 || e.At > end || e.At == end && e.Op != "insert" {
-			p.t.Errorf("%s at %d of %d", e.Op, e.At, end)
+			p.t.Errorf("event %s: index %d is out of range, the window has %d rows", e.Op, e.At, end)
 			return
 		}
 		switch e.Op {
@@ -202,13 +202,13 @@ func (p *windowClient) applyEvents(m *windowMessage) {
 		case "update":
 			row := p.rows[e.At]
 			if row.UID != e.UID {
-				p.t.Errorf("an update of %s at the place of %s", e.UID, row.UID)
+				p.t.Errorf("update: got uid %s in the row of %s", e.UID, row.UID)
 			}
 			row.RV, row.Cells = e.RV, slices.Clone(row.Cells)
 			for at, cell := range e.Cells {
 				i, err := strconv.Atoi(at)
 				if err != nil || i >= len(row.Cells) {
-					p.t.Errorf("cell %q of %d", at, len(row.Cells))
+					p.t.Errorf("cell index %q is out of range, the row has %d cells", at, len(row.Cells))
 					return
 				}
 				row.Cells[i] = cell
@@ -216,7 +216,7 @@ func (p *windowClient) applyEvents(m *windowMessage) {
 			p.rows[e.At] = row
 			p.log = append(p.log, fmt.Sprintf("update %s at %d", row.Name, e.At))
 		default:
-			p.t.Errorf("an event of an unknown kind: %+v", e)
+			p.t.Errorf("unknown event type: %+v", e)
 		}
 		if e.By != nil {
 			p.by = append(p.by, e.By.Manager)
@@ -259,7 +259,7 @@ func (p *windowClient) names() string {
 func (p *windowClient) wantNames(want string, total, matching int) {
 	p.t.Helper()
 	if got := p.names(); got != want || p.total != total || p.matching != matching {
-		p.t.Errorf("got %s of %d of %d; want %s of %d of %d", got, p.matching, p.total, want, matching, total)
+		p.t.Errorf("got rows %s of %d matching of %d; want %s of %d of %d", got, p.matching, p.total, want, matching, total)
 	}
 }
 
@@ -285,7 +285,7 @@ func TestWindowSendsChangesByIndex(t *testing.T) {
 		p.wantSettle("state live, window of 3")
 		p.wantNames("p7 p6 p5", 10, 10)
 		if p.offset != 2 || p.count != 3 || fmt.Sprint(p.columns) != "[Name Status]" {
-			t.Errorf("offset %d, count %d, columns %v", p.offset, p.count, p.columns)
+			t.Errorf("got offset %d, count %d, columns %v", p.offset, p.count, p.columns)
 		}
 		changed := pod("a", "p6", "Running (more)")
 		changed.Metadata = `"managedFields":[{"manager":"kubelet","operation":"Update","subresource":"status",` +
@@ -293,7 +293,7 @@ func TestWindowSendsChangesByIndex(t *testing.T) {
 		server.Set(pods, changed)
 		p.wantSettle("update p6 at 1")
 		if fmt.Sprint(p.by) != "[kubelet]" || p.rows[1].Cells[1] != "Running (more)" {
-			t.Errorf("by %v, row %v", p.by, p.rows[1])
+			t.Errorf("got author %v, row %v", p.by, p.rows[1])
 		}
 		server.Set(pods, pod("a", "p6x", "Running")) // In descending order, p6x is between p7 and p6.
 		p.wantSettle("remove p5 at 2, insert p6x at 1")
@@ -337,7 +337,7 @@ func TestWindowIsSentCompletely(t *testing.T) {
 		server.Set(pods, again)
 		if got := p.settle(); !strings.HasPrefix(got, "remove p03 at 3, ") ||
 			!strings.HasSuffix(got, "insert p03 at 3") || p.rows[3].UID != "another" {
-			t.Errorf("got %s, and %+v at 3", got, p.rows[3])
+			t.Errorf("got %s and row %+v at index 3", got, p.rows[3])
 		}
 		for n := range 30 {
 			server.Set(pods, pod("a", fmt.Sprintf("p%02d", 49-n), "Again"))
@@ -345,7 +345,7 @@ func TestWindowIsSentCompletely(t *testing.T) {
 		synctest.Wait()
 		p.wantSettle("window of 20")
 		if p.rows[0].Name != "p20" {
-			t.Errorf("the first is %s, want p20", p.rows[0].Name)
+			t.Errorf("first row: got %s, want p20", p.rows[0].Name)
 		}
 		server.Refuse(pods, "", 403, "no more")
 		for p.state != "forbidden" {
@@ -353,7 +353,7 @@ func TestWindowIsSentCompletely(t *testing.T) {
 		}
 		p.settle()
 		if !p.isComplete || p.total != 0 || len(p.rows) != 0 {
-			t.Errorf("of what may not be seen any more %d rows are shown, of %d", len(p.rows), p.total)
+			t.Errorf("after the list is forbidden: got %d rows of %d, want none", len(p.rows), p.total)
 		}
 		server.Refuse(pods, "", 0, "")
 		for p.state != "live" {
@@ -361,7 +361,7 @@ func TestWindowIsSentCompletely(t *testing.T) {
 		}
 		p.settle()
 		if p.total != 50 || len(p.rows) != 20 {
-			t.Errorf("of what may be seen again %d rows are shown, of %d", len(p.rows), p.total)
+			t.Errorf("after the list is permitted again: got %d rows of %d, want 20 of 50", len(p.rows), p.total)
 		}
 	})
 }
@@ -459,13 +459,13 @@ func TestWindowHeartbeat(t *testing.T) {
 		start := time.Now()
 		for p.digests == 0 {
 			if p.next(); time.Since(start) > 2*time.Minute {
-				t.Fatal("there was no digest for two minutes")
+				t.Fatal("got no digest within two minutes")
 			}
 		}
 		start = time.Now()
 		first := p.next()
 		if first.Type != "heartbeat" || time.Since(start) != stream.Heartbeat {
-			t.Errorf("got %+v after %s", first, time.Since(start))
+			t.Errorf("got %+v after %s, want a heartbeat after 15 s", first, time.Since(start))
 		}
 		server.Set(pods, pod("b", "r", "Failed"))
 		start = time.Now()
@@ -481,7 +481,7 @@ func TestWindowHeartbeat(t *testing.T) {
 		p.move(1, 1)
 		start = time.Now()
 		if m := p.next(); m.Type != "window" || time.Since(start) != 0 || p.names() != "q" {
-			t.Errorf("got %+v after %s", m, time.Since(start))
+			t.Errorf("got %+v after %s, want the moved window without delay", m, time.Since(start))
 		}
 	})
 }
@@ -509,7 +509,7 @@ func TestWindowMovesToRow(t *testing.T) {
 		server.Set(pods, pod("a", "p09", "Running"))
 		p.settle()
 		if p.wantNames("p08 p06 p04", 20, 11); p.offset != 6 {
-			t.Errorf("its offset is %d, want 6", p.offset)
+			t.Errorf("got offset %d, want 6", p.offset)
 		}
 		around("a", "p18")
 		p.wantNames("p18 p16 p14", 20, 11)
@@ -544,13 +544,13 @@ func TestRemovedRowsHaveReasons(t *testing.T) {
 			want string
 		}{
 			{"deleted", func() { server.Delete(pods, "a", "p-1") }, "p-1 gone"},
-			{"of other labels", func() { set(2, 2, "Running", "db") }, "p-2 gone"},
-			{"without the words", func() { set(3, 3, "Failed", "web") }, "p-3 filtered, map[1:Failed]"},
-			{"moved out", func() { set(4, 99, "Running", "web") }, "p-4 moved, map[2:99]"},
-			{"moved within", func() { set(0, 7, "Running", "web") }, "p-0 moved"},
-			{"pushed out", func() { set(2, 1, "Running", "web") }, "p-8"},
-			{"changed where it is", func() { set(2, 2, "Running", "web") }, ""},
-			{"another of its name", func() {
+			{"changed labels", func() { set(2, 2, "Running", "db") }, "p-2 gone"},
+			{"changed text", func() { set(3, 3, "Failed", "web") }, "p-3 filtered, map[1:Failed]"},
+			{"moved out of the window", func() { set(4, 99, "Running", "web") }, "p-4 moved, map[2:99]"},
+			{"moved within the window", func() { set(0, 7, "Running", "web") }, "p-0 moved"},
+			{"pushed out by another row", func() { set(2, 1, "Running", "web") }, "p-8"},
+			{"changed without a move", func() { set(2, 2, "Running", "web") }, ""},
+			{"replaced by an object with the same name", func() {
 				again := podRow{ns: "a", status: "Running", app: "web", number: 2, restarts: 98}
 				item := again.item()
 				item.UID = "another"
@@ -580,7 +580,8 @@ func TestWindowSendsOffscreenChanges(t *testing.T) {
 		p := openWindow(t, cluster, query.Query{Namespaces: []string{"a"}, Text: "running"}, "", 0, 1)
 		p.settle()
 		if p.errors != 2 || p.warnings != 2 || p.changes != 0 || p.newest != "" {
-			t.Errorf("%d fail and %d wait, after %d changes, the newest %q", p.errors, p.warnings, p.changes, p.newest)
+			t.Errorf("got %d errors, %d warnings, %d changes, the newest %q; want 2, 2, 0 and none",
+				p.errors, p.warnings, p.changes, p.newest)
 		}
 		p.wantNames("p0", 6, 2)
 		wantChange := func(want string, after time.Duration, changes int) {
@@ -591,7 +592,7 @@ func TestWindowSendsOffscreenChanges(t *testing.T) {
 				p.next()
 			}
 			if p.newest != want || time.Since(start) != after || p.changes != changes {
-				t.Errorf("after %s and %d changes the newest is %q; want %q after %s and %d",
+				t.Errorf("after %s and %d changes: got the newest change %q; want %q after %s and %d",
 					time.Since(start), p.changes, p.newest, want, after, changes)
 			}
 		}
@@ -612,11 +613,11 @@ func TestWindowSendsOffscreenChanges(t *testing.T) {
 		server.Set(pods, pod("a", "p5", "Running"))
 		wantChange("update a/p5 map[1:Pending] map[1:Running]", 0, 1)
 		if p.errors != 2 || p.warnings != 1 {
-			t.Errorf("%d fail and %d wait", p.errors, p.warnings)
+			t.Errorf("got %d errors and %d warnings, want 2 and 1", p.errors, p.warnings)
 		}
 		server.Set(pods, pod("b", "other", "Pending"))
 		if m := p.next(); m.Changes != 0 || m.Newest != nil {
-			t.Errorf("got %+v of another namespace", m)
+			t.Errorf("got %+v for a change in another namespace", m)
 		}
 	})
 }
@@ -640,7 +641,7 @@ func TestWindowsSortLikeThePage(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal(text, &file); err != nil || len(file.Views) < 15 {
-		t.Fatalf("%d views, %v", len(file.Views), err)
+		t.Fatalf("got %d test views, error %v, want at least 15", len(file.Views), err)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -672,7 +673,7 @@ func TestWindowsSortLikeThePage(t *testing.T) {
 					limit = len(got)
 				}
 				if !slices.Equal(first, view.Want[:min(limit, len(got))]) || snapshot.Total != len(got) {
-					t.Errorf("q=%q, sort=%q: the first %d of %d are %v, want %v",
+					t.Errorf("q=%q, sort=%q: first %d of %d: got %v, want %v",
 						view.Q, view.Sort, limit, snapshot.Total, first, view.Want)
 				}
 			}
@@ -1007,7 +1008,7 @@ func TestRecomputedTimesKeepOrder(t *testing.T) {
 		p.settle()
 		p.wantNames("q p r", 3, 3)
 		if q := fmt.Sprint(p.rows[0].Cells[1]); !strings.HasPrefix(q, "2000-01-01T00:4") {
-			t.Errorf("q was seen at %s, want the time in the list", q)
+			t.Errorf("last seen of q: got %s, want the time in the list", q)
 		}
 	})
 }
@@ -1032,7 +1033,7 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 			subs[n], windows[n] = p.sub, p.window
 			readToType(t, p.sub, "window")
 		}
-		for _, round := range []string{"moved", "moved", "papers grow", "changed", "changed"} {
+		for _, round := range []string{"moved", "moved", "buffers grow", "changed", "changed"} {
 			kind := "window"
 			if round != "moved" {
 				kind = "window-events"
@@ -1050,8 +1051,8 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 			})
 			// The limit allows one buffer for each reader, because the race detector drops pooled buffers. Separate
 			// encoding would allocate five times as much.
-			if round != "papers grow" && bytes > viewers*rows*each*3/2 {
-				t.Errorf("%s: %d KiB were allocated to send %d viewers %d KiB each",
+			if round != "buffers grow" && bytes > viewers*rows*each*3/2 {
+				t.Errorf("%s: allocated %d KiB to send %d viewers %d KiB each",
 					round, bytes>>10, viewers, rows*each>>10)
 			}
 			<-time.After(time.Second)
@@ -1080,12 +1081,12 @@ func TestWatchStatusIncludesRankings(t *testing.T) {
 		p.settle()
 		q.settle()
 		if orderBytes, used, rest := bytes(); orderBytes != 111*40 || used != orderBytes+rest {
-			t.Errorf("111 rows take %d bytes; %d are in use, of which %d are other", orderBytes, used, rest)
+			t.Errorf("order of 111 rows: got %d bytes of %d in use, the rest is %d", orderBytes, used, rest)
 		}
 		p.sub.Close()
 		advance(time.Minute)
 		if orderBytes, _, _ := bytes(); orderBytes == 0 {
-			t.Error("the rows of a window that is open are gone")
+			t.Error("order of an open window is released")
 		}
 		q.sub.Close()
 		q.sub.Close()
@@ -1096,11 +1097,11 @@ func TestWatchStatusIncludesRankings(t *testing.T) {
 		again.sub.Close()
 		advance(29 * time.Second)
 		if orderBytes, _, _ := bytes(); orderBytes == 0 {
-			t.Error("the rows of a window are gone at once")
+			t.Error("order of a closed window is released without a delay")
 		}
 		advance(2 * time.Second)
 		if orderBytes, _, _ := bytes(); orderBytes != 0 {
-			t.Errorf("%d bytes are in use without a viewer", orderBytes)
+			t.Errorf("order without a viewer: got %d bytes, want 0", orderBytes)
 		}
 	})
 }

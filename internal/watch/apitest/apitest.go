@@ -121,7 +121,7 @@ func New(tb testing.TB, kinds ...Kind) *Server {
 	tb.Cleanup(func() {
 		_ = server.Close()
 		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
-			tb.Errorf("the API server: %v", err)
+			tb.Errorf("fake API server: %v", err)
 		}
 	})
 	s.Config = &rest.Config{Host: "http://api.test", Dial: s.dial}
@@ -241,7 +241,7 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	case status != 0:
 		fail(w, status, reason)
 	case watching && watchStatus != 0:
-		fail(w, watchStatus, "no watch today")
+		fail(w, watchStatus, "the watch is refused")
 	case watching:
 		s.watch(w, r, k, namespace)
 	default:

@@ -16,7 +16,7 @@ const SelfReviewsPath = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 func (s *Server) selfReview(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SelfSubjectAccessReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Spec.ResourceAttributes == nil {
-		fail(w, http.StatusBadRequest, fmt.Sprintf("not a review: %v", err))
+		fail(w, http.StatusBadRequest, fmt.Sprintf("invalid review: %v", err))
 		return
 	}
 	attributes := review.Spec.ResourceAttributes
@@ -50,7 +50,7 @@ func (s *Server) ReportIncompleteRules() { s.change(func() { s.incompleteRules =
 func (s *Server) rulesReview(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SelfSubjectRulesReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
-		fail(w, http.StatusBadRequest, fmt.Sprintf("not a review: %v", err))
+		fail(w, http.StatusBadRequest, fmt.Sprintf("invalid review: %v", err))
 		return
 	}
 	s.mu.Lock()
@@ -113,7 +113,7 @@ func (s *Server) Allow(allowed func(authorization.SubjectAccessReviewSpec) bool)
 func (s *Server) userReview(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SubjectAccessReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Spec.ResourceAttributes == nil {
-		fail(w, http.StatusBadRequest, fmt.Sprintf("not a review: %v", err))
+		fail(w, http.StatusBadRequest, fmt.Sprintf("invalid review: %v", err))
 		return
 	}
 	s.mu.Lock()

@@ -158,7 +158,7 @@ func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 func (s *Server) Revoke(ref, namespace string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
-		k.refused[namespace], k.reason = http.StatusForbidden, "the right was taken away"
+		k.refused[namespace], k.reason = http.StatusForbidden, "the permission was revoked"
 	})
 }
 

@@ -16,7 +16,7 @@ func (s *Server) SetTokenReviews(statuses map[string]authentication.TokenReviewS
 	s.Handle(TokenReviewsPath, func(w http.ResponseWriter, r *http.Request) {
 		var review authentication.TokenReview
 		if err := json.NewDecoder(r.Body).Decode(&review); err != nil || r.Method != http.MethodPost {
-			fail(w, http.StatusBadRequest, fmt.Sprintf("not a review: %s, %v", r.Method, err))
+			fail(w, http.StatusBadRequest, fmt.Sprintf("invalid token review: %s, %v", r.Method, err))
 			return
 		}
 		review.Status = statuses[review.Spec.Token]

@@ -34,13 +34,13 @@ func TestResourceRulesAllow(t *testing.T) {
 		{"a subresource", rule("apps", "deployments/scale", "*"), false, false},
 		{"a subresource of all", rule("apps", "*/scale", "*"), false, false},
 		{"another verb", rule("apps", "deployments", "create"), false, false},
-		{"objects by their names", rule("apps", "deployments", "*", "web"), false, false},
+		{"rule with resourceNames", rule("apps", "deployments", "*", "web"), false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if list, watch := authz.RulesAllow(
 				[]authorization.ResourceRule{test.rule}, "apps", "deployments",
 			); list != test.list || watch != test.watch {
-				t.Errorf("list %t, watch %t; want %t, %t", list, watch, test.list, test.watch)
+				t.Errorf("RulesAllow: got list %t, watch %t; want %t, %t", list, watch, test.list, test.watch)
 			}
 		})
 	}

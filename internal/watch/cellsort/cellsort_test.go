@@ -23,7 +23,7 @@ func TestRankCell(t *testing.T) {
 		Cells    []json.RawMessage
 	}
 	if err := json.Unmarshal(text, &vectors); err != nil || len(vectors) < 25 {
-		t.Fatalf("%d vectors, %v", len(vectors), err)
+		t.Fatalf("test vectors: got %d, error %v; want at least 25", len(vectors), err)
 	}
 	for _, v := range vectors {
 		rank := func(cell json.RawMessage) cellsort.Rank { return cellsort.RankCell(cell, v.Relative) }
@@ -37,19 +37,19 @@ func TestRankCell(t *testing.T) {
 				for k := range known {
 					want := cellsort.Compare(rank(known[i]), rank(known[k]), descending)
 					if got := i - k; descending && sign(want) != sign(-got) || !descending && sign(want) != sign(got) {
-						t.Errorf("%s, descending %t: %s against %s gives %d",
+						t.Errorf("%s, descending %t: Compare(%s, %s): got %d",
 							v.Name, descending, known[i], known[k], want)
 					}
 				}
 			}
 			for _, last := range v.Cells[unknown:] {
 				if got := rank(last); got != (cellsort.Rank{}) {
-					t.Errorf("%s: %s is %v, want it unknown", v.Name, last, got)
+					t.Errorf("%s: RankCell(%s): got %v, want an unknown rank", v.Name, last, got)
 				}
 				if unknown > 0 &&
 					(cellsort.Compare(rank(last), rank(known[0]), descending) != 1 ||
 						cellsort.Compare(rank(known[0]), rank(last), descending) != -1) {
-					t.Errorf("%s, descending %t: %s is not last", v.Name, descending, last)
+					t.Errorf("%s, descending %t: %s is not sorted last", v.Name, descending, last)
 				}
 			}
 		}
@@ -63,11 +63,11 @@ func sign(n int) int { return max(-1, min(1, n)) }
 func TestOtherCells(t *testing.T) {
 	if a, b := cellsort.RankCell([]byte(`["a",2]`), false),
 		cellsort.RankCell([]byte(`["a",10]`), false); cellsort.Compare(a, b, false) > -1 {
-		t.Errorf("%v is not before %v", a, b)
+		t.Errorf("Compare: %v does not sort before %v", a, b)
 	}
 	for _, cell := range []string{"", "null", `"`} {
 		if got := cellsort.RankCell([]byte(cell), false); got != (cellsort.Rank{}) {
-			t.Errorf("%q is %v, want it unknown", cell, got)
+			t.Errorf("RankCell(%q): got %v, want an unknown rank", cell, got)
 		}
 	}
 }

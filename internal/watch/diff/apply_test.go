@@ -23,7 +23,7 @@ func decode(t *testing.T, text []byte) any {
 		t.Fatalf("decode %.200q: %v", text, err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		t.Fatalf("decode %.200q: something follows: %v", text, err)
+		t.Fatalf("decode %.200q: trailing data: %v", text, err)
 	}
 	return v
 }
@@ -42,7 +42,7 @@ func apply(t *testing.T, document any, patch []byte) any {
 		}
 		tokens := strings.Split(op.Path, "/")
 		if tokens[0] != "" {
-			t.Fatalf("path %q is no JSON pointer", op.Path)
+			t.Fatalf("path %q is not a JSON pointer", op.Path)
 		}
 		result, err := applyOp(document, tokens[1:], op.Op, value)
 		if err != nil {
@@ -56,7 +56,7 @@ func apply(t *testing.T, document any, patch []byte) any {
 func applyOp(v any, tokens []string, op string, value any) (any, error) {
 	if len(tokens) == 0 {
 		if op == "remove" {
-			return nil, errors.New("the root cannot go")
+			return nil, errors.New("the root cannot be removed")
 		}
 		return value, nil
 	}
@@ -78,7 +78,7 @@ func applyOp(v any, tokens []string, op string, value any) (any, error) {
 	case []any:
 		i, err := strconv.Atoi(tokens[0])
 		if err != nil || tokens[0] != strconv.Itoa(i) || i < 0 || i > len(v) || i == len(v) && (!last || op != "add") {
-			return nil, fmt.Errorf("no element %q of %d", tokens[0], len(v))
+			return nil, fmt.Errorf("no element %q in a list of %d", tokens[0], len(v))
 		}
 		switch {
 		case last && op == "add":
@@ -89,7 +89,7 @@ func applyOp(v any, tokens []string, op string, value any) (any, error) {
 		v[i], err = applyOp(v[i], tokens[1:], op, value)
 		return v, err
 	}
-	return nil, fmt.Errorf("%q within %T", tokens[0], v)
+	return nil, fmt.Errorf("cannot resolve %q in a %T", tokens[0], v)
 }
 
 func valueAt(t *testing.T, v any, path string) any {
@@ -105,7 +105,7 @@ func valueAt(t *testing.T, v any, path string) any {
 			}
 			v = container[i]
 		default:
-			t.Fatalf("%q within %T", token, v)
+			t.Fatalf("cannot resolve %q in a %T", token, v)
 		}
 	}
 	return v

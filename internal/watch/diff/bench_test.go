@@ -25,7 +25,7 @@ func fixture(tb testing.TB, name string) string {
 func replaceOnce(tb testing.TB, text, old, new string) string {
 	tb.Helper()
 	if !strings.Contains(text, old) {
-		tb.Fatalf("the text has no %s", old)
+		tb.Fatalf("the text does not contain %s", old)
 	}
 	return strings.Replace(text, old, new, 1)
 }
@@ -74,7 +74,7 @@ func TestPatchesAreSmall(t *testing.T) {
 	for _, c := range changes(t) {
 		patch, err := diff.Patch([]byte(c.before), []byte(c.after))
 		if err != nil || len(patch) > c.limit {
-			t.Errorf("%s: got %d bytes and %v, want %d at most: %s", c.name, len(patch), err, c.limit, patch)
+			t.Errorf("%s: got %d bytes, error %v, want at most %d: %s", c.name, len(patch), err, c.limit, patch)
 		}
 	}
 }

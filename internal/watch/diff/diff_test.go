@@ -15,14 +15,14 @@ func TestPatch(t *testing.T) {
 	long := `"a text that is long enough to make ops inside the cheaper way"`
 	for _, test := range []struct{ name, before, after, want string }{
 		{"equal", `{"a":[1,{"b":null}]}`, `{"a":[1,{"b":null}]}`, `[]`},
-		{"equal but for space", "{ \"a\" : [ 1 , { } ] }\n", `{"a":[1,{}]}`, `[]`},
-		{"equal but for the order of members", `{"a":1,"b":{"c":2,"d":3}}`, `{"b":{"d":3,"c":2},"a":1}`, `[]`},
+		{"equal except whitespace", "{ \"a\" : [ 1 , { } ] }\n", `{"a":[1,{}]}`, `[]`},
+		{"equal except the order of members", `{"a":1,"b":{"c":2,"d":3}}`, `{"b":{"d":3,"c":2},"a":1}`, `[]`},
 		{
 			"members in the order of keys", `{"x":[` + long + `,` + long + `],"c":1,"b":1}`,
 			`{"c":2,"a":1,"x":[` + long + `,` + long + `]}`,
 			`[{"op":"add","path":"/a","value":1},{"op":"remove","path":"/b"},{"op":"replace","path":"/c","value":2}]`,
 		},
-		{"root of another kind", `{"a":1}`, ` [1] `, `[{"op":"replace","path":"","value":[1]}]`},
+		{"root of another type", `{"a":1}`, ` [1] `, `[{"op":"replace","path":"","value":[1]}]`},
 		{"scalar root", `1`, `null`, `[{"op":"replace","path":"","value":null}]`},
 		{"null is not absent", `{"a":null,"x":` + long + `}`, `{"x":` + long + `}`, `[{"op":"remove","path":"/a"}]`},
 		{
@@ -38,7 +38,7 @@ func TestPatch(t *testing.T) {
 			`[{"op":"replace","path":"/éé","value":2}]`,
 		},
 		{
-			"keys that are no UTF-8", "{\"\xff\":1,\"\xfe\":2,\"x\":" + long + "}", "{\"\xff\":3,\"x\":" + long + "}",
+			"keys with invalid UTF-8", "{\"\xff\":1,\"\xfe\":2,\"x\":" + long + "}", "{\"\xff\":3,\"x\":" + long + "}",
 			`[{"op":"replace","path":"/` + "\ufffd" + `","value":3}]`,
 		},
 		{
@@ -47,12 +47,12 @@ func TestPatch(t *testing.T) {
 			`[{"op":"remove","path":"/1/a"},{"op":"add","path":"/1/b","value":1}]`,
 		},
 		{
-			"beyond 2^53", `{"n":9007199254740993,"x":` + long + `}`, `{"n":9007199254740992,"x":` + long + `}`,
+			"number above 2^53", `{"n":9007199254740993,"x":` + long + `}`, `{"n":9007199254740992,"x":` + long + `}`,
 			`[{"op":"replace","path":"/n","value":9007199254740992}]`,
 		},
-		{"1 is not 1.0", `1`, `1.0`, `[{"op":"replace","path":"","value":1.0}]`},
+		{"1 and 1.0 differ", `1`, `1.0`, `[{"op":"replace","path":"","value":1.0}]`},
 		{
-			"a number that begins like the other", `[1,12,` + long + `]`, `[1,123,` + long + `]`,
+			"number with a common prefix", `[1,12,` + long + `]`, `[1,123,` + long + `]`,
 			`[{"op":"replace","path":"/1","value":123}]`,
 		},
 		{"the last of two members counts", `{"a":1,"a":2,"x":` + long + `}`, `{"a":3,"a":2,"x":` + long + `}`, `[]`},
@@ -108,18 +108,18 @@ func TestPatch(t *testing.T) {
 			`[{"op":"remove","path":"/0"},{"op":"add","path":"/0/name","value":"dns"}]`,
 		},
 		{
-			"keyed, reordered and changed",
+			"elements with keys, reordered and changed",
 			`[{"name":"a","n":1},{"name":"b","x":` + long + `,"n":1}]`,
 			`[{"name":"b","x":` + long + `,"n":2},{"name":"a","n":1}]`,
 			`[{"op":"replace","path":"","value":[{"name":"b","x":` + long + `,"n":2},{"name":"a","n":1}]}]`,
 		},
 		{
-			"no key: by position", `[{"a":1,"x":` + long + `},{"a":2,"x":` + long + `}]`,
+			"elements without keys, by position", `[{"a":1,"x":` + long + `},{"a":2,"x":` + long + `}]`,
 			`[{"a":3,"x":` + long + `},{"a":4,"x":` + long + `}]`,
 			`[{"op":"replace","path":"/0/a","value":3},{"op":"replace","path":"/1/a","value":4}]`,
 		},
 		{
-			"values keep their space", `{"x":` + long + `}`, `{"x":` + long + `, "o": { "a" : [1, 2] } }`,
+			"whitespace in values is kept", `{"x":` + long + `}`, `{"x":` + long + `, "o": { "a" : [1, 2] } }`,
 			`[{"op":"add","path":"/o","value":{ "a" : [1, 2] }}]`,
 		},
 	} {
@@ -145,12 +145,12 @@ func TestErrorsNameTheDocument(t *testing.T) {
 		{"before", `{"a":1,}`, `{}`, `read the old document: byte 7: unexpected '}', want the name of a member`},
 		{"after", `{}`, `{"a" 1}`, `read the new document: byte 5: unexpected '1', want ':'`},
 		{
-			"after begins like before", `["a","b"]`, `["a","b"`,
+			"after is a prefix of before", `["a","b"]`, `["a","b"`,
 			`read the new document: byte 8: unexpected end of the text, want ',' or ']'`,
 		},
 		{"empty", ``, `{}`, `read the old document: byte 0: unexpected end of the text, want a value`},
 		{"two documents", `{} {}`, `{}`, `read the old document: byte 3: unexpected '{', want the end`},
-		{"a NUL behind", "{}\x00", `{}`, `read the old document: byte 2: unexpected '\x00', want the end`},
+		{"trailing NUL", "{}\x00", `{}`, `read the old document: byte 2: unexpected '\x00', want the end`},
 		{"too deep", nested, nested, `read the old document: byte 10000: nested deeper than 10000 levels`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -188,7 +188,8 @@ func TestCompareReturnsFormerValues(t *testing.T) {
 		t.Run(fmt.Sprintf("%.40s", test.former), func(t *testing.T) {
 			if _, former, err := diff.Compare([]byte(test.before), []byte(test.after)); err != nil ||
 				string(former) != test.former {
-				t.Errorf("%s to %s: got %s and %v, want %s", test.before, test.after, former, err, test.former)
+				t.Errorf("Compare(%s, %s): got former values %s, error %v, want %s",
+					test.before, test.after, former, err, test.former)
 			}
 		})
 	}
@@ -219,10 +220,10 @@ func TestDeepDifferenceReplacesItsParent(t *testing.T) {
 	want := `[{"op":"replace","path":"` + strings.Repeat("/0", 100) + `","value":` + string(nest(100, long+`, 1`)) +
 		`}]`
 	if err != nil || string(got) != want {
-		t.Errorf("got %.300s and %v, want %.300s", got, err, want)
+		t.Errorf("got %.300s, error %v, want %.300s", got, err, want)
 	}
 	if got, err := diff.Patch(nest(99, long+`,1`), nest(99, long+`, 1`)); err != nil || string(got) != "[]" {
-		t.Errorf("99 levels: got %.300s and %v", got, err)
+		t.Errorf("99 levels: got %.300s, error %v, want []", got, err)
 	}
 }
 
@@ -240,7 +241,8 @@ func TestReplacedOpsDoNotAccumulate(t *testing.T) {
 		after := strings.NewReplacer(":1", ":2", "1,", "2,").Replace(before)
 		patch, err := diff.Patch([]byte(before), []byte(after))
 		if err != nil || cap(patch) > 10*len(before) {
-			t.Errorf("%s: got %d bytes and %v for a document of %d", name, cap(patch), err, len(before))
+			t.Errorf("%s: got a patch buffer of %d bytes, error %v, for a document of %d bytes",
+				name, cap(patch), err, len(before))
 		}
 	}
 }

@@ -35,13 +35,13 @@ func FuzzApplyGivesAfter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, after []byte) {
 		if !json.Valid(before) || !json.Valid(after) {
 			if patch, err := diff.Patch(before, after); err == nil || patch != nil {
-				t.Fatalf("got %s and %v for what is no JSON\nbefore %q\nafter  %q", patch, err, before, after)
+				t.Fatalf("invalid JSON: got %s, error %v\nbefore %q\nafter  %q", patch, err, before, after)
 			}
 			return
 		}
 		patch := check(t, before, after)
 		if same := reflect.DeepEqual(decode(t, before), decode(t, after)); !same && string(patch) == "[]" {
-			t.Fatalf("no ops\nbefore %q\nafter  %q", before, after)
+			t.Fatalf("got no operations for different documents\nbefore %q\nafter  %q", before, after)
 		}
 	})
 }

@@ -18,21 +18,21 @@ func check(t *testing.T, before, after []byte) []byte {
 	t.Helper()
 	patch, former, err := diff.Compare(before, after)
 	if err != nil {
-		t.Fatalf("%v\nbefore %s\nafter  %s", err, before, after)
+		t.Fatalf("Compare: %v\nbefore %s\nafter  %s", err, before, after)
 	}
 	if !json.Valid(patch) {
-		t.Fatalf("no JSON: %s", patch)
+		t.Fatalf("the patch is not JSON: %s", patch)
 	}
 	checkFormerValues(t, before, patch, former)
 	if got, want := apply(t, decode(t, before), patch), decode(t, after); !reflect.DeepEqual(got, want) {
 		t.Fatalf("applied: got %v, want %v\nbefore %s\nafter  %s\npatch  %s", got, want, before, after, patch)
 	}
 	if limit := len(`[{"op":"replace","path":"","value":}]`) + len(after); len(patch) > limit {
-		t.Fatalf("%d bytes, but a replaced root takes %d\nbefore %s\nafter  %s\npatch  %s",
+		t.Fatalf("got a patch of %d bytes, want at most %d as for a replaced root\nbefore %s\nafter  %s\npatch  %s",
 			len(patch), limit, before, after, patch)
 	}
 	if repeated, err := diff.Patch(before, after); err != nil || !bytes.Equal(repeated, patch) {
-		t.Fatalf("another patch the second time: %s and %v, then %s", patch, err, repeated)
+		t.Fatalf("Patch is not deterministic: second call got %s, error %v; first call %s", patch, err, repeated)
 	}
 	return patch
 }
@@ -47,7 +47,7 @@ func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	}
 	if former != nil {
 		if err := json.Unmarshal(former, &formerValues); err != nil || len(formerValues) == 0 {
-			t.Fatalf("the former value is returned as %s: %v", former, err)
+			t.Fatalf("decode former values %s: %v", former, err)
 		}
 	}
 	document := decode(t, before)
@@ -60,14 +60,14 @@ func checkFormerValues(t *testing.T, before, patch, former []byte) {
 			delete(formerValues, strconv.Itoa(i))
 			if got, want := decode(t, value), valueAt(t, document, op.Path); op.Op == "add" ||
 				!reflect.DeepEqual(got, want) {
-				t.Fatalf("the value before %s of %s was %v, returned is %v\nbefore %s\npatch  %s",
+				t.Fatalf("former value of %s %s: want %v, got %v\nbefore %s\npatch  %s",
 					op.Op, op.Path, want, got, before, patch)
 			}
 		}
 		document = apply(t, document, append(append([]byte{'['}, text...), ']'))
 	}
 	if len(formerValues) > 0 {
-		t.Fatalf("former values of operations that do not exist: %v\npatch %s", formerValues, patch)
+		t.Fatalf("former values of nonexistent operations: %v\npatch %s", formerValues, patch)
 	}
 }
 

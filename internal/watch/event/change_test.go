@@ -13,18 +13,18 @@ func TestLazyPanics(t *testing.T) {
 	func() {
 		defer func() {
 			if v := recover(); v != "broken" {
-				t.Errorf("the first caller got the panic %v", v)
+				t.Errorf("first Get: got panic %v, want broken", v)
 			}
 		}()
 		_, _ = value.Get(func() ([]byte, error) { panic("broken") })
 	}()
 	for range 2 {
 		text, err := value.Get(func() ([]byte, error) {
-			t.Error("the value is computed again")
+			t.Error("value is computed a second time")
 			return []byte("a text"), nil
 		})
 		if err == nil || text != nil {
-			t.Errorf("the other callers get %q, %v, want an error", text, err)
+			t.Errorf("next Get: got %q, error %v, want an error", text, err)
 		}
 	}
 }

@@ -44,24 +44,24 @@ func TestAttribution(t *testing.T) {
 		want     string // The expected authors, newest first, each as "manager: operation indices".
 	}{
 		{
-			"a member",
+			"owned member",
 			[]string{manager("m", 4, `{"f:data":{"f:x~y":{}}}`), manager("n", 5, `{"f:spec":{"f:args":{}}}`)},
 			patchOf("/data/x~0y", "/spec/args"), "n: 1; m: 0",
 		},
 		{
-			"escaped, and like an index",
+			"escaped key and numeric key",
 			[]string{manager("m", 4, `{"f:metadata":{"f:labels":{"f:b/c":{},"f:0":{}}}}`)},
 			patchOf("/metadata/labels/b~1c", "/metadata/labels/0"), "m: 0 1",
 		},
 		{
-			"an object owns its members",
+			"owner of an object owns its members",
 			[]string{manager("m", 4, `{"f:data":{".":{},"f:x~y":{}}}`)},
 			patchOf("/data"),
 			"m: 0",
 		},
-		{"everything", []string{manager("m", 4, `{"f:data":{"f:x~y":{}}}`), manager("none", 4, `{}`)}, patchOf(""), "m: 0"},
+		{"document", []string{manager("m", 4, `{"f:data":{"f:x~y":{}}}`), manager("none", 4, `{}`)}, patchOf(""), "m: 0"},
 		{
-			"below, of several",
+			"members owned by several managers",
 			[]string{
 				manager("m", 4, `{"f:metadata":{"f:labels":{"f:a":{}}}}`),
 				manager("n", 5, `{"f:metadata":{"f:labels":{"f:0":{}}}}`),
@@ -69,7 +69,7 @@ func TestAttribution(t *testing.T) {
 			patchOf("/metadata/labels"), "n: 0; m: 0",
 		},
 		{
-			"below, but stayed",
+			"member of an older entry",
 			[]string{
 				manager("m", previousSecond, `{"f:metadata":{"f:labels":{"f:a":{}}}}`),
 				manager("n", 5, `{"f:metadata":{"f:labels":{"f:0":{}}}}`),
@@ -77,39 +77,39 @@ func TestAttribution(t *testing.T) {
 			patchOf("/metadata/labels"), "n: 0",
 		},
 		{
-			"a list as a whole, but stayed",
+			"atomic list with an older entry",
 			[]string{manager("m", previousSecond, `{"f:spec":{"f:args":{}}}`), manager("n", 5, `{"f:spec":{"f:args":{}}}`)},
 			patchOf("/spec/args/1"), "n: 0",
 		},
 		{
-			"that is unchanged but now closer",
+			"closer owner with an older entry",
 			[]string{manager("m", 5, `{"f:data":{".":{}}}`), manager("n", previousSecond, `{"f:data":{"f:x~y":{}}}`)},
 			patchOf("/data/x~0y"), "n: 0",
 		},
 		{
-			"both older than thought",
+			"all entries older than the update",
 			[]string{
 				manager("m", previousSecond, `{"f:data":{"f:x~y":{}}}`), manager("n", previousSecond-1, `{"f:data":{"f:x~y":{}}}`),
 			},
 			patchOf("/data/x~0y"), "m: 0; n: 0",
 		},
 		{
-			"in an atomic list",
+			"element of an atomic list",
 			[]string{manager("m", 4, `{"f:spec":{"f:args":{}}}`)},
 			patchOf("/spec/args/1", "/spec/sum/1/0"), "m: 0 1",
 		},
 		{
-			"that an object is there is not what is in it",
+			"ownership of the object but not of its members",
 			[]string{manager("m", 5, `{"f:data":{".":{}}}`), manager("n", 4, `{"f:data":{"f:x~y":{}}}`)},
 			patchOf("/data/x~0y"), "n: 0",
 		},
 		{
-			"that it is there, and other members",
+			"ownership of the object and of other members",
 			[]string{manager("m", 4, `{"f:data":{".":{},"f:z":{}}}`), manager("n", 5, `{"f:spec":{}}`)},
 			patchOf("/data/x~0y"), "n: 0",
 		},
 		{
-			"keys",
+			"list keys",
 			[]string{
 				manager("m", 4, `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{}}}}}`),
 				manager(
@@ -121,12 +121,12 @@ func TestAttribution(t *testing.T) {
 			patchOf("/spec/ports/0", "/spec/ports/1/port", "/spec/ports/2", "/spec/ports/0/port"), "n: 1 2; m: 0 3",
 		},
 		{
-			"keys in another order, and a number written otherwise",
+			"list keys in another order and number format",
 			[]string{manager("m", 4, `{"f:spec":{"f:ports":{"k:{\"protocol\":\"TCP\",\"port\":8e1}":{}}}}`)},
 			patchOf("/spec/ports/0"), "m: 0",
 		},
 		{
-			"values",
+			"set values",
 			[]string{
 				manager("m", 4, `{"f:spec":{"f:set":{"v:\"s\"":{}},"f:flags":{"v:false":{}}}}`),
 				manager("n", 5, `{"f:spec":{"f:set":{"v:\"t\"":{}},"f:flags":{"v:true":{}}}}`),
@@ -134,7 +134,7 @@ func TestAttribution(t *testing.T) {
 			patchOf("/spec/set/0", "/spec/set/1", "/spec/flags/1"), "n: 1; m: 0 2",
 		},
 		{
-			"indices",
+			"list indices",
 			[]string{
 				manager("m", 4, `{"f:spec":{"f:args":{"i:0":{}},"f:sum":{"i:1":{"i:0":{}}}}}`),
 				manager("n", 5, `{"f:spec":{"f:args":{"i:1":{}}}}`),
@@ -142,95 +142,95 @@ func TestAttribution(t *testing.T) {
 			patchOf("/spec/args/0", "/spec/args/1", "/spec/sum/1/0"), "n: 1; m: 0 2",
 		},
 		{
-			"a key that is an object",
+			"list key with an object value",
 			[]string{manager("m", 4, `{"f:odd":{"k:{\"b\":{\"c\":2}}":{}}}`)},
 			patchOf("/odd/0/a"), "m: 0",
 		},
 		{
-			"a path that is not there",
+			"nonexistent path",
 			[]string{manager("m", 4, `{"f:spec":{"f:args":{},"f:gone":{"f:a":{}}}}`)},
 			patchOf("/spec/args/7", "/spec/gone/a"), "m: 0 1",
 		},
 
 		{
-			"removed: the newest",
+			"removed, newest manager",
 			[]string{manager("m", 5, `{"f:spec":{}}`), manager("n", 4, `{"f:data":{}}`)},
 			patchOf("-/data/z", "/data"), "m: 0; n: 1",
 		},
 		{
-			"removed: of the newest the one that wrote",
+			"removed, same time, one manager owns the parent",
 			[]string{manager("m", 5, `{"f:data":{}}`), manager("n", 5, `{"f:spec":{}}`)},
 			patchOf("-/data/z", "/data"),
 			"m: 0 1",
 		},
 		{
-			"removed: of the newest the last",
+			"removed, same time, both managers own the parent",
 			[]string{manager("m", 5, `{"f:data":{}}`), manager("n", 5, `{"f:data":{}}`)},
 			patchOf("-/data/z"), "n: 0",
 		},
-		{"removed, and no time was taken", []string{manager("m", previousSecond, `{"f:data":{}}`)}, patchOf("-/data/z"), ""},
+		{"removed, without a newer entry", []string{manager("m", previousSecond, `{"f:data":{}}`)}, patchOf("-/data/z"), ""},
 		{
-			"removed, and the newest wrote within the second",
+			"removed, newest manager wrote in the same second",
 			[]string{manager("m", previousSecond, `{"f:data":{}}`)},
 			patchOf("-/data/z", "/data"), "m: 0 1",
 		},
 		{
-			"removed, and an older one wrote: clocks that differ",
+			"removed, an older manager wrote because of clock skew",
 			[]string{manager("m", previousSecond, `{"f:spec":{}}`), manager("n", previousSecond-1, `{"f:data":{}}`)},
 			patchOf("-/data/z", "/data"), "n: 1",
 		},
-		{"set, and no manager owns it", []string{manager("m", 4, `{"f:data":{}}`)}, patchOf("/spec/nodeName"), "m: 0"},
+		{"set without an owner", []string{manager("m", 4, `{"f:data":{}}`)}, patchOf("/spec/nodeName"), "m: 0"},
 		{
-			"that, and no time was taken",
+			"set without an owner or a newer entry",
 			[]string{manager("m", previousSecond, `{"f:data":{}}`)},
 			patchOf("/metadata/deletionTimestamp", "/metadata/resourceVersion"), "",
 		},
 		{
-			"that, and the newest wrote within the second",
+			"set without an owner, newest manager wrote in the same second",
 			[]string{manager("m", previousSecond, `{"f:data":{}}`)},
 			patchOf("/data", "/metadata/deletionTimestamp", "/metadata/resourceVersion"), "m: 0 2",
 		},
 		{
-			"the metadata as a whole, and no time was taken",
+			"whole metadata, without a newer entry",
 			[]string{manager("m", previousSecond, `{"f:metadata":{"f:labels":{"f:a":{}}}}`)},
 			patchOf("/metadata"), "",
 		},
-		{"everything, and no time was taken", []string{manager("m", previousSecond, `{"f:data":{}}`)}, patchOf(""), ""},
+		{"document, without a newer entry", []string{manager("m", previousSecond, `{"f:data":{}}`)}, patchOf(""), ""},
 		{
-			"an index of what was removed is another's",
+			"removed index now refers to another element",
 			[]string{manager("m", 4, `{"f:spec":{"f:set":{"v:\"s\"":{}}}}`), manager("n", 5, `{"f:data":{}}`)},
 			patchOf("-/spec/set/0"), "n: 0",
 		},
 
 		{
-			"no fields",
+			"no fieldsV1",
 			[]string{manager("m", 4, `null`), `{"manager":"n","time":"2026-11-21T10:00:01Z"}`},
 			patchOf("/data"), "m: 0",
 		},
 		{
-			"fields of another type",
+			"fieldsV1 of another type",
 			[]string{manager("m", 4, `["f:data"]`), manager("n", 2, `{"f:data":{}}`)},
 			patchOf("/data"), "n: 0",
 		},
 		{
-			"elements of an unknown kind",
+			"path elements with an unknown prefix",
 			[]string{manager("m", 4, `{"z:what":{},"f:data":{"q:1":{}}}`)},
 			patchOf("/data/x~0y"), "m: 0",
 		},
 		{
-			"elements that make no sense",
+			"malformed path elements",
 			[]string{manager("m", 4, `{"f:data":{"k:{":{}}}`), manager("n", 2, `{"f:data":{}}`)},
 			patchOf("/data"),
 			"n: 0",
 		},
 		{"no time", []string{`{"manager":"m","operation":"Update","fieldsV1":{"f:data":{}}}`}, patchOf("/data"), "m: 0"},
-		{"a time that is none", []string{`{"manager":"m","time":"noon","fieldsV1":{"f:data":{}}}`}, patchOf("/data"), ""},
-		{"a name that is none", []string{`{"manager":7,"fieldsV1":{"f:data":{}}}`}, patchOf("/data"), ""},
-		{"an entry that is none", []string{`7`, manager("m", 4, `{"f:data":{}}`)}, patchOf("/data"), ""},
-		{"cut short", []string{manager("m", 4, `{"f:data":{}}`) + ","}, patchOf("/data"), ""},
+		{"invalid time", []string{`{"manager":"m","time":"noon","fieldsV1":{"f:data":{}}}`}, patchOf("/data"), ""},
+		{"invalid manager name", []string{`{"manager":7,"fieldsV1":{"f:data":{}}}`}, patchOf("/data"), ""},
+		{"invalid entry", []string{`7`, manager("m", 4, `{"f:data":{}}`)}, patchOf("/data"), ""},
+		{"truncated", []string{manager("m", 4, `{"f:data":{}}`) + ","}, patchOf("/data"), ""},
 		{"no manager", nil, patchOf("/data"), ""},
-		{"no patch", []string{manager("m", 4, `{"f:data":{}}`)}, `{"op":"add"}`, ""},
-		{"nothing to patch", []string{manager("m", 4, `{"f:data":{}}`)}, `[]`, ""},
+		{"patch of another type", []string{manager("m", 4, `{"f:data":{}}`)}, `{"op":"add"}`, ""},
+		{"empty patch", []string{manager("m", 4, `{"f:data":{}}`)}, `[]`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			managed := "[" + strings.Join(test.managers, ",") + "]"
@@ -258,12 +258,12 @@ func TestNewest(t *testing.T) {
 			true,
 		},
 		{
-			"of several the last",
+			"last of several with the same time",
 			"[" + manager("m", 3, "{}") + "," + manager("n", 3, "{}") + "," + manager("o", 2, "{}") + "]", "n",
 			false,
 		},
 		{
-			"two older ones",
+			"two older with the same time",
 			"[" + manager("m", 2, "{}") + "," + manager("n", 2, "{}") + "," + manager("o", 3, "{}") + "]", "o",
 			true,
 		},
@@ -271,7 +271,7 @@ func TestNewest(t *testing.T) {
 		{"null", "null", "", false},
 		{"nothing", "", "", false},
 		{"an object", `{"manager":"m"}`, "", false},
-		{"more behind it", "[" + manager("m", 1, "{}") + "]]", "", false},
+		{"trailing data", "[" + manager("m", 1, "{}") + "]]", "", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, unambiguous := fieldmanager.Newest([]byte(test.managed))
@@ -279,7 +279,7 @@ func TestNewest(t *testing.T) {
 				got = &fieldmanager.Author{}
 			}
 			if got.Manager != test.want || unambiguous != test.unambiguous {
-				t.Errorf("got %q, alone %t, want %q, %t", got.Manager, unambiguous, test.want, test.unambiguous)
+				t.Errorf("Newest: got %q, unambiguous %t, want %q, %t", got.Manager, unambiguous, test.want, test.unambiguous)
 			}
 		})
 	}
@@ -310,15 +310,15 @@ func FuzzAttribute(f *testing.F) {
 		var last *fieldmanager.Author
 		for _, share := range fieldmanager.Attribute(managed, patch, after, time.Unix(since, 0)) {
 			if last != nil && share.Time.After(last.Time) {
-				t.Errorf("%+v is after %+v", share.Author, last)
+				t.Errorf("shares are not sorted: %+v is newer than %+v", share.Author, last)
 			}
 			last = &share.Author
 			if len(share.Ops) == 0 {
-				t.Errorf("%+v has no part", share.Author)
+				t.Errorf("%+v has no operations", share.Author)
 			}
 			for i, op := range share.Ops {
 				if op < 0 || op >= len(patch) || i > 0 && op <= share.Ops[i-1] {
-					t.Errorf("operations are %v", share.Ops)
+					t.Errorf("operation indices are out of range or not sorted: %v", share.Ops)
 				}
 			}
 		}

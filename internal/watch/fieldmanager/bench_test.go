@@ -26,7 +26,7 @@ func BenchmarkPodStatus(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if len(fieldmanager.Attribute(after.managed, patch, after.text, before.newestTime())) != 1 {
-				b.Fatal("not the kubelet alone")
+				b.Fatal("want one author")
 			}
 		}
 	})

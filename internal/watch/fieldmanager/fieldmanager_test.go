@@ -65,35 +65,35 @@ func TestRecordedChanges(t *testing.T) {
 		want     string
 	}{
 		{
-			"a second manager applies a variable to one of two containers", "apply.jsonl", 1, 2,
+			"second manager applies a variable to one container", "apply.jsonl", 1, 2,
 			oncall + " replace /metadata/generation replace /metadata/resourceVersion add " +
 				"/spec/template/spec/containers/1/env",
 		},
 		{
-			"a controller writes the status, and an annotation with it", "apply.jsonl", 0, 1,
+			"controller writes the status and an annotation", "apply.jsonl", 0, 1,
 			controller + " add /metadata/annotations/deployment.kubernetes.io~1revision replace " +
 				"/metadata/resourceVersion replace /status",
 		},
 		{
-			"both, folded", "apply.jsonl", 0, 2,
+			"both changes merged", "apply.jsonl", 0, 2,
 			oncall + " replace /metadata/generation replace /metadata/resourceVersion add " +
 				"/spec/template/spec/containers/1/env\n" +
 				controller + " add /metadata/annotations/deployment.kubernetes.io~1revision replace /status",
 		},
 		{
-			"an edit adds an annotation and removes another's; a third one's stays", "deployment.jsonl", 0, 1,
+			"edit adds an annotation and removes that of another manager", "deployment.jsonl", 0, 1,
 			"kubectl-edit Update  14:43:20: replace /metadata/annotations replace /metadata/generation replace " +
 				"/metadata/resourceVersion",
 		},
-		{"an Update that only removes leaves no trace", "deployment.jsonl", 2, 3, ""},
+		{"Update that only removes fields", "deployment.jsonl", 2, 3, ""},
 		{
-			"another port and another finalizer", "service.jsonl", 0, 1,
+			"added port and finalizer", "service.jsonl", 0, 1,
 			"monitoring Apply  14:43:23: add /metadata/finalizers/1 replace /metadata/resourceVersion add " +
 				"/spec/ports/2",
 		},
-		{"a pod is bound, which managedFields do not show", "pod.jsonl", 0, 1, ""},
+		{"pod is bound without a managedFields entry", "pod.jsonl", 0, 1, ""},
 		{
-			"the kubelet in the second of the creation", "pod.jsonl", 1, 2,
+			"kubelet update in the second of the creation", "pod.jsonl", 1, 2,
 			"kubelet Update status 14:43:16: replace /metadata/resourceVersion replace /status",
 		},
 		{
@@ -113,7 +113,7 @@ func TestRecordedChanges(t *testing.T) {
 			}
 			got := formatShares(t, fieldmanager.Attribute(after.managed, patch, after.text, before.newestTime()), patch)
 			if got != test.want {
-				t.Errorf("%s\ngot  %s\nwant %s", patch, got, test.want)
+				t.Errorf("patch %s\ngot  %s\nwant %s", patch, got, test.want)
 			}
 		})
 	}

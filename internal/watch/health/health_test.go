@@ -27,7 +27,7 @@ func fixtures(tb testing.TB) (out []fixture) {
 	tb.Helper()
 	files, err := filepath.Glob("testdata/*/*.yaml")
 	if err != nil || len(files) == 0 {
-		tb.Fatalf("no fixtures: %v", err)
+		tb.Fatalf("no fixtures: error %v", err)
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -62,7 +62,7 @@ func TestFixtures(t *testing.T) {
 	for kind, statuses := range seen {
 		slices.Sort(statuses)
 		if len(slices.Compact(statuses)) < 2 && kind != "ingress" {
-			t.Errorf("%s: all fixtures are %s", kind, statuses[0])
+			t.Errorf("%s: all fixtures have the status %s, want at least two", kind, statuses[0])
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestTextsAreLimited(t *testing.T) {
 	}
 	h := health.Of(text)
 	if len(h.Details) != 20 || h.Details[19] != "10 more" {
-		t.Errorf("%d details, the last %q", len(h.Details), h.Details[len(h.Details)-1])
+		t.Errorf("got %d details, the last is %q; want 20 and \"10 more\"", len(h.Details), h.Details[len(h.Details)-1])
 	}
 	for _, sentence := range append(h.Details, h.Summary) {
 		checkSentence(t, sentence)
@@ -100,18 +100,19 @@ func TestTextsAreLimited(t *testing.T) {
 			before + strings.Repeat("é", 2000) + `"}]}}`))
 		checkSentence(t, h.Summary)
 		if !strings.HasSuffix(h.Summary, "é…") || len(h.Summary) < 990 {
-			t.Errorf("of %d bytes %q", len(h.Summary), h.Summary[len(h.Summary)-10:])
+			t.Errorf("summary: got %d bytes, end %q, want a cut at a character near 1000 bytes",
+				len(h.Summary), h.Summary[len(h.Summary)-10:])
 		}
 	}
 	if !strings.HasSuffix(h.Summary, "…") || !strings.HasPrefix(h.Summary, "Container c: ErrImagePull: much much") {
-		t.Errorf("the summary is %.60q…%q", h.Summary, h.Summary[len(h.Summary)-10:])
+		t.Errorf("summary: got %.60q…%q", h.Summary, h.Summary[len(h.Summary)-10:])
 	}
 }
 
 func checkSentence(t *testing.T, sentence string) {
 	t.Helper()
 	if sentence == "" || len(sentence) > 1000 || !utf8.ValidString(sentence) || strings.Contains(sentence, "\n") {
-		t.Errorf("a sentence of %d bytes: %.100q", len(sentence), sentence)
+		t.Errorf("want one valid line of 1 to 1000 bytes, got %d bytes: %.100q", len(sentence), sentence)
 	}
 }
 
@@ -137,7 +138,7 @@ func TestUnusualTexts(t *testing.T) {
 				break
 			}
 			if attempt == 5 {
-				t.Errorf("%s: it took %s, and reading it %s", name, elapsed, parseTime)
+				t.Errorf("%s: Of took %s, reading the JSON %s; want at most 30 times plus 1 s", name, elapsed, parseTime)
 				break
 			}
 		}
@@ -161,7 +162,7 @@ func FuzzOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		h := health.Of(text)
 		if !slices.Contains(statuses, h.Status) || len(h.Details) > 20 || h.Details == nil {
-			t.Errorf("%q", h)
+			t.Errorf("got an invalid health %q", h)
 		}
 		sentences := h.Details
 		if h.Summary != "" || h.Status != health.Current {
@@ -171,7 +172,7 @@ func FuzzOf(f *testing.F) {
 			checkSentence(t, sentence)
 		}
 		if repeated := health.Of(text); !reflect.DeepEqual(h, repeated) {
-			t.Errorf("twice: %q, %q", h, repeated)
+			t.Errorf("Of is not deterministic: got %q, then %q", h, repeated)
 		}
 	})
 }

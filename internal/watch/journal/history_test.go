@@ -15,12 +15,12 @@ func TestHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(5 * 376) // The ring has room for five updates of 376 bytes.
 		if got := j.History(j.Now(), 10); len(got) > 0 {
-			t.Errorf("before the first state the past is %v", describe(got))
+			t.Errorf("history before the first state: got %v, want none", describe(got))
 		}
 		j.Replace([]testEntry{{Key: "a", Value: object{1, 0}}})
 		if retained, completeSince := j.Retained(); len(j.History(j.Now(), 10)) > 0 || retained != 0 ||
 			!completeSince.IsZero() {
-			t.Errorf("after the first state %d changes are kept, since %s", retained, completeSince)
+			t.Errorf("after the first state: got %d changes since %s, want none", retained, completeSince)
 		}
 		start := time.Now()
 		for i := range 8 {
@@ -47,17 +47,17 @@ func TestHistory(t *testing.T) {
 				offsets = append(offsets, c.Offset)
 			}
 			if got := fmt.Sprint(offsets); got != test.want {
-				t.Errorf("the last %d up to %d are %s, want %s", test.limit, test.until, got, test.want)
+				t.Errorf("last %d changes up to %d: got %s, want %s", test.limit, test.until, got, test.want)
 			}
 		}
 		if retained, completeSince := j.Retained(); retained != 5 || completeSince.Sub(start) != 3*time.Second {
-			t.Errorf("%d changes are kept, all since %s; want 5, and 3s: when the last was that it dropped",
+			t.Errorf("got %d changes, complete since %s; want 5 and 3s, the time of the last dropped change",
 				retained, completeSince.Sub(start))
 		}
 		<-time.After(time.Second)
 		j.Forget()
 		if retained, completeSince := j.Retained(); retained != 0 || completeSince != time.Now() {
-			t.Errorf("after Forget %d changes are kept, all since %s", retained, completeSince.Sub(start))
+			t.Errorf("after Forget: got %d changes, complete since %s; want none and now", retained, completeSince.Sub(start))
 		}
 	})
 }
@@ -82,16 +82,16 @@ func TestSetWith(t *testing.T) {
 	_, before := j.Weight()
 	set(object{1, 1}, "no difference", 300)
 	if _, got := j.Weight(); got != before || got != 300+176+100 {
-		t.Errorf("the weight is %d and then %d, want %d", before, got, 300+176+100)
+		t.Errorf("Weight: got %d, then %d after an equal object, want %d", before, got, 300+176+100)
 	}
 	changes, next, err := j.Next(t.Context(), journal.At(0), 10)
 	if err != nil || len(changes) != 1 || *changes[0].Memo != "add" {
-		t.Fatalf("changes are %+v, %v", changes, err)
+		t.Fatalf("Next: got changes %+v, error %v", changes, err)
 	}
 	set(object{2, 1}, "another thing", 0)
 	changes, _, err = j.Next(t.Context(), next, 10)
 	if err != nil || len(changes) != 2 || changes[0].Memo != nil || *changes[1].Memo != "another thing" {
-		t.Fatalf("changes are %+v, %v; want a delete without and an add with what was given", changes, err)
+		t.Fatalf("Next: got changes %+v, error %v; want a delete without a memo and an add with its memo", changes, err)
 	}
 	set(object{2, 2}, "too heavy for the others", 1000)
 	var dropped []string
@@ -101,13 +101,13 @@ func TestSetWith(t *testing.T) {
 		case note := <-freed:
 			dropped = append(dropped, note)
 		case <-deadline:
-			t.Fatalf("of what the ring no longer contains only %q was dropped", dropped)
+			t.Fatalf("only the memos %q were freed after the ring dropped their changes", dropped)
 		default:
 		}
 	}
 	slices.Sort(dropped)
 	if got, _, _ := j.Get("a"); fmt.Sprint(dropped) != "[add another thing no difference]" || got != (object{2, 2}) {
-		t.Errorf("%q have gone, and the state is %v", dropped, got)
+		t.Errorf("got freed memos %q and state %v", dropped, got)
 	}
 	runtime.KeepAlive(j)
 }
@@ -121,9 +121,9 @@ func TestMark(t *testing.T) {
 	j.Mark()
 	changes, cursor, err := j.Next(t.Context(), journal.Cursor{}, 100)
 	if err != nil || len(changes) != 4 || cursor.Offset != 4 || changes[1].Op != 0 || j.Len() != 1 {
-		t.Errorf("%d changes up to %d (%v), want 4, two of them marks", len(changes), cursor.Offset, err)
+		t.Errorf("got %d changes up to %d (error %v), want 4 with two marks", len(changes), cursor.Offset, err)
 	}
 	if folded := journal.Fold(changes, continues); len(folded) != 1 || folded[0].Op != journal.Add {
-		t.Errorf("merged they are %v", describe(folded))
+		t.Errorf("Fold: got %v, want one add", describe(folded))
 	}
 }

@@ -95,16 +95,16 @@ func TestFirstReplaceIsOneStep(t *testing.T) {
 	_, before := j.Snapshot()
 	j.Replace([]testEntry{{"a", object{1, 1}}, {"b", object{2, 1}}})
 	if _, _, err := j.Next(t.Context(), before, 10); !errors.Is(err, journal.ErrGone) {
-		t.Errorf("a cursor from before the first state: got %v, want ErrGone", err)
+		t.Errorf("cursor from before the first state: got %v, want ErrGone", err)
 	}
 	entries, _ := j.Snapshot()
 	if len(entries) != 2 || j.Len() != 2 || ringWeight(j) != 0 {
-		t.Errorf("got %v, %d keys, ring of %d bytes", entries, j.Len(), ringWeight(j))
+		t.Errorf("got entries %v, %d keys, a ring of %d bytes", entries, j.Len(), ringWeight(j))
 	}
 	all, _ := j.Weight()
 	if a, b := j.WeightIn(func(key string) bool { return key == "a" }),
 		j.WeightIn(func(key string) bool { return key == "b" }); a == 0 || a+b != all {
-		t.Errorf("the keys weigh %d and %d, together %d", a, b, all)
+		t.Errorf("WeightIn: got %d and %d, want a sum of %d", a, b, all)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestRingIsBoundedByBytes(t *testing.T) {
 		j.Set("a", object{1, i})
 	}
 	if ringWeight(j) > 10_000 {
-		t.Errorf("the ring has %d bytes, its limit is 10000", ringWeight(j))
+		t.Errorf("got a ring of %d bytes, want at most 10000", ringWeight(j))
 	}
 	if _, _, err := j.Next(t.Context(), journal.At(1), 10); !errors.Is(err, journal.ErrGone) {
 		t.Errorf("old cursor: got %v, want ErrGone", err)
@@ -125,7 +125,7 @@ func TestRingIsBoundedByBytes(t *testing.T) {
 		t.Errorf("cursor from the future: got %v, want ErrGone", err)
 	}
 	if changes, _, err := j.Next(t.Context(), journal.At(999), 10); err != nil || len(changes) != 1 {
-		t.Errorf("newest: got %v, %v", changes, err)
+		t.Errorf("newest cursor: got %v, error %v, want one change", changes, err)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestRingIsBoundedByAge(t *testing.T) {
 			t.Errorf("got %v, want ErrGone", err)
 		}
 		if changes, _, err := j.Next(t.Context(), journal.At(2), 10); err != nil || len(changes) != 1 {
-			t.Errorf("got %v, %v", changes, err)
+			t.Errorf("got %v, error %v", changes, err)
 		}
 	})
 }
@@ -157,20 +157,20 @@ func TestTrim(t *testing.T) {
 		weight := ringWeight(j)
 		j.Trim()
 		if got := ringWeight(j); got != weight {
-			t.Errorf("%d bytes of the last hour are kept, want %d", got, weight)
+			t.Errorf("Trim: got %d bytes of the last hour, want %d", got, weight)
 		}
 		read := j.Now()
 		time.Sleep(2 * time.Hour) //nolint:forbidigo // A sleep in fake time takes no real time.
 		j.Trim()
 		if changes, _ := j.Retained(); changes > 1 {
-			t.Errorf("%d old changes are kept, want the newest alone", changes)
+			t.Errorf("Trim: got %d old changes, want only the newest", changes)
 		}
 		if _, _, err := j.Next(t.Context(), journal.At(1), 10); !errors.Is(err, journal.ErrGone) {
 			t.Errorf("old cursor: got %v, want ErrGone", err)
 		}
 		j.Set("a", object{2, 0})
 		if changes, _, err := j.Next(t.Context(), read, 10); err != nil || len(changes) != 2 {
-			t.Errorf("got %v, %v, want a delete and an add", changes, err)
+			t.Errorf("got %v, error %v, want a delete and an add", changes, err)
 		}
 	})
 }
@@ -223,7 +223,7 @@ func TestNextEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := newJournal(1).Next(ctx, journal.Cursor{}, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+		t.Errorf("Next with a canceled context: got error %v", err)
 	}
 }
 
@@ -265,10 +265,10 @@ func (r *reader) read(ctx context.Context, j *testJournal, limit int, fold bool)
 	for _, c := range changes {
 		value, ok := r.values[c.Key]
 		if ok != (c.Op != journal.Add) || ok && value != c.Old {
-			return fmt.Errorf("%v: the reader has %v (%v)", describe([]*testChange{c}), value, ok)
+			return fmt.Errorf("change %v: the reader has %v (exists: %v)", describe([]*testChange{c}), value, ok)
 		}
 		if c.Op == journal.Update && !continues(c.Old, c.New) {
-			return fmt.Errorf("%v: an update to another thing", describe([]*testChange{c}))
+			return fmt.Errorf("change %v: update to an object with another UID", describe([]*testChange{c}))
 		}
 		if c.Op == journal.Delete {
 			delete(r.values, c.Key)
@@ -344,12 +344,12 @@ func TestAnyReaderConverges(t *testing.T) {
 			}
 		}
 		if want := state(j); !maps.Equal(r.values, want) {
-			t.Fatalf("seed %d: the reader has %v, the state is %v", seed, r.values, want)
+			t.Fatalf("seed %d: reader's copy: got %v, want %v", seed, r.values, want)
 		}
 		resets += r.resets
 	}
 	if resets == 0 {
-		t.Error("no reader ever fell off the ring: this test tests too little")
+		t.Error("no reader was reset, so the test does not cover a lost cursor")
 	}
 }
 
@@ -382,7 +382,7 @@ func TestConcurrentReadersConverge(t *testing.T) {
 	wg.Wait()
 	for i, r := range readers {
 		if !maps.Equal(r.values, state(j)) {
-			t.Errorf("reader %d does not have the state", i)
+			t.Errorf("reader %d: its copy differs from the state", i)
 		}
 	}
 }
@@ -425,7 +425,7 @@ func TestNextWithin(t *testing.T) {
 		j.Set("a", object{1, 1})
 		changes, cursor, err := j.NextWithin(t.Context(), alarm, journal.Cursor{}, 10)
 		if err != nil || len(changes) != 1 || set != 0 {
-			t.Errorf("got %v, %v, and the alarm was set %d times", changes, err, set)
+			t.Errorf("got %v, error %v, and the timer was set %d times", changes, err, set)
 		}
 		start := time.Now()
 		if _, _, err := j.NextWithin(t.Context(), alarm, cursor, 10); !errors.Is(err, journal.ErrNoChange) ||

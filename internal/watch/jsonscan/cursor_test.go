@@ -43,7 +43,7 @@ func TestObjectSkipsUnreadMembers(t *testing.T) {
 		t.Errorf("keys: got %q, want %q", got, want)
 	}
 	if value != "v\n" || number != "-1.5e+3" {
-		t.Errorf("got %q and %q", value, number)
+		t.Errorf("got string %q and number %q", value, number)
 	}
 }
 
@@ -62,12 +62,12 @@ func TestValueWithoutNames(t *testing.T) {
 			err = c.Skip()
 		}
 		if err := errors.Join(err, c.End()); err != nil {
-			t.Errorf("%s: then %v", text, err)
+			t.Errorf("%s: rest of the text: got error %v", text, err)
 		}
 	}
 	c := jsonscan.NewCursor([]byte(`{"a":{"b"}}`))
 	if value, ok, err := c.ValueWithout(func([]byte) bool { return false }); err == nil {
-		t.Errorf("broken text gives %s, %t", value, ok)
+		t.Errorf("ValueWithout with invalid JSON: got %s, %t, want an error", value, ok)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestDepthIsBounded(t *testing.T) {
 	for _, nest := range []string{"[", `{"a":`} {
 		text := []byte(strings.Repeat(nest, 3*jsonscan.MaxDepth))
 		if err := jsonscan.NewCursor(text).Skip(); err == nil || !strings.Contains(err.Error(), "nested deeper") {
-			t.Errorf("%q: got %v", nest, err)
+			t.Errorf("%q: got error %v, want nested deeper", nest, err)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func TestAppendStringIsJSON(t *testing.T) {
 	for _, s := range []string{"", "plain", "a\"b\\c", "é\x00\x1f", "<script>&", "\xff", "\u2028"} {
 		var decoded string
 		if err := json.Unmarshal(jsonscan.AppendString(nil, s), &decoded); err != nil {
-			t.Errorf("%q: %v", s, err)
+			t.Errorf("%q: got error %v", s, err)
 		}
 		if want := strings.ToValidUTF8(s, "\ufffd"); decoded != want {
 			t.Errorf("got %q, want %q", decoded, want)
@@ -135,7 +135,7 @@ func TestEveryByteAtEveryPosition(t *testing.T) {
 				err = c.End()
 			}
 			if want := json.Valid(text); (err == nil) != want {
-				t.Errorf("%q: %v, but json.Valid returns %v", text, err, want)
+				t.Errorf("%q: got error %v, but json.Valid returns %v", text, err, want)
 			}
 		}
 	}
@@ -174,7 +174,7 @@ func FuzzAcceptsExactlyWhatEncodingJSONAccepts(f *testing.F) {
 				err = c.End()
 			}
 			if got := err == nil; got != want {
-				t.Errorf("%s(%q): %v, but json.Valid returns %v", name, data, err, want)
+				t.Errorf("%s(%q): got error %v, but json.Valid returns %v", name, data, err, want)
 			}
 		}
 	})

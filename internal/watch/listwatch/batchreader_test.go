@@ -74,7 +74,7 @@ func TestLongListIsReadInBatches(t *testing.T) {
 				if read != test.frames*frame || f.reads > test.maxReads || f.reads < test.minReads ||
 					elapsed > sent+10*time.Millisecond {
 					t.Errorf(
-						"%d bytes in %d reads and %s, want %d in %d to %d and %s", read, f.reads, elapsed,
+						"got %d bytes in %d reads and %s, want %d in %d to %d reads and %s", read, f.reads, elapsed,
 						test.frames*frame, test.minReads, test.maxReads, sent,
 					)
 				}

@@ -30,18 +30,18 @@ func CheckLine(t *testing.T, line []byte) {
 			}
 			text, err := e.object.JSON()
 			if err != nil || !json.Valid(text) {
-				t.Errorf("the text is %q, %v", text, err)
+				t.Errorf("JSON: got %q, error %v", text, err)
 			}
 			if e.managed != nil {
 				if initial {
-					t.Error("managedFields of a list are compressed")
+					t.Error("managedFields of a list are kept as compressed data")
 				}
 				if text, err := e.managed.JSON(); err != nil || !json.Valid(text) {
-					t.Errorf("the managedFields are %q, %v", text, err)
+					t.Errorf("managedFields: got %q, error %v", text, err)
 				}
 			}
 			if row := e.object.AppendRow(nil); !json.Valid(row) {
-				t.Errorf("the row is %q", row)
+				t.Errorf("AppendRow: got invalid JSON %q", row)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func TestGuestMaskKeepsOneListInMemory(t *testing.T) {
 			freed <- struct{}{}
 		})
 		if text, err := mask.Object(o).JSON(); err != nil || len(text) == 0 {
-			t.Fatalf("%s, %v", text, err)
+			t.Fatalf("masked object: got %s, error %v", text, err)
 		}
 	}
 	runtime.GC()
@@ -26,7 +26,7 @@ func TestGuestMaskKeepsOneListInMemory(t *testing.T) {
 		select {
 		case <-freed:
 		case <-time.After(10 * time.Second):
-			t.Fatalf("of %d lists %d are still in memory", cap(freed), cap(freed)-n)
+			t.Fatalf("of %d list buffers, %d are still in memory", cap(freed), cap(freed)-n)
 		}
 	}
 	runtime.KeepAlive(mask)

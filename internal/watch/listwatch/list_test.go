@@ -60,13 +60,13 @@ func TestObjectsOfPreviousListsAreSmall(t *testing.T) {
 		list()
 	}
 	growth := int64(heapAlloc()) - int64(before) //nolint:gosec // The values are far below 2^63.
-	t.Logf("%d bytes for each list", growth/lists)
+	t.Logf("got %d bytes for each list", growth/lists)
 	if growth/lists > 150_000 {
-		t.Errorf("each list leaves %d bytes", growth/lists)
+		t.Errorf("got %d bytes in memory for each list, want at most 150,000", growth/lists)
 	}
 	for _, o := range objects {
 		if text, err := o.JSON(); err != nil || !strings.HasPrefix(string(text), "{") {
-			t.Fatalf("an object of a list before is %s, %v", text, err)
+			t.Fatalf("object of an earlier list: got %s, error %v", text, err)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestTextsRoundTrip(t *testing.T) {
 				for i, o := range objects {
 					text, err := o.JSON()
 					if err != nil || string(text) != wantText(i, all[i]) {
-						t.Fatalf("%s: object %d is %s, %v; want %s", label, i, text, err, wantText(i, all[i]))
+						t.Fatalf("%s: object %d: got %s, error %v; want %s", label, i, text, err, wantText(i, all[i]))
 					}
 					size += o.Size()
 				}
@@ -92,7 +92,7 @@ func TestTextsRoundTrip(t *testing.T) {
 					t.Errorf("%s: got %d objects, want %d", label, len(objects), n)
 				}
 				if average := size / n; n >= 32 && average > 300 {
-					t.Errorf("%s: an object of 700 bytes takes %d, want 300 at most", label, average)
+					t.Errorf("%s: an object of 700 bytes uses %d bytes, want at most 300", label, average)
 				}
 			}
 			check("list", listAll(t, s))
@@ -108,7 +108,7 @@ func TestTextsRoundTrip(t *testing.T) {
 			server.Set(pods, all[0])
 			text, err := objectOf(t, nextEvent(t, w)).JSON()
 			if want := wantText(n, all[0]); err != nil || string(text) != want {
-				t.Errorf("a change is %s, %v; want %s", text, err, want)
+				t.Errorf("watch event: got %s, error %v; want %s", text, err, want)
 			}
 		})
 	}
@@ -124,7 +124,7 @@ func TestStreamedObjectsCanBeReadImmediately(t *testing.T) {
 		names += len(objectOf(t, nextEvent(t, w)).Name())
 	}
 	if names != 300*len("p0000") {
-		t.Errorf("read %d bytes of names", names)
+		t.Errorf("got %d bytes of names", names)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestList(t *testing.T) {
 					t.Fatal(err)
 				}
 				if want := strconv.Itoa(100 + test.n); list.ResourceVersion != want {
-					t.Errorf("the list's resourceVersion is %q, want %q", list.ResourceVersion, want)
+					t.Errorf("resourceVersion of the list: got %q, want %q", list.ResourceVersion, want)
 				}
 				got = append(got, list.Items...)
 				if options.Continue = list.Continue; options.Continue == "" {
@@ -170,10 +170,10 @@ func TestList(t *testing.T) {
 			}
 			for i, o := range got {
 				if text, err := o.JSON(); err != nil || string(text) != wantText(i, all[i]) {
-					t.Errorf("object %d is %s, %v; want %s", i, text, err, wantText(i, all[i]))
+					t.Errorf("object %d: got %s, error %v; want %s", i, text, err, wantText(i, all[i]))
 				}
 				if observed[i] != i+1 {
-					t.Errorf("object %d was observed as number %d", i, observed[i])
+					t.Errorf("Observe for object %d: got count %d", i, observed[i])
 				}
 			}
 		})
@@ -203,7 +203,7 @@ func TestColumnsChangeWithAList(t *testing.T) {
 	server.SetColumns(pods, "["+column("Shade")+"]")
 	listAll(t, s)
 	if c := s.Columns(); len(c) != 1 || c[0].Name != "Shade" {
-		t.Errorf("columns are %v, want Shade", c)
+		t.Errorf("got columns %v, want Shade", c)
 	}
 }
 
@@ -211,6 +211,6 @@ func TestColumnsAsJSON(t *testing.T) {
 	got, err := json.Marshal(listwatch.Column{Name: "Age", Type: "date", Relative: true})
 	if want := `{"name":"Age","type":"date","format":"","priority":0,"relative":true}`; err != nil ||
 		string(got) != want {
-		t.Errorf("got %s, %v; want %s", got, err, want)
+		t.Errorf("got %s, error %v; want %s", got, err, want)
 	}
 }

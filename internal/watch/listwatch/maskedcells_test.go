@@ -35,7 +35,7 @@ func newScopedSource(
 	scope.Resource = schema.GroupVersionResource{Group: parts[0], Version: parts[1], Resource: parts[2]}
 	s, err := listwatch.NewClient(server.Config, all).Source(scope, listwatch.SourceOptions{
 		Stall: 1 << 40, Observe: func(int, int64) {},
-		Panicked: func(v any, _ []byte) { t.Errorf("a panic: %v", v) },
+		Panicked: func(v any, _ []byte) { t.Errorf("unexpected panic: %v", v) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,10 +59,10 @@ func TestCellsOfMaskedValues(t *testing.T) {
 		rest            string
 		masked          bool
 	}{
-		{name: "the very path", column: columnShowing(".spec.password"), rule: password, rest: spec, masked: true},
-		{name: "what it lies in", column: columnShowing(".spec"), rule: password, rest: spec, masked: true},
+		{name: "exact path", column: columnShowing(".spec.password"), rule: password, rest: spec, masked: true},
+		{name: "parent of the path", column: columnShowing(".spec"), rule: password, rest: spec, masked: true},
 		{
-			name: "what lies in it", column: columnShowing(".spec.users[0].password"), rule: "*:spec.users", rest: spec,
+			name: "child of the path", column: columnShowing(".spec.users[0].password"), rule: "*:spec.users", rest: spec,
 			masked: true,
 		},
 		{
@@ -70,28 +70,28 @@ func TestCellsOfMaskedValues(t *testing.T) {
 			rule: "*:spec.users[*].password", rest: spec, masked: true,
 		},
 		{
-			name: "a filter", column: columnShowing(`.spec.users[?(@.name==\"a\")].password`), rule: "*:spec..password",
+			name: "JSONPath filter", column: columnShowing(`.spec.users[?(@.name==\"a\")].password`), rule: "*:spec..password",
 			rest: spec, masked: true,
 		},
-		{name: "any depth", column: columnShowing(".spec..password"), rule: password, rest: spec, masked: true},
-		{name: "elsewhere", column: columnShowing(".status.phase"), rule: password, rest: spec},
-		{name: "next to it", column: columnShowing(".spec.passwords"), rule: password, rest: spec},
-		{name: "an object that has none", column: columnShowing(".spec.password"), rule: password, rest: `"spec":{}`},
-		{name: "a rule that does not match", column: columnShowing(".spec.password"), rule: "*:spec.other", rest: spec},
+		{name: "path at any depth", column: columnShowing(".spec..password"), rule: password, rest: spec, masked: true},
+		{name: "another path", column: columnShowing(".status.phase"), rule: password, rest: spec},
+		{name: "path with a longer name", column: columnShowing(".spec.passwords"), rule: password, rest: spec},
+		{name: "object without the field", column: columnShowing(".spec.password"), rule: password, rest: `"spec":{}`},
+		{name: "rule for another field", column: columnShowing(".spec.password"), rule: "*:spec.other", rest: spec},
 		{
-			name: "without a path", column: `{"name":"X","type":"string","description":"Of it."}`, rule: password,
+			name: "column without a path", column: `{"name":"X","type":"string","description":"Of it."}`, rule: password,
 			rest: spec, masked: true,
 		},
 		{
-			name: "as defined", column: `{"name":"X","type":"string","description":"Of it."}`,
+			name: "path from the CRD", column: `{"name":"X","type":"string","description":"Of it."}`,
 			paths: map[string]string{"X": ".status.phase"}, rule: password, rest: spec,
 		},
 		{
-			name: "as defined, whatever is described", column: columnShowing(".status.phase"),
+			name: "path from the CRD, another path in the description", column: columnShowing(".status.phase"),
 			paths: map[string]string{"X": ".spec.password"}, rule: password, rest: spec, masked: true,
 		},
 		{
-			name: "not as defined", column: columnShowing(".status.phase"),
+			name: "CRD with another path", column: columnShowing(".status.phase"),
 			paths: map[string]string{"Y": ".status.phase"}, rule: password, rest: spec, masked: true,
 		},
 		{
@@ -99,7 +99,7 @@ func TestCellsOfMaskedValues(t *testing.T) {
 			rule: `*:metadata.annotations["example.com/token"]`, rest: `"x":1`, masked: true,
 		},
 		{
-			name: "environments of a built-in kind", ref: "core/v1/pods", column: `{"name":"X","type":"string"}`,
+			name: "environment variables of a built-in kind", ref: "core/v1/pods", column: `{"name":"X","type":"string"}`,
 			rule: "env", rest: `"spec":{"containers":[{"env":[{"name":"A","value":"CANARY"}]}]}`,
 		},
 		{
@@ -107,11 +107,11 @@ func TestCellsOfMaskedValues(t *testing.T) {
 			rule: `*:metadata.annotations["example.com/token"]`, rest: `"x":1`,
 		},
 		{
-			name: "anything else of a built-in kind", ref: "core/v1/pods", column: `{"name":"X","type":"string"}`,
+			name: "other column of a built-in kind", ref: "core/v1/pods", column: `{"name":"X","type":"string"}`,
 			rule: "*:spec.nodeName", rest: `"spec":{"nodeName":"CANARY"}`, masked: true,
 		},
 		{
-			name: "a label that is called as what is not printed", ref: "apps/v1/deployments",
+			name: "label with the name of a masked field", ref: "apps/v1/deployments",
 			column: `{"name":"X","type":"string"}`, rule: "*:spec.selector.matchLabels.*",
 			rest: `"spec":{"selector":{"matchLabels":{"env":"CANARY"}}}`, masked: true,
 		},
@@ -148,7 +148,7 @@ func TestCellsOfMaskedValues(t *testing.T) {
 					want = `["it","(masked)","2026-11-21T09:59:58Z"]`
 				}
 				if got := string(o.Cells()); got != want {
-					t.Errorf("watched: %t: the cells are %s, want %s", watched, got, want)
+					t.Errorf("watched %t: got cells %s, want %s", watched, got, want)
 				}
 			}
 		})
@@ -187,7 +187,7 @@ func TestCellsOfDroppedAnnotations(t *testing.T) {
 			for shared, wantShown := range map[bool]bool{false: want.viewer, true: want.guest} {
 				s := newScopedSource(t, server, rollouts, listwatch.Scope{GuestMasked: shared})
 				if got := string(listAll(t, s)[0].Cells()); strings.Contains(got, "SHOWN") != wantShown {
-					t.Errorf("%s: for guests: %t: the cells are %s", column, shared, got)
+					t.Errorf("%s: guest %t: got cells %s", column, shared, got)
 				}
 			}
 		}
@@ -228,7 +228,7 @@ func TestEverySourceIsMasked(t *testing.T) {
 					}
 					if all := string(text) + string(o.AppendRow(nil)); strings.Contains(all, "CANARY") ||
 						!strings.Contains(all, `"example.com/token":"(masked)"`) {
-						t.Errorf("%s, printed: %t, metadata: %t, way %d: %s", ref, columns != "", metadata, n, all)
+						t.Errorf("%s, with columns %t, metadata only %t, source %d: got %s", ref, columns != "", metadata, n, all)
 					}
 				}
 			}

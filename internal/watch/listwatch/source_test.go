@@ -41,7 +41,7 @@ func newSource(t *testing.T, server *apitest.Server, ref string, options listwat
 		options.Stalled = func() { t.Error("Stalled was called") }
 	}
 	if options.Panicked == nil {
-		options.Panicked = func(v any, _ []byte) { t.Errorf("a panic: %v", v) }
+		options.Panicked = func(v any, _ []byte) { t.Errorf("unexpected panic: %v", v) }
 	}
 	if options.Stall == 0 {
 		options.Stall = time.Hour
@@ -87,11 +87,11 @@ func nextEvent(t *testing.T, w apiwatch.Interface) apiwatch.Event {
 	select {
 	case e, ok := <-w.ResultChan():
 		if !ok {
-			t.Fatal("the watch has ended")
+			t.Fatal("the watch ended, want an event")
 		}
 		return e
 	case <-time.After(time.Minute):
-		t.Fatal("no event arrived")
+		t.Fatal("got no event within a minute")
 	}
 	return apiwatch.Event{}
 }
@@ -120,21 +120,21 @@ func TestCells(t *testing.T) {
 		wantRelative []bool
 	}{
 		{
-			name: "age is the time of creation", ref: "core/v1/pods", columns: nameColumn + "," + ageColumn,
+			name: "age from the creation time", ref: "core/v1/pods", columns: nameColumn + "," + ageColumn,
 			item: apitest.Item{Cells: `["web","5m"]`, Metadata: `"creationTimestamp":"1999-12-31T23:54:59Z"`},
 			want: `["web","1999-12-31T23:54:59Z"]`, wantRelative: []bool{false, true},
 		},
 		{
-			name: "age without a creation is reckoned back", ref: "core/v1/pods", columns: ageColumn,
+			name: "age without a creation time is computed from the cell", ref: "core/v1/pods", columns: ageColumn,
 			item: apitest.Item{Cells: `["2d3h"]`, Metadata: `"creationTimestamp":null`},
 			want: `["1999-12-29T21:00:00Z"]`, wantRelative: []bool{true},
 		},
 		{
-			name: "unknown age stays", ref: "core/v1/pods", columns: ageColumn,
+			name: "unknown age is kept", ref: "core/v1/pods", columns: ageColumn,
 			item: apitest.Item{Cells: `["<unknown>"]`}, want: `["<unknown>"]`, wantRelative: []bool{true},
 		},
 		{
-			name: "restarts, of several the time that was printed", ref: "core/v1/pods", columns: column("Restarts"),
+			name: "restarts of several containers, printed time", ref: "core/v1/pods", columns: column("Restarts"),
 			item: apitest.Item{
 				Cells: `["3 (5m2s ago)"]`,
 				Rest: `"status":{"containerStatuses":[
@@ -146,7 +146,7 @@ func TestCells(t *testing.T) {
 			want: `["3 (1999-12-31T23:54:58Z ago)"]`, wantRelative: []bool{true},
 		},
 		{
-			name: "restarts in an init container", ref: "core/v1/pods", columns: column("Restarts"),
+			name: "restarts of an init container", ref: "core/v1/pods", columns: column("Restarts"),
 			item: apitest.Item{
 				Cells: `["1 (3m ago)"]`,
 				Rest: `"status":{"initContainerStatuses":[{"lastState":{"terminated":{"finishedAt":"1999-12-31T23:` +
@@ -163,7 +163,7 @@ func TestCells(t *testing.T) {
 			item: apitest.Item{Cells: `["3 (5m ago)"]`}, want: `["3 (5m ago)"]`, wantRelative: []bool{false},
 		},
 		{
-			name: "an event's last seen", ref: "core/v1/events", columns: column("Last Seen"),
+			name: "last seen of an event", ref: "core/v1/events", columns: column("Last Seen"),
 			item: apitest.Item{
 				Cells: `["10m"]`,
 				Rest: `"lastTimestamp":"1999-12-31T23:50:00Z","firstTimestamp":"1999-12-31T20:50:00Z",` +
@@ -172,7 +172,7 @@ func TestCells(t *testing.T) {
 			want: `["1999-12-31T23:50:00Z"]`, wantRelative: []bool{true},
 		},
 		{
-			name: "a series goes first", ref: "events.k8s.io/v1/events", columns: column("Last Seen"),
+			name: "event series takes precedence", ref: "events.k8s.io/v1/events", columns: column("Last Seen"),
 			item: apitest.Item{
 				Cells: `["10m"]`,
 				Rest: `"series":{"count":4,"lastObservedTime":"1999-12-31T23:49:59.123456Z"},` +
@@ -187,23 +187,23 @@ func TestCells(t *testing.T) {
 			want:  `["1999-12-30T14:59:58Z"]`, wantRelative: []bool{true},
 		},
 		{
-			name: "a CRD's date column without one", ref: "example.com/v1/backups", columns: dateColumn("Last Run"),
+			name: "a CRD's date column without a path", ref: "example.com/v1/backups", columns: dateColumn("Last Run"),
 			item: apitest.Item{Cells: `["33h"]`, Rest: `"status":{"lastRun":"1999-12-30T14:59:58Z"}`},
 			want: `["1999-12-30T15:00:00Z"]`, wantRelative: []bool{true},
 		},
 		{
-			name: "a CRD's date that is no date", ref: "example.com/v1/backups", columns: dateColumn("Last Run"),
+			name: "a CRD's date column with an invalid date", ref: "example.com/v1/backups", columns: dateColumn("Last Run"),
 			dates: map[string]string{"Last Run": "status.lastRun"},
 			item:  apitest.Item{Cells: `["1h"]`, Rest: `"status":{"lastRun":["x",{}]}`},
 			want:  `["1999-12-31T23:00:00Z"]`, wantRelative: []bool{true},
 		},
 		{
-			name: "a job that runs", ref: "batch/v1/jobs", columns: column("Duration"),
+			name: "running job", ref: "batch/v1/jobs", columns: column("Duration"),
 			item: apitest.Item{Cells: `["8m20s"]`, Rest: `"status":{"startTime":"1999-12-31T23:51:40Z"}`},
 			want: `["1999-12-31T23:51:40Z"]`, wantRelative: []bool{true},
 		},
 		{
-			name: "a job that has ended", ref: "batch/v1/jobs", columns: column("Duration"),
+			name: "finished job", ref: "batch/v1/jobs", columns: column("Duration"),
 			item: apitest.Item{
 				Cells: `["8m20s"]`,
 				Rest:  `"status":{"startTime":"1999-12-31T20:00:00Z","completionTime":"1999-12-31T20:08:20Z"}`,
@@ -211,7 +211,7 @@ func TestCells(t *testing.T) {
 			want: `["8m20s"]`, wantRelative: []bool{true},
 		},
 		{
-			name: "escapes for HTML are undone", ref: "core/v1/pods", columns: column("Node") + "," + column("Status"),
+			name: "HTML escapes are decoded", ref: "core/v1/pods", columns: column("Node") + "," + column("Status"),
 			item: apitest.Item{Cells: `["\u003cnone\u003e","a\u0026b \"c\" \u001b"]`},
 			want: `["<none>","a&b \"c\" \u001b"]`, wantRelative: []bool{false, false},
 		},
@@ -227,12 +227,12 @@ func TestCells(t *testing.T) {
 			wantRelative: []bool{true},
 		},
 		{
-			name: "a server that cannot print", ref: "metrics.k8s.io/v1/pods",
+			name: "server without Table support", ref: "metrics.k8s.io/v1/pods",
 			item: apitest.Item{Metadata: `"creationTimestamp":"1999-12-31T23:54:59Z"`},
 			want: `["web","1999-12-31T23:54:59Z"]`, wantRelative: []bool{false, true},
 		},
 		{
-			name: "a server that cannot print, no creation", ref: "metrics.k8s.io/v1/pods",
+			name: "server without Table support, no creation time", ref: "metrics.k8s.io/v1/pods",
 			item: apitest.Item{
 				Metadata: `"creationTimestamp":null`,
 			}, want: `["web",""]`, wantRelative: []bool{false, true},
@@ -261,14 +261,14 @@ func TestCells(t *testing.T) {
 					s.SetDates(test.dates)
 					o := read(s)
 					if got := string(o.Cells()); got != test.want {
-						t.Errorf("%s: cells are %s, want %s", sourceName, got, test.want)
+						t.Errorf("%s: got cells %s, want %s", sourceName, got, test.want)
 					}
 					var relative []bool
 					for _, c := range s.Columns() {
 						relative = append(relative, c.Relative)
 					}
 					if got, want := fmt.Sprint(relative), fmt.Sprint(test.wantRelative); got != want {
-						t.Errorf("%s: relative columns are %s, want %s", sourceName, got, want)
+						t.Errorf("%s: got relative columns %s, want %s", sourceName, got, want)
 					}
 				}
 			})
@@ -292,7 +292,7 @@ func TestElapsedText(t *testing.T) {
 		t.Run(test.cell, func(t *testing.T) {
 			c := listwatch.Column{Relative: test.relative}
 			if got := c.ElapsedText(test.cell, now); got != test.want {
-				t.Errorf("ElapsedText(%q), relative %t, is %q, want %q", test.cell, test.relative, got, test.want)
+				t.Errorf("ElapsedText(%q), relative %t: got %q, want %q", test.cell, test.relative, got, test.want)
 			}
 		})
 	}
@@ -313,7 +313,7 @@ func TestSimplePath(t *testing.T) {
 		t.Run(test.path, func(t *testing.T) {
 			got, simple := listwatch.SimplePath(test.path)
 			if simple != test.simple || simple && got != test.want {
-				t.Errorf("SimplePath(%q) is %q, %t; want %q, %t", test.path, got, simple, test.want, test.simple)
+				t.Errorf("SimplePath(%q): got %q, %t; want %q, %t", test.path, got, simple, test.want, test.simple)
 			}
 		})
 	}
@@ -352,16 +352,16 @@ func TestObject(t *testing.T) {
 			`"namespace":"big","uid":"u1","resourceVersion":"101",`+
 			`"creationTimestamp":"2026-11-21T09:59:58Z","labels":{"app":"web"},"annotations":{"team":"a"}},`+
 			`"spec":{"note":"\u003cnone\u003e"}}`; got != want {
-			t.Errorf("text is\n%s\nwant\n%s", got, want)
+			t.Errorf("JSON: got\n%s\nwant\n%s", got, want)
 		}
 		row := string(o.AppendRow(nil))
 		if want := `{"ns":"big","name":"web-1","uid":"u1","rv":"101","created":"2026-11-21T09:59:58Z",` +
 			`"cells":["web-1"]}`; row != want {
-			t.Errorf("row is\n%s\nwant\n%s", row, want)
+			t.Errorf("AppendRow: got\n%s\nwant\n%s", row, want)
 		}
 	}
 	if got := s.Columns()[0].Description; got != "Name must be unique" {
-		t.Errorf("the description is %q, want its first sentence", got)
+		t.Errorf("description: got %q, want its first sentence", got)
 	}
 }
 
@@ -381,10 +381,10 @@ func TestRowOfUnusualNames(t *testing.T) {
 		Created string
 	}
 	if err := json.Unmarshal(row, &got); err != nil {
-		t.Fatalf("%s: %v", row, err)
+		t.Fatalf("decode row %s: %v", row, err)
 	}
 	if got.NS == nil || *got.NS != "" || got.Name != "a\"b\\\u0007\u2028" || got.UID != `"` || got.Created != "" {
-		t.Errorf("the row is %s", row)
+		t.Errorf("AppendRow: got %s", row)
 	}
 }
 
@@ -411,7 +411,7 @@ func TestSecretsAreMasked(t *testing.T) {
 		}
 		if !strings.Contains(string(text), `"data":{"password":"`+want+`"}`) ||
 			strings.Contains(string(text), "CANARY") {
-			t.Errorf("event %d is %s, want the value as %q", i, text, want)
+			t.Errorf("event %d: got %s, want the value %q", i, text, want)
 		}
 	}
 }
@@ -430,6 +430,6 @@ func TestGet(t *testing.T) {
 	)
 	if want := `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"a","uid":"a/s",` +
 		`"resourceVersion":"101"},"data":{"x":"(masked)"}}`; err != nil || string(text) != want {
-		t.Errorf("got %s, %v\nwant %s", text, err, want)
+		t.Errorf("got %s, error %v\nwant %s", text, err, want)
 	}
 }

@@ -71,7 +71,7 @@ func TestStreamingList(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", a, b)
 	}
 	if fmt.Sprint(observed) != "[1 2 2]" {
-		t.Errorf("observed %v, want [1 2 2]", observed)
+		t.Errorf("Observe: got counts %v, want [1 2 2]", observed)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestEmptyStreamingList(t *testing.T) {
 		t.Errorf("got %s, want BOOKMARK", e.Type)
 	}
 	if len(s.Columns()) != 2 {
-		t.Errorf("columns are %v, want two", s.Columns())
+		t.Errorf("got columns %v, want two", s.Columns())
 	}
 }
 
@@ -96,30 +96,30 @@ func TestPanicWhileDecoding(t *testing.T) {
 		Panicked: func(any, []byte) { panics++ },
 	})
 	if e := nextEvent(t, openWatch(t, s, streamingListOptions())); e.Type != apiwatch.Error {
-		t.Errorf("the stream: got %s, want ERROR", e.Type)
+		t.Errorf("watch: got %s, want ERROR", e.Type)
 	}
 	if _, err := s.List(t.Context(), metav1.ListOptions{}); err == nil {
-		t.Error("the list: got no error")
+		t.Error("List: got no error")
 	}
 	if panics != 2 {
-		t.Errorf("%d panics were reported, want 2", panics)
+		t.Errorf("got %d reported panics, want 2", panics)
 	}
 }
 
 func TestMalformedLines(t *testing.T) {
 	expired := apitest.Failure(410, "Expired", "too old")
 	tests := []struct{ name, line, want string }{
-		{"an error of the server", `{"type":"ERROR","object":` + expired + `}`, "too old"},
+		{"server error", `{"type":"ERROR","object":` + expired + `}`, "too old"},
 		{"an error without a status", `{"type":"ERROR"}`, "the ERROR event has no Status"},
 		{"an error of another type", `{"type":"ERROR","object":[]}`, "the ERROR event has no Status"},
 		{"not JSON", `oops`, "decode a watch event"},
-		{"half of it", `{"type":"ADDED","object":{"metadata":{`, "decode a watch event"},
-		{"something behind it", `{"type":"ADDED","object":{"metadata":{"name":"a"}}} x`, "decode a watch event"},
+		{"truncated JSON", `{"type":"ADDED","object":{"metadata":{`, "decode a watch event"},
+		{"trailing data", `{"type":"ADDED","object":{"metadata":{"name":"a"}}} x`, "decode a watch event"},
 		{"an array", `[]`, "decode a watch event"},
 		{"an empty line", ``, "decode a watch event"},
 		{"no type", `{"object":{}}`, `unknown event type ""`},
-		{"another type", `{"type":"SHOUTED","object":{}}`, `unknown event type "SHOUTED"`},
-		{"a type of another type", `{"type":7,"object":{}}`, "decode a watch event"},
+		{"unknown event type", `{"type":"SHOUTED","object":{}}`, `unknown event type "SHOUTED"`},
+		{"event type is not a string", `{"type":7,"object":{}}`, "decode a watch event"},
 		{"no object", `{"type":"ADDED"}`, ""},
 		{"object null", `{"type":"ADDED","object":null}`, ""},
 		{
@@ -147,17 +147,17 @@ func TestMalformedLines(t *testing.T) {
 			"decode an object",
 		},
 		{
-			"a row that is none",
+			"row of another type",
 			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[7]}}`, "",
 		},
 		{
-			"columns that are none",
+			"column definitions of another type",
 			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":{"a":1},` +
 				`"rows":[]}}`,
 			"decode the column definitions",
 		},
 		{
-			"other columns",
+			"changed columns",
 			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1",` +
 				`"columnDefinitions":[{"name":"X","type":"string"}],"rows":[]}}`,
 			"the columns of the resource have changed",
@@ -182,10 +182,10 @@ func TestMalformedLines(t *testing.T) {
 				t.Fatalf("got %s with %T, want ERROR with a Status", e.Type, e.Object)
 			}
 			if !strings.Contains(status.Message, test.want) || status.Message == "" {
-				t.Errorf("the message is %q, want one with %q", status.Message, test.want)
+				t.Errorf("status message: got %q, want one that contains %q", status.Message, test.want)
 			}
 			if e, open := <-w.ResultChan(); open {
-				t.Errorf("the watch goes on with %s", e.Type)
+				t.Errorf("watch after the error: got %s, want it closed", e.Type)
 			}
 		})
 	}
@@ -202,15 +202,15 @@ func TestUnusualLines(t *testing.T) {
 			"n\ufffd( [\"x\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\ufffd(\"}}",
 		},
 		{
-			"invalid UTF-8 in the object alone", row(`["",""]`, `{"metadata":{"name":"n`+"\xff"+`"}}`),
+			"invalid UTF-8 only in the object", row(`["",""]`, `{"metadata":{"name":"n`+"\xff"+`"}}`),
 			"n\ufffd [\"\",\"\"] {\"metadata\":{\"name\":\"n\ufffd\"}}",
 		},
 		{
-			"invalid UTF-8 in the cells alone", row(`["`+"\xff"+`",""]`, `{"metadata":{"name":"n"}}`),
+			"invalid UTF-8 only in the cells", row(`["`+"\xff"+`",""]`, `{"metadata":{"name":"n"}}`),
 			"n [\"\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\"}}",
 		},
 		{
-			"half of a surrogate", row(`["x\ud800",""]`, `{"metadata":{"name":"n"}}`),
+			"unpaired surrogate", row(`["x\ud800",""]`, `{"metadata":{"name":"n"}}`),
 			"n [\"x\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\"}}",
 		},
 		{
@@ -229,7 +229,7 @@ func TestUnusualLines(t *testing.T) {
 			`n ["",""] {"metadata":{"name":"n"}}`,
 		},
 		{
-			"space", "  " + strings.ReplaceAll(row(`["",""]`, `{"metadata":{"name":"n"}}`), ":", " : ") + " ",
+			"whitespace", "  " + strings.ReplaceAll(row(`["",""]`, `{"metadata":{"name":"n"}}`), ":", " : ") + " ",
 			`n ["",""] {"metadata":{"name":"n"}}`,
 		},
 		{
@@ -259,7 +259,7 @@ func TestUnusualLines(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 			if v.Managed != nil {
-				t.Errorf("managedFields are %+v, want none", v.Managed)
+				t.Errorf("got managedFields %+v, want none", v.Managed)
 			}
 		})
 	}
@@ -274,14 +274,14 @@ func TestInterruptedStream(t *testing.T) {
 		partialLine string
 		want        string
 	}{
-		{name: "a watch between lines", options: metav1.ListOptions{ResourceVersion: "100"}},
+		{name: "watch, between lines", options: metav1.ListOptions{ResourceVersion: "100"}},
 		{
-			name: "a watch in a line", options: metav1.ListOptions{ResourceVersion: "100"},
+			name: "watch, within a line", options: metav1.ListOptions{ResourceVersion: "100"},
 			partialLine: `{"type":"ADDED","object":{"metad`,
 		},
-		{name: "a list between lines", options: streamingListOptions(), want: "unexpected EOF"},
+		{name: "list, between lines", options: streamingListOptions(), want: "unexpected EOF"},
 		{
-			name: "a list in a line", options: streamingListOptions(), partialLine: `{"type":"ADDED","object":{"metad`,
+			name: "list, within a line", options: streamingListOptions(), partialLine: `{"type":"ADDED","object":{"metad`,
 			want: "unexpected EOF",
 		},
 	} {
@@ -304,7 +304,7 @@ func TestInterruptedStream(t *testing.T) {
 			e, open := <-w.ResultChan()
 			if test.want == "" {
 				if open {
-					t.Errorf("got %s %+v, want an end", e.Type, e.Object)
+					t.Errorf("got %s %+v, want the end of the watch", e.Type, e.Object)
 				}
 				return
 			}
@@ -335,14 +335,14 @@ func TestStall(t *testing.T) {
 		last := time.Now()
 		e := nextEvent(t, w)
 		if observed.Load() != 5 {
-			t.Errorf("%d objects were observed, want 5", observed.Load())
+			t.Errorf("got %d observed objects, want 5", observed.Load())
 		}
 		status, ok := e.Object.(*metav1.Status)
 		if e.Type != apiwatch.Error || !ok || status.Reason != metav1.StatusReasonTimeout {
 			t.Errorf("got %s %+v, want ERROR with the reason Timeout", e.Type, e.Object)
 		}
 		if got := time.Since(last); got != 30*time.Second {
-			t.Errorf("given up after %s, want 30s", got)
+			t.Errorf("aborted after %s, want 30s", got)
 		}
 		if stalled.Load() != 1 {
 			t.Errorf("Stalled was called %d times, want once", stalled.Load())
@@ -359,10 +359,10 @@ func TestSlowLists(t *testing.T) {
 		firstDelay, secondDelay time.Duration
 		objects, failsAfter     int // Seconds until the failure; 0 if the list succeeds.
 	}{
-		{"slow to begin", 70 * time.Second, 0, 2, 0},
-		{"never begins", time.Hour, 0, 0, 75},
-		{"slow to go on", 70 * time.Second, 25 * time.Second, 2, 0},
-		{"never goes on", 0, time.Hour, 0, 30},
+		{"slow first object", 70 * time.Second, 0, 2, 0},
+		{"no first object", time.Hour, 0, 0, 75},
+		{"slow second object", 70 * time.Second, 25 * time.Second, 2, 0},
+		{"no second object", 0, time.Hour, 0, 30},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -388,10 +388,10 @@ func TestSlowLists(t *testing.T) {
 				case test.failsAfter > 0:
 					if err == nil || elapsed != time.Duration(test.failsAfter)*time.Second ||
 						!strings.Contains(err.Error(), fmt.Sprintf("no progress for %s", elapsed)) {
-						t.Errorf("after %s: %v, want it given up after %d s", elapsed, err, test.failsAfter)
+						t.Errorf("List after %s: got error %v, want it to be aborted after %d s", elapsed, err, test.failsAfter)
 					}
 				case err != nil || len(list.Items) != test.objects:
-					t.Errorf("after %s: %+v, %v, want %d objects", elapsed, list, err, test.objects)
+					t.Errorf("List after %s: got %+v, error %v, want %d objects", elapsed, list, err, test.objects)
 				}
 			})
 		})
@@ -408,11 +408,11 @@ func TestEstimateTimeout(t *testing.T) {
 		scope := listwatch.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}}
 		start := time.Now()
 		if _, _, err := client.Estimate(t.Context(), scope); err == nil || time.Since(start) != 10*time.Second {
-			t.Errorf("an estimate: %v after %s, want an error after 10 s", err, time.Since(start))
+			t.Errorf("Estimate: got error %v after %s, want an error after 10 s", err, time.Since(start))
 		}
 		start = time.Now()
 		if _, err := client.Count(t.Context(), scope); err == nil || time.Since(start) != 10*time.Second {
-			t.Errorf("a count: %v after %s, want an error after 10 s", err, time.Since(start))
+			t.Errorf("Count: got error %v after %s, want an error after 10 s", err, time.Since(start))
 		}
 	})
 }
@@ -438,7 +438,7 @@ func TestChangesAreNotListProgress(t *testing.T) {
 			t.Errorf("got %s %+v, want ERROR with the reason Timeout", e.Type, e.Object)
 		}
 		if got := time.Since(start); got > 40*time.Second {
-			t.Errorf("it was given up only after %s, when nothing changed any more", got)
+			t.Errorf("aborted after %s, want at most 40 s although changes continue", got)
 		}
 	})
 }
@@ -461,7 +461,7 @@ func TestLargeObjectsAreSentEarly(t *testing.T) {
 		}
 		w := openWatch(t, newSource(t, server, pods, listwatch.SourceOptions{}), streamingListOptions())
 		if o := objectOf(t, nextEvent(t, w)); o.Size() > 1<<16 {
-			t.Errorf("%d bytes are in memory for 128 KiB of one letter", o.Size())
+			t.Errorf("Size: got %d bytes for 128 KiB of one repeated letter, want at most 64 KiB", o.Size())
 		}
 	})
 }
@@ -482,7 +482,7 @@ func TestSilentWatchIsClosed(t *testing.T) {
 		}
 		start := time.Now()
 		if e, more := <-w.ResultChan(); more || time.Since(start) != 150*time.Second {
-			t.Errorf("after %s of silence got %s %+v, want the end after 2m30s", time.Since(start), e.Type, e.Object)
+			t.Errorf("after %s without events: got %s %+v, want the end after 2m30s", time.Since(start), e.Type, e.Object)
 		}
 	})
 }
@@ -495,7 +495,7 @@ func TestStopEndsWatch(t *testing.T) {
 	nextEvent(t, w)
 	w.Stop() // The event of p2 is still waiting for a receiver.
 	if _, open := <-w.ResultChan(); open {
-		t.Error("an event arrived after Stop")
+		t.Error("got an event after Stop")
 	}
 }
 

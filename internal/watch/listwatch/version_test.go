@@ -42,32 +42,32 @@ func TestVersions(t *testing.T) {
 	s := newSource(t, server, pods, listwatch.SourceOptions{})
 	w := openWatch(t, s, streamingListOptions())
 	if e := nextEvent(t, w); e.Object != objectOf(t, e) {
-		t.Errorf("a list brings a %T", e.Object)
+		t.Errorf("list item: got a %T, want an Object", e.Object)
 	}
 	nextEvent(t, w)
 	server.Set(pods, managedPod("listed", managed))
 	v := versionOf(t, nextEvent(t, w))
 	text, err := v.Managed.JSON()
 	if err != nil || string(text) != managed {
-		t.Errorf("managedFields are %s, %v\nwant %s", text, err, managed)
+		t.Errorf("managedFields: got %s, error %v\nwant %s", text, err, managed)
 	}
 	at := time.Date(2026, 11, 21, 10, 0, 5, 0, time.UTC)
 	want := fieldmanager.Author{Manager: "kubelet", Operation: "Update", Subresource: "status", Time: at}
 	if got, unambiguous := v.Managed.Newest(); got != want || !unambiguous || !v.ManagedTime().Equal(at) {
-		t.Errorf("the newest is %+v, alone %t, at %s; want %+v", got, unambiguous, v.ManagedTime(), want)
+		t.Errorf("Newest: got %+v, unambiguous %t, at %s; want %+v, unambiguous", got, unambiguous, v.ManagedTime(), want)
 	}
 	server.Set(
 		pods, managedPod("listed", managed), managedPod("other", "[]"),
 		managedPod("other", `[{"manager":"m"},{"manager":"n"}]`),
 	)
 	if repeated := versionOf(t, nextEvent(t, w)); repeated.Managed != v.Managed {
-		t.Error("the same managedFields are kept twice")
+		t.Error("equal managedFields are stored twice")
 	}
 	if unmanaged := versionOf(t, nextEvent(t, w)); unmanaged.Managed != nil || !unmanaged.ManagedTime().IsZero() {
-		t.Errorf("without managedFields: %+v, %s", unmanaged.Managed, unmanaged.ManagedTime())
+		t.Errorf("without managedFields: got %+v, time %s, want none", unmanaged.Managed, unmanaged.ManagedTime())
 	}
 	if got, unambiguous := versionOf(t, nextEvent(t, w)).Managed.Newest(); got.Manager != "n" || unambiguous {
-		t.Errorf("of two without a time the newest is %+v, alone %t", got, unambiguous)
+		t.Errorf("Newest of two without a time: got %+v, unambiguous %t, want n, ambiguous", got, unambiguous)
 	}
 }
 
@@ -117,8 +117,8 @@ func TestManagedFieldsAreSmall(t *testing.T) {
 	w := openWatch(t, s, metav1.ListOptions{ResourceVersion: "400"})
 	server.Set(pods, managedPod("p1", strings.ReplaceAll(managed, "14:43:17", "15:01:42")))
 	got := versionOf(t, nextEvent(t, w)).Managed.Size()
-	t.Logf("%d bytes of managedFields take %d", len(managed), got)
+	t.Logf("%d bytes of managedFields use %d bytes in memory", len(managed), got)
 	if got > len(managed)/5 {
-		t.Errorf("%d bytes of managedFields take %d, want a fifth at most", len(managed), got)
+		t.Errorf("%d bytes of managedFields use %d bytes in memory, want at most 1/5", len(managed), got)
 	}
 }

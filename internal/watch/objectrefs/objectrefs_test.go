@@ -27,7 +27,7 @@ func fixture(tb testing.TB, path string) (object []byte, want []string) {
 	}
 	list, ok := members["want"].([]any)
 	if !ok {
-		tb.Fatalf("%s has no want", path)
+		tb.Fatalf("%s has no member want", path)
 	}
 	for _, line := range list {
 		want = append(want, fmt.Sprint(line))
@@ -44,7 +44,7 @@ func fixtures(tb testing.TB) []string {
 	tb.Helper()
 	paths, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(paths) < 20 {
-		tb.Fatalf("%d fixtures, %v", len(paths), err)
+		tb.Fatalf("got %d fixtures, error %v, want at least 20", len(paths), err)
 	}
 	return paths
 }
@@ -77,10 +77,10 @@ func TestReferences(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", path, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		if !slices.Equal(objectrefs.Owners(text), o.Owners) {
-			t.Errorf("%s: the owners alone are %v", path, objectrefs.Owners(text))
+			t.Errorf("%s: Owners: got %v, want the owners of Of", path, objectrefs.Owners(text))
 		}
 		if o.Name == "" || o.Kind == "" || o.UID == "" {
-			t.Errorf("%s is itself %+v", path, o.Ref)
+			t.Errorf("%s: incomplete reference of the object itself: %+v", path, o.Ref)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func TestSelectors(t *testing.T) {
 		t.Run(test.kind, func(t *testing.T) {
 			s := selector(test.kind, test.spec)
 			if got := s != nil && s.Matches(web); got != test.want {
-				t.Errorf("%s %s: selects the pod: %t, want %t", test.kind, test.spec, got, test.want)
+				t.Errorf("%s %s: Matches: got %t, want %t", test.kind, test.spec, got, test.want)
 			}
 		})
 	}
@@ -138,7 +138,7 @@ func TestMalformed(t *testing.T) {
 	text, _ := fixture(t, "testdata/pod.yaml")
 	for n := range text {
 		if o := objectrefs.Of(text[:n]); len(lines(&o)) > 0 {
-			t.Fatalf("the first %d bytes of a pod name %v", n, lines(&o))
+			t.Fatalf("first %d bytes of a pod: got references %v, want none", n, lines(&o))
 		}
 	}
 	for _, text := range []string{
@@ -150,7 +150,7 @@ func TestMalformed(t *testing.T) {
 		string(text) + "x",
 	} {
 		if o := objectrefs.Of([]byte(text)); len(lines(&o)) > 0 {
-			t.Errorf("%.80s names %v", text, lines(&o))
+			t.Errorf("%.80s: got references %v, want none", text, lines(&o))
 		}
 	}
 }
@@ -165,17 +165,17 @@ func FuzzOf(f *testing.F) {
 		owners := objectrefs.Owners(text)
 		if !json.Valid(text) {
 			if len(lines(&o)) > 0 {
-				t.Errorf("%q is no JSON, and names %v", text, lines(&o))
+				t.Errorf("invalid JSON %q: got references %v, want none", text, lines(&o))
 			}
 			return
 		}
 		if !slices.Equal(owners, o.Owners) && bytes.Count(text, []byte(`metadata`)) < 2 &&
 			!bytes.Contains(text, []byte(`\u`)) {
-			t.Errorf("%q has the owners %v, and %v", text, owners, o.Owners)
+			t.Errorf("%q: Owners got %v, Of got %v", text, owners, o.Owners)
 		}
 		for _, r := range o.Uses {
 			if r.Name == "" || r.Kind == "" {
-				t.Errorf("%q names %+v", text, r)
+				t.Errorf("%q: got an incomplete reference %+v", text, r)
 			}
 		}
 	})

@@ -26,7 +26,7 @@ func TestLabels(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, want := selector.Matches(query.Labels(text)), selector.Matches(set); got != want {
-				t.Errorf("%s matches %s: %t, want %t", labelSelector, text, got, want)
+				t.Errorf("selector %s on labels %s: got match %t, want %t", labelSelector, text, got, want)
 			}
 		}
 	}

@@ -59,33 +59,33 @@ func copiesOf(t *testing.T) map[string]string {
 	}
 	gzipped := compressed(t, object, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
 	texts := map[string]string{
-		"JSON":                       object,
-		"JSON with space":            " \n" + object,
-		"JSON of a list":             "[" + object + "]",
-		"JSON of another object":     `{"x":1}`,
-		"JSON in quotes":             string(quoted),
-		"JSON in quotes twice":       string(doubleQuoted),
-		"JSON in single quotes":      "'" + object + "'",
-		"JSON behind a mark":         "\ufeff" + object,
-		"JSON behind a comment":      "# generated\n" + object,
-		"JSON, percent-encoded":      url.QueryEscape(object),
-		"JSON as a path":             url.PathEscape(object),
-		"JSON, broken percents":      url.QueryEscape(object) + "%",
-		"base64 of JSON":             encodeBase64([]byte(object)),
-		"base64 of spaced JSON":      encodeBase64([]byte("{\n  \"a\": 1}")),
-		"base64 of JSON without end": encodeBase64([]byte(object))[:41],
-		"base64 of JSON for URLs":    base64.RawURLEncoding.EncodeToString([]byte(`{"a":"` + "\u00ff\u00fe?" + `"}`)),
-		"base64 of JSON of a list":   encodeBase64([]byte("[" + object + "]")),
-		"base64, percent-encoded":    url.QueryEscape(encodeBase64([]byte(yaml))),
-		"base64 in quotes":           `"` + encodeBase64([]byte(object)) + `"`,
-		"base64 of base64":           encodeBase64([]byte(encodeBase64([]byte(object)))),
-		"base64 of YAML":             encodeBase64([]byte(yaml)),
-		"base64 of YAML, wrapped":    encodeBase64([]byte(yaml))[:20] + "\n" + encodeBase64([]byte(yaml))[20:],
-		"base64 of protobuf":         encodeBase64([]byte("k8s\x00\n\x0c\n\x02v1\x12\x06Secret")),
-		"hexadecimal JSON":           hex.EncodeToString([]byte(object)),
-		"gzip":                       gzipped,
-		"base64 of base64 of gzip":   encodeBase64([]byte(gzipped)),
-		"zlib":                       compressed(t, object, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }),
+		"JSON":                         object,
+		"JSON with whitespace":         " \n" + object,
+		"JSON of a list":               "[" + object + "]",
+		"JSON of another object":       `{"x":1}`,
+		"JSON in quotes":               string(quoted),
+		"JSON in quotes twice":         string(doubleQuoted),
+		"JSON in single quotes":        "'" + object + "'",
+		"JSON after a byte order mark": "\ufeff" + object,
+		"JSON after a comment":         "# generated\n" + object,
+		"JSON, percent-encoded":        url.QueryEscape(object),
+		"JSON as a path":               url.PathEscape(object),
+		"JSON, invalid percents":       url.QueryEscape(object) + "%",
+		"base64 of JSON":               encodeBase64([]byte(object)),
+		"base64 of spaced JSON":        encodeBase64([]byte("{\n  \"a\": 1}")),
+		"base64 of truncated JSON":     encodeBase64([]byte(object))[:41],
+		"base64 of JSON for URLs":      base64.RawURLEncoding.EncodeToString([]byte(`{"a":"` + "\u00ff\u00fe?" + `"}`)),
+		"base64 of JSON of a list":     encodeBase64([]byte("[" + object + "]")),
+		"base64, percent-encoded":      url.QueryEscape(encodeBase64([]byte(yaml))),
+		"base64 in quotes":             `"` + encodeBase64([]byte(object)) + `"`,
+		"base64 of base64":             encodeBase64([]byte(encodeBase64([]byte(object)))),
+		"base64 of YAML":               encodeBase64([]byte(yaml)),
+		"base64 of YAML, wrapped":      encodeBase64([]byte(yaml))[:20] + "\n" + encodeBase64([]byte(yaml))[20:],
+		"base64 of protobuf":           encodeBase64([]byte("k8s\x00\n\x0c\n\x02v1\x12\x06Secret")),
+		"hexadecimal JSON":             hex.EncodeToString([]byte(object)),
+		"gzip":                         gzipped,
+		"base64 of base64 of gzip":     encodeBase64([]byte(gzipped)),
+		"zlib":                         compressed(t, object, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }),
 		"zlib of a small object": compressed(t, `{"a":"c4n4ry"}`, func(w io.Writer) io.WriteCloser {
 			return zlib.NewWriter(w)
 		}),
@@ -108,14 +108,14 @@ func copiesOf(t *testing.T) map[string]string {
 		"YAML of a document":       "---\nnull",
 		"YAML, percent-encoded":    url.QueryEscape(yaml),
 		"YAML with an API version": `the apiVersion is v1`,
-		"bytes that were no text":  "x\ufffdK\ufffd",
+		"invalid UTF-8":            "x\ufffdK\ufffd",
 		"control characters":       "a\x00b",
-		"what is a token":          "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl",
+		"token":                    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl",
 		"too many encodings": encodeBase64(
 			[]byte(encodeBase64([]byte(encodeBase64([]byte(encodeBase64([]byte(encodeBase64([]byte("nothing at all"))))))))),
 		),
-		"what was masked before": "(masked, change 3)",
-		"a mask":                 "(masked)",
+		"mask with a change number": "(masked, change 3)",
+		"a mask":                    "(masked)",
 	}
 	return texts
 }
@@ -157,12 +157,12 @@ func TestCopiesAreMaskedForGuests(t *testing.T) {
 	}
 	for name, text := range copiesOf(t) {
 		if got := maskedValue(text); got != "(masked)" {
-			t.Errorf("%s: got %q", name, got)
+			t.Errorf("%s: want a mask, got %q", name, got)
 		}
 	}
 	for _, text := range plainTexts() {
 		if got := maskedValue(text); got != text {
-			t.Errorf("%q: got %q", text, got)
+			t.Errorf("%q: want it unmasked, got %q", text, got)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestInnerCopiesAreDropped(t *testing.T) {
 			for _, metadata := range []string{original, escaped, strings.Replace(escaped, "61nn", "61\\u006en", 1)} {
 				clean, err := redact.New(rules, group, resource).Object(nil, fmt.Appendf(nil, template, metadata))
 				if err != nil || string(clean.Text) != fmt.Sprintf(template, want) {
-					t.Errorf("%s: got %s, %v", name, clean.Text, err)
+					t.Errorf("%s: got %s, error %v", name, clean.Text, err)
 				}
 			}
 		}
@@ -244,11 +244,11 @@ func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 		} {
 			text, err := mask.Object(nil, objectWith(value))
 			if err != nil || string(text) != string(objectWith(`"(masked)"`)) {
-				t.Errorf("%s: of %s got %s, %v", name, value, text, err)
+				t.Errorf("%s: value %s: got %s, error %v", name, value, text, err)
 			}
 			text, err = mask.After(nil, objectWith(`"{\"x\":\"before\"}"`), objectWith(value))
 			if err != nil || string(text) != string(objectWith(`"(masked, changed)"`)) {
-				t.Errorf("%s: after a change to %s got %s, %v", name, value, text, err)
+				t.Errorf("%s: change to %s: got %s, error %v", name, value, text, err)
 			}
 		}
 	}
@@ -270,7 +270,7 @@ func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	} {
 		text, err := redact.NewGuestMask("example.com", "databases").Object(nil, []byte(in))
 		if err != nil || string(text) != want {
-			t.Errorf("%s: got %s, %v", in, text, err)
+			t.Errorf("%s: got %s, error %v", in, text, err)
 		}
 	}
 	const definition = `{"metadata":{"annotations":{"a":%s}},` +
@@ -280,7 +280,7 @@ func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 		"apiextensions.k8s.io", "customresourcedefinitions",
 	).Object(nil, fmt.Appendf(nil, definition, `"{}"`))
 	if want := fmt.Sprintf(definition, `"(masked)"`); err != nil || string(text) != want {
-		t.Errorf("got %s, %v", text, err)
+		t.Errorf("got %s, error %v", text, err)
 	}
 }
 
@@ -309,12 +309,12 @@ func TestDeepObjectsAreLinear(t *testing.T) {
 			clean, err := redact.New(nil, "example.com", "databases").Object(nil, object)
 			best = min(best, time.Since(start))
 			if err != nil || strings.Contains(string(clean.Text), canary) {
-				t.Fatalf("got %.100s, %v", clean.Text, err)
+				t.Fatalf("got %.100s, error %v", clean.Text, err)
 			}
 		}
 		return best
 	}
 	if short, long := timeToRedact(100), timeToRedact(4000); long > 300*short {
-		t.Errorf("100 levels take %v, and 4000 take %v", short, long)
+		t.Errorf("100 levels take %v, 4000 levels take %v; want at most 300 times", short, long)
 	}
 }

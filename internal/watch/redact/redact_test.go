@@ -18,7 +18,7 @@ const canary = "c4n4ry"
 // contain a copy of an object, at any depth.
 func TestObjectRedaction(t *testing.T) {
 	tests := map[string]struct{ group, resource, in, want, managed string }{
-		"managedFields and last-applied go": {
+		"managedFields and last-applied are removed": {
 			"apps", "deployments",
 			`{"kind":"Deployment","metadata":{"managedFields":[{"manager":"m"}],"name":"a",` +
 				`"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"x\":\"c4n4ry\"}","b":"c"}},` +
@@ -26,14 +26,14 @@ func TestObjectRedaction(t *testing.T) {
 			`{"kind":"Deployment","metadata":{"name":"a","annotations":{"b":"c"}},"spec":{"x":[1, 2]}}`,
 			`[{"manager":"m"}]`,
 		},
-		"an escaped key is the same key": {
+		"escaped key": {
 			"", "configmaps",
 			`{"metadata":{"name":"a","managed\u0046ields":["c4n4ry"],` +
 				`"annotations":{"kubectl.kubernetes.io\/last-applied-configuration":"c4n4ry"}}}`,
 			`{"metadata":{"name":"a","annotations":{}}}`,
 			`["c4n4ry"]`,
 		},
-		"a Secret's values are masked, its keys are not": {
+		"only the values of a Secret are masked": {
 			"", "secrets",
 			`{"metadata":{"uid":"u"},"type":"Opaque","data":{"password":"c4n4ry","n":7},` +
 				`"stringData":{"token":["c4n4ry"]}}`,
@@ -41,20 +41,20 @@ func TestObjectRedaction(t *testing.T) {
 				`"stringData":{"token":"(masked)"}}`,
 			"",
 		},
-		"masked members of another type are masked whole": {
+		"Secret data of another type is masked as a whole": {
 			"", "secrets",
 			`{"metadata":{"uid":"u"},"data":"c4n4ry","stringData":["c4n4ry"]}`,
 			`{"metadata":{"uid":"u"},"data":"(masked)","stringData":"(masked)"}`,
 			"",
 		},
-		"null data stays null": {"", "secrets", `{"metadata":{},"data":null}`, `{"metadata":{},"data":null}`, ""},
-		"another group's secrets are not Secrets": {
+		"null data is kept": {"", "secrets", `{"metadata":{},"data":null}`, `{"metadata":{},"data":null}`, ""},
+		"secrets of another group are not masked": {
 			"vault.example.com", "secrets", `{"metadata":{},"data":{"a":1}}`, `{"metadata":{},"data":{"a":1}}`, "",
 		},
-		"metadata and annotations of another type go whole": {
+		"metadata of another type is removed": {
 			"", "pods", `{"metadata":"c4n4ry","x":1}`, `{"metadata":null,"x":1}`, "",
 		},
-		"copies that other tools keep go": {
+		"copies of other tools are removed": {
 			"apps", "deployments",
 			`{"metadata":{"annotations":{"kapp.k14s.io/original":"{\"x\":\"c4n4ry\"}",` +
 				`"objectset.rio.cattle.io/applied":"H4sIc4n4ry","app.oam.dev/last-applied-configuration":"c4n4ry",` +
@@ -63,7 +63,7 @@ func TestObjectRedaction(t *testing.T) {
 			`{"metadata":{"annotations":{"example.com/last-applied-by":"me","last-applied":"you"}}}`,
 			"",
 		},
-		"annotations of a Secret are masked, but those that are known to be harmless": {
+		"annotations of a Secret are masked except harmless ones": {
 			"", "secrets",
 			`{"metadata":{"uid":"u","annotations":{"a":" {\"x\":\"c4n4ry\"}","b":"c4n4ry","h":"true","i":null,` +
 				`"helm.sh\/resource-policy":"keep","kapp.k14s.io/original":"c4n4ry"}}}`,
@@ -71,11 +71,11 @@ func TestObjectRedaction(t *testing.T) {
 				`"helm.sh/resource-policy":"keep"}}}`,
 			"",
 		},
-		"an annotation of another kind is not": {
+		"annotations of other kinds are not masked": {
 			"", "pods", `{"metadata":{"annotations":{"a":"{\"x\":1}"}}}`,
 			`{"metadata":{"annotations":{"a":"{\"x\":1}"}}}`, "",
 		},
-		"annotations of another type go whole": {
+		"annotations of another type are removed": {
 			"", "pods", `{"metadata":{"annotations":["c4n4ry"]}}`, `{"metadata":{"annotations":null}}`, "",
 		},
 	}
@@ -128,7 +128,7 @@ func TestMaskShowsOnlyThatAValueChanged(t *testing.T) {
 	repeated := maskOf("u", "A")
 	r.EndList()
 	if repeated != "(masked)" || maskOf("v", "C") != "(masked)" {
-		t.Error("a forgotten object is remembered")
+		t.Error("changes of a forgotten object are still counted")
 	}
 }
 
@@ -140,14 +140,14 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 	f.Add([]byte(`"c4n4ry"`), []byte(`{"template":{"metadata":{"annotations":{"a":"b"},"managedFields":[]}}}`))
 	f.Fuzz(func(t *testing.T, data, other []byte) {
 		if strings.Contains(string(other), canary) {
-			t.Skip("the canary belongs into what is masked")
+			t.Skip("the canary must be in the masked values")
 		}
 		// Keys of masked values are not masked, so they can contain the canary (the secret test text).
 		var keys map[string]json.RawMessage
 		if json.Unmarshal(data, &keys) == nil {
 			for key := range keys {
 				if strings.Contains(key, canary) {
-					t.Skip("a key is no value")
+					t.Skip("the canary is a key")
 				}
 			}
 		}
@@ -165,10 +165,10 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 			return
 		}
 		if json.Valid(in) != json.Valid(clean.Text) {
-			t.Errorf("in %q: out %q", in, clean.Text)
+			t.Errorf("validity of the JSON differs: input %q, output %q", in, clean.Text)
 		}
 		if json.Valid(data) && strings.Contains(string(clean.Text), canary) {
-			t.Errorf("got %s", clean.Text)
+			t.Errorf("got the canary in %s", clean.Text)
 		}
 	})
 }
@@ -221,13 +221,13 @@ func TestDigestsOfRemovedKeysAreBounded(t *testing.T) {
 	redactedText("first", "A")
 	redactedText("other", "A")
 	if got := redactedText("first", "B"); !strings.Contains(got, "change 1") {
-		t.Errorf("a key that is added again with another value shows as %s", got)
+		t.Errorf("key added again with another value: got %s, want change 1", got)
 	}
 	for n := range 100 {
 		redactedText(fmt.Sprint("key-", n), "A")
 	}
 	if got := redactedText("first", "C"); strings.Contains(got, "change") {
-		t.Errorf("a key that went 100 keys ago is remembered: %s", got)
+		t.Errorf("key removed 100 keys ago: got %s, want no change number", got)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestManyValues(t *testing.T) {
 	// The shortest of several runs has no delays by other programs.
 	newKeys := min(timeToRedact(secret("b")), timeToRedact(secret("c")), timeToRedact(secret("d")))
 	if newKeys > 10*sameKeys {
-		t.Errorf("%d other values took %v, and the same again %v", values, newKeys, sameKeys)
+		t.Errorf("%d new keys took %v, the same keys %v; want at most 10 times", values, newKeys, sameKeys)
 	}
 }
 
@@ -284,15 +284,15 @@ func TestWeight(t *testing.T) {
 		}
 		used, weight := heap()-before, memory.Weight()
 		if weight < used*2/3 || weight > used*3/2 {
-			t.Errorf("with %d values each 5000 Secrets are accounted as %d bytes, and use %d", values, weight, used)
+			t.Errorf("5000 Secrets with %d values each: accounted as %d bytes, but use %d", values, weight, used)
 		}
 		r.Deleted("11111111-2222-3333-4444-000000000000", "", "")
 		if memory.Weight() >= weight {
-			t.Error("one that is deleted weighs on")
+			t.Error("a deleted Secret is still accounted")
 		}
 		memory.Forget(func(string) bool { return true })
 		if remaining := memory.Weight(); remaining != 0 {
-			t.Errorf("what is forgotten weighs %d bytes", remaining)
+			t.Errorf("after Forget: got a weight of %d bytes, want 0", remaining)
 		}
 		runtime.KeepAlive(r)
 	}
@@ -328,7 +328,8 @@ func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 			t.Fatal(err)
 		}
 		if wantKept != (clean.Managed != nil) || strings.Contains(string(clean.Text), canary) {
-			t.Errorf("%s: got %s and %s, want it kept: %t", fields, clean.Managed, clean.Text, wantKept)
+			t.Errorf("%s: got managedFields %s, object %s, want managedFields kept: %t",
+				fields, clean.Managed, clean.Text, wantKept)
 		}
 	}
 }

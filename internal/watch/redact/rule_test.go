@@ -14,7 +14,7 @@ func rulesOf(tb testing.TB, texts ...string) (rules redact.Rules) {
 	for _, text := range texts {
 		parsed, err := redact.Parse(text)
 		if err != nil {
-			tb.Fatalf("%s: %v", text, err)
+			tb.Fatalf("%s: got error %v", text, err)
 		}
 		rules = append(rules, parsed...)
 	}
@@ -31,25 +31,25 @@ func TestRules(t *testing.T) {
 			`{"metadata":{"uid":"u","name":"a"},"data":{"a":"(masked)","b":"(masked)","c":"(masked)","d":null},` +
 				`"binaryData":{"e":"x"}}`,
 		},
-		"another resource is another": {
+		"rule for another resource": {
 			"core/v1/configmaps:data.*", "", "pods", `{"metadata":{},"data":{"a":"x"}}`,
 			`{"metadata":{},"data":{"a":"x"}}`,
 		},
-		"another group is another": {
+		"rule for another group": {
 			"core/v1/configmaps:data.*", "example.com", "configmaps", `{"metadata":{},"data":{"a":"x"}}`,
 			`{"metadata":{},"data":{"a":"x"}}`,
 		},
-		"events of the other group, by the other name": {
+		"core rule on events.k8s.io with a renamed field": {
 			"core/v1/events:message", "events.k8s.io", "events",
 			`{"metadata":{"uid":"u"},"note":"c4n4ry","reason":"R"}`, `{"metadata":{"uid":"u"},"note":"(masked)",` +
 				`"reason":"R"}`,
 		},
-		"events of the other group, the other way round": {
+		"events.k8s.io rule on core with a renamed field": {
 			"events.k8s.io/v1/events:..regarding", "", "events",
 			`{"metadata":{"uid":"u"},"message":"x","involvedObject":{"name":"c4n4ry"}}`, `{"metadata":{"uid":"u"},` +
 				`"message":"x","involvedObject":"(masked)"}`,
 		},
-		"events of the other group, by the same name": {
+		"core rule on events.k8s.io with the same field": {
 			"core/v1/events:series.*", "events.k8s.io", "events",
 			`{"metadata":{"uid":"u"},"series":{"count":"c4n4ry"}}`,
 			`{"metadata":{"uid":"u"},"series":{"count":"(masked)"}}`,
@@ -61,54 +61,54 @@ func TestRules(t *testing.T) {
 			`{"metadata":{},"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"a","env":[{"name":"A",` +
 				`"value":"(masked)"},{"name":"B","valueFrom":{}}]},{"name":"b"}]}}}}`,
 		},
-		"an annotation, of all kinds": {
+		"annotation of all resources": {
 			`*:metadata.annotations["example.com/token"]`, "batch", "jobs",
 			`{"metadata":{"name":"a","annotations":{"example.com\/token":"c4n4ry","b":"c"}}}`,
 			`{"metadata":{"name":"a","annotations":{"example.com/token":"(masked)","b":"c"}}}`,
 		},
-		"a member of a custom resource, in any version": {
+		"field of a custom resource in any version": {
 			"example.com/v1/databases:spec.values.password", "example.com", "databases",
 			`{"metadata":{},"spec":{"values":{"password":{"a":"c4n4ry"},"user":"x"}}}`,
 			`{"metadata":{},"spec":{"values":{"password":"(masked)","user":"x"}}}`,
 		},
-		"text where an object should be": {
+		"string instead of an object": {
 			"example.com/v1/databases:spec.values.password", "example.com", "databases",
 			`{"metadata":{},"spec":{"values":"password: c4n4ry","user":"x"}}`,
 			`{"metadata":{},"spec":{"values":"(masked)","user":"x"}}`,
 		},
-		"a list where an object should be": {
+		"list instead of an object": {
 			"example.com/v1/databases:spec.values.password", "example.com", "databases",
 			`{"metadata":{},"spec":{"values":[{"password":"c4n4ry"}]}}`, `{"metadata":{},"spec":{"values":"(masked)"}}`,
 		},
-		"an object where a list should be": {
+		"object instead of a list": {
 			"example.com/v1/databases:spec.users[*].password", "example.com", "databases",
 			`{"metadata":{},"spec":{"users":{"a":{"password":"c4n4ry"}}}}`,
 			`{"metadata":{},"spec":{"users":"(masked)"}}`,
 		},
-		"a list of something else": {
+		"list with elements of other types": {
 			"example.com/v1/databases:spec.users[*].password", "example.com", "databases",
 			`{"metadata":{},"spec":{"users":["c4n4ry",{"password":"c4n4ry"},["c4n4ry"],null]}}`,
 			`{"metadata":{},"spec":{"users":["(masked)",{"password":"(masked)"},"(masked)",null]}}`,
 		},
-		"a name at any depth": {
+		"field at any depth": {
 			"*:spec..password", "example.com", "databases",
 			`{"metadata":{"labels":{"password":"x"}},"spec":{"password":"c4n4ry",` +
 				`"a":[{"b":{"password":{"password":"c4n4ry"}}}]}}`,
 			`{"metadata":{"labels":{"password":"x"}},"spec":{"password":"(masked)",` +
 				`"a":[{"b":{"password":"(masked)"}}]}}`,
 		},
-		"a member that is there twice": {
+		"duplicate member": {
 			"*:spec.password", "example.com", "databases",
 			`{"metadata":{},"spec":{"password":"c4n4ry","password":"c4n4ry"},"spec":{"p\u0061ssword":"c4n4ry"}}`,
 			`{"metadata":{},"spec":{"password":"(masked)","password":"(masked)"},"spec":{"password":"(masked)"}}`,
 		},
-		"what is dropped stays dropped": {
+		"removed fields are not masked": {
 			`*:metadata.annotations.*`, "", "pods",
 			`{"metadata":{"managedFields":["c4n4ry"],` +
 				`"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"c4n4ry","b":"c4n4ry"}}}`,
 			`{"metadata":{"annotations":{"b":"(masked)"}}}`,
 		},
-		"environments of a pod": {
+		"environment variables of a pod": {
 			"env", "", "pods",
 			`{"metadata":{"labels":{"env":"prod"}},"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"}]}],` +
 				`"initContainers":[{"env":"c4n4ry"}],"ephemeralContainers":[{"env":{"A":"c4n4ry"}}]}}`,
@@ -116,58 +116,58 @@ func TestRules(t *testing.T) {
 				`"value":"(masked)"}]}],"initContainers":[{"env":"(masked)"}],` +
 				`"ephemeralContainers":[{"env":"(masked)"}]}}`,
 		},
-		"environments of a cron job": {
+		"environment variables of a cron job": {
 			"env", "batch", "cronjobs",
 			`{"metadata":{},"spec":{"jobTemplate":{"spec":{"template":{"metadata":{"labels":{"env":"prod"}},` +
 				`"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"}]}]}}}}}}`,
 			`{"metadata":{},"spec":{"jobTemplate":{"spec":{"template":{"metadata":{"labels":{"env":"prod"}},` +
 				`"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}}}}}}`,
 		},
-		"environments that a revision keeps": {
+		"environment variables in a controller revision": {
 			"env", "apps", "controllerrevisions",
 			`{"metadata":{},"data":{"spec":{"template":{"spec":{"containers":[{"env":[{"name":"A",` +
 				`"value":"c4n4ry"}]}]}}}}}`,
 			`{"metadata":{},"data":{"spec":{"template":{"spec":{"containers":[{"env":[{"name":"A",` +
 				`"value":"(masked)"}]}]}}}}}`,
 		},
-		"environments of kinds of others": {
+		"environment variables of a custom resource": {
 			"env", "example.com", "tasks",
 			`{"metadata":{},"spec":{"steps":[{"env":[{"name":"A","value":"c4n4ry"}]}],"env":{"A":"c4n4ry"},` +
 				`"stage":{"env":"prod"}}}`,
 			`{"metadata":{},"spec":{"steps":[{"env":[{"name":"A","value":"(masked)"}]}],"env":"(masked)",` +
 				`"stage":{"env":"prod"}}}`,
 		},
-		"a definition has no environment": {
+		"CRD schema with a property env": {
 			"env", "apiextensions.k8s.io", "customresourcedefinitions",
 			`{"metadata":{},"spec":{"properties":{"env":{"type":"array"}}}}`,
 			`{"metadata":{},"spec":{"properties":{"env":{"type":"array"}}}}`,
 		},
-		"Helm's release in a ConfigMap": {
+		"Helm release in a ConfigMap": {
 			"*:none", "", "configmaps",
 			`{"data":{"release":"c4n4ry","x":"y"},"metadata":{"name":"a.v1","labels":{"owner":"helm"}}}`,
 			`{"data":{"release":"(masked)","x":"y"},"metadata":{"name":"a.v1","labels":{"owner":"helm"}}}`,
 		},
-		"Helm's release of the second version": {
+		"Helm 2 release": {
 			"*:none", "", "configmaps",
 			`{"metadata":{"labels":{"OWNER":"TILLER"}},"data":{"release":"c4n4ry"}}`,
 			`{"metadata":{"labels":{"OWNER":"TILLER"}},"data":{"release":"(masked)"}}`,
 		},
-		"Helm's release that has lost its label": {
+		"Helm release without its label": {
 			"*:none", "", "configmaps",
 			`{"metadata":{"name":"sh.helm.release.v1.a.v1"},"data":{"release":"c4n4ry"},` +
 				`"binaryData":{"release":"c4n4ry"}}`,
 			`{"metadata":{"name":"sh.helm.release.v1.a.v1"},"data":{"release":"(masked)"},` +
 				`"binaryData":{"release":"(masked)"}}`,
 		},
-		"Helm's release with labels of another type": {
+		"Helm release with labels of another type": {
 			"*:none", "", "configmaps", `{"metadata":{"labels":["owner"]},"data":{"release":"c4n4ry"}}`,
 			`{"metadata":{"labels":["owner"]},"data":{"release":"(masked)"}}`,
 		},
-		"a release that is not Helm's": {
+		"ConfigMap of another tool with a key release": {
 			"*:none", "", "configmaps", `{"metadata":{"labels":{"owner":"me"}},"data":{"release":"7"}}`,
 			`{"metadata":{"labels":{"owner":"me"}},"data":{"release":"7"}}`,
 		},
-		"Helm's release in a Secret": {
+		"Helm release in a Secret": {
 			"*:none", "", "secrets", `{"metadata":{},"type":"helm.sh/release.v1","data":{"release":"c4n4ry"}}`,
 			`{"metadata":{},"type":"helm.sh/release.v1","data":{"release":"(masked)"}}`,
 		},
@@ -223,7 +223,7 @@ func TestInvalidRules(t *testing.T) {
 	} {
 		rules, err := redact.Parse(text)
 		if err == nil || !strings.Contains(err.Error(), wantErr) {
-			t.Errorf("%s: got %v and %v, want an error with %q", text, rules, err, wantErr)
+			t.Errorf("Parse(%s): got %v, error %v, want an error with %q", text, rules, err, wantErr)
 		}
 	}
 	for _, text := range []string{
@@ -246,11 +246,11 @@ func TestMayMask(t *testing.T) {
 		"spec.values.user": false, "metadata.name": false, "status.phase": false,
 	} {
 		if got := rules.MayMask("example.com", "databases", strings.Split(path, ".")); got != want {
-			t.Errorf("%s: got %t", path, got)
+			t.Errorf("MayMask(%s): got %t", path, got)
 		}
 	}
 	if rules.MayMask("", "pods", []string{"spec", "nodeName"}) {
-		t.Error("spec.nodeName of pods is not masked")
+		t.Error("MayMask(spec.nodeName of pods): got true, want false")
 	}
 }
 
@@ -286,7 +286,7 @@ func TestRuleMasksShowChanges(t *testing.T) {
 	}
 	r.Deleted("", "a", "x")
 	if got := maskOf(first, "C"); got != "(masked)" {
-		t.Errorf("what was deleted is remembered: %s", got)
+		t.Errorf("changes of a deleted object are still counted: %s", got)
 	}
 }
 
@@ -304,7 +304,7 @@ func FuzzRules(f *testing.F) {
 	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if !json.Valid(data) || strings.Contains(string(data), `c4n4ry":`) {
-			t.Skip("a key is no value")
+			t.Skip("the canary is a key")
 		}
 		for _, template := range []string{
 			`{"metadata":{"uid":"u"},"spec":{"values":{"password":%s}}}`, `{"metadata":{"uid":"u"},` +
@@ -323,14 +323,14 @@ func FuzzRules(f *testing.F) {
 			text := string(clean.Text)
 			var decoded any
 			if err := json.Unmarshal(clean.Text, &decoded); err != nil {
-				t.Fatalf("%s: %v", text, err)
+				t.Fatalf("%s: got error %v", text, err)
 			}
 			// In a list of environment variables, only the members named "value" are masked, so others can contain
 			// the canary (the secret test text).
 			isList := strings.HasSuffix(template, `[{"env":%s}]}}`) &&
 				strings.HasPrefix(strings.TrimSpace(string(data)), "[")
 			if strings.Contains(text, canary) && (!isList || !strings.Contains(string(data), "{")) {
-				t.Errorf("%s: got %s", fmt.Sprintf(template, data), text)
+				t.Errorf("%s: got the canary in %s", fmt.Sprintf(template, data), text)
 			}
 		}
 	})
@@ -351,13 +351,13 @@ func TestGuestMask(t *testing.T) {
 	text, err := mask.Object(nil, config("c4n4ry"))
 	if want := `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"(masked)","same":"(masked)"},` +
 		`"binaryData":{"b":"(masked)"}}`; err != nil || string(text) != want {
-		t.Errorf("got %s, %v", text, err)
+		t.Errorf("got %s, error %v", text, err)
 	}
 	for _, change := range [][2]string{{"A", "B"}, {"B", "A"}, {"C", "A"}} {
 		text, err := mask.After(nil, config(change[0]), config(change[1]))
 		if want := `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"(masked, changed)",` +
 			`"same":"(masked)"},"binaryData":{"b":"(masked, changed)"}}`; err != nil || string(text) != want {
-			t.Errorf("%v: got %s, %v", change, text, err)
+			t.Errorf("%v: got %s, error %v", change, text, err)
 		}
 	}
 	for _, test := range []struct{ group, resource, in, want string }{
@@ -382,11 +382,11 @@ func TestGuestMask(t *testing.T) {
 		t.Run(test.resource, func(t *testing.T) {
 			text, err := redact.NewGuestMask(test.group, test.resource).Object(nil, []byte(test.in))
 			if err != nil || string(text) != test.want {
-				t.Errorf("%s: got %s, %v", test.resource, text, err)
+				t.Errorf("%s: got %s, error %v", test.resource, text, err)
 			}
 		})
 	}
 	if text, err := mask.Object(nil, []byte(`{"data":{"a":`)); err == nil {
-		t.Errorf("broken text gives %s", text)
+		t.Errorf("invalid JSON: got %s, want an error", text)
 	}
 }

@@ -75,7 +75,7 @@ func TestHarmlessAnnotationsAreDocumented(t *testing.T) {
 	}
 	for key := range harmless() {
 		if !strings.Contains(string(reference), "`"+key+"`") {
-			t.Errorf("docs/reference.md does not name %s", key)
+			t.Errorf("docs/reference.md does not list the annotation %s", key)
 		}
 	}
 }
@@ -90,27 +90,27 @@ func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 		if got := secretOf(
 			t, redact.New(nil, "", "secrets"), map[string]string{"example.com/a": text},
 		); got["example.com/a"] != "(masked)" {
-			t.Errorf("%s: got %v", name, got)
+			t.Errorf("%s: want a mask, got %v", name, got)
 		}
 	}
 	encodedCopies := maps.Clone(copiesOf(t))
 	encodedCopies["a password"] = "c4n4ry and more"
 	encodedCopies["a long word"] = strings.Repeat("c4n4ry", 11)
-	encodedCopies["many names"] = strings.Repeat("c4n4ry.", 200)
-	encodedCopies["base64 with an end"] = "YzRuNHJ5Cg=="
+	encodedCopies["long dotted name"] = strings.Repeat("c4n4ry.", 200)
+	encodedCopies["base64 with a final newline"] = "YzRuNHJ5Cg=="
 	for name, text := range encodedCopies {
 		for key := range harmless() {
 			if got := secretOf(
 				t, redact.New(nil, "", "secrets"), map[string]string{key: text},
 			); got[key] != "(masked)" {
-				t.Errorf("%s in %s: got %v", name, key, got)
+				t.Errorf("%s in %s: want a mask, got %v", name, key, got)
 			}
 		}
 	}
 	for key := range harmless() {
 		for _, value := range []any{[]string{"c4n4ry"}, map[string]string{"a": "c4n4ry"}, 7, true} {
 			if got := secretOf(t, redact.New(nil, "", "secrets"), map[string]any{key: value}); got[key] != "(masked)" {
-				t.Errorf("%v in %s: got %v", value, key, got)
+				t.Errorf("value %v in %s: want a mask, got %v", value, key, got)
 			}
 		}
 	}
@@ -132,6 +132,6 @@ func TestAnnotationsOfSecretsShowChanges(t *testing.T) {
 	)
 	if want := `{"metadata":{"annotations":{"a":"(masked)","helm.sh/resource-policy":"keep"}}}`; err != nil ||
 		string(text) != want {
-		t.Errorf("a guest gets %s, %v", text, err)
+		t.Errorf("guest mask: got %s, error %v", text, err)
 	}
 }

@@ -24,7 +24,7 @@ func TestSeveritiesOfRow(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal(text, &cases); err != nil || len(cases.Cells) < 30 || len(cases.Rows) < 10 {
-		t.Fatalf("%d cells, %d rows, %v", len(cases.Cells), len(cases.Rows), err)
+		t.Fatalf("test cases: got %d cells, %d rows, error %v", len(cases.Cells), len(cases.Rows), err)
 	}
 	check := func(names, cells []string, want []severity.Severity) {
 		columns := make([]listwatch.Column, len(names))
@@ -32,7 +32,7 @@ func TestSeveritiesOfRow(t *testing.T) {
 			columns[i].Name = name
 		}
 		if got := severity.OfRow(columns, cells); !slices.Equal(got, want) {
-			t.Errorf("severities of %v %q = %q, want %q", names, cells, got, want)
+			t.Errorf("OfRow(%v, %q): got %q, want %q", names, cells, got, want)
 		}
 	}
 	for _, c := range cases.Cells {

@@ -48,7 +48,7 @@ func TestChange(t *testing.T) {
 				}
 			}
 			if !list.Change(removed, added) {
-				t.Fatalf("seed %d: it does not take %v for %v", seed, added, removed)
+				t.Fatalf("seed %d: Change: could not add %v and remove %v", seed, added, removed)
 			}
 			want := make([]member, 0, len(present))
 			for _, m := range present {
@@ -61,13 +61,13 @@ func TestChange(t *testing.T) {
 			for rank := range 60 {
 				want := slices.IndexFunc(want, func(m member) bool { return m.rank == rank })
 				if index, ok := list.Find(member{rank, -1}); ok != (want >= 0) || ok && index != want {
-					t.Fatalf("seed %d: %d is found at %d, %t; want %d", seed, rank, index, ok, want)
+					t.Fatalf("seed %d: Find(%d): got %d, %t; want %d", seed, rank, index, ok, want)
 				}
 			}
 			from, count := random.IntN(70), random.IntN(70)
 			end := min(len(want), from+count)
 			if got := list.Part(from, count); !slices.Equal(got, want[min(from, end):end]) {
-				t.Fatalf("seed %d: from %d are %v, want %v", seed, from, got, want[min(from, end):end])
+				t.Fatalf("seed %d: Part from %d: got %v, want %v", seed, from, got, want[min(from, end):end])
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func TestFirst(t *testing.T) {
 		want, n := slices.Sorted(slices.Values(members)), random.IntN(70)
 		want = want[:min(n, len(want))]
 		if got := sortedlist.First(slices.Clone(members), n, cmp.Compare); !slices.Equal(got, want) {
-			t.Fatalf("the first %d of %v: got %v, want %v", n, members, got, want)
+			t.Fatalf("First %d of %v: got %v, want %v", n, members, got, want)
 		}
 	}
 }
@@ -95,15 +95,15 @@ func TestChangeRejectsInvalidMembers(t *testing.T) {
 		name                    string
 		members, removed, added []member
 	}{
-		{"one that is not there goes", []member{first}, []member{second}, nil},
-		{"one goes twice", []member{first, second}, []member{first, first}, nil},
+		{"a missing member is removed", []member{first}, []member{second}, nil},
+		{"a member is removed twice", []member{first, second}, []member{first, first}, nil},
 		{"an added member exists", []member{first}, nil, []member{first}},
 		{"a member is added twice", nil, nil, []member{first, first}},
 		{"a member is replaced by two", []member{first}, []member{first}, []member{first, first}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if sortedlist.New(slices.Clone(test.members), compare).Change(test.removed, test.added) {
-				t.Errorf("%s, and Change returns true", test.name)
+				t.Errorf("%s: Change: got true, want false", test.name)
 			}
 		})
 	}
@@ -129,7 +129,7 @@ func BenchmarkChange(b *testing.B) {
 					added = append(added, pointers[k])
 				}
 				if !list.Change(removed, added) {
-					b.Fatal("it does not fit")
+					b.Fatal("Change: got false, want true")
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*batch), "ns/change")

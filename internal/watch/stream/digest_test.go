@@ -24,7 +24,7 @@ func TestDigestCases(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal(text, &file); err != nil || len(file.Cases) == 0 {
-		t.Fatalf("%d cases, %v", len(file.Cases), err)
+		t.Fatalf("got %d test cases, error %v", len(file.Cases), err)
 	}
 	for _, c := range file.Cases {
 		var got digest
@@ -49,7 +49,7 @@ func TestDigestChangesWithEachVersion(t *testing.T) {
 			after.add(a, "813")
 			after.add(b, "814")
 			if before == after {
-				t.Errorf("%s and %s have the same digest before and after each was written", a, b)
+				t.Errorf("%s and %s: the digest did not change after both were updated", a, b)
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 		} {
 			<-time.After(test.after)
 			if got := batches.boundary(query.FilterID{}, test.from, func() uint64 { return test.now }); got != test.want {
-				t.Errorf("after %s who is at %d of %d stops at %d, want %d",
+				t.Errorf("after %s: boundary from %d, now %d: got %d, want %d",
 					test.after, test.from, test.now, got, test.want)
 			}
 		}
@@ -62,19 +62,19 @@ func TestBatchesAreEncodedOnce(t *testing.T) {
 			request(Rows, 1, 2, 1, 5), request(Rows, 1, 1, 2, 5), request(Rows, 1, 1, 1, 6),
 		} {
 			if want := strconv.Itoa(n + 1); got != want {
-				t.Errorf("the text of %d is that of %s", n+1, got)
+				t.Errorf("batch %d: got the text of batch %s", n+1, got)
 			}
 		}
 	}
 	runtime.GC()
 	if before := written; request(Rows, 1, 1, 1, 5) != "1" || written != before {
-		t.Error("a text in use is encoded again")
+		t.Error("a batch in use is encoded again")
 	}
 	for n := range uint64(1000) {
 		request(Rows, 1, 1, n, n+10)
 	}
 	if before := written; request(Rows, 1, 1, 1, 5) != strconv.Itoa(before+1) {
-		t.Error("an old batch is still found")
+		t.Error("an old batch is still cached")
 	}
 	runtime.KeepAlive(texts)
 }
