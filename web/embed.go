@@ -73,20 +73,19 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 }
 
 // addChunks adds the chunks (parts of the script) that the file name imports statically, directly or through other
-// chunks. It does not add chunks that the script loads on demand. The expression in the parameter imports matches one
-// static import.
-func (a *Assets) addChunks(name string, imports *regexp.Regexp) error {
+// chunks. It does not add chunks that the script loads on demand. importPattern matches one static import.
+func (a *Assets) addChunks(name string, importPattern *regexp.Regexp) error {
 	text, err := fs.ReadFile(a.fsys, name)
 	if err != nil {
 		return fmt.Errorf("read the script: %w", err)
 	}
-	for _, match := range imports.FindAllSubmatch(text, -1) {
+	for _, match := range importPattern.FindAllSubmatch(text, -1) {
 		chunk := string(match[1])
 		if slices.Contains(a.chunks, chunk) {
 			continue
 		}
 		a.chunks = append(a.chunks, chunk)
-		if err := a.addChunks(chunk, imports); err != nil {
+		if err := a.addChunks(chunk, importPattern); err != nil {
 			return err
 		}
 	}

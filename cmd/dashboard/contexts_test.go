@@ -192,16 +192,16 @@ func (p *runningProgram) openSocket(clusterID string) *livetest.Tab {
 	return livetest.OpenTab(p.t.Context(), p.t, p.url, livetest.Options{Query: "cluster=" + clusterID})
 }
 
-// readSnapshot subscribes to pods with a cursor, and reads messages up to the first snapshot that contains rows. The
-// result before lists the types of the messages before that snapshot. The result last is the cursor of that snapshot.
-func readSnapshot(tab *livetest.Tab, cursor string) (before, last string) {
+// readSnapshot subscribes to pods with a cursor, and reads messages up to the first snapshot that contains rows. It
+// returns the types of the messages before that snapshot, and the cursor of the snapshot.
+func readSnapshot(tab *livetest.Tab, cursor string) (earlierTypes, snapshotCursor string) {
 	tab.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"` + cursor + `"}`)
 	for {
 		m := tab.Next()
 		if m.Type == "snapshot" && len(m.Rows) > 0 {
-			return before, m.Cursor
+			return earlierTypes, m.Cursor
 		}
-		before += m.Type + " "
+		earlierTypes += m.Type + " "
 	}
 }
 

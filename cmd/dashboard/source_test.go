@@ -88,15 +88,15 @@ func (s *source) addConstants(in string, node ast.Node) {
 	}
 }
 
-// value evaluates a constant expression. The parameter in is the name of its package.
-func (s *source) value(in string, e ast.Expr) (value constant.Value, isDuration bool, err error) {
+// value evaluates a constant expression in the package pkg.
+func (s *source) value(pkg string, e ast.Expr) (value constant.Value, isDuration bool, err error) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
 		return constant.MakeFromLiteral(e.Value, e.Kind, 0), false, nil
 	case *ast.ParenExpr:
-		return s.value(in, e.X)
+		return s.value(pkg, e.X)
 	case *ast.Ident:
-		return s.value(in, s.constants[in+"."+e.Name])
+		return s.value(pkg, s.constants[pkg+"."+e.Name])
 	case *ast.SelectorExpr:
 		of, _ := e.X.(*ast.Ident)
 		if of == nil {
@@ -109,14 +109,14 @@ func (s *source) value(in string, e ast.Expr) (value constant.Value, isDuration 
 		}
 		return s.value(of.Name, s.constants[of.Name+"."+e.Sel.Name])
 	case *ast.BinaryExpr:
-		return s.binary(in, e)
+		return s.binary(pkg, e)
 	}
 	return nil, false, errors.New("it is not a constant that this test can evaluate")
 }
 
-func (s *source) binary(in string, e *ast.BinaryExpr) (value constant.Value, isDuration bool, err error) {
-	x, first, errX := s.value(in, e.X)
-	y, second, errY := s.value(in, e.Y)
+func (s *source) binary(pkg string, e *ast.BinaryExpr) (value constant.Value, isDuration bool, err error) {
+	x, first, errX := s.value(pkg, e.X)
+	y, second, errY := s.value(pkg, e.Y)
 	if err := errors.Join(errX, errY); err != nil {
 		return nil, false, err
 	}
@@ -134,8 +134,8 @@ func (s *source) binary(in string, e *ast.BinaryExpr) (value constant.Value, isD
 // shown returns the value of a constant, such as "web.maxBody", as text for docs/reference.md. If the unit is "size",
 // the value is in bytes. If it is "rate", the value is an interval, and the text is a number per second.
 func (s *source) shown(name, unit string) (string, error) {
-	in, _, _ := strings.Cut(name, ".")
-	value, isDuration, err := s.value(in, s.constants[name])
+	pkg, _, _ := strings.Cut(name, ".")
+	value, isDuration, err := s.value(pkg, s.constants[name])
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}

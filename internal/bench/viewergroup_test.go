@@ -98,9 +98,9 @@ func masked(text string) []byte {
 	return append(append(frame, 0, 0, 0, 0), text...)
 }
 
-// read counts events and messages by the number of occurrences of two constant texts. It calls the function started
-// after each read.
-func (c *viewerGroup) read(in io.Reader, started func()) {
+// read counts events and messages by the number of occurrences of two constant texts. It calls onRead after each
+// read.
+func (c *viewerGroup) read(in io.Reader, onRead func()) {
 	// The end of each read is searched again together with the next read. This works only if both texts have the same
 	// length. The server can split a message after its first 16 bytes, where messageMark never is.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
@@ -118,7 +118,7 @@ func (c *viewerGroup) read(in io.Reader, started func()) {
 		c.frames.Add(int64(bytes.Count(buffer[:keptBytes+n], []byte(messageMark))))
 		end := min(len(eventMark)-1, keptBytes+n)
 		keptBytes = copy(buffer, buffer[keptBytes+n-end:keptBytes+n])
-		started()
+		onRead()
 	}
 }
 

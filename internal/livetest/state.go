@@ -68,9 +68,9 @@ func (v *View) Object() []byte {
 	return v.object
 }
 
-// Offers reports whether the server's list of resources contains ref, such as apps/v1/deployments. The result known
-// is false before the first list.
-func (v *View) Offers(ref string) (offered, known bool) {
+// Offers reports whether the server's list of resources contains ref, such as apps/v1/deployments. Before the first
+// list has arrived, isLoaded is false.
+func (v *View) Offers(ref string) (offered, isLoaded bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.resources[ref], v.resources != nil

@@ -94,9 +94,9 @@ func (f *Follower) Close() {
 }
 
 // Next waits until the list of resources, or the state of a resource (such as live or stale), may have changed. Then
-// it returns true. It returns false when the channel other is closed, or at the time in the parameter until. It
-// returns an error only if ctx ends.
-func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.Time) (bool, error) {
+// it returns true. It returns false when interrupt is closed, or at the deadline. It returns an error only if ctx
+// ends.
+func (f *Follower) Next(ctx context.Context, interrupt <-chan struct{}, deadline time.Time) (bool, error) {
 	f.watch() //nolint:contextcheck // An informer outlives the request that starts it.
 	select {
 	case <-ctx.Done():
@@ -104,9 +104,9 @@ func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.T
 	case <-f.changed:
 		f.changed = f.cluster.changed.Next()
 		return true, nil
-	case <-other:
+	case <-interrupt:
 		return false, nil
-	case <-time.After(time.Until(until)):
+	case <-time.After(time.Until(deadline)):
 		return false, nil
 	}
 }

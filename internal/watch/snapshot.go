@@ -88,16 +88,15 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 }
 
 // first reads the result of a query. Before that, it waits for the scan limiter, because it scans all rows. The
-// parameter checked is the time of the last access review for the query. Before and after the wait, the review is
-// repeated if it is too old.
+// query was last reviewed at reviewedAt. Before and after the wait, the access review is repeated if it is too old.
 func (a *Access) first(
-	ctx context.Context, open *openedQuery, q *query.Query, checked time.Time,
+	ctx context.Context, open *openedQuery, q *query.Query, reviewedAt time.Time,
 ) (*stream.Listing, int, informer.State, error) {
 	check := func() error {
-		if time.Since(checked) <= authz.TTLRecheck().Allowed {
+		if time.Since(reviewedAt) <= authz.TTLRecheck().Allowed {
 			return nil
 		}
-		checked = time.Now()
+		reviewedAt = time.Now()
 		return a.restrict(ctx, open.resource, open.filter, authz.VerbList, authz.TTLRequest())
 	}
 	if err := check(); err != nil {

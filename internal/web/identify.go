@@ -34,8 +34,8 @@ func (s *Server) identify(next http.Handler) http.Handler {
 }
 
 // identifyGuest returns the guest (viewer of a share link) that sent a request. The result ok is false if the request
-// has no guest cookie. If the share link is not valid, from.Err contains the reason.
-func (s *Server) identifyGuest(r *http.Request) (from request.Sender, ok bool) {
+// has no guest cookie. If the share link is not valid, sender.Err contains the reason.
+func (s *Server) identifyGuest(r *http.Request) (sender request.Sender, ok bool) {
 	cookies := r.CookiesNamed(auth.CookieNameFor(share.CookieName, r))
 	if len(cookies) == 0 {
 		return request.Sender{}, false

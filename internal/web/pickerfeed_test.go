@@ -57,11 +57,12 @@ func TestPickerRevealsNoHiddenChanges(t *testing.T) {
 	}
 }
 
-// changePods changes pods 40 times, and interrupts the watch of pods repeatedly. Meanwhile, other subscribes to pods.
-func (b *bubble) changePods(other *tab) {
+// changePods changes pods 40 times, and interrupts the watch of pods repeatedly. Meanwhile, the subscriber subscribes to
+// pods.
+func (b *bubble) changePods(subscriber *tab) {
 	for n := range 40 {
 		if n == 3 {
-			other.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+			subscriber.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		}
 		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("hidden-", n), Cells: `["hidden","Running"]`})
 		if n%6 == 5 {

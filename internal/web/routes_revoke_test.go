@@ -33,11 +33,11 @@ func (s *slowReader) Read(p []byte) (int, error) {
 }
 
 // readAtRate requests path, and reads the response at the given rate. A content encoding can follow path after a
-// space. onHeader is called when the response header has arrived. The result took is the time for the body, and err
-// is the error that ended the body.
+// space. onHeader is called when the response header has arrived. duration is the time for the body, and err is the
+// error that ended the body.
 func (b *bubble) readAtRate(
 	path string, bytesPerSecond int, onHeader func(),
-) (size int, took time.Duration, err error) {
+) (size int, duration time.Duration, err error) {
 	b.t.Helper()
 	conn, err := b.dial(b.t.Context(), "", "")
 	if err != nil {

@@ -95,16 +95,15 @@ func tokenCommand(audience string) string {
 }
 
 // readText returns stateText, or "" if the page's problem already explains the unknown state.
-func readText(s State, at string, p *Problem) string {
+func readText(s State, readAt string, p *Problem) string {
 	if p != nil && s.State == "" {
 		return ""
 	}
-	return stateText(s, at)
+	return stateText(s, readAt)
 }
 
-// stateText describes the data on a page without a script, which does not update. The parameter at is the time of the
-// read.
-func stateText(s State, at string) string {
+// stateText describes the data on a page without a script, which does not update.
+func stateText(s State, readAt string) string {
 	switch s.State {
 	case "syncing":
 		if s.Count != nil && s.Total != nil {
@@ -115,10 +114,10 @@ func stateText(s State, at string) string {
 		}
 		return "Loading"
 	case "live":
-		if at == "" {
+		if readAt == "" {
 			return "Loaded"
 		}
-		return "As of " + at
+		return "As of " + readAt
 	case "stale":
 		if s.Since == "" {
 			return "Stale"

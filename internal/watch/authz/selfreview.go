@@ -57,13 +57,12 @@ func NewReviewer(client authorizationclient.AuthorizationV1Interface) *Reviewer 
 	}
 }
 
-// Review returns this program's permissions on a scope. The parameter known is the previous result. An error means
-// that the permissions are unknown.
+// Review returns this program's permissions on a scope. An error means that they are unknown.
 //
-// In a single namespace, a known permission to watch is not reviewed again. This is safe, because a watch shows
+// In a single namespace, a previous permission to watch is not reviewed again. This is safe, because a watch shows
 // nothing that list does not allow.
-func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, known Permissions) (Permissions, error) {
-	if known.List && scope.Namespace != "" {
+func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, previous Permissions) (Permissions, error) {
+	if previous.List && scope.Namespace != "" {
 		if byRules := r.permissionsByRules(ctx, scope); byRules.List {
 			return byRules, nil
 		}
@@ -72,8 +71,8 @@ func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, known Perm
 	if err != nil || !list.Allowed {
 		return Permissions{Reason: forbiddenReason(scope, list.Reason)}, err
 	}
-	if known.List && known.Watch && scope.Namespace != "" {
-		return known, nil
+	if previous.List && previous.Watch && scope.Namespace != "" {
+		return previous, nil
 	}
 	watch, err := r.reviewVerb(ctx, scope, "watch")
 	return Permissions{List: true, Watch: watch.Allowed}, err

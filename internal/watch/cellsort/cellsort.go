@@ -62,9 +62,9 @@ func Compare(a, b Rank, descending bool) int {
 // RankNatural returns the Rank of a text in natural order (node-2 before node-10).
 func RankNatural(text string) Rank { return Rank{Text: padNumbers(text)} }
 
-// RankCell returns the Rank of a cell in JSON. The parameter relative means that the page shows a timestamp in the
-// cell as an age. In ascending order, the newest timestamp is then first.
-func RankCell(cell []byte, relative bool) Rank {
+// RankCell returns the Rank of a cell in JSON. If showsAge is true, the page shows a timestamp in the cell as an age.
+// In ascending order, the newest timestamp is then first.
+func RankCell(cell []byte, showsAge bool) Rank {
 	if len(cell) == 0 {
 		return Rank{}
 	}
@@ -80,20 +80,20 @@ func RankCell(cell []byte, relative bool) Rank {
 		if err != nil {
 			return Rank{}
 		}
-		return rankText(text, relative)
+		return rankText(text, showsAge)
 	case '[', '{': // Aggregated APIs can return arrays and objects as cells.
-		return rankText(string(cell), relative)
+		return rankText(string(cell), showsAge)
 	}
 	return number(parseFloat(string(cell)))
 }
 
 // rankText parses a text as a duration, a quantity, a fraction or a number, and otherwise sorts it in natural order.
-func rankText(text string, relative bool) Rank {
+func rankText(text string, showsAge bool) Rank {
 	text = strings.TrimFunc(text, isSpace)
 	if isUnknown(text) {
 		return Rank{}
 	}
-	if relative && len(text) > 4 && digits(text) == 4 && text[4] == '-' {
+	if showsAge && len(text) > 4 && digits(text) == 4 && text[4] == '-' {
 		if at, ok := findTime(text); ok {
 			return number(-float64(at.UnixMilli()))
 		}

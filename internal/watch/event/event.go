@@ -110,11 +110,11 @@ func Object(c *Change, cache *Cache) ([]byte, error) {
 	return append(append(event, health.text...), '}'), nil
 }
 
-// AppendChangedCells appends the changed table cells to dst, as a JSON object by column index. before and after are
-// JSON arrays of cells.
-func AppendChangedCells(dst, before, after []byte) ([]byte, error) {
+// AppendChangedCells compares two JSON arrays of table cells. It appends the changed cells to dst, as a JSON object
+// by column index.
+func AppendChangedCells(dst, oldCells, newCells []byte) ([]byte, error) {
 	old := make([]string, 0, 16)
-	c := jsonscan.NewCursor(before)
+	c := jsonscan.NewCursor(oldCells)
 	err := c.Array(func(int) error {
 		cell, err := c.Value()
 		old = append(old, string(cell))
@@ -125,7 +125,7 @@ func AppendChangedCells(dst, before, after []byte) ([]byte, error) {
 	}
 	start := len(dst)
 	dst = append(dst, '{')
-	c = jsonscan.NewCursor(after)
+	c = jsonscan.NewCursor(newCells)
 	err = c.Array(func(i int) error {
 		cell, err := c.Value()
 		if err != nil || i < len(old) && old[i] == string(cell) {

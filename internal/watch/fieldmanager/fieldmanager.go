@@ -66,20 +66,20 @@ func Latest(managed []byte) (latest time.Time) {
 	return latest
 }
 
-// Attribute returns the authors of a patch from package diff with their operations, newest author first. after is the
-// document after the patch, and managed is its managedFields. since is the newest time in the earlier managedFields.
+// Attribute returns the authors of a patch from package diff with their operations, newest author first. managed is
+// the managedFields of newDocument. lastWrite is the newest time in the managedFields before the patch.
 //
 //   - An operation belongs to every manager that owns its path, or a value inside it. If there is none, the operation
-//     belongs to the owners of the nearest parent, such as an atomic list. Owners that wrote after the time since
-//     take precedence.
+//     belongs to the owners of the nearest parent, such as an atomic list. Owners that wrote after lastWrite take
+//     precedence.
 //   - Some operations have no owner: they remove a value, or set a field that the API server sets with every write.
 //     They belong to the newest entry. If several entries have the newest time, an entry that owns another operation
 //     is preferred.
-//   - If no entry is newer than since, the newest entry gets operations without owner only if it owns another
+//   - If no entry is newer than lastWrite, the newest entry gets operations without owner only if it owns another
 //     operation. An example is the binding of a pod, which updates no time.
 //
 // Paths are compared literally. Therefore, an entry for another API version with other field names owns nothing.
-func Attribute(managed, patch, after []byte, since time.Time) []Share {
+func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share {
 	entries := read(managed)
 	slices.Reverse(entries) // makes the stable sort put later entries with the same time first
 	slices.SortStableFunc(entries, func(a, b entry) int { return b.Time.Compare(a.Time) })
@@ -87,14 +87,14 @@ func Attribute(managed, patch, after []byte, since time.Time) []Share {
 	for i := range entries {
 		shares[i].Author = entries[i].Author
 	}
-	document := &node{text: after}
-	hasNewTime := len(shares) > 0 && shares[0].Time.After(since)
+	document := &node{text: newDocument}
+	hasNewTime := len(shares) > 0 && shares[0].Time.After(lastWrite)
 	var unattributed []int
 	for n, op := range operations(patch) {
 		isUnowned := op.name == "remove" || isUntracked(op.path)
 		var owners []int
 		if !isUnowned && (hasNewTime || op.path != "" && op.path != "/metadata") {
-			owners = ownersOf(entries, document.steps(op.path), since)
+			owners = ownersOf(entries, document.steps(op.path), lastWrite)
 		}
 		for _, i := range owners {
 			shares[i].Ops = append(shares[i].Ops, n)
@@ -103,31 +103,32 @@ func Attribute(managed, patch, after []byte, since time.Time) []Share {
 			unattributed = append(unattributed, n)
 		}
 	}
-	if i := fallbackIndex(shares, since); i >= 0 {
+	if i := fallbackIndex(shares, lastWrite); i >= 0 {
 		shares[i].Ops = append(shares[i].Ops, unattributed...)
 		slices.Sort(shares[i].Ops)
 	}
 	return slices.DeleteFunc(shares, func(s Share) bool { return len(s.Ops) == 0 })
 }
 
-func fallbackIndex(shares []Share, since time.Time) int {
+func fallbackIndex(shares []Share, lastWrite time.Time) int {
 	for i := range shares {
 		if len(shares[i].Ops) > 0 && shares[i].Time.Equal(shares[0].Time) {
 			return i
 		}
 	}
-	if len(shares) > 0 && shares[0].Time.After(since) {
+	if len(shares) > 0 && shares[0].Time.After(lastWrite) {
 		return 0
 	}
 	return -1
 }
 
-// ownersOf returns the entries that own a path, or otherwise the owners of its nearest parent. Owners newer than the
-// time since take precedence. entries must be sorted by time, newest first.
-func ownersOf(entries []entry, path []step, since time.Time) (owners []int) {
+// ownersOf returns the entries that own a path, or otherwise the owners of its nearest parent. Owners newer than
+// lastWrite take precedence. entries must be sorted by time, newest first.
+func ownersOf(entries []entry, path []step, lastWrite time.Time) (owners []int) {
 	nearest := 0
 	for i := range entries {
-		hasRecentOwner := len(owners) > 0 && entries[owners[0]].Time.After(since) && !entries[i].Time.After(since)
+		hasRecentOwner := len(owners) > 0 && entries[owners[0]].Time.After(lastWrite) &&
+			!entries[i].Time.After(lastWrite)
 		if hasRecentOwner && nearest == len(path) {
 			return owners // No older entry can own a nearer parent. Stopping here avoids parsing most entries.
 		}

@@ -2,17 +2,16 @@ package journal
 
 import "time"
 
-// History returns the newest changes in the history up to the position in the parameter until, oldest first. It
-// returns at most limit changes.
-func (j *Journal[K, V, M]) History(until Cursor, limit int) []*Change[K, V, M] {
+// History returns the newest changes in the history up to a cursor, oldest first. It returns at most limit changes.
+func (j *Journal[K, V, M]) History(cursor Cursor, limit int) []*Change[K, V, M] {
 	for {
 		t := j.tail.Load()
 		lastDropped := t.offset - uint64(t.count) //nolint:gosec // A count is not negative.
-		if until.Offset > t.offset || until.Offset <= lastDropped {
+		if cursor.Offset > t.offset || cursor.Offset <= lastDropped {
 			return nil
 		}
-		n := min(int(until.Offset-lastDropped), limit)                     //nolint:gosec // At most the ring's length.
-		if changes := t.after(until.Offset-uint64(n), n); changes != nil { //nolint:gosec // n is not negative.
+		n := min(int(cursor.Offset-lastDropped), limit)                     //nolint:gosec // At most the ring's length.
+		if changes := t.after(cursor.Offset-uint64(n), n); changes != nil { //nolint:gosec // n is not negative.
 			return changes
 			// The journal has dropped some of these changes during this call. Retry with its new state.
 		}

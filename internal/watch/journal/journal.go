@@ -286,25 +286,25 @@ func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M], weight int) {
 	j.ring.push(change, weight)
 }
 
-// Next waits until there are changes after the position in the parameter after. It returns at most limit changes in
-// order, and the cursor after the last of them. After a call of Wake, it can return without changes. All readers
-// share the returned changes, and may modify only the Memo in them.
-func (j *Journal[K, V, M]) Next(ctx context.Context, after Cursor, limit int) ([]*Change[K, V, M], Cursor, error) {
-	return j.NextWithin(ctx, noTimer, after, limit)
+// Next waits until there are changes after a cursor. It returns at most limit changes in order, and the cursor after
+// the last of them. After a call of Wake, it can return without changes. All readers share the returned changes, and
+// may modify only the Memo in them.
+func (j *Journal[K, V, M]) Next(ctx context.Context, cursor Cursor, limit int) ([]*Change[K, V, M], Cursor, error) {
+	return j.NextWithin(ctx, noTimer, cursor, limit)
 }
 
 // NextWithin is like Next, but with a time limit. If it must wait, it calls the function timer for a channel, and
 // returns ErrNoChange when this channel receives a value.
 func (j *Journal[K, V, M]) NextWithin(
-	ctx context.Context, timer func() <-chan time.Time, after Cursor, limit int,
+	ctx context.Context, timer func() <-chan time.Time, cursor Cursor, limit int,
 ) ([]*Change[K, V, M], Cursor, error) {
 	for {
-		changes, next, moved, err := j.tail.Load().read(after, limit)
+		changes, next, moved, err := j.tail.Load().read(cursor, limit)
 		if moved || err != nil {
 			return changes, next, err
 		}
-		if err := j.sleep(ctx, timer, after); err != nil {
-			return nil, after, err
+		if err := j.sleep(ctx, timer, cursor); err != nil {
+			return nil, cursor, err
 		}
 	}
 }
@@ -312,11 +312,11 @@ func (j *Journal[K, V, M]) NextWithin(
 func noTimer() <-chan time.Time { return nil }
 
 // sleep waits for the next write, for a value from the channel that the function timer returns, or for the end of
-// ctx. It returns at once if there is already a change after the position in the parameter after.
-func (j *Journal[K, V, M]) sleep(ctx context.Context, timer func() <-chan time.Time, after Cursor) error {
+// ctx. It returns at once if there is already a change after the cursor.
+func (j *Journal[K, V, M]) sleep(ctx context.Context, timer func() <-chan time.Time, cursor Cursor) error {
 	woken := j.waiters.wait()
 	defer j.waiters.done()
-	if j.tail.Load().moved(after) {
+	if j.tail.Load().moved(cursor) {
 		return nil
 	}
 	select {

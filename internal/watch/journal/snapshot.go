@@ -41,14 +41,14 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	return j.catchUpLocked(entries, changed), j.Now(), true
 }
 
-// changedLocked returns the keys that have changed since the offset in the parameter since. It returns false if some
-// of these changes are no longer in the history. The caller must have locked the journal.
-func (j *Journal[K, V, M]) changedLocked(since uint64) (map[K]struct{}, bool) {
+// changedLocked returns the keys that have changed since an offset. It returns false if some of these changes are no
+// longer in the history. The caller must have locked the journal.
+func (j *Journal[K, V, M]) changedLocked(offset uint64) (map[K]struct{}, bool) {
 	changed := make(map[K]struct{})
-	if since == j.nextTail.offset {
+	if offset == j.nextTail.offset {
 		return changed, true
 	}
-	changes, _, _, err := j.tail.Load().read(At(since), math.MaxInt)
+	changes, _, _, err := j.tail.Load().read(At(offset), math.MaxInt)
 	for _, change := range changes {
 		changed[change.Key] = struct{}{}
 	}

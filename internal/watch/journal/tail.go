@@ -11,28 +11,28 @@ type tail[K comparable, V, M any] struct {
 	closed  bool
 }
 
-// read returns at most limit changes after the position in the parameter after, and the cursor after these changes.
-// The result moved is true if there are changes, or if Wake was called after the reader got its cursor.
-func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M], next Cursor, moved bool, err error) {
+// read returns at most limit changes after a cursor, and the cursor after these changes. ok is true if there are
+// changes, or if Wake was called after the reader got its cursor.
+func (t *tail[K, V, M]) read(cursor Cursor, limit int) (changes []*Change[K, V, M], next Cursor, ok bool, err error) {
 	switch {
-	case after.Offset > t.offset || after.Offset < t.offset-uint64(t.count): //nolint:gosec // A count is not negative.
-		return nil, after, false, ErrGone
-	case after.Offset < t.offset:
-		changes = t.after(after.Offset, limit)
+	case cursor.Offset > t.offset || cursor.Offset < t.offset-uint64(t.count): //nolint:gosec // A count is not negative.
+		return nil, cursor, false, ErrGone
+	case cursor.Offset < t.offset:
+		changes = t.after(cursor.Offset, limit)
 		if changes == nil {
-			return nil, after, false, ErrGone // the ring dropped some of these changes during the read
+			return nil, cursor, false, ErrGone // the ring dropped some of these changes during the read
 		}
-		next = Cursor{Offset: after.Offset + uint64(len(changes)), wakeups: after.wakeups}
+		next = Cursor{Offset: cursor.Offset + uint64(len(changes)), wakeups: cursor.wakeups}
 		if next.Offset == t.offset {
 			next.wakeups = t.wakeups
 		}
 		return changes, next, true, nil
-	case after.wakeups != t.wakeups:
-		return nil, Cursor{Offset: after.Offset, wakeups: t.wakeups}, true, nil
+	case cursor.wakeups != t.wakeups:
+		return nil, Cursor{Offset: cursor.Offset, wakeups: t.wakeups}, true, nil
 	case t.closed:
-		return nil, after, false, ErrClosed
+		return nil, cursor, false, ErrClosed
 	}
-	return nil, after, false, nil
+	return nil, cursor, false, nil
 }
 
 // after returns at most limit changes, starting after the given offset. It returns nil if the ring has dropped one of
@@ -52,6 +52,6 @@ func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 
 // moved reports whether Next must return to a reader with this cursor. The reasons are a later change, a call of Wake
 // after the reader got its cursor, or the end of the journal.
-func (t *tail[K, V, M]) moved(after Cursor) bool {
-	return t.offset != after.Offset || t.wakeups != after.wakeups || t.closed
+func (t *tail[K, V, M]) moved(cursor Cursor) bool {
+	return t.offset != cursor.Offset || t.wakeups != cursor.wakeups || t.closed
 }

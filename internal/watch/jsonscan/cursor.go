@@ -14,7 +14,8 @@ import (
 // MaxDepth is the maximum nesting depth of a document, as in encoding/json.
 const MaxDepth = 10000
 
-// ErrStop ends a call of Object or Array early. If the function visit returns ErrStop, they return it unchanged.
+// ErrStop is the error that a callback returns to end a call of Object or Array early. That call then returns
+// ErrStop.
 var ErrStop = errors.New("stop walking")
 
 // Cursor is a position in a JSON text, from which its methods read.

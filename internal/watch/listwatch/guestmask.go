@@ -33,10 +33,10 @@ func (v *GuestMask) Object(o *Object) *Object {
 	return &masked
 }
 
-// After returns a copy of o with a text that is masked for guests. The parameter before is the previous version of
-// the object. Masked values that differ from those in before get a mask with the word "changed".
-func (v *GuestMask) After(before, o *Object) (*Object, error) {
-	old, err := before.JSON()
+// After returns a copy of o with a text that is masked for guests. Masked values that differ from those in the
+// previous version of the object get a mask with the word "changed".
+func (v *GuestMask) After(previous, o *Object) (*Object, error) {
+	old, err := previous.JSON()
 	if err != nil {
 		return nil, err
 	}

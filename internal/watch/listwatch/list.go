@@ -61,9 +61,9 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 // server. Such a response must not count as an empty list.
 var errNotAList = errors.New("the response is not a list: it has neither rows nor items")
 
-// eachMember reads the next JSON object from dec, and calls visit for each member. The function visit must read the
-// member's value from dec.
-func eachMember(dec *json.Decoder, visit func(key string) error) error {
+// eachMember reads the next JSON object from dec. It calls readValue for each member, which must read the member's
+// value from dec.
+func eachMember(dec *json.Decoder, readValue func(key string) error) error {
 	return each(dec, '{', func() error {
 		key, err := dec.Token()
 		if err != nil {
@@ -73,7 +73,7 @@ func eachMember(dec *json.Decoder, visit func(key string) error) error {
 		if !ok {
 			return fmt.Errorf("unexpected %v, want a field name", key)
 		}
-		return visit(name)
+		return readValue(name)
 	})
 }
 

@@ -141,10 +141,10 @@ func (f *Filter) RestrictToLink(link *Filter, regarding string) bool {
 	return true
 }
 
-// RestrictToNamespaces restricts the filter to the permitted namespaces, which must be sorted. If the parameter all
-// is true, the viewer is permitted to see every namespace that the query selects.
-func (f *Filter) RestrictToNamespaces(permitted []string, all bool) {
-	f.IsPartial = f.IsPartial || !all || len(f.Namespaces) == 0
+// RestrictToNamespaces restricts the filter to the permitted namespaces, which must be sorted. If permitsAll is true,
+// the viewer is permitted to see every namespace that the query selects.
+func (f *Filter) RestrictToNamespaces(permitted []string, permitsAll bool) {
+	f.IsPartial = f.IsPartial || !permitsAll || len(f.Namespaces) == 0
 	if len(f.Namespaces) == 0 {
 		f.PermittedNamespaces = permitted
 	}

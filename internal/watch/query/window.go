@@ -67,10 +67,10 @@ func (w *Window) Sort() string { return w.order }
 // Request returns the newest request for a range.
 func (w *Window) Request() *RangeRequest { return w.requested.Load() }
 
-// ReplaceRequest replaces the newest request for a range. before is the expected old request, and after is the new
-// one. It returns false if before is not the newest request any more, because the window was moved.
-func (w *Window) ReplaceRequest(before, after *RangeRequest) bool {
-	return w.requested.CompareAndSwap(before, after)
+// ReplaceRequest replaces the newest request for a range, if that is still the expected request. It returns false if
+// there is a newer request, because the window was moved.
+func (w *Window) ReplaceRequest(expected, replacement *RangeRequest) bool {
+	return w.requested.CompareAndSwap(expected, replacement)
 }
 
 // Wake sends a value to the channel of WakeSignals, unless one is pending.

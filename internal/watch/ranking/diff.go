@@ -126,43 +126,43 @@ func appendChangeAuthor(dst []byte, c *event.Change, cache *event.Cache) ([]byte
 	return append(dst, '}'), err
 }
 
-// keptRows compares the rows of two pages. oldIndex contains, for each row of after, its index in before, or -1 if it
-// is new. kept maps the old index to the new index, for each row that stays. Rows that stay have the same order on
-// both pages, and there are as many of them as possible. All other rows of before are removed. If after also has
-// them, they are inserted again.
-func keptRows(before, after []*Row) (oldIndex []int, kept map[int]int) {
-	oldIndexes := make(map[*Row]int, len(before))
-	for at, row := range before {
+// keptRows compares the rows of two pages. oldIndex contains, for each new row, its index in oldRows, or -1 if the
+// row is inserted. newIndex maps the old index of each row that stays to its index in newRows. Rows that stay have
+// the same order on both pages, and there are as many of them as possible. All other old rows are removed. If newRows
+// also has them, they are inserted again.
+func keptRows(oldRows, newRows []*Row) (oldIndex []int, newIndex map[int]int) {
+	oldIndexes := make(map[*Row]int, len(oldRows))
+	for at, row := range oldRows {
 		oldIndexes[row] = at
 	}
-	oldIndex = make([]int, len(after))
-	for at, row := range after {
+	oldIndex = make([]int, len(newRows))
+	for at, row := range newRows {
 		oldIndex[at] = -1
 		if index, ok := oldIndexes[row]; ok {
 			oldIndex[at] = index
 			delete(oldIndexes, row)
 		}
 	}
-	oldIndexByKey := make(map[string]int, len(oldIndexes)) // Rows of before that have changed or are not in after.
+	oldIndexByKey := make(map[string]int, len(oldIndexes)) // Old rows that have changed or are not in newRows.
 	for row, at := range oldIndexes {
 		oldIndexByKey[informer.Key(row.Object.Namespace(), row.Object.Name())] = at
 	}
-	for at, row := range after {
+	for at, row := range newRows {
 		if oldIndex[at] >= 0 || len(oldIndexByKey) == 0 {
 			continue
 		}
 		if index, ok := oldIndexByKey[informer.Key(row.Object.Namespace(), row.Object.Name())]; ok &&
-			before[index].Object.SameUID(row.Object) {
+			oldRows[index].Object.SameUID(row.Object) {
 			oldIndex[at] = index
 		}
 	}
-	kept = longestIncreasing(oldIndex)
+	newIndex = longestIncreasing(oldIndex)
 	for at, index := range oldIndex {
-		if to, ok := kept[index]; !ok || to != at {
+		if to, ok := newIndex[index]; !ok || to != at {
 			oldIndex[at] = -1
 		}
 	}
-	return oldIndex, kept
+	return oldIndex, newIndex
 }
 
 // longestIncreasing returns the longest increasing subsequence of the numbers, as a map from each number in it to its

@@ -45,14 +45,14 @@ func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	}
 }
 
-// AppendUnsent appends the number of changes since the summary in the parameter sent, which is the last one that the
-// reader received. It also appends the newest change, unless that summary contains it.
-func (n *Offscreen) AppendUnsent(dst []byte, sent *Offscreen, cache *event.Cache) ([]byte, error) {
-	if n.Changes == sent.Changes {
+// AppendUnsent appends the number of changes since sentSummary, the last summary that the reader has received. It
+// also appends the newest change, unless that summary contains it.
+func (n *Offscreen) AppendUnsent(dst []byte, sentSummary *Offscreen, cache *event.Cache) ([]byte, error) {
+	if n.Changes == sentSummary.Changes {
 		return dst, nil
 	}
-	dst = strconv.AppendUint(append(dst, `,"changes":`...), n.Changes-sent.Changes, 10)
-	if n.newest == sent.newest {
+	dst = strconv.AppendUint(append(dst, `,"changes":`...), n.Changes-sentSummary.Changes, 10)
+	if n.newest == sentSummary.newest {
 		return dst, nil
 	}
 	text, err := n.newest.text.Get(func() ([]byte, error) { return n.newest.encode(cache) })

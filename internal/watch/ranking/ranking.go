@@ -115,11 +115,10 @@ type Ranking struct {
 	number     uint64
 }
 
-// New returns the ranking (a sorted list) of all rows of the informer i that the filter f matches. by is the sort
-// order.
-func New(i *informer.Informer, f *query.Filter, columns []listwatch.Column, by Sort) *Ranking {
+// New returns the ranking (a sorted list) of all rows of the informer i that the filter f matches.
+func New(i *informer.Informer, f *query.Filter, columns []listwatch.Column, order Sort) *Ranking {
 	r := &Ranking{
-		informer: i, columns: columns, by: by, lock: make(chan struct{}, 1),
+		informer: i, columns: columns, by: order, lock: make(chan struct{}, 1),
 		filter: f.WithColumns(columns), classifier: severity.NewClassifier(columns),
 		texts: make(map[string]string), pages: make(map[query.Range]*Page),
 	}

@@ -46,13 +46,13 @@ type rankingEntry struct {
 	idleSince time.Time
 }
 
-// Open returns the ranking of the informer i for a filter and a sort order, and creates it if necessary. now is the
-// present state of the informer. A new ranking counts towards the quota of the viewer. The caller must call release.
+// Open returns the ranking of the informer i for a filter and a sort order, and creates it if necessary. A new
+// ranking counts towards the quota of the viewer. The caller must call release.
 func (s *Set) Open(
-	i *informer.Informer, viewer informer.Owner, f *query.Filter, now *informer.State, by Sort,
+	i *informer.Informer, viewer informer.Owner, f *query.Filter, state *informer.State, order Sort,
 ) (r *Ranking, release func(), err error) {
 	filter := f.ID()
-	id := rankingID(sha256.Sum256(fmt.Appendf(nil, "%x %d %v", filter, now.Version, by)))
+	id := rankingID(sha256.Sum256(fmt.Appendf(nil, "%x %d %v", filter, state.Version, order)))
 	if r, release = s.acquire(viewer, id, nil); r != nil {
 		return r, release, nil
 	}
@@ -63,7 +63,7 @@ func (s *Set) Open(
 		}
 	}
 	if r, release = s.acquire(viewer, id, func() *Ranking {
-		return New(i, f, now.Columns, by)
+		return New(i, f, state.Columns, order)
 	}); r == nil {
 		return nil, nil, &status.Problem{
 			Cause: status.Unavailable, Title: "Too many sort orders",
@@ -120,22 +120,22 @@ func (s *Set) makeRoomLocked(viewer informer.Owner) bool {
 	return true
 }
 
-func (s *Set) countLocked(matches func(*rankingEntry) bool) (n int) {
+func (s *Set) countLocked(isCounted func(*rankingEntry) bool) (n int) {
 	for _, h := range s.entries {
-		if matches(h) {
+		if isCounted(h) {
 			n++
 		}
 	}
 	return n
 }
 
-// evictLocked removes one of the rankings (sorted lists of rows) for which the function matches returns true: the one
-// that has been unused for the longest time. It returns false if none of them is unused.
-func (s *Set) evictLocked(matches func(*rankingEntry) bool) bool {
+// evictLocked removes one of the rankings (sorted lists of rows) for which isCandidate returns true: the one that has
+// been unused for the longest time. It returns false if none of them is unused.
+func (s *Set) evictLocked(isCandidate func(*rankingEntry) bool) bool {
 	var oldest *rankingEntry
 	var id rankingID
 	for other, h := range s.entries {
-		if len(h.refs) == 0 && matches(h) && (oldest == nil || h.idleSince.Before(oldest.idleSince)) {
+		if len(h.refs) == 0 && isCandidate(h) && (oldest == nil || h.idleSince.Before(oldest.idleSince)) {
 			id, oldest = other, h
 		}
 	}

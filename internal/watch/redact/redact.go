@@ -84,11 +84,11 @@ func NewMemory() *Memory {
 	return m
 }
 
-// Forget removes all objects in the namespaces for which the function match returns true.
-func (m *Memory) Forget(match func(namespace string) bool) {
+// Forget removes all objects in the namespaces for which isForgotten returns true.
+func (m *Memory) Forget(isForgotten func(namespace string) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.dropLocked(func(_ string, o object) bool { return match(o.namespace) })
+	m.dropLocked(func(_ string, o object) bool { return isForgotten(o.namespace) })
 }
 
 // Redactor redacts the objects of one resource. It is safe for concurrent use, but supports only one list at a time.

@@ -56,10 +56,10 @@ func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, 
 const maxSearchDepth = 8
 
 // value redacts the value at the cursor, and appends it to out. w.positions[from:] contains the progress of the rules
-// at this value. The parameter at is its role.
-func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, at role) ([]byte, error) {
+// at this value.
+func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, valueRole role) ([]byte, error) {
 	kind := c.Peek()
-	if (at == metadata || at == annotations) && kind != '{' {
+	if (valueRole == metadata || valueRole == annotations) && kind != '{' {
 		return append(out, "null"...), c.Skip()
 	}
 	for _, p := range w.positions[from:] {
@@ -71,7 +71,7 @@ func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, at role) ([]byt
 		value, err := c.Value()
 		return append(out, value...), err
 	}
-	if at == otherRole && from == len(w.positions) && w.depth <= maxSearchDepth {
+	if valueRole == otherRole && from == len(w.positions) && w.depth <= maxSearchDepth {
 		if value, ok, err := c.ValueWithout(isMetadataMember); ok || err != nil {
 			return append(out, value...), err
 		}
@@ -79,7 +79,7 @@ func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, at role) ([]byt
 	var err error
 	w.depth++
 	if kind == '{' {
-		out, err = w.object(out, c, from, at)
+		out, err = w.object(out, c, from, valueRole)
 	} else {
 		out, err = w.array(out, c, from)
 	}
@@ -129,19 +129,19 @@ func (r *Rule) masksCompletely(next int, kind byte) bool {
 	return false
 }
 
-func (w *walker) object(out []byte, c *jsonscan.Cursor, from int, at role) ([]byte, error) {
+func (w *walker) object(out []byte, c *jsonscan.Cursor, from int, objectRole role) ([]byte, error) {
 	out = append(out, '{')
 	first := true
 	err := c.Object(func(key []byte) error {
-		inner := roleOf(at, key)
+		inner := roleOf(objectRole, key)
 		switch {
-		case at == metadata && string(key) == "managedFields":
+		case objectRole == metadata && string(key) == "managedFields":
 			var err error
 			w.managed, err = c.Value()
 			return err
-		case at == innerMetadata && string(key) == "managedFields":
+		case objectRole == innerMetadata && string(key) == "managedFields":
 			return c.Skip()
-		case (at == annotations || at == innerAnnotations) && isCopy(key):
+		case (objectRole == annotations || objectRole == innerAnnotations) && isCopy(key):
 			w.dropped = append(w.dropped, string(appendPointer(w.path, key)))
 			return c.Skip()
 		}
@@ -207,15 +207,15 @@ func (w *walker) push(from int, p position) {
 	}
 }
 
-func roleOf(at role, key []byte) role {
+func roleOf(parentRole role, key []byte) role {
 	switch string(key) {
 	case "metadata":
-		if at == root {
+		if parentRole == root {
 			return metadata
 		}
 		return innerMetadata
 	case "annotations":
-		if at == metadata {
+		if parentRole == metadata {
 			return annotations
 		}
 		return innerAnnotations

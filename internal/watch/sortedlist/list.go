@@ -22,10 +22,10 @@ func New[T any](members []T, compare func(a, b T) int) *List[T] {
 // Len returns the number of members.
 func (l *List[T]) Len() int { return len(l.members) }
 
-// Part returns a copy of at most count members from the index in the parameter from.
-func (l *List[T]) Part(from, count int) []T {
-	from = min(from, len(l.members))
-	return slices.Clone(l.members[from : from+min(count, len(l.members)-from)])
+// Part returns a copy of at most count members, beginning at the index start.
+func (l *List[T]) Part(start, count int) []T {
+	start = min(start, len(l.members))
+	return slices.Clone(l.members[start : start+min(count, len(l.members)-start)])
 }
 
 // Find returns the index of a member and true, or the index at which it would be inserted and false.

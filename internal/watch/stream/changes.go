@@ -14,11 +14,11 @@ import (
 const (
 	// maxHistoryChanges is the maximum number of past changes that a reader of the Changes view gets at its start.
 	maxHistoryChanges = 200
-	// maxHistoryBytes is the maximum size of these past changes, in bytes. The last one can exceed it.
+	// maxHistoryBytes limits the size of these past changes, in bytes. The last change can exceed the limit.
 	maxHistoryBytes = 1 << 20
 )
 
-// changes is the view Changes: the newest changes of the history, and then every change.
+// changes is the view Changes: first the newest changes of the history, and then every new change.
 type changes struct{ events }
 
 func newChanges(c *client) *changes {
@@ -27,10 +27,11 @@ func newChanges(c *client) *changes {
 	return v
 }
 
-// begin returns a message with the newest changes of the history, and the time since which they are complete.
+// begin returns a message with the newest changes of the history. The message also contains a time: all changes
+// since then are in the message.
 //
-// For a reader of one object, the message also contains the object as it was before these changes. The reader applies
-// the patches of the changes to it to get the present object.
+// For a reader of one object, the message also contains the object as it was before these changes. To get the present
+// object, the client applies the patches of the changes to it.
 func (v *changes) begin(ctx context.Context) ([]byte, error) {
 	c := v.client
 	now, start := c.informer.VisibleState(c.filter), c.informer.CurrentEpochStart()
@@ -46,7 +47,7 @@ func (v *changes) begin(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	earliest := c.position.earliest()
-	events, oldest, complete, err := v.readHistory(ctx, c.position.cursor, start.Cursor, earliest)
+	events, oldest, isComplete, err := v.readHistory(ctx, c.position.cursor, start.Cursor, earliest)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (v *changes) begin(ctx context.Context) ([]byte, error) {
 	}
 	c.position.version = now.Version
 	starts := []time.Time{c.informer.CompleteSince(c.filter.Namespaces), earliest}
-	if !complete {
+	if !isComplete {
 		starts = append(starts, oldest.Time)
 	}
 	since := slices.MaxFunc(starts, time.Time.Compare)
@@ -81,24 +82,24 @@ func (v *changes) begin(ctx context.Context) ([]byte, error) {
 	return append(append(message, `,"object":`...), text...), nil
 }
 
-// readHistory returns the events of the changes between the cursors after and until, newest first. It omits changes
-// from before the time earliest. The result oldest is the oldest returned change.
+// readHistory returns the events of the changes between the cursors start and end, newest first. It omits changes
+// that are older than minTime. oldest is the change of the last returned event.
 //
-// It stops at maxHistoryChanges events or maxHistoryBytes bytes. The result complete is false if it reached one of
-// these limits.
+// It stops at maxHistoryChanges events or maxHistoryBytes bytes. isComplete is false if it reached one of these
+// limits.
 func (v *changes) readHistory(
-	ctx context.Context, until, after journal.Cursor, earliest time.Time,
-) (events [][]byte, oldest *event.Change, complete bool, err error) {
+	ctx context.Context, end, start journal.Cursor, minTime time.Time,
+) (events [][]byte, oldest *event.Change, isComplete bool, err error) {
 	release, err := v.client.options.AcquireScan(ctx)
 	if err != nil {
 		return nil, nil, false, err
 	}
 	defer release()
 	size := 0
-	for until.Offset > after.Offset {
-		changes := v.client.informer.History(until, batch)
+	for end.Offset > start.Offset {
+		changes := v.client.informer.History(end, batch)
 		for _, c := range slices.Backward(changes) {
-			if c.Offset <= after.Offset || c.Time.Before(earliest) {
+			if c.Offset <= start.Offset || c.Time.Before(minTime) {
 				return events, oldest, true, nil
 			}
 			event, err := v.event(c)
@@ -116,16 +117,16 @@ func (v *changes) readHistory(
 		if len(changes) == 0 {
 			break
 		}
-		until = journal.At(changes[0].Offset - 1)
+		end = journal.At(changes[0].Offset - 1)
 	}
 	return events, oldest, true, nil
 }
 
-// encode encodes a change as an event. It returns nil if the object itself did not change: only its cells changed, or a
-// permission made it visible or hidden.
+// encode encodes a change as an event. It returns nil if only the cells of the object changed, or if only a
+// permission changed, which made the object visible or hidden.
 //
-// For a reader of one object, the event of an add contains the JSON text of the object, to which the client applies the
-// patches of later events.
+// If the client reads one object, the event for an added object contains the JSON text of the object. The client
+// applies the patches of later events to this text.
 func (v *changes) encode(c *event.Change, cache *event.Cache) ([]byte, error) {
 	if c.Memo.CoverageOnly {
 		return nil, nil

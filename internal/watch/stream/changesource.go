@@ -11,17 +11,17 @@ import (
 // changeSource waits for the next changes of a client, and reads those that go into one message.
 type changeSource struct{ client *client }
 
-// next waits for changes, and returns them with the cursor after them. It returns at most those up to the journal
-// offset until.
-func (s changeSource) next(ctx context.Context, until uint64) ([]*event.Change, journal.Cursor, error) {
+// next waits for changes, and returns them with the cursor after them. It returns no changes after the journal offset
+// lastOffset.
+func (s changeSource) next(ctx context.Context, lastOffset uint64) ([]*event.Change, journal.Cursor, error) {
 	c, at := s.client, s.client.position.cursor
-	limit := int(min(batch, until-at.Offset)) //nolint:gosec // The result is at most batch.
+	limit := int(min(batch, lastOffset-at.Offset)) //nolint:gosec // The result is at most batch.
 	if c.filter.IsRestricted {
-		return s.nextVisible(ctx, until, limit)
+		return s.nextVisible(ctx, lastOffset, limit)
 	}
 	firstLimit := limit
 	if c.coalescer.isPausing() {
-		// Wait only for the first change, because all changes are read again after the pause.
+		// The first change is enough here, because all changes are read again after the pause.
 		firstLimit = 1
 	}
 	changes, next, err := c.informer.NextWithin(ctx, c.schedule.start, at, firstLimit)
@@ -39,9 +39,9 @@ func (s changeSource) next(ctx context.Context, until uint64) ([]*event.Change, 
 	return changes, next, nil
 }
 
-// boundary returns the journal offset at which the reader ends its batch after a pause. A restricted reader, which may
-// not see all objects, shares boundaries only with readers of the same filter. The boundaries of other readers would
-// reveal when hidden objects change.
+// boundary returns the journal offset at which the reader ends its next batch. Other readers end their batches at the
+// same offset. A restricted reader, which may not see all objects, shares the offset only with readers of the same
+// filter, because the offsets of other readers would reveal when hidden objects change.
 func (s changeSource) boundary() uint64 {
 	c := s.client
 	var id query.FilterID
@@ -53,12 +53,12 @@ func (s changeSource) boundary() uint64 {
 	)
 }
 
-// nextVisible waits for changes, and reads those up to the journal offset until. It returns the changes that the
-// restricted reader is permitted to see, and the cursor after all changes that it has read. If all of them are
-// hidden, it returns none. Hidden changes neither start nor end a pause between messages, and do not count towards
-// the size of a batch.
+// nextVisible is like next, but for a restricted reader, which may not see all objects. It returns the changes that
+// the reader is permitted to see, and the cursor after all changes that it has read. If all of them are hidden, it
+// returns no changes. Hidden changes neither start nor end a pause between messages, and do not count towards the
+// size of a batch.
 func (s changeSource) nextVisible(
-	ctx context.Context, until uint64, limit int,
+	ctx context.Context, lastOffset uint64, limit int,
 ) ([]*event.Change, journal.Cursor, error) {
 	c := s.client
 	changes, next, err := c.informer.NextWithin(ctx, c.schedule.start, c.position.cursor, limit)
@@ -71,25 +71,25 @@ func (s changeSource) nextVisible(
 		}
 		from := journal.At(change.Offset - 1)
 		if c.coalescer.pause(ctx) {
-			return s.collectVisible(ctx, from, min(until, s.boundary()))
+			return s.collectVisible(ctx, from, min(lastOffset, s.boundary()))
 		}
-		return s.collectVisible(ctx, from, min(until, c.informer.Now().Offset))
+		return s.collectVisible(ctx, from, min(lastOffset, c.informer.Now().Offset))
 	}
 	return nil, next, nil
 }
 
-// collectVisible reads the changes from the cursor at to the offset until. It returns those that the reader is
-// permitted to see, at most batch, and the cursor after the last change that it has read.
+// collectVisible reads the changes after a cursor, up to lastOffset. It returns the changes that the reader is
+// permitted to see, but at most as many as the constant batch, and the cursor after the last change that it has read.
 func (s changeSource) collectVisible(
-	ctx context.Context, at journal.Cursor, until uint64,
+	ctx context.Context, cursor journal.Cursor, lastOffset uint64,
 ) ([]*event.Change, journal.Cursor, error) {
 	var visible []*event.Change
-	for at.Offset < until {
+	for cursor.Offset < lastOffset {
 		changes, next, err := s.client.informer.Next(
-			ctx, at, int(min(batch, until-at.Offset)), //nolint:gosec // The number is at most batch.
+			ctx, cursor, int(min(batch, lastOffset-cursor.Offset)), //nolint:gosec // The result is at most batch.
 		)
 		if err != nil {
-			return nil, at, err
+			return nil, cursor, err
 		}
 		for _, c := range changes {
 			if len(visible) == batch {
@@ -99,9 +99,9 @@ func (s changeSource) collectVisible(
 				visible = append(visible, c)
 			}
 		}
-		at = next
+		cursor = next
 	}
-	return visible, at, nil
+	return visible, cursor, nil
 }
 
 func (s changeSource) canSee(c *event.Change) bool {

@@ -12,7 +12,7 @@ import (
 type client struct {
 	informer   *SharedInformer
 	filter     *query.Filter
-	filterID   query.FilterID // The result of the method id, after its first call.
+	filterID   query.FilterID // Set by the first call of the method id.
 	options    Options
 	sentStatus status.Status
 	position   position
@@ -22,19 +22,19 @@ type client struct {
 	unsent     *rowList // The rows of the snapshot that are not sent yet; nil for none.
 }
 
-// message returns the start of a message: its type, which is the parameter kind, and the client's cursor.
-func (c *client) message(kind string) []byte {
+// message returns the start of a message: its type and the client's cursor.
+func (c *client) message(messageType string) []byte {
 	text := append(c.buffer.borrow(), `"type":"`...)
-	text = append(append(text, kind...), `","cursor":"`...)
-	return append(c.position.appendCursor(text, kind == "heartbeat" || kind == "digest"), '"')
+	text = append(append(text, messageType...), `","cursor":"`...)
+	return append(c.position.appendCursor(text, messageType == "heartbeat" || messageType == "digest"), '"')
 }
 
-// isCurrent reports whether the informer still has the version (of columns and permissions) of the data that was sent.
+// isCurrent reports whether the data that was sent is still valid, see Reader.IsCurrent.
 func (c *client) isCurrent() bool {
 	return c.informer.VisibleState(c.filter).Version == c.position.version
 }
 
-// scan calls read, which keeps a processor busy, when the scan limiter allows that.
+// scan waits until the scan limiter allows work that keeps a processor busy, and then calls read.
 func (c *client) scan(ctx context.Context, read func() error) error {
 	release, err := c.options.AcquireScan(ctx)
 	if err != nil {

@@ -8,11 +8,12 @@ import (
 	"glasshouse/internal/watch/signal"
 )
 
-// coalescer decides how long a reader pauses between two messages, so that it sends larger batches under load.
+// coalescer decides how long a reader pauses between two messages. Under load, the pauses are longer, so that the
+// reader sends fewer and larger batches.
 //
-// If a message was sent late, because the program was busy, the next pause is latencyFactor times as long as the
-// delay. The next message then contains all changes of that time. After a message that was on time, there is no such
-// pause. With many readers, each reader sends only at intervals, see fanOutMinimum.
+// A message is late if the program was too busy to send it at once. The next pause is then latencyFactor times as
+// long as the delay of the message, and the next message contains all changes of the pause. After a message that was
+// on time, there is no such pause. With many readers, each reader sends only once per interval, see fanOutMinimum.
 type coalescer struct {
 	every  time.Duration
 	fanOut func() int
@@ -34,8 +35,8 @@ const (
 
 func (p *coalescer) recordStart(oldest time.Time) { p.oldest = oldest }
 
-// recordSent records that the message was sent, and computes the pause after it. The delay of the message is measured
-// from its oldest change, or from the end of the last pause if that was later.
+// recordSent records that the message was sent, and computes the next pause. The delay of the message is the time
+// since its oldest change, or since the end of the last pause if that was later.
 func (p *coalescer) recordSent() {
 	if p.oldest.IsZero() {
 		return
@@ -51,15 +52,15 @@ func (p *coalescer) recordSent() {
 	p.oldest = time.Time{}
 }
 
-// slotDelay returns the time until the next time slot in which the reader sends. The time is counted from the
-// parameter from. It is zero if the number of readers, size, is less than fanOutMinimum. Readers with the same slot
-// send the same changes, so they share the encoded text.
-func (p *coalescer) slotDelay(from time.Time, size int) time.Duration {
-	if size < fanOutMinimum {
+// slotDelay returns the time from start to the reader's next time slot. It returns zero if there are fewer readers
+// than fanOutMinimum. Readers with the same slot send the same changes, so they share the encoded text.
+func (p *coalescer) slotDelay(start time.Time, readers int) time.Duration {
+	if readers < fanOutMinimum {
 		return 0
 	}
-	round := int64(fanOutRound) << (bits.Len(uint(size/fanOutMinimum)) - 1) //nolint:gosec // The result is not negative.
-	elapsed := (from.UnixNano() - round/fanOutSlots*int64(p.slot)) % round
+	//nolint:gosec // The result is not negative.
+	round := int64(fanOutRound) << (bits.Len(uint(readers/fanOutMinimum)) - 1)
+	elapsed := (start.UnixNano() - round/fanOutSlots*int64(p.slot)) % round
 	return time.Duration(round - elapsed)
 }
 

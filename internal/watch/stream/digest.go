@@ -68,9 +68,9 @@ func (t *digestEntry) done() bool {
 	}
 }
 
-// join returns the entry for the digest (hash of all rows) of a filter. It returns an existing entry if its digest is
-// still being computed, or is for the given journal offset or a later one. Otherwise it returns a new entry with
-// isLeader true, and the caller must compute the digest.
+// join returns the entry for the digest (hash of all rows) of a filter. If there is an entry whose digest is still
+// being computed, or includes all changes up to the given journal offset, join returns this entry. Otherwise, it
+// returns a new entry and isLeader true. The caller must then compute the digest.
 func (d *digests) join(id query.FilterID, offset uint64) (t *digestEntry, isLeader bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -89,8 +89,8 @@ func (d *digests) join(id query.FilterID, offset uint64) (t *digestEntry, isLead
 }
 
 // compute calls count to compute the digest (hash of all rows) of the entry t, and wakes the readers that wait for
-// it. If count panics, these readers are woken too, and the entry is removed, so that the next reader computes the
-// digest again.
+// the digest. If count panics, compute also wakes these readers. It then removes the entry, so that the next reader
+// computes the digest again.
 func (d *digests) compute(id query.FilterID, t *digestEntry, count func() *digest) {
 	defer close(t.ended)
 	defer func() {
@@ -104,8 +104,8 @@ func (d *digests) compute(id query.FilterID, t *digestEntry, count func() *diges
 }
 
 // digest returns the digest (a hash) of the rows that a filter matches, at the given journal offset or a later one.
-// If several readers with the same filter call it, the first one computes the digest, and the others wait for the
-// result. digest returns nil if ctx ends first, or if the computation failed.
+// If several readers with the same filter call digest, the first one computes the result, and the others wait for it.
+// digest returns nil if ctx ends first, or if the computation failed.
 func (i *SharedInformer) digest(ctx context.Context, f *query.Filter, offset uint64) *digest {
 	for {
 		t, isLeader := i.digests.join(f.ID(), offset)
@@ -134,9 +134,9 @@ func (i *SharedInformer) computeDigest(f *query.Filter) *digest {
 	return d
 }
 
-// nextDigest returns when the next digest (a hash of all matching rows) is due for the readers of a filter. All
-// readers of the filter have the same time, so that they share the digest. The times of other filters differ, because
-// each digest needs a scan of all rows.
+// nextDigest returns when the next digest (a hash of all matching rows) is due for the readers of a filter. The time
+// is the same for all readers of the filter, so that they share the digest. Each digest needs a scan of all rows.
+// Therefore, the times of different filters differ.
 func (i *SharedInformer) nextDigest(id query.FilterID) time.Time {
 	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16
 	return i.Began.Add(phase + (time.Since(i.Began) - phase + digestEvery).Truncate(digestEvery))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The program and the web page compute the same digests (hashes of all rows); both tests read this file.
+// The program and the web page compute the same digests (hashes of all rows). The tests of both read digest.json.
 // Invariant: I8. The rows of a client equal those of the server, verified by digests at one cursor, for any filter
 // and any number of messages in flight.
 func TestDigestCases(t *testing.T) {
@@ -37,7 +37,7 @@ func TestDigestCases(t *testing.T) {
 	}
 }
 
-// The digest (a hash of all rows) changes, even if versions differ only in the last digit.
+// The digest (a hash of all rows) changes even if only the last digits of two versions change.
 // Invariant: I8.
 func TestDigestChangesWithEachVersion(t *testing.T) {
 	for i := range 40 {

@@ -9,21 +9,21 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// events sends changes as events, which is common to all views except Windowed.
+// events contains what all views except Windowed have in common: they send changes as events.
 type events struct {
 	client *client
 	encode func(*event.Change, *event.Cache) ([]byte, error)
 }
 
-func (e *events) read(ctx context.Context, until uint64) ([]byte, error) {
-	changes, next, err := changeSource{e.client}.next(ctx, until)
+func (e *events) read(ctx context.Context, lastOffset uint64) ([]byte, error) {
+	changes, next, err := changeSource{e.client}.next(ctx, lastOffset)
 	if err != nil || !e.client.buffer.acquire(e.memory(changes)) {
 		return nil, err
 	}
 	// Advance the cursor even if no message follows. Otherwise, these changes would be read again.
 	e.client.position.cursor = next
 	if len(changes) == 0 || !e.client.isCurrent() {
-		return nil, nil // A snapshot will include these changes, because their cells can belong to new columns.
+		return nil, nil // Send no events with cells of new columns. A snapshot with these changes follows.
 	}
 	texts, err := e.texts(changes)
 	if err != nil || len(texts) == 0 {
@@ -44,7 +44,8 @@ func appendEvents(message []byte, events [][]byte) []byte {
 	return append(message, ']')
 }
 
-// texts encodes changes as events. Readers of rows that send the same batch share one text with all its events.
+// texts encodes changes as events. In a view of rows, readers that send the same batch share one text with all its
+// events.
 func (e *events) texts(changes []*event.Change) ([][]byte, error) {
 	c := e.client
 	if !c.options.View.hasRows() || len(changes) == 1 {
@@ -65,8 +66,8 @@ func (e *events) texts(changes []*event.Change) ([][]byte, error) {
 	return [][]byte{*text}, nil
 }
 
-// encodeAll encodes changes as events. In the Changes view, it stops if a message becomes too long, and sets the
-// client's position to the last change.
+// encodeAll encodes changes as events. In the Changes view, it stops when the events are longer than one message
+// should be. It then sets the client's position to the last encoded change.
 func (e *events) encodeAll(changes []*event.Change) ([][]byte, error) {
 	everyChange := e.client.options.View == Changes
 	if !everyChange {
@@ -137,7 +138,7 @@ func textSize(o *listwatch.Object) int64 {
 	return int64(o.Size() * textMultiple)
 }
 
-func (e *events) cursorMessage() ([]byte, error) { //nolint:unparam // The method of window can return an error.
+func (e *events) cursorMessage() ([]byte, error) { //nolint:unparam // window.cursorMessage can return an error.
 	return append(e.client.message("events"), `,"events":[]`...), nil
 }
 

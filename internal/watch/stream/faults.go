@@ -10,11 +10,10 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// This file is for the tests of packages that use readers. It brings readers into states that only rare races
-// produce.
+// This file is for the tests of packages that use readers. Its functions bring readers into states that otherwise
+// only rare races produce.
 
-// DropUnused drops the results that readers share, if no reader uses them now. Otherwise, they would be dropped only
-// after a while.
+// DropUnused drops the shared results that no reader uses now. Otherwise, they would stay in memory for a while.
 func (i *SharedInformer) DropUnused() {
 	i.listings.store(nil)
 	i.Rankings.DropUnused()
@@ -23,27 +22,27 @@ func (i *SharedInformer) DropUnused() {
 type panickingSelector struct {
 	labels.Selector
 
-	first func()
+	beforePanic func()
 }
 
 func (panickingSelector) String() string { return "panicking" }
 
 func (p panickingSelector) Matches(labels.Labels) bool {
-	p.first()
+	p.beforePanic()
 	panic("broken")
 }
 
-// FaultyDigest computes a digest (a hash of all rows). The computation calls first, and then panics. FaultyDigest
-// returns the value of the panic.
-func (i *SharedInformer) FaultyDigest(ctx context.Context, first func()) (panicked any) {
+// FaultyDigest computes a digest (a hash of all rows). The computation calls beforePanic, and then panics.
+// FaultyDigest recovers from the panic, and returns its value.
+func (i *SharedInformer) FaultyDigest(ctx context.Context, beforePanic func()) (panicked any) {
 	defer func() { panicked = recover() }()
-	f := &query.Filter{Selector: query.NewSelector(panickingSelector{labels.Everything(), first})}
+	f := &query.Filter{Selector: query.NewSelector(panickingSelector{labels.Everything(), beforePanic})}
 	i.digest(ctx, f, 0)
 	return nil
 }
 
-// HistoryAfter returns the number of changes that the reader of the view Changes would send if it resumed after the
-// first n changes of the history.
+// HistoryAfter returns how many changes the reader of the view Changes would send if it resumed after the first n
+// changes of the history.
 func (r *Reader) HistoryAfter(ctx context.Context, n int) int {
 	i := r.client.informer
 	retained, _ := i.Retained()
@@ -60,8 +59,8 @@ func (r *Reader) LockRanking() (release func()) {
 	return release
 }
 
-// BlockDigest starts the computation of the reader's next digest (a hash of all rows), which ends when release is
-// called.
+// BlockDigest starts the computation of the reader's next digest (a hash of all rows). The computation does not end
+// before release is called.
 func (r *Reader) BlockDigest() (release func()) {
 	i, f := r.client.informer, r.client.filter
 	t, _ := i.digests.join(f.ID(), i.Now().Offset+1)

@@ -24,7 +24,7 @@ type Listing struct {
 	createdAt time.Time
 }
 
-// maxSharedAge is the maximum age of a listing (a list of all objects) that one more reader can share.
+// maxSharedAge is the maximum age of a listing (a list of all objects) that is shared with one more reader.
 const maxSharedAge = time.Second
 
 // listings remembers the newest listing (list of all objects) by a weak pointer, so that the listing is freed when no
@@ -35,13 +35,12 @@ type listings struct {
 }
 
 // find returns the newest listing (list of all objects), so that one more reader can share it. It returns nil if the
-// listing is older than maxSharedAge, or if more changes followed it than the parameter behind allows. The cursor now
-// is the present position in the changes.
-func (l *listings) find(now journal.Cursor, behind uint64) *Listing {
+// listing is older than maxSharedAge, or if it lacks more than maxMissing changes before the cursor.
+func (l *listings) find(cursor journal.Cursor, maxMissing uint64) *Listing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	last := l.last.Value()
-	if last == nil || now.Offset > last.Cursor.Offset+behind || time.Since(last.createdAt) > maxSharedAge {
+	if last == nil || cursor.Offset > last.Cursor.Offset+maxMissing || time.Since(last.createdAt) > maxSharedAge {
 		return nil
 	}
 	return last
@@ -53,13 +52,14 @@ func (l *listings) store(newest *Listing) {
 	l.last = weak.Make(newest)
 }
 
-// sharedListing returns a listing (list) of all objects, which can lack the newest changes: at most as many as the
-// parameter behind. These changes are still in the history, so that the reader can send them after the list.
-func (i *SharedInformer) sharedListing(behind uint64) *Listing {
+// sharedListing returns a listing (list) of all objects. The listing can lack the newest changes, at most maxMissing.
+// The missing changes are still in the history, so that the reader can send them after the list.
+func (i *SharedInformer) sharedListing(maxMissing uint64) *Listing {
 	retained, _ := i.Retained()
-	// Allow at most half of the retained changes, because the oldest ones can be dropped while the list is sent.
-	behind = min(behind, uint64(retained+1)/2) //nolint:gosec // The result is not negative.
-	if l := i.listings.find(i.Now(), behind); l != nil {
+	// Limit the missing changes to half of the history, because the oldest changes can be dropped while the
+	// list is sent.
+	maxMissing = min(maxMissing, uint64(retained+1)/2) //nolint:gosec // The result is not negative.
+	if l := i.listings.find(i.Now(), maxMissing); l != nil {
 		return l
 	}
 	entries, cursor := i.Snapshot()
@@ -72,12 +72,12 @@ func (i *SharedInformer) sharedListing(behind uint64) *Listing {
 }
 
 // Objects returns a listing (list) of the objects that the filter matches, and the informer's state (status, columns
-// and version) at that time. The listing can lack the newest changes. The parameter behind is their maximum number.
-func (i *SharedInformer) Objects(f *query.Filter, behind uint64) (*Listing, informer.State) {
+// and version) at that time. The listing can lack the newest changes, at most maxMissing.
+func (i *SharedInformer) Objects(f *query.Filter, maxMissing uint64) (*Listing, informer.State) {
 	for {
 		now := i.VisibleState(f)
 		f.Columns = now.Columns
-		l := i.sharedListing(behind)
+		l := i.sharedListing(maxMissing)
 		if !now.IsUnchanged(i.VisibleState(f)) {
 			continue
 		}
@@ -95,29 +95,29 @@ func (i *SharedInformer) Objects(f *query.Filter, behind uint64) (*Listing, info
 	}
 }
 
-// First returns the objects that the filter matches, in the order and range that Sort, Offset and Limit of the query
-// request. An unknown column in Sort is ignored, as on the web page. The result total is the number of all objects
-// that the filter matches. The result now is the informer's state: status, columns and version.
-func (i *SharedInformer) First(f *query.Filter, q *query.Query) (first *Listing, total int, now informer.State) {
+// First returns the objects that the filter matches, in the order and range that the query requests by Sort, Offset
+// and Limit. An unknown column in Sort is ignored, as on the web page. total is the number of all objects that the
+// filter matches. state contains the informer's status, columns and version.
+func (i *SharedInformer) First(f *query.Filter, q *query.Query) (first *Listing, total int, state informer.State) {
 	if q.Sort == "" && q.Limit == 0 {
-		first, now = i.Objects(f, 0)
-		return first, len(first.Objects), now
+		first, state = i.Objects(f, 0)
+		return first, len(first.Objects), state
 	}
 	for {
-		now = i.VisibleState(f)
-		f.Columns = now.Columns
+		state = i.VisibleState(f)
+		f.Columns = state.Columns
 		entries, cursor := i.Snapshot()
-		if !now.IsUnchanged(i.VisibleState(f)) {
+		if !state.IsUnchanged(i.VisibleState(f)) {
 			continue
 		}
-		by, err := ranking.ParseSort(q.Sort, now.Columns)
+		by, err := ranking.ParseSort(q.Sort, state.Columns)
 		if err != nil {
 			by = ranking.Sort{Column: -1}
 		}
 		rows := make([]ranking.Row, 0, len(entries))
 		for n := range entries {
 			if o := entries[n].Value; f.Match(o) {
-				rows = append(rows, by.Row(o, now.Columns))
+				rows = append(rows, by.Row(o, state.Columns))
 			}
 		}
 		total = len(rows)
@@ -130,6 +130,6 @@ func (i *SharedInformer) First(f *query.Filter, q *query.Query) (first *Listing,
 		for n := range rows {
 			first.Objects[n] = rows[n].Object
 		}
-		return first, total, now
+		return first, total, state
 	}
 }

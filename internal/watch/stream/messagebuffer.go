@@ -20,9 +20,9 @@ const (
 	// objectMemory is the memory for a snapshot of one object, in bytes, including the compressor. The largest object
 	// that the API server accepts has 1.5 MiB.
 	objectMemory = compressorMemory + 3<<20
-	// shortMessage is the maximum memory of a message, in bytes, for which no memory is reserved. Most messages need no
-	// more. A reservation would increase the cost of a message by a thirtieth. The risk is small: an idle socket uses
-	// nine times as much memory, and sends one message at a time.
+	// shortMessage is the memory of a message, in bytes, up to which nothing is reserved. Most messages are this
+	// short, and a reservation would increase their cost by a thirtieth. The risk is small: an idle socket uses nine
+	// times as much memory, and sends one message at a time.
 	shortMessage = 4 << 10
 )
 
@@ -49,8 +49,8 @@ func MessageMemory(length int, plain bool) int64 {
 	return compressorMemory + 2*int64(length)
 }
 
-// Reserve is a function that reserves memory for one message. The parameter bytes is an estimate. The caller corrects
-// the reservation after the message is built, and releases it after the message is sent.
+// Reserve is a function that reserves memory for one message. bytes is an estimate: the caller corrects the
+// reservation after the message is built. It releases the reservation after the message is sent.
 type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)
 
 // messageBuffer is the buffer for one message of a reader, with the reservation of the message's memory. The next
@@ -60,8 +60,8 @@ type messageBuffer struct {
 	slots chan struct{}   // Limits how many messages of one Access are in memory at the same time; nil for no limit.
 	ctx   context.Context //nolint:containedctx // The context of the call of Next that returns the message.
 	text  *[]byte
-	// shared is the part of the message that other readers can also send. This field keeps it in memory, because other
-	// readers find it by a weak pointer.
+	// shared is the part of the message that other readers can also send. This field keeps the text in memory, because
+	// the other readers have only a weak pointer to it.
 	shared  *[]byte
 	hasSlot bool
 
@@ -70,9 +70,9 @@ type messageBuffer struct {
 	listBytes   int64
 }
 
-// acquire waits until the reader is allowed to build a message, and reserves memory for it. The parameter bytes is an
-// estimate; up to shortMessage, nothing is reserved. It returns false if the buffer's context has ended. The caller
-// must call release in both cases.
+// acquire waits until the reader is allowed to build a message, and reserves memory for the message. bytes is an
+// estimate. If it is at most shortMessage, nothing is reserved. acquire returns false if the buffer's context has
+// ended. Even then, the caller must call release.
 func (p *messageBuffer) acquire(bytes int64) bool {
 	if !p.hasSlot && p.slots != nil {
 		select {
@@ -94,8 +94,8 @@ func (p *messageBuffer) acquire(bytes int64) bool {
 	return err == nil
 }
 
-// borrow returns an empty slice that uses the buffer of this message. At the first call for a message, it takes a
-// buffer from the pool.
+// borrow returns an empty slice of this message's buffer. The first call for a message takes the buffer from the
+// pool.
 func (p *messageBuffer) borrow() []byte {
 	p.acquire(0)
 	if p.text == nil {
@@ -108,8 +108,8 @@ func (p *messageBuffer) borrow() []byte {
 	return (*p.text)[:0]
 }
 
-// store sets the content of the buffer to the complete message, which is in another array if it did not fit into the
-// buffer. It also corrects the reservation to the length of the message.
+// store stores the complete message in the buffer. The message is in a new array if it was longer than the buffer.
+// store also corrects the reservation to the length of the message.
 func (p *messageBuffer) store(text []byte, plain bool) {
 	if p.text != nil {
 		*p.text = text

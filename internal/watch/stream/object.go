@@ -25,7 +25,7 @@ func (v *object) begin(context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The reservation includes a text up to LargestText.
+		// The memory for a text of up to LargestText bytes is already reserved.
 		c.buffer.reservation.Grow(2 * max(0, int64(len(text))-LargestText))
 		message = event.AppendHealth(append(append(message, `,"object":`...), text...), text)
 	}

@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// position is how far a reader has read the changes, and the cursor by which its client knows this.
+// position contains how far a reader has read the changes, and which cursor its client has received.
 //
 // A restricted reader is one whose viewer is not permitted to see all objects of the resource (filter.IsRestricted).
 // Nothing that it receives may depend on changes of hidden objects, not even the time of a message.
@@ -21,26 +21,30 @@ type position struct {
 
 	cursor     journal.Cursor
 	version    int    // The informer's version when data was sent. It changes with new columns or a dropped history.
-	sentOffset uint64 // The offset in the last cursor that was sent, unless the reader is restricted.
+	sentOffset uint64 // The offset in the last cursor that was sent. Not used for a restricted reader.
 	restricted cursor.Restricted
-	// isRepeated means that the cursor restricted was repeated in a heartbeat or a digest (a hash of the rows), or that
-	// the reader has resumed from it. The reader then needs a new cursor before the next heartbeat or digest.
+	// isRepeated means that the cursor in restricted has been used twice: a heartbeat or a digest (a hash of the
+	// rows) repeated it, or the reader has resumed from it. The reader then needs a new cursor before the next
+	// heartbeat or digest.
 	isRepeated bool
 }
 
-// restrictedHistory is the maximum age of the changes with which the Changes view of a restricted reader starts, and
-// of a cursor from which such a reader can resume. The start of the history cannot be the limit: changes of hidden
-// objects also fill the history, so its start would reveal them.
+// restrictedHistory limits how much of the history a restricted reader can get. It is the maximum age of the changes
+// with which the reader's Changes view starts. It is also the maximum age of a cursor from which the reader can
+// resume. The start of the history cannot be the limit: hidden changes also fill the history, so its start would
+// reveal them.
 const restrictedHistory = time.Minute
 
 // notResumed is the reason in the reset message if a restricted reader (which may not see all objects) cannot resume
-// from its cursor. The text is the same for all causes, because the cause can depend on hidden changes.
+// from its cursor. The text does not contain the cause, because the cause can depend on hidden changes.
 const notResumed = "you are not allowed to see all objects of this resource, so a cursor is valid for at most " +
 	"one minute"
 
-// appendCursor appends the cursor of a message to text. A heartbeat or a digest (a hash of the rows) repeats the cursor
-// of the message before it. With another cursor, the client would assume that a message was lost. A restricted reader,
-// which may not see all objects, gets a newly encrypted cursor with each other message.
+// appendCursor appends the cursor of a message to text.
+//
+// A heartbeat or a digest (a hash of the rows) must repeat the cursor of the message before it. With another cursor,
+// the client would assume that a message was lost. With any other message, a restricted reader (which may not see all
+// objects) gets a newly encrypted cursor.
 func (p *position) appendCursor(text []byte, repeat bool) []byte {
 	epoch := p.informer.EpochOf(p.version)
 	if !p.filter.IsRestricted {
@@ -53,12 +57,12 @@ func (p *position) appendCursor(text []byte, repeat bool) []byte {
 	return p.restricted.Append(text)
 }
 
-// isCaughtUp reports whether the client has the newest cursor, so that a heartbeat or a digest (a hash of the rows) can
-// repeat it. If not, a message without changes sends the new cursor first.
+// isCaughtUp reports whether the client has the newest cursor. A heartbeat or a digest (a hash of the rows) can then
+// repeat this cursor. Otherwise, a message without changes must send the new cursor first.
 //
 // For a restricted reader (which may not see all objects), offsets are not compared, because the result would reveal
-// hidden changes. Such a reader gets a new cursor whenever the last one was already repeated, so that its cursor is
-// always recent.
+// hidden changes. Instead, such a reader gets a new cursor if its last one was already repeated. Its cursor is
+// therefore always recent.
 func (p *position) isCaughtUp() bool {
 	if p.filter.IsRestricted {
 		return !p.isRepeated
@@ -66,7 +70,7 @@ func (p *position) isCaughtUp() bool {
 	return p.sentOffset == p.cursor.Offset
 }
 
-// resume moves to the position of a client's cursor. If that is impossible, it returns an error with the reason.
+// resume moves the position to a client's cursor. If that is impossible, resume returns an error with the reason.
 func (p *position) resume(text string, version int) error {
 	offset, err := p.decode(text, p.informer.EpochOf(version))
 	if err == nil {
@@ -102,22 +106,22 @@ func (p *position) decodeRestricted(text string, epoch uint64) (offset uint64, e
 	return offset, nil
 }
 
-// isRecent reports whether a restricted reader (which may not see all objects) can resume from a cursor that was
-// issued at the given time. The age of the cursor can be at most restrictedHistory, and at most half of the maximum
-// age of the history. The history therefore never drops the changes after such a cursor because of their age.
+// isRecent reports whether a cursor that was issued at the given time is recent enough for a restricted reader (which
+// may not see all objects) to resume. Its maximum age is restrictedHistory, but at most half of the maximum age of
+// the history. The changes after such a cursor are therefore never dropped from the history because of their age.
 func (p *position) isRecent(issued time.Time) bool {
 	age := time.Since(issued)
 	return age >= 0 && age <= min(restrictedHistory, p.informer.HistoryAge()/2)
 }
 
-// hasGap reports whether the client must get every change, but some changes after an offset are not known: one of the
-// namespaces was not watched for a while.
+// hasGap reports whether the client must get every change, but some changes after an offset are unknown. Changes are
+// unknown if one of the namespaces was not watched for a while.
 func (p *position) hasGap(offset uint64) bool {
 	return p.everyChange && p.informer.HasGap(p.filter.Namespaces, offset)
 }
 
-// earliest returns the start of the history that the client may get in the Changes view. The zero time means the
-// complete history.
+// earliest returns the time from which the Changes view can send changes to the client. The zero time means that it
+// can send the complete history.
 func (p *position) earliest() time.Time {
 	if !p.filter.IsRestricted {
 		return time.Time{}

@@ -42,7 +42,7 @@ type Reader struct {
 
 	needsSnapshot bool
 	started       bool    // The client has data, because it received a snapshot or has resumed from a cursor.
-	digest        *digest // A digest (a hash of the rows) to send after the changes that it includes.
+	digest        *digest // The next digest (a hash of the rows). It is sent after the changes that it includes.
 	resetMessage  []byte
 }
 
@@ -73,15 +73,15 @@ func (r *Reader) Close() {
 	r.client.informer.Readers.Add(-1)
 }
 
-// IsCurrent reports whether the data that was sent is still valid. It is invalid if, for example, a permission was
-// lost or the columns changed since, which changes the informer's version.
+// IsCurrent reports whether the data that was sent is still valid. The data becomes invalid if, for example, the
+// columns change or a permission is lost. The informer's version then changes.
 func (r *Reader) IsCurrent() bool { return r.client.isCurrent() }
 
 // RepeatStatus makes Next send the status again, even if it has not changed.
 func (r *Reader) RepeatStatus() { r.client.sentStatus = status.Status{} }
 
-// ResumeFrom makes the reader send the changes after a cursor. If that is impossible, the reader sends a reset with
-// the reason, and a snapshot.
+// ResumeFrom makes the reader start with the changes after a cursor, instead of a snapshot. If that is impossible,
+// the reader sends a reset message with the reason, and then a snapshot.
 func (r *Reader) ResumeFrom(cursor string) {
 	now := r.client.informer.VisibleState(r.Filter)
 	r.Filter.Columns = now.Columns
@@ -98,8 +98,8 @@ func (r *Reader) Restart(reason string) {
 	r.Reset(reason)
 }
 
-// Reset discards everything that was not sent yet, and starts again with a snapshot. If the client has data, it first
-// gets a reset message with the reason.
+// Reset discards everything that was not sent yet, and starts again with a snapshot. If the client already has data,
+// the reader sends a reset message with the reason before the snapshot.
 func (r *Reader) Reset(reason string) {
 	r.needsSnapshot, r.digest, r.client.unsent = true, nil, nil
 	if r.started {
@@ -109,11 +109,11 @@ func (r *Reader) Reset(reason string) {
 }
 
 // Next waits for the next message and returns it without its id and braces. The message is valid until the next call
-// of Next, even after ctx has ended. At the given time until, Next returns nil without an error, so that its caller
-// can recheck permissions. A zero until means never.
-func (r *Reader) Next(ctx context.Context, until time.Time) ([]byte, error) {
+// of Next, even after ctx has ended. At the deadline, Next returns nil without an error, so that its caller can
+// recheck permissions. A zero deadline means that there is none.
+func (r *Reader) Next(ctx context.Context, deadline time.Time) ([]byte, error) {
 	c := &r.client
-	c.schedule.recheckAt = until
+	c.schedule.recheckAt = deadline
 	c.coalescer.recordSent()
 	c.buffer.ctx = ctx //nolint:fatcontext // This replaces the context of the previous call.
 	if r.Filter.IsRestricted {
@@ -192,8 +192,9 @@ func (r *Reader) StateMessage(current status.Status) ([]byte, error) {
 	return text[1 : len(text)-1], nil
 }
 
-// canBegin reports whether a snapshot can be sent. If the client has data, an empty snapshot can be sent as soon as
-// the informer has removed all rows that the filter matches, for example after a lost permission.
+// canBegin reports whether a snapshot can be sent. Before the informer is synced, this is possible only if the client
+// has data and the informer has removed all rows that the filter matches, for example after a lost permission. The
+// snapshot is then empty.
 func (r *Reader) canBegin(now *informer.State) bool {
 	if now.Synced || !r.started || !now.HasNoRows || r.client.options.View == Changes {
 		return now.Synced
@@ -220,7 +221,8 @@ func (r *Reader) recordStarted() {
 	}
 }
 
-// awaitChange waits until the informer may have the data for a snapshot, which will include all changes until then.
+// awaitChange waits for a change, after which the informer may have the data for a snapshot. It then skips all
+// changes so far, because the snapshot will include them.
 func (r *Reader) awaitChange(ctx context.Context) error {
 	c := &r.client
 	_, _, err := c.informer.NextWithin(ctx, c.schedule.start, c.position.cursor, 1)
@@ -231,7 +233,7 @@ func (r *Reader) awaitChange(ctx context.Context) error {
 	return err
 }
 
-// computeDigest computes a digest (a hash of the rows), which can include changes that were not sent yet.
+// computeDigest computes the next digest (a hash of the rows). The digest can include changes that were not sent yet.
 func (r *Reader) computeDigest(ctx context.Context) (err error) {
 	if r.digest, err = r.view.digest(ctx); err == nil {
 		r.client.scheduleDigest()
@@ -239,8 +241,9 @@ func (r *Reader) computeDigest(ctx context.Context) (err error) {
 	return err
 }
 
-// digestMessage returns the digest (a hash of the rows), or before it a message with the new cursor. The digest must
-// repeat the last cursor: with another one, the client would assume that a message before it was lost.
+// digestMessage returns a message with the digest (a hash of the rows). If the client does not have the newest
+// cursor, it returns a message with that cursor instead. The digest follows later, because it must repeat the last
+// cursor: with another cursor, the client would assume that a message was lost.
 func (r *Reader) digestMessage() ([]byte, error) {
 	if !r.client.position.isCaughtUp() {
 		return r.view.cursorMessage()
@@ -251,8 +254,8 @@ func (r *Reader) digestMessage() ([]byte, error) {
 	return fmt.Appendf(r.client.message("digest"), `,"count":%d,"digest":%q`, d.count, d.text()), nil
 }
 
-// finishWait returns the message that a wait for changes has returned. If the wait has ended with an error, it returns
-// what follows from that, such as a heartbeat.
+// finishWait handles the result of a wait for changes. It returns the message. If the wait has ended with an error,
+// it returns what follows from the error, such as a heartbeat.
 func (r *Reader) finishWait(message []byte, err error) ([]byte, error) {
 	switch {
 	case errors.Is(err, journal.ErrNoChange):
@@ -268,7 +271,8 @@ func (r *Reader) finishWait(message []byte, err error) ([]byte, error) {
 	return message, err
 }
 
-// heartbeat returns a heartbeat if one is due, or before it a message with the new cursor, which it must repeat.
+// heartbeat returns a heartbeat if one is due. A heartbeat must repeat the last cursor. Therefore, if the client does
+// not have the newest cursor, heartbeat returns a message with that cursor instead.
 func (r *Reader) heartbeat() ([]byte, error) {
 	switch {
 	// Something else is due, or the client moved its window of rows. The next call of advance handles that.

@@ -9,18 +9,19 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// ListedMemory is the memory for one row in a list of pointers to rows, in bytes, if the list is allocated once.
+// ListedMemory is the memory for one row in a list of pointers to rows, in bytes. It does not include the unused
+// capacity of a list that grows.
 const ListedMemory = 8
 
-// rows is the view Rows or Table. They differ in the text of a row.
+// rows is the view Rows or Table. These two views differ only in how they encode rows.
 type rows struct {
 	events
 
 	appendPart partAppender
 }
 
-// A partAppender appends the first of the rows to a message: as many as one message can contain. It returns their
-// number. The parameter columns is the number of columns.
+// A partAppender appends rows to a message, as many as one message can contain. It returns the number of appended
+// rows. The parameter columns is the number of columns.
 type partAppender func(message []byte, rows []*listwatch.Object, columns int) (text []byte, n int, err error)
 
 // begin starts a snapshot of rows and returns the message with its first part.
@@ -53,7 +54,7 @@ func (v *rows) begin(ctx context.Context) ([]byte, error) {
 	return c.unsent.next()
 }
 
-// list returns all objects that the filter matches. If these are all objects of the resource, readers share one list.
+// list returns all objects that the filter matches. If it matches all objects of the resource, readers share one list.
 func (v *rows) list(ctx context.Context) (listing *Listing, now informer.State, err error) {
 	read := func() error {
 		// The list can lack the newest changes (at most 1000, the value of batch). They follow as events.
@@ -70,10 +71,10 @@ func (v *rows) list(ctx context.Context) (listing *Listing, now informer.State, 
 // rowList contains the rows of a snapshot that are not sent yet.
 type rowList struct {
 	client     *client
-	listing    *Listing // This field keeps the listing in memory, because other readers find it by a weak pointer.
+	listing    *Listing // Keeps the listing in memory, because other readers have only a weak pointer to it.
 	rows       []*listwatch.Object
 	columns    []listwatch.Column
-	isFirst    bool // The next part is the first one. Only that message contains the columns.
+	isFirst    bool // The next part is the first one, which also contains the columns.
 	appendPart partAppender
 }
 
@@ -97,7 +98,7 @@ func (l *rowList) next() (message []byte, err error) {
 }
 
 func appendColumns(dst []byte, columns []listwatch.Column) ([]byte, error) {
-	text, err := json.Marshal(append([]listwatch.Column{}, columns...)) // Encode no columns as [], not as null.
+	text, err := json.Marshal(append([]listwatch.Column{}, columns...)) // Encode nil as [], not as null.
 	if err != nil {
 		return nil, fmt.Errorf("encode the columns: %w", err)
 	}

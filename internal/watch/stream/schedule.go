@@ -10,9 +10,9 @@ import (
 // A zero time means never.
 type schedule struct {
 	recheckAt    time.Time // When Next returns, so that its caller can recheck permissions.
-	waitingSince time.Time // When the wait for the next message started. After the time Heartbeat, a heartbeat is due.
+	waitingSince time.Time // When the wait for the next message started. The wait lasts at most Heartbeat.
 	digestAt     time.Time // When the next digest (a hash of the rows) is due.
-	summaryAt    time.Time // When the next message is due that only summarizes changes in a sorted list.
+	summaryAt    time.Time // When a message is due that only summarizes the changes in a sorted list.
 
 	timer   *time.Timer
 	wakeups <-chan time.Time // Ends a wait for changes: the timer has fired, or the client has moved its window.
@@ -36,7 +36,7 @@ func (s *schedule) start() <-chan time.Time {
 	return s.wakeups
 }
 
-// reset sets the timer to the earliest time of the schedule. A digest or summary that is due already is not waited for.
+// reset sets the timer to the earliest time of the schedule. It ignores a digest or summary that is already due.
 func (s *schedule) reset() {
 	delay := Heartbeat - time.Since(s.waitingSince)
 	for _, at := range []time.Time{s.digestAt, s.summaryAt} {

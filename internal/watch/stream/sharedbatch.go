@@ -44,13 +44,12 @@ type batchBoundary struct {
 }
 
 // boundary returns the journal offset at which a reader ends its next batch of changes. Readers with the same filter
-// ID share this offset for up to boundaryMaxAge, so that they send identical batches. The parameter from is the
-// journal offset after which the reader's batch begins. If the shared offset is too old, or not after from, boundary
-// replaces it with the newest offset of the journal.
-func (b *sharedBatches) boundary(id query.FilterID, from uint64, newestOffset func() uint64) uint64 {
+// ID share this offset for up to boundaryMaxAge, so that they send identical batches. If the shared offset is too
+// old, or not after batchStart, boundary shares the newest offset of the journal instead.
+func (b *sharedBatches) boundary(id query.FilterID, batchStart uint64, newestOffset func() uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if m, ok := b.boundaries[id]; ok && m.offset > from && time.Since(m.createdAt) <= boundaryMaxAge {
+	if m, ok := b.boundaries[id]; ok && m.offset > batchStart && time.Since(m.createdAt) <= boundaryMaxAge {
 		return m.offset
 	}
 	maps.DeleteFunc(

@@ -28,14 +28,14 @@ func (v View) IsValid() bool {
 // hasRows reports whether clients have a list of rows, which they can verify by a digest (a hash of the rows).
 func (v View) hasRows() bool { return v != Object && v != Changes }
 
-// A view builds the messages of one View for one client. A message of nil means that none can be sent now.
+// A view builds the messages of one View for one client. Its methods return nil if no message can be sent now.
 type view interface {
-	// begin returns the first message of a snapshot, and sets the client's position to that of the snapshot. If rows do
-	// not fit into this message, it sets the client's unsent rows.
+	// begin returns the first message of a snapshot, and sets the client's position to that of the snapshot. If some
+	// rows do not fit into this message, begin stores them in client.unsent.
 	begin(ctx context.Context) ([]byte, error)
-	// read waits for changes, and returns a message with those up to the journal offset until. It returns no message if
-	// it was woken without a change, see journal.Wake.
-	read(ctx context.Context, until uint64) ([]byte, error)
+	// read waits for changes, and returns a message with the changes up to a journal offset. It returns no message if
+	// the wait ended without a change, see journal.Wake.
+	read(ctx context.Context, lastOffset uint64) ([]byte, error)
 	// cursorMessage returns a message without changes, which only sends the client's new cursor.
 	cursorMessage() ([]byte, error)
 	// digest returns a hash of the rows that the client has at its position, or at a later offset of the journal.

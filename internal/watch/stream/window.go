@@ -12,7 +12,7 @@ import (
 	"glasshouse/internal/watch/ranking"
 )
 
-// window is the view Windowed: a page of a ranking (a sorted list of rows), and then the differences from it.
+// window is the view Windowed: first a page of a ranking (a sorted list of rows), and then the changes of this page.
 type window struct {
 	client    *client
 	requested *query.Window
@@ -20,7 +20,7 @@ type window struct {
 	release   func()
 	sentPage  *ranking.Page
 	// answered is the request to which sentPage is the response. Requests are compared by address, because each call
-	// of Move gets a response.
+	// of Move gets a response, even for the same range.
 	answered      *query.RangeRequest
 	offscreen     ranking.Offscreen // Summary of all changes so far in the sorted list.
 	sentOffscreen ranking.Offscreen // The part of offscreen that was sent.
@@ -91,9 +91,9 @@ func (w *window) fixRange(request *query.RangeRequest, page *ranking.Page) *quer
 	return request // The window was moved again during the read.
 }
 
-// read waits until rows have changed or the window was moved, and returns a message with the present rows.
+// read waits until rows have changed or the window was moved, and returns a message that updates the client's rows.
 //
-// Changes that are no longer in the history are not needed, because the rows already include them.
+// It does not need changes that are no longer in the history, because the rows already include them.
 func (w *window) read(ctx context.Context, _ uint64) ([]byte, error) {
 	c := w.client
 	switch {
@@ -130,7 +130,7 @@ func (w *window) read(ctx context.Context, _ uint64) ([]byte, error) {
 func (w *window) isMoved() bool { return w.requested.Request() != w.answered }
 
 // pause waits for the end of a coalescing pause. It returns earlier if the window is moved or another message is due.
-// It checks these conditions after each wake-up, because the timer can also have fired before the pause.
+// A wake-up alone does not end the pause, because the timer can have fired before the pause.
 func (w *window) pause(ctx context.Context) error {
 	schedule := &w.client.schedule
 	duration := time.Until(w.client.coalescer.until)
@@ -157,8 +157,8 @@ func (w *window) pause(ctx context.Context) error {
 }
 
 // update returns a message with the differences between the rows that were sent and the present rows of the window.
-// The parameter since is the time of the first change.
-func (w *window) update(ctx context.Context, since time.Time) ([]byte, error) {
+// The first change was at changedAt.
+func (w *window) update(ctx context.Context, changedAt time.Time) ([]byte, error) {
 	c, request := w.client, w.requested.Request()
 	now, err := w.ranking.View(ctx, request)
 	if err != nil {
@@ -186,7 +186,7 @@ func (w *window) update(ctx context.Context, since time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.coalescer.recordStart(since)
+	c.coalescer.recordStart(changedAt)
 	if diff.IsFullPage {
 		return w.fullMessage(nil)
 	}
@@ -223,11 +223,10 @@ func (w *window) cursorMessage() ([]byte, error) {
 	return append(w.sentPage.Counts.Append(message), `,"events":[]`...), err
 }
 
-// message returns the start of a message of the type kind, with a summary of the changes in the sorted list that were
-// not sent yet.
-func (w *window) message(kind string) ([]byte, error) {
+// message returns the start of a message, with a summary of the changes in the sorted list that were not sent yet.
+func (w *window) message(messageType string) ([]byte, error) {
 	c := w.client
-	message, err := w.offscreen.AppendUnsent(c.message(kind), &w.sentOffscreen, c.options.Cache)
+	message, err := w.offscreen.AppendUnsent(c.message(messageType), &w.sentOffscreen, c.options.Cache)
 	w.sentOffscreen, w.summarySentAt, c.schedule.summaryAt = w.offscreen, time.Now(), time.Time{}
 	return message, err
 }

@@ -115,14 +115,13 @@ func (l *Shares) checkStartPage(r *http.Request, newShare *share.Share) error {
 	return nil
 }
 
-// queriesAt returns the queries for the data that a page shows. The parameter to is the URL path of that page, such
-// as /r/core/v1/pods?ns=a.
-func queriesAt(to string) ([]query.Query, error) {
+// queriesAt returns the queries for the data that a page shows. An example of pagePath is /r/core/v1/pods?ns=a.
+func queriesAt(pagePath string) ([]query.Query, error) {
 	invalid := request.BadRequest("Invalid page",
 		"The value of to is %.200q, but must be the path of a list, an object or a comparison, without the base path, "+
-			"such as /r/core/v1/pods?ns=a.", to)
-	u, err := url.Parse(to)
-	if err != nil || to == "" || request.ReturnPath(to) != to || u.Fragment != "" {
+			"such as /r/core/v1/pods?ns=a.", pagePath)
+	u, err := url.Parse(pagePath)
+	if err != nil || pagePath == "" || request.ReturnPath(pagePath) != pagePath || u.Fragment != "" {
 		return nil, invalid
 	}
 	segments := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")

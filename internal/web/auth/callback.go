@@ -15,9 +15,11 @@ import (
 const stateCookie = "glasshouse-login"
 
 // BeginLogin starts a login at the OpenID provider. It returns the provider's URL, to which the caller must redirect
-// the browser. The provider later redirects the browser back to callbackPath. The parameter to is the path of the
-// page to open after the login.
-func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string) (address string, err error) {
+// the browser. The provider later redirects the browser back to callbackPath. After the login, the browser
+// opens returnPath.
+func (a *Authority) BeginLogin(
+	w http.ResponseWriter, r *http.Request, returnPath string,
+) (address string, err error) {
 	// The Origin header contains the address at which the browser reaches this server, even behind a proxy. It cannot
 	// be another site, because web.Boundary has rejected such requests.
 	origin := r.Header.Get("Origin")
@@ -28,7 +30,7 @@ func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string
 	default:
 		origin = "http://" + r.Host
 	}
-	address, encrypted, err := a.provider.startLogin(r.Context(), origin+a.base+callbackPath, to)
+	address, encrypted, err := a.provider.startLogin(r.Context(), origin+a.base+callbackPath, returnPath)
 	if err != nil {
 		return "", a.publicError(r.Context(), err)
 	}
@@ -38,7 +40,7 @@ func (a *Authority) BeginLogin(w http.ResponseWriter, r *http.Request, to string
 
 // HandleCallback handles the redirect from the OpenID provider back to this server. It starts a session, and returns
 // the path of the page to open.
-func (a *Authority) HandleCallback(w http.ResponseWriter, r *http.Request) (to string, err error) {
+func (a *Authority) HandleCallback(w http.ResponseWriter, r *http.Request) (returnPath string, err error) {
 	encrypted := ""
 	if cookies := r.CookiesNamed(CookieNameFor(stateCookie, r)); len(cookies) == 1 {
 		encrypted = cookies[0].Value

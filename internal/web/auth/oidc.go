@@ -115,12 +115,14 @@ func (p *provider) config(discovered *oidc.Provider, callbackURL string) *oauth2
 	}
 }
 
-func (p *provider) startLogin(ctx context.Context, callbackURL, to string) (address, encrypted string, err error) {
+func (p *provider) startLogin(
+	ctx context.Context, callbackURL, returnPath string,
+) (address, encrypted string, err error) {
 	discovered, err := p.discover(oidc.ClientContext(ctx, p.client))
 	if err != nil {
 		return "", "", err
 	}
-	w := newLoginState(callbackURL, to)
+	w := newLoginState(callbackURL, returnPath)
 	address = p.config(discovered, callbackURL).
 		AuthCodeURL(w.State, oidc.Nonce(w.Nonce), oauth2.S256ChallengeOption(w.Verifier))
 	return address, p.states.encrypt(w), nil

@@ -35,9 +35,9 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	defer cancel()
 	heartbeats.Go(func() { l.sendHeartbeats(ctx, o.ID) })
 	var message []byte
-	out := &logstream.Writer{Send: func(part []byte, waiting bool) error {
+	out := &logstream.Writer{Send: func(part []byte, awaitsServer bool) error {
 		message = jsonscan.AppendString(append(message[:0], `"type":"log","text":`...), part)
-		if waiting {
+		if awaitsServer {
 			message = append(message, `,"waiting":true`...)
 		}
 		reserved, err := l.conn.reserve(ctx, stream.MessageMemory(len(message), false))

@@ -84,12 +84,12 @@ func (l *session) sendResources(ctx context.Context, message []byte, id int) err
 func alwaysValid(context.Context) bool { return true }
 
 // followCounts sends the number of objects of each resource whenever a number changes. It returns true as soon as the
-// resource list or the state of a resource may have changed. It returns false at the time until, when the next
+// resource list or the state of a resource may have changed. It returns false at the deadline, when the next
 // heartbeat must be sent.
 func (l *session) followCounts(
-	ctx context.Context, id int, follower *watch.Follower, feed *picker.Feed, sentVersion *int, until time.Time,
+	ctx context.Context, id int, follower *watch.Follower, feed *picker.Feed, sentVersion *int, deadline time.Time,
 ) (changed bool, err error) {
-	for !changed && time.Now().Before(until) {
+	for !changed && time.Now().Before(deadline) {
 		version, text, countsChanged := feed.Counts.Latest(ctx, l.access.Counts)
 		if version != *sentVersion {
 			if err := l.conn.sendChunked(ctx, text, id, true, alwaysValid); err != nil {
@@ -97,7 +97,7 @@ func (l *session) followCounts(
 			}
 			*sentVersion = version
 		}
-		if changed, err = follower.Next(ctx, countsChanged, until); err != nil {
+		if changed, err = follower.Next(ctx, countsChanged, deadline); err != nil {
 			return false, err
 		}
 	}

@@ -64,9 +64,9 @@ func Open(
 
 // Writer removes escape sequences from a log and sends the text in parts of at most logChunk bytes.
 type Writer struct {
-	// Send sends a part of the log. A part never ends within a character. The parameter waiting is true while the API
-	// server has not responded. The first part can be empty, and so can the first part after waiting.
-	Send      func(part []byte, waiting bool) error
+	// Send sends a part of the log. A part never ends within a character. awaitsServer is true until the API server
+	// has responded. The first part can be empty, and so can the first part after the response.
+	Send      func(part []byte, awaitsServer bool) error
 	Started   bool // Whether a part was sent; Copy resets it first.
 	responded bool
 	text      plainText

@@ -102,9 +102,9 @@ func (l *Login) Logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// render renders the login page, which contains no cluster data. The parameter to is the path of the page to open
-// after the login. The parameter reason is why the last login failed, or empty.
-func (l *Login) render(w http.ResponseWriter, r *http.Request, status int, to, reason string) error {
+// render renders the login page, which contains no cluster data. After the login, the browser opens returnPath.
+// loginError is the reason why the last login failed, or empty.
+func (l *Login) render(w http.ResponseWriter, r *http.Request, status int, returnPath, loginError string) error {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", request.BearerChallenge)
 		// When a user follows a link from another site, the browser does not send the session cookie. Reload the page,
@@ -116,7 +116,8 @@ func (l *Login) render(w http.ResponseWriter, r *http.Request, status int, to, r
 	}
 	return response.HTML(w, r, status, templates.LoginPage(templates.Login{
 		Layout: l.Site.bareLayout(r, "Log in"), Action: l.Site.Base.At(request.LoginPath),
-		To: request.ReturnPath(to), Error: reason, Audience: l.Site.Auth.Audience(), Provider: l.Site.Auth.Provider(),
+		To: request.ReturnPath(returnPath), Error: loginError,
+		Audience: l.Site.Auth.Audience(), Provider: l.Site.Auth.Provider(),
 	}))
 }
 

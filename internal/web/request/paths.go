@@ -34,11 +34,11 @@ func ObjectPath(ref, namespace, name string) string {
 	return "/o/" + ref + "/" + url.PathEscape(cmp.Or(namespace, "_")) + "/" + url.PathEscape(name)
 }
 
-// ExpandObjectPath returns the path group/version/resource/namespace/name of an object. If text has fewer parts, the
-// parameter other provides the rest.
-func ExpandObjectPath(text, other string) (string, error) {
+// ExpandObjectPath returns the path group/version/resource/namespace/name of an object. If text has fewer parts,
+// fullPath provides the rest.
+func ExpandObjectPath(text, fullPath string) (string, error) {
 	parts := strings.Split(strings.Trim(text, "/ "), "/")
-	o := strings.Split(other, "/")
+	o := strings.Split(fullPath, "/")
 	switch {
 	case parts[0] == "":
 		return "", nil
@@ -51,17 +51,17 @@ func ExpandObjectPath(text, other string) (string, error) {
 		"group/version/resource/namespace/name, with core for the empty group and _ for no namespace.", text)
 }
 
-// ReturnPath returns the parameter to if it is a safe path on this server, or else the start page.
-func ReturnPath(to string) string {
+// ReturnPath returns the path if it is a safe one on this server, or else the start page.
+func ReturnPath(path string) string {
 	const home = "/"
-	if len(to) > maxReturnPath || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
+	if len(path) > maxReturnPath || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
 		return home
 	}
 	// Browsers treat \ as / and remove control characters and spaces, so such a path could lead to another site.
-	if strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }) {
+	if strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }) {
 		return home
 	}
-	u, err := url.Parse(to)
+	u, err := url.Parse(path)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || strings.HasPrefix(u.Path, "//") ||
 		u.Path == LogoutPath || u.Path == LoginPath || strings.HasPrefix(u.Path, LoginPath+"/") {
 		return home
@@ -72,5 +72,5 @@ func ReturnPath(to string) string {
 			return home
 		}
 	}
-	return to
+	return path
 }

@@ -55,9 +55,9 @@ func ValuesOf(r *http.Request, known ...string) (url.Values, error) {
 	return values, nil
 }
 
-// QueryOf builds a query from a request. The parameter known lists query parameters in addition to ns, labels and q.
-func QueryOf(r *http.Request, known ...string) (query.Query, url.Values, error) {
-	values, err := ValuesOf(r, append(known, "ns", "labels", "q")...)
+// QueryOf builds a query from a request. The request can also have the query parameters in extraParameters.
+func QueryOf(r *http.Request, extraParameters ...string) (query.Query, url.Values, error) {
+	values, err := ValuesOf(r, append(extraParameters, "ns", "labels", "q")...)
 	if err != nil {
 		return query.Query{}, nil, err
 	}

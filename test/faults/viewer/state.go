@@ -129,8 +129,8 @@ func (v *Viewer) Rows() map[string]Row { return v.view.Rows() }
 func (v *Viewer) Len() int { return v.view.Len() }
 
 // Offers reports whether the server offers a resource, such as apps/v1/deployments. Until the first list has arrived,
-// the result known is false.
-func (v *Viewer) Offers(ref string) (offered, known bool) { return v.view.Offers(ref) }
+// isLoaded is false.
+func (v *Viewer) Offers(ref string) (offered, isLoaded bool) { return v.view.Offers(ref) }
 
 // History returns the changes since the latest snapshot, oldest first, including those of the snapshot.
 func (v *Viewer) History() []Change { return v.view.History() }
