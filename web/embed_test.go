@@ -39,11 +39,11 @@ func TestAssetURLs(t *testing.T) {
 	// The file share-landing.js is not a chunk (a part of the script): its name contains a hyphen, but no hash.
 	chunks = slices.DeleteFunc(chunks, func(name string) bool { return name == "share-landing.js" })
 	if err != nil || len(chunks) == 0 {
-		t.Fatalf("parts = %q, %v", chunks, err)
+		t.Fatalf("chunks are %q, error %v", chunks, err)
 	}
 	for _, name := range chunks {
 		if !assets.Current(name, "") {
-			t.Errorf("%s may not be kept, though its name has its hash", name)
+			t.Errorf("Current(%s): got false, although the name contains a hash", name)
 		}
 	}
 	// Chunks must return the chunks (parts of the script) that app.js imports statically, but not those that app.js
@@ -57,14 +57,14 @@ func TestAssetURLs(t *testing.T) {
 		isStatic := bytes.Contains(app, []byte(`from"./`+name+`"`)) || bytes.Contains(app, []byte(`import"./`+name+`"`))
 		isDynamic := bytes.Contains(app, []byte(`import("./`+name+`")`))
 		if isNeeded := slices.Contains(needed, "/static/"+name); isStatic && !isNeeded || isDynamic && isNeeded {
-			t.Errorf("%s: at once %t, later %t, among what is asked for with the script %t", name, isStatic, isDynamic, isNeeded)
+			t.Errorf("chunk %s is static: %t, dynamic: %t, preloaded: %t", name, isStatic, isDynamic, isNeeded)
 		}
 	}
 	if len(needed) == 0 {
-		t.Error("the script has no parts")
+		t.Error("the script has no chunks")
 	}
 	if got := assets.URL("none.js"); got != "/static/none.js" {
-		t.Errorf("URL of no file = %q", got)
+		t.Errorf("URL of a file that does not exist is %q", got)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestFirstPageFits60kB(t *testing.T) {
 		size += compressed.Len()
 	}
 	if size > 59_000 {
-		t.Errorf("script and style of the first page are %d bytes, want 59,000 at most", size)
+		t.Errorf("script and style of the first page have %d bytes, want at most 59,000", size)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestChunksOfChunksAreListed(t *testing.T) {
 	}
 	if got, want := assets.Chunks(), []string{"/static/one-ABCDEFGH.js", "/static/two-ABCDEFGH.js"}; !slices.Equal(got,
 		want) {
-		t.Errorf("asked for with the script is %q, want %q", got, want)
+		t.Errorf("Chunks: got %q, want %q", got, want)
 	}
 }
 
@@ -137,21 +137,21 @@ func TestBuildDependsOnAllAssets(t *testing.T) {
 		}
 		if want := "/static/app.js?v=" + assets.Build(); assets.URL("app.js") != want ||
 			!assets.Current("app.js", assets.Build()) {
-			t.Errorf("with another %q the script is at %s, want %s", other, assets.URL("app.js"), want)
+			t.Errorf("build with another %q: URL of the script is %s, want %s", other, assets.URL("app.js"), want)
 		}
 		return assets.Build()
 	}
 	first, second := build(""), build("")
 	if first != second {
-		t.Error("the same files are two builds")
+		t.Error("two builds of the same files differ")
 	}
 	for other := range files("") {
 		if build(other) == first {
-			t.Errorf("with another %s it is the same build", other)
+			t.Errorf("build with another %s has the same hash", other)
 		}
 	}
 	if build("c-ABCDEFGH.js") == first {
-		t.Error("with one file more it is the same build")
+		t.Error("build with an additional file has the same hash")
 	}
 }
 
@@ -189,6 +189,6 @@ func TestAssetsNameNoOtherHost(t *testing.T) {
 		}
 	}
 	if withPreact > 1 {
-		t.Errorf("%d assets contain Preact, want 1 at most", withPreact)
+		t.Errorf("%d assets contain Preact, want at most 1", withPreact)
 	}
 }

@@ -39,101 +39,101 @@ func TestAuthFlagsAreValidated(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"beyond loopback without --auth", []string{"--listen", "0.0.0.0:0"}, []string{"without a login", "--auth"}},
+		{"all IPv4 addresses without --auth", []string{"--listen", "0.0.0.0:0"}, []string{"without a login", "--auth"}},
 		{
-			"beyond loopback with none",
+			"all IPv4 addresses with --auth none",
 			[]string{"--listen", "0.0.0.0:0", "--auth", "none"},
 			[]string{"without a login", "--auth"},
 		},
-		{"beyond loopback of IPv6", []string{"--listen", "[::]:0", "--auth=none"}, []string{"--auth"}},
-		{"another way", []string{"--auth", "basic"}, []string{
+		{"all IPv6 addresses with --auth none", []string{"--listen", "[::]:0", "--auth=none"}, []string{"--auth"}},
+		{"unknown --auth mode", []string{"--auth", "basic"}, []string{
 			`--auth is "basic"`, "none, token, oidc, proxy, shared-identity",
 		}},
-		{"no way", []string{"--auth", ""}, []string{`--auth is ""`}},
-		{"an audience without tokens", []string{"--auth-audience", "x"}, []string{
+		{"empty --auth", []string{"--auth", ""}, []string{`--auth is ""`}},
+		{"audience without --auth token", []string{"--auth-audience", "x"}, []string{
 			"--auth-audience requires --auth token; --auth is none",
 		}},
 		{
-			"an empty audience",
+			"empty audience",
 			[]string{"--auth", "token", "--auth-audience", "a,"},
 			[]string{"--auth-audience", "empty"},
 		},
-		{"a provider that is none", []string{"--auth", "oidc"}, []string{"--oidc-issuer", "--oidc-client-id"}},
+		{"oidc without issuer and client ID", []string{"--auth", "oidc"}, []string{"--oidc-issuer", "--oidc-client-id"}},
 		{
-			"a provider without TLS",
+			"issuer without TLS",
 			[]string{"--auth", "oidc", "--oidc-issuer", "http://id.example", "--oidc-client-id", "x"},
 			[]string{"--auth oidc", "not an https URL"},
 		},
-		{"an issuer without a provider", []string{"--auth", "token", "--oidc-issuer", "https://id.example"}, []string{
+		{"issuer without --auth oidc", []string{"--auth", "token", "--oidc-issuer", "https://id.example"}, []string{
 			"--oidc-issuer requires --auth oidc; --auth is token",
 		}},
 		{
-			"authorities that are none",
+			"--oidc-ca without a PEM certificate",
 			[]string{
 				"--auth", "oidc", "--oidc-issuer", "https://id.example", "--oidc-client-id", "x", "--oidc-ca",
 				validSecretFile,
 			},
 			[]string{"contains no PEM certificate"},
 		},
-		{"a proxy without peers or a secret", []string{"--auth", "proxy"}, []string{
+		{"proxy without peers or a secret", []string{"--auth", "proxy"}, []string{
 			"--proxy-peers", "--proxy-secret-file", "X-Forwarded-User",
 		}},
 		{
-			"peers without a proxy",
+			"peers without --auth proxy",
 			[]string{"--auth", "token", "--proxy-peers", "10.0.0.0/8"},
 			[]string{"--proxy-peers requires --auth proxy"},
 		},
-		{"a secret without a proxy", []string{"--proxy-secret-file", validSecretFile}, []string{
+		{"secret without --auth proxy", []string{"--proxy-secret-file", validSecretFile}, []string{
 			"--proxy-secret-file requires --auth proxy; --auth is none",
 		}},
 		{
-			"peers that include every address",
+			"peers that contain all IPv4 addresses",
 			[]string{"--auth", "proxy", "--proxy-peers", "0.0.0.0/0"},
 			[]string{"contains all addresses"},
 		},
 		{
-			"peers that include every IPv6 address",
+			"peers that contain all IPv6 addresses",
 			[]string{"--auth", "proxy", "--proxy-peers", "10.0.0.0/8,::/0"},
 			[]string{"contains all addresses"},
 		},
-		{"peers of loopback without a secret", []string{"--auth", "proxy", "--proxy-peers", "127.0.0.1/32"}, []string{
+		{"IPv4 loopback peer without a secret", []string{"--auth", "proxy", "--proxy-peers", "127.0.0.1/32"}, []string{
 			`--proxy-peers "127.0.0.1/32"`, "port-forward", "--proxy-secret-file",
 		}},
 		{
-			"peers of loopback of IPv6 without a secret",
+			"IPv6 loopback peer without a secret",
 			[]string{"--auth", "proxy", "--proxy-peers", "10.0.0.0/8,::1/128"},
 			[]string{
 				`--proxy-peers "::1/128"`, "port-forward",
 			},
 		},
-		{"peers with loopback among them", []string{"--auth", "proxy", "--proxy-peers", "64.0.0.0/2"}, []string{
+		{"peer range that contains loopback", []string{"--auth", "proxy", "--proxy-peers", "64.0.0.0/2"}, []string{
 			`--proxy-peers "64.0.0.0/2"`, "port-forward",
 		}},
-		{"an address that is no range", []string{"--auth", "proxy", "--proxy-peers", "10.0.0.1"}, []string{
+		{"peer address without a prefix length", []string{"--auth", "proxy", "--proxy-peers", "10.0.0.1"}, []string{
 			`--proxy-peers "10.0.0.1"`, "192.0.2.7/32",
 		}},
 		{
-			"a secret that is short",
+			"short secret",
 			[]string{"--auth", "proxy", "--proxy-secret-file", writeSecretFile(t, "short\n")},
 			[]string{"--auth proxy", "5 bytes", "16"},
 		},
 		{
-			"a secret that is none",
+			"empty secret",
 			[]string{"--auth", "proxy", "--proxy-secret-file", writeSecretFile(t, "\n")},
 			[]string{"is empty"},
 		},
 		{
-			"a secret of two lines",
+			"secret with two lines",
 			[]string{"--auth", "proxy", "--proxy-secret-file", writeSecretFile(t, "0123456789abcdef\n0123456789abcdef\n")},
 			[]string{"one word"},
 		},
 		{
-			"a header that is none",
+			"invalid name of a header",
 			[]string{"--auth", "proxy", "--proxy-secret-file", validSecretFile, "--proxy-user-header", "X_User"},
 			[]string{"not the name of a header"},
 		},
 		{
-			"one header for two",
+			"same header for user and groups",
 			[]string{
 				"--auth", "proxy", "--proxy-secret-file", validSecretFile, "--proxy-user-header", "X-A",
 				"--proxy-groups-header", "x-a",
@@ -146,16 +146,16 @@ func TestAuthFlagsAreValidated(t *testing.T) {
 			defer cancel()
 			var stdout, stderr console
 			if code := run(ctx, append([]string{"--kubeconfig", config}, test.args...), &stdout, &stderr); code != 2 {
-				t.Errorf("exit code %d, want 2", code)
+				t.Errorf("run: exit code %d, want 2", code)
 			}
 			for _, want := range test.want {
 				if !strings.Contains(stderr.String(), want) {
-					t.Errorf("the output is %q, want %q in it", stderr.String(), want)
+					t.Errorf("stderr is %q, want it to contain %q", stderr.String(), want)
 				}
 			}
 			if lines := strings.Count(stderr.String(), "\n"); lines != 1 ||
 				strings.Contains(stderr.String(), "0123456789abcdef") {
-				t.Errorf("the output is %q, want one line without the secret", stderr.String())
+				t.Errorf("stderr is %q, want one line without the secret", stderr.String())
 			}
 		})
 	}
@@ -207,7 +207,7 @@ func TestCredentialsAreNotLogged(t *testing.T) {
 			address = match[1]
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("it does not serve: %s", stderr.String())
+			t.Fatalf("the program did not start to serve in time: %s", stderr.String())
 		}
 	}
 	client := &http.Client{
@@ -232,7 +232,7 @@ func TestCredentialsAreNotLogged(t *testing.T) {
 		_ = response.Body.Close()
 		for _, secret := range []string{programToken, validToken, invalidToken} {
 			if err != nil || strings.Contains(string(body), secret) {
-				t.Errorf("%s %s is answered with %s, %v", method, path, body, err)
+				t.Errorf("%s %s: got response %s, error %v; want no token or secret in the response", method, path, body, err)
 			}
 		}
 		return response
@@ -240,7 +240,7 @@ func TestCredentialsAreNotLogged(t *testing.T) {
 	login := send(http.MethodPost, "/login", url.Values{"token": {validToken}}.Encode(), nil)
 	cookies := login.Cookies()
 	if login.StatusCode != http.StatusSeeOther || len(cookies) != 1 {
-		t.Fatalf("the login is answered with %d, %v", login.StatusCode, cookies)
+		t.Fatalf("POST /login: got status %d, cookies %v; want 303 and one cookie", login.StatusCode, cookies)
 	}
 	for _, headers := range []map[string]string{
 		{"Authorization": "Bearer " + validToken},
@@ -259,11 +259,11 @@ func TestCredentialsAreNotLogged(t *testing.T) {
 	send(http.MethodPost, "/logout", "", map[string]string{"Cookie": cookies[0].String()})
 	cancel()
 	if code := <-ended; code != 0 {
-		t.Errorf("exit code %d", code)
+		t.Errorf("exit code %d, want 0", code)
 	}
 	for _, secret := range []string{programToken, validToken, invalidToken, cookies[0].Value} {
 		if strings.Contains(stderr.String()+stdout.String(), secret) {
-			t.Errorf("the output contains %q: %s", secret, stderr.String())
+			t.Errorf("the output contains the secret %q: %s", secret, stderr.String())
 		}
 	}
 }
@@ -275,6 +275,6 @@ func TestLoopbackProxyIsTrustedBySecret(t *testing.T) {
 	}
 	if o, err := s.options(slog.New(slog.DiscardHandler)); err != nil || len(o.Proxy.Peers) != 2 ||
 		len(o.Proxy.Secret) != 20 {
-		t.Errorf("got %+v, %v", o.Proxy, err)
+		t.Errorf("got options %+v, error %v; want two proxy peers and a secret of 20 bytes", o.Proxy, err)
 	}
 }

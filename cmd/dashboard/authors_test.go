@@ -72,7 +72,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 	object.Send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"name":"web",`+
 		`"view":"object"}`, ns))
 	if m := feed.UntilContains(`"type":"snapshot"`); !strings.Contains(m, `"events":[],"last":true`) {
-		t.Errorf("the feed of a new namespace begins with %s", m)
+		t.Errorf("snapshot of a new namespace: got %s, want no events", m)
 	}
 	object.UntilContains(`"type":"snapshot"`)
 
@@ -94,7 +94,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 		want map[string]string
 	}{
 		{
-			"a manager creates it",
+			"a field manager creates the Service",
 			func() {
 				patch("argocd", types.ApplyPatchType,
 					fmt.Sprintf(service, `,"labels":{"app":"web","tier":"front"}`, http+","+tls))
@@ -102,7 +102,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 			map[string]string{"by": "argocd Apply"},
 		},
 		{
-			"another applies a port and a label of its own",
+			"another field manager applies a port and a label",
 			func() {
 				patch("monitoring", types.ApplyPatchType, fmt.Sprintf(service, `,"labels":{"scrape":"yes"}`, metrics))
 			},
@@ -123,7 +123,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 			},
 		},
 		{
-			"the first changes the port of one that it owns, by its place in the list",
+			"the first field manager changes the target port of its second port",
 			func() {
 				patch("argocd", types.ApplyPatchType,
 					fmt.Sprintf(service, `,"labels":{"app":"web","tier":"front"}`,
@@ -135,7 +135,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 			},
 		},
 		{
-			"the first takes a label away",
+			"the first field manager removes a label",
 			func() {
 				<-time.After(1100 * time.Millisecond) // Times in managedFields have a resolution of 1 s.
 				patch("argocd", types.ApplyPatchType,
@@ -148,7 +148,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 			},
 		},
 		{
-			"an edit that removes a field and leaves no entry",
+			"an update removes a field and leaves no managedFields entry for it",
 			func() {
 				<-time.After(1100 * time.Millisecond)
 				patch("kubectl-label", types.MergePatchType, `{"metadata":{"labels":{"scrape":null}}}`)
@@ -156,7 +156,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 			map[string]string{"by": "", "remove /metadata/labels/scrape": "", "replace /metadata/resourceVersion": ""},
 		},
 		{
-			"it is deleted",
+			"the Service is deleted",
 			func() {
 				if err := services.Delete(ctx, "web", metav1.DeleteOptions{}); err != nil {
 					t.Fatal(err)
@@ -168,14 +168,16 @@ func TestAuthorsOfChanges(t *testing.T) {
 		step.do()
 		feedEvent, objectEvent := authoredEvents(t, feed, 1)[0], authoredEvents(t, object, 1)[0]
 		if got := feedEvent.pathAuthors(); !maps.Equal(got, step.want) {
-			t.Errorf("%s:\ngot  %v\nwant %v", step.name, got, step.want)
+			t.Errorf("%s: authors by path in the changes view:\ngot  %v\nwant %v", step.name, got, step.want)
 		}
 		if feedEvent.Op == "update" && !maps.Equal(objectEvent.pathAuthors(), step.want) {
-			t.Errorf("%s, in the view of the object:\ngot  %v\nwant %v", step.name, objectEvent.pathAuthors(), step.want)
+			t.Errorf("%s: authors by path in the object view:\ngot  %v\nwant "+
+				"%v", step.name, objectEvent.pathAuthors(), step.want)
 		}
 		if objectEvent.Op != feedEvent.Op || feedEvent.Name != "web" || feedEvent.RV == "" ||
 			time.Since(feedEvent.Time).Abs() > time.Minute {
-			t.Errorf("%s: the feed has %+v, the object has %+v", step.name, feedEvent, objectEvent)
+			t.Errorf("%s: got event %+v in the changes view, %+v in the object view; want the same "+
+				"operation", step.name, feedEvent, objectEvent)
 		}
 	}
 
@@ -194,6 +196,6 @@ func TestAuthorsOfChanges(t *testing.T) {
 	}
 	if got, want := strings.Join(ops, ", "),
 		"add argocd, update monitoring, update balancer, update argocd, update argocd, update, delete"; got != want {
-		t.Errorf("the past is %s\nwant %s", got, want)
+		t.Errorf("history:\ngot  %s\nwant %s", got, want)
 	}
 }

@@ -110,11 +110,11 @@ func (c *client) allFaults() []string {
 func (c *client) compareRows(want map[string]string) error {
 	rows := c.Rows()
 	if len(rows) != len(want) {
-		return fmt.Errorf("%d rows, want %d", len(rows), len(want))
+		return fmt.Errorf("got %d rows, want %d", len(rows), len(want))
 	}
 	for _, row := range rows {
 		if got := row.UID + " " + row.RV; got != want[row.Name] {
-			return fmt.Errorf("%s is %q, want %q", row.Name, got, want[row.Name])
+			return fmt.Errorf("row %s: got UID and version %q, want %q", row.Name, got, want[row.Name])
 		}
 	}
 	return nil
@@ -122,7 +122,7 @@ func (c *client) compareRows(want map[string]string) error {
 
 func (c *client) objectContains(text string) error {
 	if object := c.Object(); !strings.Contains(string(object), text) {
-		return fmt.Errorf("%s is not in %s", text, object)
+		return fmt.Errorf("text %s is not in the object %s", text, object)
 	}
 	return nil
 }

@@ -40,7 +40,8 @@ func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 	flags := ownFlags(newCommand(&console{}).Flags())
 	if len(flags) < 12 || flags["listen"] == nil || flags["kubeconfig"] != nil || flags["namespace"] != nil ||
 		flags["help"] != nil {
-		t.Fatalf("ours are %q", slices.Sorted(maps.Keys(flags)))
+		t.Fatalf("got flags %q, want only the dashboard's own flags with environment "+
+			"variables", slices.Sorted(maps.Keys(flags)))
 	}
 	for name, flag := range flags {
 		if name == configFlag {
@@ -73,14 +74,14 @@ func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 		}{
 			{"all", args, env, file, formatted(values[0])},
 			{"no flag", nil, env, file, formatted(values[1])},
-			{"the file alone", nil, nil, file, formatted(values[2])},
-			{"an empty variable", nil, map[string]string{environmentName(name): ""}, file, formatted(values[2])},
+			{"only the file", nil, nil, file, formatted(values[2])},
+			{"empty variable", nil, map[string]string{environmentName(name): ""}, file, formatted(values[2])},
 			{"nothing", nil, nil, "", flag.DefValue},
 		} {
 			t.Run(test.source, func(t *testing.T) {
 				got, err := parseSettings(t, test.args, test.env, test.file)
 				if err != nil || got[name] != test.want {
-					t.Errorf("--%s by %s: got %q, %v; want %q", name, test.source, got[name], err, test.want)
+					t.Errorf("--%s from %s: got %q, %v; want %q", name, test.source, got[name], err, test.want)
 				}
 			})
 		}
@@ -106,7 +107,7 @@ linger: 10m
 	}
 	for name, value := range want {
 		if err != nil || got[name] != value {
-			t.Errorf("%s: got %q, %v; want %q", name, got[name], err, value)
+			t.Errorf("setting %s: got %q, %v; want %q", name, got[name], err, value)
 		}
 	}
 }
@@ -156,11 +157,11 @@ func TestInvalidSettingsAreRefused(t *testing.T) {
 			defer cancel()
 			var stdout, stderr console
 			if code := run(ctx, args, &stdout, &stderr); code == 0 {
-				t.Error("it ends well")
+				t.Error("run: exit code 0, want an error")
 			}
 			for _, want := range test.want {
 				if !strings.Contains(stderr.String(), want) {
-					t.Errorf("the output is %q, want %q in it", stderr.String(), want)
+					t.Errorf("stderr is %q, want it to contain %q", stderr.String(), want)
 				}
 			}
 		})

@@ -103,13 +103,13 @@ func startProgram(t *testing.T, args ...string) *runningProgram {
 		select {
 		case code := <-ended:
 			if code != 0 {
-				t.Errorf("it ended with %d: %s", code, p.log)
+				t.Errorf("the program ended with exit code %d: %s", code, p.log)
 			}
 		case <-time.After(20 * time.Second):
-			t.Errorf("it does not end: %s", p.log)
+			t.Errorf("the program did not stop in time: %s", p.log)
 		}
 	})
-	p.waitUntil("that it serves", func() bool {
+	p.waitUntil("the program serves", func() bool {
 		match := regexp.MustCompile(`url=(http://\S+)/`).FindStringSubmatch(p.log.String())
 		if match != nil {
 			p.url = match[1]
@@ -128,7 +128,7 @@ func (p *runningProgram) waitUntil(condition string, isMet func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			p.t.Fatalf("%s: not within 30 s; log: %s", condition, p.log)
+			p.t.Fatalf("condition %q was not true within 30 s; log: %s", condition, p.log)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func (p *runningProgram) request(method, path, body string, headers ...string) (
 	}
 	response, err := client.Do(httpRequest)
 	if err != nil {
-		p.t.Fatalf("%s %s has no response: %v; log: %s", method, path, err, p.log)
+		p.t.Fatalf("%s %s: no response: %v; log: %s", method, path, err, p.log)
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
@@ -163,14 +163,14 @@ func (p *runningProgram) switchContext(name string) time.Duration {
 	began := time.Now()
 	if code, text := p.request(http.MethodPost, "/api/v1/context",
 		fmt.Sprintf(`{"name":%q}`, name)); code != http.StatusNoContent {
-		p.t.Fatalf("choosing %s is answered with %d %s", name, code, text)
+		p.t.Fatalf("switch to context %s: got %d %s, want 204", name, code, text)
 	}
 	return time.Since(began)
 }
 
 func (p *runningProgram) waitForPod(pod string) {
 	p.t.Helper()
-	p.waitUntil("the pod "+pod, func() bool {
+	p.waitUntil("the snapshot contains only the pod "+pod, func() bool {
 		code, text := p.request(http.MethodGet, "/api/v1/snapshot/core/v1/pods", "")
 		return code == http.StatusOK && strings.Contains(text, `"name":"`+pod+`"`) && strings.Count(text, `"uid"`) == 1
 	})
@@ -181,7 +181,7 @@ func (p *runningProgram) clusterID() string {
 	_, text := p.request(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
 	match := regexp.MustCompile(`data-cluster="([0-9a-f]{16})"`).FindStringSubmatch(text)
 	if match == nil {
-		p.t.Fatalf("the page does not name its cluster: %.2000s", text)
+		p.t.Fatalf("the page has no cluster ID: %.2000s", text)
 	}
 	return match[1]
 }
@@ -209,7 +209,7 @@ func readSnapshot(tab *livetest.Tab, cursor string) (earlierTypes, snapshotCurso
 func wantSwitchedClose(t *testing.T, tab *livetest.Tab) {
 	t.Helper()
 	if code, reason := tab.WaitForClose(); code != 4409 {
-		t.Errorf("the connection ends with %d %s, want 4409", code, reason)
+		t.Errorf("socket closed with %d %s, want 4409", code, reason)
 	}
 }
 
@@ -223,11 +223,11 @@ func TestSwitchContext(t *testing.T) {
 		`"cluster":"of-two","user":"two-user"}]}`
 	if code, text := p.request(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusOK ||
 		text != fmt.Sprintf(listed, "one") {
-		t.Errorf("the contexts are %d %s", code, text)
+		t.Errorf("contexts before the switch: got %d %s", code, text)
 	}
 	p.waitForPod("pod-of-one")
 	if two.inFlight.Load() != 0 {
-		t.Error("a cluster is asked that is not shown")
+		t.Error("the second cluster got a request before the switch")
 	}
 	first := p.clusterID()
 	conn := p.openSocket(first)
@@ -235,30 +235,30 @@ func TestSwitchContext(t *testing.T) {
 
 	p.switchContext("two")
 	wantSwitchedClose(t, conn)
-	p.waitUntil("the end of what was asked of the first", func() bool { return one.inFlight.Load() == 0 })
+	p.waitUntil("the requests to the first cluster have ended", func() bool { return one.inFlight.Load() == 0 })
 	p.waitForPod("pod-of-two")
 	if code, text := p.request(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusOK ||
 		text != fmt.Sprintf(listed, "two") {
-		t.Errorf("the contexts are %d %s", code, text)
+		t.Errorf("contexts after the switch: got %d %s", code, text)
 	}
 	if code, text := p.request(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html"); code != http.StatusOK ||
 		!strings.Contains(text, ">two</a>") || !strings.Contains(text, "pod-of-two") ||
 		strings.Contains(text, "pod-of-one") {
-		t.Errorf("the page is %d %s", code, text)
+		t.Errorf("page after the switch: got %d %s, want only the pod of context two", code, text)
 	}
 	wantSwitchedClose(t, p.openSocket(first)) // A suspended page still sends the first ID.
 	if second := p.clusterID(); second == first {
-		t.Errorf("both clusters are %s to the page", second)
+		t.Errorf("cluster ID of the second cluster is %s, the same as that of the first", second)
 	}
 	if before, _ := readSnapshot(p.openSocket(p.clusterID()), cursor); !strings.Contains(before, "reset") {
-		t.Errorf("with the cursor of the other cluster: got %q before the snapshot, want a reset", before)
+		t.Errorf("cursor of the other cluster: got %q before the snapshot, want a reset", before)
 	}
 	p.switchContext("one")
 	if afterReturn := p.clusterID(); afterReturn != first {
-		t.Errorf("the first cluster is now %s, was %s: pages that slept meanwhile would not go on", afterReturn, first)
+		t.Errorf("cluster ID after switching back: got %s, want %s; otherwise open pages cannot resume", afterReturn, first)
 	}
 	if before, _ := readSnapshot(p.openSocket(first), cursor); !strings.Contains(before, "reset") {
-		t.Errorf("with a cursor from before the switch: got %q before the snapshot, want a reset", before)
+		t.Errorf("cursor from before the switch: got %q before the snapshot, want a reset", before)
 	}
 }
 
@@ -272,19 +272,19 @@ func TestUnreachableContextDoesNotBlockOthers(t *testing.T) {
 	for _, name := range []string{"gone", "silent"} {
 		p.waitForPod("pod-of-one")
 		if took := p.switchContext(name); took > 5*time.Second {
-			t.Errorf("to show %s took %s", name, took)
+			t.Errorf("switching to %s took %s, want at most 5 s", name, took)
 		}
 		code, text := p.request(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
 		if code != http.StatusServiceUnavailable || !strings.Contains(text, "The API server does not answer") ||
 			!strings.Contains(text, `href="/contexts"`) || !strings.Contains(text, ">"+name+"</a>") {
-			t.Errorf("the page of %s is %d %s", name, code, text)
+			t.Errorf("page of the unreachable cluster %s: got %d %s, want 503 and links to the contexts", name, code, text)
 		}
 		if code, text := p.request(http.MethodGet, "/contexts", "", "Accept", "text/html"); code != http.StatusOK ||
 			strings.Count(text, `name="name"`) != 3 {
-			t.Errorf("the contexts are %d %s", code, text)
+			t.Errorf("contexts page: got %d %s, want 200 and three contexts", code, text)
 		}
 		if took := p.switchContext("one"); took > 5*time.Second {
-			t.Errorf("recovering from %s took %s", name, took)
+			t.Errorf("switching back from %s took %s, want at most 5 s", name, took)
 		}
 	}
 	p.waitForPod("pod-of-one")
@@ -330,7 +330,7 @@ func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 	} {
 		t.Run(test.method+" "+test.path+" "+test.body, func(t *testing.T) {
 			if code, text := p.request(test.method, test.path, test.body); code != test.code || !containsAll(text, test.want) {
-				t.Errorf("%s %s %s is answered with %d %s, want %d with %q", test.method, test.path, test.body, code, text,
+				t.Errorf("%s %s %s: got %d %s, want %d with %q", test.method, test.path, test.body, code, text,
 					test.code, test.want)
 			}
 		})
@@ -338,13 +338,13 @@ func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
 	if code, text := p.request(http.MethodPost, "/contexts", "name=fails", form...); code != http.StatusBadGateway ||
 		!containsAll(text, []string{`role="alert"`, "one stays active", `action="/contexts"`}) {
-		t.Errorf("the form is answered with %d %s", code, text)
+		t.Errorf("POST /contexts: got %d %s, want 502 with the form and an alert", code, text)
 	}
 	for _, site := range []string{"cross-site", "same-site"} {
 		for _, path := range []string{"/contexts", "/api/v1/context"} {
 			if code, text := p.request(http.MethodPost, path, "name=one",
 				append(form, "Sec-Fetch-Site", site)...); code != http.StatusForbidden {
-				t.Errorf("from %s, %s is answered with %d %s, want 403", site, path, code, text)
+				t.Errorf("Sec-Fetch-Site %s, POST %s: got %d %s, want 403", site, path, code, text)
 			}
 		}
 	}
@@ -358,12 +358,12 @@ func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 			body := map[string]string{"/contexts": "name=one", "/api/v1/context": `{"name":"one"}`}[path]
 			if code, text := p.request(http.MethodPost, path, body, form[:2]...); code != http.StatusServiceUnavailable &&
 				code != http.StatusNotFound {
-				t.Errorf("where the kubeconfig %s, %s is answered with %d %s", problem, path, code, text)
+				t.Errorf("kubeconfig %s, POST %s: got %d %s, want 503 or 404", problem, path, code, text)
 			}
 		}
 		if code, text := p.request(http.MethodGet, "/contexts", "", "Accept", "text/html"); !strings.Contains(text,
 			">one</a>") {
-			t.Errorf("where the kubeconfig %s, the page is %d %s", problem, code, text)
+			t.Errorf("kubeconfig %s, GET /contexts: got %d %s, want the active context in it", problem, code, text)
 		}
 	}
 	if err := os.Remove(file); err != nil {
@@ -371,12 +371,12 @@ func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 	}
 	if code, text := p.request(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusServiceUnavailable ||
 		!strings.Contains(text, "Kubeconfig not readable") {
-		t.Errorf("without the kubeconfig the contexts are %d %s", code, text)
+		t.Errorf("GET /api/v1/contexts without the kubeconfig: got %d %s, want 503", code, text)
 	}
 	conn.Send(`{"op":"ping","id":2}`)
 	conn.Until(2, "pong") // The tab still has its connection.
 	if strings.Contains(p.log.String(), "switched to another cluster") {
-		t.Errorf("another cluster was shown: %s", p.log)
+		t.Errorf("the log reports a switch to another cluster: %s", p.log)
 	}
 }
 
@@ -406,12 +406,12 @@ func TestSwitchContextWithoutScript(t *testing.T) {
 	if _, text := p.request(http.MethodGet, "/contexts", "", "Accept", "text/html"); !containsAll(text,
 		[]string{`value="three"`, "cluster of-three, user three-user", `aria-current="true">one<`}) ||
 		strings.Contains(text, `value="two"`) {
-		t.Errorf("the page is %s", text)
+		t.Errorf("the page is %s, want only contexts that exist", text)
 	}
 	if code, text := p.request(http.MethodPost, "/contexts", "name=three", "Content-Type",
 		"application/x-www-form-urlencoded", "Accept", "text/html", "Sec-Fetch-Site",
 		"same-origin"); code != http.StatusSeeOther {
-		t.Errorf("the form is answered with %d %s", code, text)
+		t.Errorf("POST /contexts: got %d %s, want 303", code, text)
 	}
 	p.waitForPod("pod-of-two")
 }
@@ -431,7 +431,7 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 	// stableGoroutines returns the lowest number within 6 s, because a closed WebSocket can wait 4 s for its
 	// client.
 	stableGoroutines := func() int {
-		p.waitUntil("the end of what the other was asked", func() bool { return two.inFlight.Load() == 0 })
+		p.waitUntil("the requests to the other cluster have ended", func() bool { return two.inFlight.Load() == 0 })
 		least := runtime.NumGoroutine()
 		for end := time.Now().Add(6 * time.Second); time.Now().Before(end); <-time.After(10 * time.Millisecond) {
 			least = min(least, runtime.NumGoroutine())
@@ -466,16 +466,16 @@ func TestContextsAreOfferedOnlyLocally(t *testing.T) {
 	}{
 		{"several", []string{"--kubeconfig", twoContexts}, true},
 		{
-			"another to begin with",
+			"initial context by flag",
 			[]string{"--kubeconfig", twoContexts, "--context", "two", "--namespace", "default"},
 			true,
 		},
-		{"one alone", []string{"--kubeconfig", oneContext}, false},
-		{"a server by flag", []string{"--kubeconfig", twoContexts, "--server", one.URL}, false},
-		{"a token by flag", []string{"--kubeconfig", twoContexts, "--token", "abc"}, false},
-		{"a user by flag", []string{"--kubeconfig", twoContexts, "--user", "two-user"}, false},
-		{"an impersonated one", []string{"--kubeconfig", twoContexts, "--as", "someone"}, false},
-		{"all users share one identity", []string{"--kubeconfig", twoContexts, "--auth", "shared-identity"}, false},
+		{"single context", []string{"--kubeconfig", oneContext}, false},
+		{"--server flag", []string{"--kubeconfig", twoContexts, "--server", one.URL}, false},
+		{"--token flag", []string{"--kubeconfig", twoContexts, "--token", "abc"}, false},
+		{"--user flag", []string{"--kubeconfig", twoContexts, "--user", "two-user"}, false},
+		{"--as flag", []string{"--kubeconfig", twoContexts, "--as", "someone"}, false},
+		{"--auth shared-identity", []string{"--kubeconfig", twoContexts, "--auth", "shared-identity"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := startProgram(t, test.args...)

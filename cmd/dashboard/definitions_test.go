@@ -46,7 +46,7 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	picker.UntilContains(`"ref":"test.example.com/v1/widgets"`)
 	t.Logf("a new kind was sent after %s", time.Since(began))
 	if elapsed := time.Since(began); elapsed > definitionTimeout {
-		t.Errorf("a new kind was sent after %s, want %s at most", elapsed, definitionTimeout)
+		t.Errorf("a new kind was sent after %s, want at most %s", elapsed, definitionTimeout)
 	}
 
 	ns := o.namespace(t)
@@ -59,7 +59,7 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	table.UntilContains(`"op":"delete"`, `"name":"w"`)
 	table.UntilContains(`"state":"absent"`)
 	waitUntilGone(picker, `"ref":"test.example.com/v1/widgets"`)
-	t.Logf("its removal was sent after %s", time.Since(began))
+	t.Logf("the removal of the kind was sent after %s", time.Since(began))
 
 	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`}`, ""))
 	o.createWidget(t, ns, "again")
@@ -69,7 +69,7 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	if !containsEach(second, `"name":"again"`) {
 		table.UntilContains(`"name":"again"`)
 	}
-	t.Logf("its return was sent after %s", time.Since(began))
+	t.Logf("the recreated kind was sent after %s", time.Since(began))
 
 	var snapshot struct{ Cursor string }
 	if err := json.Unmarshal([]byte(first), &snapshot); err != nil {
@@ -88,9 +88,9 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	for containsEach(text, `"ref":"test.example.com/v1/widgets"`) {
 		text = picker.UntilContains(`"type":"resources"`)
 	}
-	t.Logf("another version was sent after %s", time.Since(began))
+	t.Logf("a new version was sent after %s", time.Since(began))
 	if elapsed := time.Since(began); elapsed > definitionTimeout {
-		t.Errorf("another version was sent after %s, want %s at most", elapsed, definitionTimeout)
+		t.Errorf("a new version was sent after %s, want at most %s", elapsed, definitionTimeout)
 	}
 	table.UntilContains(`"state":"absent"`)
 }
@@ -119,7 +119,7 @@ func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 		o.waitUntilUndiscovered(t, "dead.example.com")
 	})
 	ns := o.namespace(t)
-	eventually(t, "a widget can be made", func() error {
+	eventually(t, "a widget can be created", func() error {
 		_, err := o.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), newWidget("w"),
 			metav1.CreateOptions{})
 		return err
@@ -130,7 +130,7 @@ func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 		body := d.get("/api/v1/resources")
 		if !containsEach(body, `"group":"dead.example.com"`, `"ref":"core/v1/pods"`,
 			`"ref":"test.example.com/v2/widgets"`) {
-			return fmt.Errorf("got %s", body)
+			return fmt.Errorf("GET /api/v1/resources: got %s", body)
 		}
 		return nil
 	})
@@ -138,9 +138,9 @@ func TestUnreachableAPIsDoNotAffectOthers(t *testing.T) {
 		"core/v1/namespaces": `"state":"live"`, "test.example.com/v1/widgets": `"state":"live"`,
 		"test.example.com/v2/widgets": "missing-service",
 	} {
-		eventually(t, ref+" has its present state", func() error {
+		eventually(t, ref+" has its current state", func() error {
 			if body := d.get("/api/v1/snapshot/" + ref); !containsEach(body, want) {
-				return fmt.Errorf("got %.500s, want %s", body, want)
+				return fmt.Errorf("snapshot: got %.500s, want it to contain %s", body, want)
 			}
 			return nil
 		})
@@ -167,7 +167,7 @@ func decode(t *testing.T, text string) *unstructured.Unstructured {
 
 func (o *apiClient) define(t *testing.T, text string) {
 	t.Helper()
-	eventually(t, "the definition can be made", func() error {
+	eventually(t, "the definition can be created", func() error {
 		_, err := o.dynamic.Resource(definitionsResource).Create(t.Context(), decode(t, text), metav1.CreateOptions{})
 		return err
 	})
@@ -183,12 +183,12 @@ func (o *apiClient) define(t *testing.T, text string) {
 // waitUntilUndiscovered waits because discovery can still contain the API group shortly after its deletion.
 func (o *apiClient) waitUntilUndiscovered(t *testing.T, group string) {
 	t.Helper()
-	eventually(t, "discovery forgets "+group, func() error {
+	eventually(t, "discovery does not contain "+group, func() error {
 		text, err := o.core.RESTClient().Get().AbsPath("/apis").
 			SetHeader("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList").
 			DoRaw(context.WithoutCancel(t.Context()))
 		if err == nil && containsEach(string(text), `"`+group+`"`) {
-			err = errors.New("it is there")
+			err = errors.New("discovery still contains the group")
 		}
 		return err
 	})
@@ -213,11 +213,11 @@ func (o *apiClient) undefine(t *testing.T) {
 		metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the definition is gone", func() error {
+	eventually(t, "the definition is deleted", func() error {
 		_, err := o.dynamic.Resource(definitionsResource).Get(t.Context(), "widgets.test.example.com",
 			metav1.GetOptions{})
 		if err == nil {
-			return errors.New("it is there")
+			return errors.New("the definition still exists")
 		}
 		return nil
 	})
@@ -231,7 +231,7 @@ func newWidget(name string) *unstructured.Unstructured {
 
 func (o *apiClient) createWidget(t *testing.T, ns, name string) {
 	t.Helper()
-	eventually(t, "a widget can be made", func() error {
+	eventually(t, "a widget can be created", func() error {
 		_, err := o.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), newWidget(name),
 			metav1.CreateOptions{})
 		return err

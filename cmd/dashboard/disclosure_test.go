@@ -135,10 +135,10 @@ func routeRequests() map[string][]string {
 // messages.
 func subscriptions() map[string]string {
 	filters := map[string]string{
-		"all": ``, "one namespace": `,"ns":["NS"]`, "several": `,"ns":["NS","default"]`,
-		"labels": `,"labels":"app=NAME"`, "labels of one": `,"ns":["NS"],"labels":"app=NAME"`,
-		"fields": `,"fields":"metadata.name=NAME"`, "fields of one": `,"ns":["NS"],"fields":"metadata.name=NAME"`,
-		"words": `,"q":"NAME"`, "words of one": `,"ns":["NS"],"q":"NAME"`, "watched": `,"ns":["NS"],"watched":true`,
+		"all": ``, "one namespace": `,"ns":["NS"]`, "several namespaces": `,"ns":["NS","default"]`,
+		"labels": `,"labels":"app=NAME"`, "labels, one namespace": `,"ns":["NS"],"labels":"app=NAME"`,
+		"fields": `,"fields":"metadata.name=NAME"`, "fields, one namespace": `,"ns":["NS"],"fields":"metadata.name=NAME"`,
+		"text": `,"q":"NAME"`, "text, one namespace": `,"ns":["NS"],"q":"NAME"`, "watched": `,"ns":["NS"],"watched":true`,
 	}
 	all := map[string]string{
 		"object":               `"resource":"REF","ns":["NS"],"name":"NAME","view":"object"`,
@@ -171,10 +171,10 @@ func newProber(t *testing.T) *prober {
 	for _, ns := range []string{w.ownNamespace, w.otherNamespace} {
 		w.plant(t, ns, plantedName, "0")
 	}
-	eventually(t, "the one has their right", func() error {
+	eventually(t, "the permissions of the user are effective", func() error {
 		if body, status := w.getAs(w.userToken,
 			"/api/v1/object/core/v1/configmaps/"+w.ownNamespace+"/"+plantedName); status != http.StatusOK {
-			return fmt.Errorf("%d %s", status, body)
+			return fmt.Errorf("GET configmap: got %d %s, want 200", status, body)
 		}
 		return nil
 	})
@@ -278,14 +278,14 @@ func (w *prober) routes(t *testing.T) (patterns []string) {
 	}
 	routes, ok := handler.(chi.Routes)
 	if !ok {
-		t.Fatal("the handler is no router")
+		t.Fatal("the handler is not a chi.Routes")
 	}
 	err = chi.Walk(routes, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		patterns = append(patterns, method+" "+pattern)
 		return nil
 	})
 	if err != nil || len(patterns) < 20 {
-		t.Fatalf("the routes are %q, %v", patterns, err)
+		t.Fatalf("got routes %q, error %v; want at least 20 routes", patterns, err)
 	}
 	return patterns
 }
@@ -336,7 +336,7 @@ func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool)
 		case <-wait:
 			return
 		case <-deadline:
-			e.t.Fatalf("not everything was sent within a minute: %v", all)
+			e.t.Fatalf("not all messages arrived within a minute: %v", all)
 		}
 	}
 }
@@ -356,7 +356,7 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	for _, route := range w.routes(t) {
 		requests, listed := byRoute[route]
 		if !listed {
-			t.Errorf("%s is a new route: decide here what it shows to each viewer", route)
+			t.Errorf("%s is a new route: define here what it shows to each viewer", route)
 		}
 		delete(byRoute, route)
 		for _, request := range requests {
@@ -376,14 +376,14 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 			for description, a := range targets {
 				other, otherStatus := w.getAs(w.noneToken, a.expand(request))
 				if masked, otherMasked := existing.mask(body), a.mask(other); status != otherStatus || masked != otherMasked {
-					t.Errorf("%s is another with %s: %d and %d, %s", request, description, status, otherStatus,
+					t.Errorf("%s: the response differs with %s: got status %d and %d, %s", request, description, status, otherStatus,
 						firstDifference(masked, otherMasked))
 				}
 			}
 		}
 	}
 	for route := range byRoute {
-		t.Errorf("%s is no route any more", route)
+		t.Errorf("%s is not a route any more", route)
 	}
 
 	collectMessages := func(a target) map[int][]string {
@@ -399,7 +399,7 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 		for id, messages := range all {
 			for n := range messages {
 				if strings.Contains(messages[n], plantedValue) || !strings.Contains(messages[n], "orbidden") {
-					t.Errorf("%s: received %s", names[id-1], messages[n])
+					t.Errorf("subscription %s: got %s, want Forbidden without the canary", names[id-1], messages[n])
 				}
 				messages[n] = a.mask(messages[n])
 			}
@@ -410,18 +410,18 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 	want := collectMessages(existing)
 	for description, a := range targets {
 		if got := collectMessages(a); !maps.EqualFunc(got, want, slices.Equal) {
-			t.Errorf("with %s subscriptions received\n%v\nand with one\n%v", description, got, want)
+			t.Errorf("%s: subscriptions received\n%v\nwant the same as with one object\n%v", description, got, want)
 		}
 	}
 	if count < 100 {
-		t.Errorf("only %d questions were asked", count)
+		t.Errorf("only %d requests were compared, want at least 100", count)
 	}
-	t.Logf("%d questions", count)
+	t.Logf("%d requests were compared", count)
 
 	// Also check permitted requests, because the test would otherwise pass if all requests failed.
 	if body, status := w.getAs(w.userToken, "/api/v1/snapshot/"+ref+"?view=objects"); status != http.StatusOK ||
 		!strings.Contains(body, plantedValue) || strings.Contains(body, w.otherNamespace) {
-		t.Errorf("a user who may read one namespace received %d %s", status, body)
+		t.Errorf("user with access to one namespace: got %d %s, want 200 and only objects of this namespace", status, body)
 	}
 }
 
@@ -488,7 +488,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 		for id := range messages {
 			for n := range messages[id] {
 				if busy && strings.Contains(messages[id][n], "stir-") {
-					t.Errorf("subscription %d received a message about another's object: %s", id, messages[id][n])
+					t.Errorf("subscription %d received a message about an object of another user: %s", id, messages[id][n])
 				}
 				messages[id][n] = own.mask(messages[id][n])
 			}
@@ -508,15 +508,15 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	busy, busyResponses := record(true)
 	for id := range quiet {
 		if got, want := strings.Join(busy[id], "\n"), strings.Join(quiet[id], "\n"); got != want {
-			t.Errorf("subscription %d received another response while others were busy, %s", id, firstDifference(got, want))
+			t.Errorf("subscription %d received other messages while hidden objects changed, %s", id, firstDifference(got, want))
 		}
 	}
 	for q, want := range quietResponses {
 		if got := busyResponses[q]; got != want {
-			t.Errorf("%s is another after others were busy, %s", q, firstDifference(got, want))
+			t.Errorf("%s: the response differs after hidden objects changed, %s", q, firstDifference(got, want))
 		}
 	}
-	t.Logf("%d subscriptions and %d questions", len(quiet), len(quietResponses))
+	t.Logf("compared %d subscriptions and %d requests", len(quiet), len(quietResponses))
 }
 
 // The server decodes a path only once, so escape sequences give no access to other namespaces.
@@ -543,13 +543,13 @@ func TestEscapedPathsGiveNoOtherAccess(t *testing.T) {
 			hasOther := regexp.MustCompile(`"?namespace"?: ?"?` + w.otherNamespace).MatchString(body)
 			hasOwn := regexp.MustCompile(`"?namespace"?: ?"?` + w.ownNamespace).MatchString(body)
 			if hasOther || strings.Contains(body, plantedValue) && !hasOwn {
-				t.Errorf("%s: got %d %.500s", path, status, body)
+				t.Errorf("%s: got %d %.500s, want no objects of the other namespace", path, status, body)
 			}
 		}
 	}
 	body, status := w.getAs(w.userToken, "/api/v1/object/"+ref+"/"+w.ownNamespace+"/configmaps")
 	if status != http.StatusOK ||
 		!strings.Contains(body, plantedValue) {
-		t.Errorf("an object that is called as its resource is: got %d %s", status, body)
+		t.Errorf("object with the same name as its resource: got %d %s, want 200", status, body)
 	}
 }

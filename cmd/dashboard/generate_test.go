@@ -48,7 +48,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if current != text && !*update {
-		t.Errorf("%s is not current: run make generate. The first line that differs: %s", name,
+		t.Errorf("%s is not current: run make generate. The first difference: %s", name,
 			firstLineDifference(text, current))
 	}
 	for n, line := range strings.Split(current, "\n") {
@@ -73,10 +73,10 @@ func firstLineDifference(text, want string) string {
 	lines := strings.Split(text, "\n")
 	for n, line := range strings.Split(want, "\n") {
 		if n >= len(lines) || lines[n] != line {
-			return fmt.Sprintf("%d should be %q", n+1, line)
+			return fmt.Sprintf("line %d should be %q", n+1, line)
 		}
 	}
-	return "it is longer than it should be"
+	return "the file has more lines than expected"
 }
 
 func flagList(t *testing.T) string {

@@ -90,7 +90,7 @@ func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
 		t.Fatalf("%s: %v", path, err)
 	}
 	if response.StatusCode == http.StatusTooManyRequests {
-		t.Fatalf("%s asks too much: %s", s.name, body)
+		t.Fatalf("%s sends too many requests: %s", s.name, body)
 	}
 	cursor = s.recordCursor(t, path, string(body))
 	text := string(body)
@@ -133,7 +133,7 @@ func (s *observer) wantSame(t *testing.T, first map[string]string, key, text str
 	if !known {
 		first[key] = text
 	} else if text != want {
-		t.Errorf("%s, %s has changed, %s", s.name, key, firstDifference(text, want))
+		t.Errorf("%s, %s: the response has changed, %s", s.name, key, firstDifference(text, want))
 	}
 }
 
@@ -170,12 +170,13 @@ func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string
 		select {
 		case m = <-s.socket.messages:
 		case <-deadline:
-			t.Fatalf("%s: not enough within 30 s: %v", s.name, received)
+			t.Fatalf("%s: not all messages arrived within 30 s: %v", s.name, received)
 		}
 		message := string(m.Raw)
 		if m.Type == "heartbeat" || m.Type == "digest" {
 			if m.Cursor != "" && m.Cursor != s.last[m.ID] {
-				t.Errorf("%s: a %s of %s has another cursor than the last message", s.name, m.Type, s.views[m.ID-1])
+				t.Errorf("%s: the cursor of a %s message of %s differs from that of the last "+
+					"message", s.name, m.Type, s.views[m.ID-1])
 			}
 			continue
 		}
@@ -239,10 +240,10 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 		return fmt.Sprintf(`{"resource":%q,"namespaces":[%q]%s}`, ref, ns, filter)
 	}
 	ownTarget, partTarget := target{ref, ownNamespace, plantedName}, target{ref, partNamespace, plantedName}
-	eventually(t, "the readers have their rights", func() error {
+	eventually(t, "the permissions of the readers are effective", func() error {
 		for _, token := range []string{namespaceToken, nameToken} {
 			if body, status := w.getAs(token, "/api/v1/object/"+ref+"/"+ownNamespace+"/"+plantedName); status != http.StatusOK {
-				return fmt.Errorf("%d %s", status, body)
+				return fmt.Errorf("GET object: got %d %s, want 200", status, body)
 			}
 		}
 		return nil
@@ -262,7 +263,7 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 func (w *prober) share(t *testing.T, token, parts string) (link string) {
 	t.Helper()
 	var shareURL string
-	eventually(t, "it is shared", func() error {
+	eventually(t, "the link is created", func() error {
 		body := strings.NewReader(`{"parts":[` + parts + `],"to":"/r/core/v1/configmaps","seconds":3600}`)
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/api/v1/shares", body)
 		if err != nil {
@@ -276,7 +277,7 @@ func (w *prober) share(t *testing.T, token, parts string) (link string) {
 		defer func() { _ = response.Body.Close() }()
 		text, err := io.ReadAll(response.Body)
 		if err != nil || response.StatusCode != http.StatusCreated {
-			return fmt.Errorf("%d %s %w", response.StatusCode, text, err)
+			return fmt.Errorf("POST /api/v1/shares: got %d %s, error %w; want 201", response.StatusCode, text, err)
 		}
 		var created struct{ URL string }
 		err = json.Unmarshal(text, &created)
@@ -323,10 +324,10 @@ func (w *prober) change(t *testing.T, namespaces []string, value string) {
 
 func (w *prober) waitForValue(t *testing.T, ns, name, value string) {
 	t.Helper()
-	eventually(t, "the program knows a change", func() error {
+	eventually(t, "the program has received a change", func() error {
 		body, status := w.getAs(w.allToken, "/api/v1/object/core/v1/configmaps/"+ns+"/"+name)
 		if status != http.StatusOK || !strings.Contains(body, `"value":"`+value+`"`) {
-			return fmt.Errorf("%d %s", status, body)
+			return fmt.Errorf("GET object: got %d %s, want the new value", status, body)
 		}
 		return nil
 	})
@@ -374,7 +375,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	eventually(t, "the pod runs", func() error {
 		pod, err := w.api.core.Pods(w.ownNamespace).Get(t.Context(), plantedName, metav1.GetOptions{})
 		if err == nil && pod.Status.Phase != corev1.PodRunning {
-			err = fmt.Errorf("it is %s", pod.Status.Phase)
+			err = fmt.Errorf("the pod's phase is %s, want Running", pod.Status.Phase)
 		}
 		return err
 	})
@@ -470,7 +471,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 			})
 			if text := strings.Join(received[id], ""); view != "window" &&
 				(strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
-				t.Errorf("%s does not resume the view %s: %s", s.name, view, text)
+				t.Errorf("%s cannot resume the view %s: %s", s.name, view, text)
 			}
 			if round > 1 { // In rounds 0 and 1, the old cursor is several changes old.
 				s.wantSameMessages(t, id, state+", resubscribed", received[id])
@@ -481,14 +482,13 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	for _, s := range observers {
 		want := rounds / 2
 		if !s.byName && byCursor[s.name] != want || byContent[s.name] != want || len(s.lengths) != 1 {
-			t.Errorf("%s: of %d guesses %d are right by the cursor and %d by all else, want %d; cursors have the "+
-				"lengths %v",
+			t.Errorf("%s: of %d guesses, %d are right by the cursor and %d by other content, want %d; cursor lengths are %v",
 				s.name, rounds, byCursor[s.name], byContent[s.name], want, s.lengths)
 		}
-		t.Logf("%s: of %d guesses %d are right by all but the cursor; %d cursors, %d questions",
+		t.Logf("%s: of %d guesses, %d are right by other content than the cursor; %d cursors, %d requests",
 			s.name, rounds, byContent[s.name], len(s.cursors), len(s.requests))
 		if !s.byName {
-			t.Logf("%s: of %d guesses %d are right by the cursor", s.name, rounds, byCursor[s.name])
+			t.Logf("%s: of %d guesses, %d are right by the cursor", s.name, rounds, byCursor[s.name])
 		}
 	}
 }

@@ -50,7 +50,8 @@ func TestEveryListableKindIsServed(t *testing.T) {
 	}
 	d.getJSON("/api/v1/resources", &answer)
 	if len(answer.Resources) < 60 || len(answer.Problems) > 0 {
-		t.Fatalf("%d resources, problems %v", len(answer.Resources), answer.Problems)
+		t.Fatalf("got %d resources, problems %v; want at least 60 resources without "+
+			"problems", len(answer.Resources), answer.Problems)
 	}
 	listable := 0
 	for _, r := range answer.Resources {
@@ -59,7 +60,7 @@ func TestEveryListableKindIsServed(t *testing.T) {
 		}
 		listable++
 		// Other programs change objects all the time, so repeat until both counts are equal.
-		eventually(t, r.Ref+" as the API server lists it", func() error {
+		eventually(t, r.Ref+" has the rows that the API server lists", func() error {
 			var snapshot struct {
 				State, Reason string
 				Total         *int
@@ -70,14 +71,15 @@ func TestEveryListableKindIsServed(t *testing.T) {
 			polled := snapshot.State == "stale" && !slices.Contains(r.Verbs, "watch")
 			if snapshot.State != "live" && !polled || snapshot.Total == nil || *snapshot.Total != want ||
 				len(snapshot.Columns) == 0 {
-				return fmt.Errorf("%s %s, %s of %d, %d columns", snapshot.State, snapshot.Reason, formatCount(snapshot.Total),
+				return fmt.Errorf("state %s (%s), %s rows, want %d; %d "+
+					"columns", snapshot.State, snapshot.Reason, formatCount(snapshot.Total),
 					want, len(snapshot.Columns))
 			}
 			return nil
 		})
 	}
 	if listable < 50 {
-		t.Errorf("only %d kinds could be listed", listable)
+		t.Errorf("only %d kinds can be listed, want at least 50", listable)
 	}
 }
 
@@ -133,9 +135,9 @@ func TestClientsConvergeDuringChanges(t *testing.T) {
 		}
 		resumed += client.Stats().Resumed
 	}
-	t.Logf("%d resumptions without a snapshot", resumed)
+	t.Logf("%d resumes without a snapshot", resumed)
 	if resumed == 0 {
-		t.Error("no client ever resumed from a cursor: this test tests too little")
+		t.Error("no client resumed from a cursor, so the test did not cover resumes")
 	}
 }
 
@@ -162,27 +164,27 @@ func TestObjectPatchesProduceTheObject(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the patched object is the object", func() error {
+	eventually(t, "the patched object equals the object of the API server", func() error {
 		want := d.get("/api/v1/object/core/v1/configmaps/" + ns + "/it")
 		if patches := client.Stats().Patches; patches == 0 || !strings.Contains(want, `"k":"133"`) {
-			return fmt.Errorf("%d patches; %s", patches, want)
+			return fmt.Errorf("got %d patches; want object %s", patches, want)
 		}
 		if object := client.Object(); !jsonpatch.Equal([]byte(want), object) {
-			return fmt.Errorf("got  %s\nwant %s", object, want)
+			return fmt.Errorf("object after patches:\ngot  %s\nwant %s", object, want)
 		}
 		client.mu.Lock()
 		defer client.mu.Unlock()
 		if client.by != "tester" {
-			return fmt.Errorf("changed by %q, want tester", client.by)
+			return fmt.Errorf("author of the change: got %q, want tester", client.by)
 		}
 		return nil
 	})
 	if err := c.core.ConfigMaps(ns).Delete(t.Context(), "it", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the object goes", func() error {
+	eventually(t, "the object is deleted", func() error {
 		if object := client.Object(); object != nil {
-			return fmt.Errorf("still %s", object)
+			return fmt.Errorf("the object still exists: %s", object)
 		}
 		return nil
 	})
@@ -216,10 +218,10 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 	for range 2 { // The first response is from the API server, the second from the watched data.
 		for _, path := range paths {
-			eventually(t, path+" shows the Secret", func() error {
+			eventually(t, path+" contains the Secret", func() error {
 				body := d.get(path)
 				if strings.Contains(body, canary) || strings.Contains(body, base64Part(canary)) {
-					t.Fatalf("%s shows the value: %s", path, body)
+					t.Fatalf("%s contains the Secret's value: %s", path, body)
 				}
 				if !strings.Contains(body, "it") {
 					return fmt.Errorf("no Secret in %s", body)
@@ -241,12 +243,12 @@ func TestSecretsAreMasked(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(
-		t, "a changed value shows as changed", func() error { return client.objectContains(`"(masked, change 1)"`) },
+		t, "a changed value is marked as changed", func() error { return client.objectContains(`"(masked, change 1)"`) },
 	)
 	client.mu.Lock()
 	defer client.mu.Unlock()
 	if text := client.received.String(); strings.Contains(text, canary) || strings.Contains(text, base64Part(canary)) {
-		t.Errorf("a frame shows the value: %s", text)
+		t.Errorf("a WebSocket message contains the Secret's value: %s", text)
 	}
 }
 
@@ -262,16 +264,16 @@ func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	d := startProgramProcess(t, config, "--server", "https://"+address)
 	if body, status := d.request("/api/v1/resources"); status != http.StatusServiceUnavailable ||
 		!strings.Contains(body, "does not answer") {
-		t.Errorf("without an API server: %d %s", status, body)
+		t.Errorf("GET /api/v1/resources without an API server: got %d %s, want 503", status, body)
 	}
 	if body, status := d.request("/r/core/v1/pods", "Accept", "text/html"); status != http.StatusServiceUnavailable ||
 		!strings.Contains(body, "Retrying automatically") {
-		t.Errorf("the page without an API server: %d %s", status, body)
+		t.Errorf("page without an API server: got %d %s, want 503", status, body)
 	}
 	forward(t, address, upstream)
-	eventually(t, "the API server is found when it starts", func() error {
+	eventually(t, "the API server is detected after it starts", func() error {
 		if body, status := d.request("/api/v1/snapshot/core/v1/namespaces"); status != http.StatusOK {
-			return fmt.Errorf("%d %s", status, body)
+			return fmt.Errorf("GET snapshot: got %d %s, want 200", status, body)
 		}
 		return nil
 	})
@@ -287,17 +289,17 @@ func TestUsersSeePermittedNamespaces(t *testing.T) {
 	dir := filepath.Dir(adminConfig(t))
 	for _, test := range []struct{ name, config, path, want string }{
 		{"a user without permissions", "kubeconfig-nobody", "/api/v1/snapshot/core/v1/pods", `"state":"forbidden"`},
-		{"limited, everywhere", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods", `"namespaces":["shop"]`},
-		{"limited, own namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=shop", `"state":"live"`},
+		{"limited user, all namespaces", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods", `"namespaces":["shop"]`},
+		{"limited user, own namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=shop", `"state":"live"`},
 		{
-			"limited, other namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=data",
+			"limited user, other namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=data",
 			`"state":"forbidden"`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := startReady(t, filepath.Join(dir, test.config))
 			if body := d.get(test.path); !strings.Contains(body, test.want) {
-				t.Errorf("got %.300s, want %s", body, test.want)
+				t.Errorf("GET snapshot: got %.300s, want %s", body, test.want)
 			}
 		})
 	}
@@ -332,11 +334,11 @@ func TestInvalidInputIsReported(t *testing.T) {
 			body, status := d.request(test.path)
 			var p struct{ Title, Detail string }
 			if err := json.Unmarshal([]byte(body), &p); err != nil {
-				t.Errorf("%d, no problem document: %.200s", status, body)
+				t.Errorf("got %d without a problem document: %.200s", status, body)
 				return
 			}
 			if status != test.status || !strings.Contains(p.Detail, test.want) {
-				t.Errorf("got %d %q, want %d and %q", status, p.Detail, test.status, test.want)
+				t.Errorf("got status %d, detail %q; want %d and %q", status, p.Detail, test.status, test.want)
 			} else {
 				t.Logf("%s: %d %s: %s", test.path, status, p.Title, p.Detail)
 			}
@@ -361,7 +363,7 @@ func TestInvalidInputIsReported(t *testing.T) {
 		t.Run(fmt.Sprintf("%.80s", test.message), func(t *testing.T) {
 			conn.Send(test.message)
 			if got := conn.UntilContains(`"type":"error"`); !strings.Contains(got, test.want) {
-				t.Errorf("%.80s: got %.300s, want %q", test.message, got, test.want)
+				t.Errorf("message %.80s: got %.300s, want %q", test.message, got, test.want)
 			} else {
 				t.Logf("%.80s: %s", test.message, got)
 			}
@@ -369,10 +371,10 @@ func TestInvalidInputIsReported(t *testing.T) {
 	}
 	conn.Send(`{"op":"subscribe","id":7,"resource":"core/v1/namespaces","cursor":"garbage"}`)
 	if got := conn.UntilContains(`"type":"reset"`); !strings.Contains(got, "cursor") {
-		t.Errorf("a garbage cursor: got %s", got)
+		t.Errorf("invalid cursor: got %s, want a reset", got)
 	}
 	if got := conn.UntilContains(`"type":"snapshot"`); !strings.Contains(got, "kube-system") {
-		t.Errorf("after the reset: got %.300s", got)
+		t.Errorf("after the reset: got %.300s, want a snapshot", got)
 	}
 }
 
@@ -444,7 +446,7 @@ func adminConfig(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("KUBECONFIG")
 	if path == "" {
-		t.Fatal("KUBECONFIG must name the demo cluster's; make test sets it")
+		t.Fatal("KUBECONFIG must be the path of the demo cluster's kubeconfig; make test sets it")
 	}
 	return path
 }

@@ -35,7 +35,7 @@ func TestInvariantsAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if text := readDocument(t, name); text != want {
-		t.Errorf("%s is not current: run make generate. The first line that differs: %s", name,
+		t.Errorf("%s is not current: run make generate. The first difference: %s", name,
 			firstLineDifference(text, want))
 	}
 }
@@ -164,6 +164,6 @@ func TestInvariantComments(t *testing.T) {
 	addInvariants(t, all, "Invariant: I2. Two.\nInvariant: I1, I3.\n", "TestB")
 	got := fmt.Sprint(*all["I1"], *all["I2"], *all["I3"])
 	if want := "{One statement. [TestA TestB]} {Two. [TestA TestB]} { [TestA TestB]}"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+		t.Errorf("invariants: got %s, want %s", got, want)
 	}
 }

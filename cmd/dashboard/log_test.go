@@ -34,12 +34,12 @@ func runUntilLogged(t *testing.T, wants []string, args ...string) string {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("it does not log %q: %s", missing, stderr.String())
+			t.Fatalf("the log does not contain %q: %s", missing, stderr.String())
 		}
 	}
 	cancel()
 	if code := <-ended; code != 0 {
-		t.Errorf("exit code %d: %s", code, stderr.String())
+		t.Errorf("exit code %d, want 0: %s", code, stderr.String())
 	}
 	return stderr.String()
 }
@@ -86,7 +86,7 @@ func TestLogLinesHaveNoControlCharacters(t *testing.T) {
 			if !strings.HasPrefix(line, prefix) || strings.ContainsFunc(line, func(r rune) bool {
 				return unicode.IsControl(r) || r == '\u2028'
 			}) {
-				t.Errorf("%s: the line %q", format, line)
+				t.Errorf("format %s: line %q contains control characters or has another prefix", format, line)
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func TestUnverifiedCertificatesAreWarnedAbout(t *testing.T) {
 	const warning = "the certificate of the API server is not verified"
 	config := writeKubeconfigFor(t, api.URL)
 	if log := runUntilLogged(t, []string{"x509"}, "--kubeconfig", config); strings.Contains(log, warning) || requests > 0 {
-		t.Errorf("it has asked %d times, and logged %s", requests, log)
+		t.Errorf("got %d requests and log %s, want none", requests, log)
 	}
 	runUntilLogged(
 		t, []string{warning, "unable to handle the request"}, "--kubeconfig", config, "--insecure-skip-tls-verify",
@@ -128,7 +128,7 @@ func TestCanceledRequestsAreNotErrors(t *testing.T) {
 			log := slog.New(clientLog{slog.NewTextHandler(&out, nil)}).With("a", 1).WithGroup("request")
 			log.Error("Unexpected error when reading response body", "err", test.err)
 			if got := out.String(); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
+				t.Errorf("log for the error: got %q, want %q", got, test.want)
 			}
 		})
 	}

@@ -27,7 +27,7 @@ func TestPodLogsMatchTheAPIServer(t *testing.T) {
 		LabelSelector: "app.kubernetes.io/name=storefront",
 	})
 	if err != nil || len(pods.Items) == 0 {
-		t.Fatalf("no pods: %v", err)
+		t.Fatalf("no pods in the namespace: error %v", err)
 	}
 	pod := &pods.Items[0]
 	path := fmt.Sprintf("/api/v1/logs/shop/%s?container=%s", pod.Name, pod.Spec.Containers[0].Name)
@@ -40,13 +40,13 @@ func TestPodLogsMatchTheAPIServer(t *testing.T) {
 	got := d.get(path + "&timestamps=true&tail=5000")
 	withoutEscapes := regexp.MustCompile(`\x1b\[\d+m`).ReplaceAllString(string(want), "")
 	if !strings.HasPrefix(got, withoutEscapes) || strings.Count(withoutEscapes, "\n") < 5 {
-		t.Errorf("got %s\nwant %s", got, withoutEscapes)
+		t.Errorf("log without escapes: got %s\nwant %s", got, withoutEscapes)
 	}
 	if tail := d.get(path + "&tail=2"); strings.Count(tail, "\n") != 2 {
-		t.Errorf("two lines are %q", tail)
+		t.Errorf("log with tail=2: got %q, want two lines", tail)
 	}
 	if previous := d.get(path + "&previous=true"); !strings.Contains(previous, "giving up") {
-		t.Errorf("the previous log is %q", previous)
+		t.Errorf("log of the previous instance: got %q, want it to contain \"giving up\"", previous)
 	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -64,26 +64,26 @@ func TestPodLogsMatchTheAPIServer(t *testing.T) {
 	began := time.Now()
 	for range 3 {
 		if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "level=") {
-			t.Fatalf("the next line is %q, %v", line, err)
+			t.Fatalf("next line of the followed log: got %q, error %v", line, err)
 		}
 	}
 	if took := time.Since(began); took < time.Second || took > 10*time.Second {
-		t.Errorf("three new lines took %s, want two or three seconds", took)
+		t.Errorf("three new lines took %s, want 1 s to 10 s", took)
 	}
 	cancel()
 	if _, err := io.ReadAll(lines); err == nil {
-		t.Error("a log that is left ends as if it had ended")
+		t.Error("reading a log after cancellation: got io.EOF, want an error")
 	}
 	for query, wantText := range map[string]string{
 		"?container=nope": "nope", "?container=..": "..", "?tail=9999": "5000",
 	} {
 		if body, status := d.request("/api/v1/logs/shop/" + pod.Name + query); status < 400 || status >= 500 ||
 			!strings.Contains(body, wantText) {
-			t.Errorf("%s: got %d %s", query, status, body)
+			t.Errorf("query %s: got %d %s, want a status of 4xx", query, status, body)
 		}
 	}
 	if body, status := d.request("/api/v1/logs/shop/none"); status != http.StatusNotFound {
-		t.Errorf("a pod that does not exist: %d %s", status, body)
+		t.Errorf("pod that does not exist: got %d %s, want 404", status, body)
 	}
 
 	d.stop()
@@ -94,7 +94,7 @@ func TestPodLogsMatchTheAPIServer(t *testing.T) {
 		d := startReady(t, filepath.Join(dir, config))
 		if body, status := d.request(path + "&tail=1"); status != want ||
 			want == 403 && !strings.Contains(body, "pods/log") {
-			t.Errorf("%s: got %d %s, want %d", config, status, body, want)
+			t.Errorf("kubeconfig %s: got %d %s, want %d", config, status, body, want)
 		}
 		d.stop()
 	}

@@ -346,7 +346,7 @@ func (c canaries) put(t *testing.T, o *apiClient, ref string, u *unstructured.Un
 func TestRunAsChildProcess(t *testing.T) {
 	args := os.Getenv("CANARY_ARGS")
 	if args == "" {
-		t.Skip("another test starts this")
+		t.Skip("only other tests start this test, as a child process")
 	}
 	var programArgs []string
 	if err := json.Unmarshal([]byte(args), &programArgs); err != nil {
@@ -403,14 +403,14 @@ func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics strin
 	eventually(t, "the program serves", func() error {
 		match := regexp.MustCompile(`url=(http://\S+)/ .*metrics=(http://\S+)/metrics`).FindStringSubmatch(d.log())
 		if match == nil {
-			return fmt.Errorf("its log:\n%s", d.log())
+			return fmt.Errorf("the program's log:\n%s", d.log())
 		}
 		d.url, metrics = match[1], match[2]
 		return nil
 	})
-	eventually(t, "the API server is reached", func() error {
+	eventually(t, "the API server is reachable", func() error {
 		if text, code := d.request("/readyz"); code != http.StatusOK {
-			return fmt.Errorf("%d %s", code, text)
+			return fmt.Errorf("GET /readyz: got %d %s, want 200", code, text)
 		}
 		return nil
 	})
@@ -493,7 +493,7 @@ func (e *recorder) requestAll(t *testing.T, d *dashboard, ns string) {
 			names[ref] = append(names[ref], row.Name)
 		}
 		if len(names[ref]) == 0 {
-			t.Errorf("there are no %s to check", ref)
+			t.Errorf("the namespace has no %s to check", ref)
 		}
 		for _, name := range names[ref] {
 			object := ref + "/" + ns + "/" + name
@@ -552,10 +552,10 @@ func plantInNewNamespace(t *testing.T, o *apiClient, c canaries) (ns string) {
 	t.Helper()
 	ns = o.namespace(t)
 	c.plant(t, o, ns, 1)
-	eventually(t, "the pods are made", func() error {
+	eventually(t, "the pods are created", func() error {
 		list, err := o.core.Pods(ns).List(t.Context(), metav1.ListOptions{})
 		if err == nil && len(list.Items) < 2 {
-			err = fmt.Errorf("there are %d", len(list.Items))
+			err = fmt.Errorf("got %d pods, want 2", len(list.Items))
 		}
 		return err
 	})
@@ -595,15 +595,15 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 	leaks := ownRecorder.leakedPlaces(c)
 	for _, place := range []string{"?", "config", "copy", "cron", "env", "init", "revision"} {
 		if len(leaks[place]) == 0 {
-			t.Errorf("the canary of %s is heard nowhere", place)
+			t.Errorf("canary of %s: a user without masks did not receive it", place)
 		}
 	}
 	for place, sources := range guestRecorder.leakedPlaces(c) {
 		slices.Sort(sources)
-		t.Errorf("the canary of %s leaves for a guest by %q", place, sources[:min(8, len(sources))])
+		t.Errorf("canary of %s: a guest received it in %q", place, sources[:min(8, len(sources))])
 	}
 	if masks := bytes.Count(guestRecorder.received["socket, view object"].Bytes(), []byte("(masked")); masks < 10 {
-		t.Errorf("a guest received only %d masked values", masks)
+		t.Errorf("a guest received only %d masked values, want at least 10", masks)
 	}
 }
 
@@ -649,36 +649,36 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 		if rules == nil {
 			for _, place := range ruleMaskedPlaces() {
 				if len(leaks[place]) == 0 {
-					t.Errorf("without the rules the canary of %s is heard nowhere", place)
+					t.Errorf("canary of %s: not received although no rules apply", place)
 				}
 				delete(leaks, place)
 			}
 			delete(leaks, "?") // The place "?" is an encoded value: here binaryData in base64.
 		} else {
 			if masks := bytes.Count(e.received["socket, view object"].Bytes(), []byte("(masked, change ")); masks < 10 {
-				t.Errorf("only %d changes of masked values were sent", masks)
+				t.Errorf("only %d changes of masked values were sent, want at least 10", masks)
 			}
 		}
 		for place, source := range leaks {
 			slices.Sort(source)
-			t.Errorf("with the rules %q the canary of %s leaves by %q", rules, place, source[:min(8, len(source))])
+			t.Errorf("rules %q: canary of %s was received in %q", rules, place, source[:min(8, len(source))])
 		}
 		for source, text := range e.received {
 			if bytes.Contains(text.Bytes(), []byte(`"fieldsV1"`)) {
-				t.Errorf("%s has managedFields", source)
+				t.Errorf("source %s contains managedFields", source)
 			}
 		}
 		d.stop()
-		t.Logf("%d ways were listened to", len(e.received))
+		t.Logf("checked %d sources", len(e.received))
 	}
 }
 
 func waitForLastChange(t *testing.T, d *dashboard, ns string) {
 	t.Helper()
-	eventually(t, "the last change is known", func() error {
+	eventually(t, "the last change has been received", func() error {
 		if body := d.get("/api/v1/object/test.example.com/v1/widgets/" + ns + "/it"); !containsEach(body,
 			`"example.com/round":"4"`) {
-			return fmt.Errorf("got %s", body)
+			return fmt.Errorf("GET object: got %s, want the last change", body)
 		}
 		return nil
 	})
@@ -733,11 +733,11 @@ func overwriteBuffers(t *testing.T, o *apiClient, d *dashboard, ns string, try i
 			d.request("/api/v1/snapshot/" + ref + "?view=objects&wait=10s")
 		}
 	}
-	eventually(t, "the last of it is known", func() error {
+	eventually(t, "the last filler object has been received", func() error {
 		for _, ref := range plantedResources() {
 			if _, status := d.request("/api/v1/object/" + ref + "/" + ns + "/" +
 				fillerName(fillers-1)); status != http.StatusOK {
-				return fmt.Errorf("%s: %d", ref, status)
+				return fmt.Errorf("GET %s: got %d, want 200", ref, status)
 			}
 		}
 		return nil
@@ -757,7 +757,7 @@ func fetchURL(t *testing.T, url string) []byte {
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %d, %v", url, response.StatusCode, err)
+		t.Fatalf("GET %s: got %d, error %v; want 200", url, response.StatusCode, err)
 	}
 	return text
 }
@@ -772,12 +772,12 @@ func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte)
 	dir := filepath.Join("/proc", strconv.Itoa(process))
 	mappings, err := os.ReadFile(filepath.Join(dir, "maps"))
 	if err != nil {
-		t.Logf("the memory is not searched: %v", err)
+		t.Logf("the process memory is not searched: %v", err)
 		return nil
 	}
 	mem, err := os.Open(filepath.Join(dir, "mem"))
 	if err != nil {
-		t.Logf("the memory is not searched: %v", err)
+		t.Logf("the process memory is not searched: %v", err)
 		return nil
 	}
 	defer func() { _ = mem.Close() }()
@@ -813,10 +813,10 @@ func wantNoCanariesInMemory(t *testing.T, c canaries, readMemory func(try int) [
 				}
 			}
 		}
-		t.Logf("%d MiB of memory were searched, and %d parts of it contain canaries", size>>20, len(found))
+		t.Logf("searched %d MiB of memory; %d parts contain canaries", size>>20, len(found))
 		if len(found) == 0 {
 			return
 		}
 	}
-	t.Errorf("the memory contains %q", found)
+	t.Errorf("the process memory contains %q", found)
 }

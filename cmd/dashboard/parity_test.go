@@ -88,7 +88,7 @@ func TestPermissionsMatchTheAPIServer(t *testing.T) {
 					got, want = user.seenHere(t, s), user.seenAtAPIServer(t, s)
 				}
 				if got != want {
-					t.Errorf("SEED=%d, user %d (%s), %s of %s in %q %s:\nsees  %s\ngiven %s", seed, n, user.rules, s.verb,
+					t.Errorf("SEED=%d, user %d (%s), %s of %s in %q %s:\ndashboard  %s\nAPI server %s", seed, n, user.rules, s.verb,
 						s.ref, s.namespaces, s.name, got, want)
 				}
 				compared++
@@ -99,10 +99,10 @@ func TestPermissionsMatchTheAPIServer(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d sets of rights, %d questions of which %d were refused, %d objects: no difference", sets, compared,
+	t.Logf("%d sets of permissions, %d requests of which %d were refused, %d objects: no difference", sets, compared,
 		refused, objects)
 	if refused == 0 || refused == compared || objects == 0 {
-		t.Error("the rights were too few or too many to compare anything")
+		t.Error("the permissions allowed all or none of the requests, so nothing was compared")
 	}
 }
 
@@ -146,7 +146,7 @@ func newParity(t *testing.T) *parity {
 			t.Error(err)
 		}
 	})
-	eventually(t, "all kinds are live", func() error {
+	eventually(t, "all resources are live", func() error {
 		for _, ref := range parityKinds() {
 			s, err := p.cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), query.Query{Resource: ref},
 				10*time.Second)
@@ -223,7 +223,7 @@ func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 		&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: request.Status.Token}},
 		metav1.CreateOptions{})
 	if err != nil || !review.Status.Authenticated {
-		t.Fatalf("the token is not accepted: %v", err)
+		t.Fatalf("TokenReview does not accept the token: %v", err)
 	}
 	user := &authz.User{
 		Name: review.Status.User.Username, UID: review.Status.User.UID, Groups: review.Status.User.Groups,
@@ -279,7 +279,7 @@ func (p *parity) waitForPermissions(t *testing.T, last *parityUser) {
 		now := strings.Join(all, ";")
 		defer func() { before = now }()
 		if now != before {
-			return fmt.Errorf("they change still: %s", now)
+			return fmt.Errorf("the permissions still change: %s", now)
 		}
 		return nil
 	})

@@ -36,13 +36,13 @@ func TestPermissionChangesAreDetected(t *testing.T) {
 	tab.UntilContains(`"type":"snapshot"`, `"name":"a"`)
 	t.Logf("a new permission was detected after %s", time.Since(began))
 	if elapsed := time.Since(began); elapsed > time.Minute {
-		t.Errorf("a new permission was detected after %s, want 60 s at most", elapsed)
+		t.Errorf("a new permission was detected after %s, want at most 60 s", elapsed)
 	}
 
 	began = time.Now()
 	revoke := o.grant(t, secondNS, "list", "watch")
 	tab.UntilContains(`"op":"add"`, `"name":"b"`)
-	t.Logf("another was found after %s", time.Since(began))
+	t.Logf("another permission was detected after %s", time.Since(began))
 	o.apply(t, secondNS, "b", "2")
 	tab.UntilContains(`"op":"update"`, `"name":"b"`)
 
@@ -50,17 +50,17 @@ func TestPermissionChangesAreDetected(t *testing.T) {
 	revoke()
 	tab.UntilContains(`"type":"reset"`, "permissions were lost")
 	if snapshot := tab.UntilContains(`"type":"snapshot"`); containsEach(snapshot, `"name":"b"`) {
-		t.Errorf("a forbidden row was sent: %s", snapshot)
+		t.Errorf("the snapshot contains a row of a forbidden namespace: %s", snapshot)
 	}
-	t.Logf("one that went took its rows with it after %s", time.Since(began))
+	t.Logf("a revoked permission removed its rows after %s", time.Since(began))
 	if elapsed := time.Since(began); elapsed > 15*time.Second {
-		t.Errorf("a right that went was found after %s, want 15 s at most", elapsed)
+		t.Errorf("a revoked permission was detected after %s, want at most 15 s", elapsed)
 	}
 	o.apply(t, firstNS, "a", "2")
 	tab.UntilContains(`"op":"update"`, `"name":"a"`)
 	if body := d.get("/api/v1/snapshot/core/v1/configmaps?ns=" + firstNS + "&ns=" + secondNS); !containsEach(body,
 		`"namespaces":["`+firstNS+`"]`, `"state":"live"`, `"name":"a"`) || containsEach(body, `"name":"b"`) {
-		t.Errorf("got %s, want the rows of one namespace", body)
+		t.Errorf("snapshot: got %s, want only the rows of the permitted namespace", body)
 	}
 }
 

@@ -47,22 +47,22 @@ func startProgramProcess(t *testing.T, kubeconfig string, args ...string) *dashb
 		select {
 		case code := <-ended:
 			if code != 0 {
-				t.Errorf("the program ended with %d:\n%s", code, d.log())
+				t.Errorf("the program ended with exit code %d, want 0:\n%s", code, d.log())
 			}
 		case <-time.After(20 * time.Second):
-			t.Errorf("the program does not end:\n%s", d.log())
+			t.Errorf("the program did not stop in time:\n%s", d.log())
 		}
 	})
 	t.Cleanup(d.stop)
 	eventually(t, "the program serves", func() error {
 		match := regexp.MustCompile(`url=(http://\S+)/`).FindStringSubmatch(d.log())
 		if match == nil {
-			return fmt.Errorf("its log:\n%s", d.log())
+			return fmt.Errorf("the program's log:\n%s", d.log())
 		}
 		d.url = match[1]
 		return nil
 	})
-	eventually(t, "the program answers", func() error {
+	eventually(t, "the program responds", func() error {
 		response, err := http.Get(d.url + "/healthz")
 		if err != nil {
 			return err
@@ -75,9 +75,9 @@ func startProgramProcess(t *testing.T, kubeconfig string, args ...string) *dashb
 func startReady(t *testing.T, kubeconfig string, args ...string) *dashboard {
 	t.Helper()
 	d := startProgramProcess(t, kubeconfig, args...)
-	eventually(t, "the API server is reached", func() error {
+	eventually(t, "the API server is reachable", func() error {
 		if text, code := d.request("/readyz"); code != http.StatusOK {
-			return fmt.Errorf("%d %s", code, text)
+			return fmt.Errorf("GET /readyz: got %d %s, want 200", code, text)
 		}
 		return nil
 	})
@@ -114,7 +114,7 @@ func (d *dashboard) get(path string) string {
 	d.t.Helper()
 	body, status := d.request(path)
 	if status != http.StatusOK {
-		d.t.Fatalf("GET %s: %d %s", path, status, body)
+		d.t.Fatalf("GET %s: got %d %s, want 200", path, status, body)
 	}
 	return body
 }
@@ -155,7 +155,7 @@ func eventually(t *testing.T, condition string, check func() error) {
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("%s: not within 30 s: %v", condition, err)
+			t.Fatalf("condition %q was not true within 30 s: %v", condition, err)
 		case <-tick.C:
 		}
 	}

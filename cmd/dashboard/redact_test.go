@@ -18,14 +18,14 @@ func TestInvalidRedactionRulesAreRefused(t *testing.T) {
 		var stderr strings.Builder
 		if code := run(t.Context(), []string{"--redact", text, "--kubeconfig", unreachableKubeconfig(t)}, io.Discard,
 			&stderr); code != 2 {
-			t.Errorf("%s: ended with %d, want 2", text, code)
+			t.Errorf("--redact %s: exit code %d, want 2", text, code)
 		}
 		if !strings.Contains(stderr.String(), want) || !strings.Contains(stderr.String(), "--redact") {
-			t.Errorf("%s: got %q, want %q", text, stderr.String(), want)
+			t.Errorf("--redact %s: stderr is %q, want it to contain %q", text, stderr.String(), want)
 		}
 	}
 	s := &redactSettings{texts: []string{"env", "core/v1/configmaps:data.*", `*:metadata.annotations["a,b"]`}}
 	if rules, err := s.rules(); err != nil || len(rules) < 3 {
-		t.Errorf("%d rules, %v", len(rules), err)
+		t.Errorf("got %d rules, error %v; want at least 3", len(rules), err)
 	}
 }

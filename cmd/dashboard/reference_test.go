@@ -57,14 +57,14 @@ func checkNames(t *testing.T, source, text string, tests map[string]bool) (names
 	for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(text, -1) {
 		names++
 		if !tests[name] {
-			t.Errorf("%s names %s, which is not a test", source, name)
+			t.Errorf("%s mentions %s, which is not a test", source, name)
 		}
 	}
 	files := regexp.MustCompile("`([\\w./-]+\\.(?:go|tsx?|mjs|json|templ|md))`")
 	for _, file := range files.FindAllStringSubmatch(text, -1) {
 		names++
 		if _, err := os.Stat(filepath.Join(root, file[1])); err != nil && !hasFile(t, file[1]) {
-			t.Errorf("%s names %s: %v", source, file[1], err)
+			t.Errorf("%s mentions the file %s: %v", source, file[1], err)
 		}
 	}
 	return names
@@ -123,19 +123,19 @@ func TestSecurityItemsNameTests(t *testing.T) {
 	items := regexp.MustCompile(`(?m)^- \*\*(S\d\d)\*\* (?:.+\n  )*?Tests: (.+(?:\n  .+)*)`).
 		FindAllStringSubmatch(text, -1)
 	if len(items) != 42 {
-		t.Fatalf("it has %d items, want 42", len(items))
+		t.Fatalf("SECURITY.md has %d items, want 42", len(items))
 	}
 	for n, item := range items {
 		if want := fmt.Sprintf("S%02d", n+1); item[1] != want {
-			t.Errorf("got %s, want %s", item[1], want)
+			t.Errorf("item: got %s, want %s", item[1], want)
 		}
 		for _, file := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(item[2], -1) {
 			if _, err := os.Stat(filepath.Join(root, file[1])); err != nil {
-				t.Errorf("%s names %s: %v", item[1], file[1], err)
+				t.Errorf("%s mentions the file %s: %v", item[1], file[1], err)
 			}
 		}
 		if checkNames(t, item[1], item[2], tests) == 0 {
-			t.Errorf("%s names no test", item[1])
+			t.Errorf("%s mentions no test", item[1])
 		}
 	}
 }
@@ -150,7 +150,7 @@ func TestDocumentedTargetsExist(t *testing.T) {
 		for _, match := range regexp.MustCompile("(?m)(?:^ {4}|`)make ([a-z]+)").FindAllStringSubmatch(readDocument(t,
 			name), -1) {
 			if !targets[match[1]] {
-				t.Errorf("%s names make %s, which the Makefile does not have", name, match[1])
+				t.Errorf("%s mentions make %s, which is not a target of the Makefile", name, match[1])
 			}
 		}
 	}

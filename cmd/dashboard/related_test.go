@@ -45,7 +45,7 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 		d.getJSON("/api/v1/related/"+object, n)
 		for _, s := range n.Searched {
 			if s.State != "live" {
-				t.Errorf("%s: %s is %s: %s", object, s.Ref, s.State, s.Reason)
+				t.Errorf("%s: resource %s is %s: %s; want live", object, s.Ref, s.State, s.Reason)
 			}
 		}
 		return n
@@ -73,7 +73,7 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 		n := related("core/v1/pods/shop/" + pod.Name)
 		want := slices.Sorted(maps.Keys(referencedIDs(pod)))
 		if got := n.targets(id, "uses"); !slices.Equal(got, want) {
-			t.Errorf("%s uses %q, want %q", pod.Name, got, want)
+			t.Errorf("pod %s uses %q, want %q", pod.Name, got, want)
 		}
 		selecting := []string{}
 		for _, e := range n.Edges {
@@ -83,17 +83,17 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 		}
 		slices.Sort(selecting)
 		if want := selectingServices(services.Items, pod); !slices.Equal(selecting, want) {
-			t.Errorf("%s is selected by %q, want %q", pod.Name, selecting, want)
+			t.Errorf("pod %s is selected by %q, want %q", pod.Name, selecting, want)
 		}
 	}
 	for name, want := range byOwner {
 		slices.Sort(want)
 		n := related("apps/v1/replicasets/shop/" + name)
 		if got := n.targets("apps/replicasets/shop/"+name, "owns"); !slices.Equal(got, want) {
-			t.Errorf("%s owns %q, want %q", name, got, want)
+			t.Errorf("ReplicaSet %s owns %q, want %q", name, got, want)
 		}
 		if root := n.Edges[0]; root.Type != "owns" || !strings.HasPrefix(root.From, "apps/deployments/shop/") {
-			t.Errorf("%s: the first edge is %+v, want that of its Deployment", name, root)
+			t.Errorf("pod %s: the first edge is %+v, want one from its Deployment", name, root)
 		}
 	}
 	for object, wantNode := range map[string]string{
@@ -104,7 +104,7 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 		"apps/v1/statefulsets/data/postgres":             "core/services/data/",
 	} {
 		if text := fmt.Sprint(related(object)); !strings.Contains(text, wantNode) {
-			t.Errorf("%s has nothing of %s: %s", object, wantNode, text)
+			t.Errorf("graph of %s does not contain %s: %s", object, wantNode, text)
 		}
 	}
 	d.stop()
@@ -116,10 +116,10 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 		states[node.Kind] = node.State
 	}
 	if states["Pod"] != "there" || states["Node"] != "forbidden" {
-		t.Errorf("a user of one namespace received %v", states)
+		t.Errorf("user with access to one namespace: got node states %v, want Pod there and Node forbidden", states)
 	}
 	if body, status := limited.request("/api/v1/related/core/v1/pods/data/postgres-0"); status != http.StatusForbidden {
-		t.Errorf("a pod that may not be read: %d %s", status, body)
+		t.Errorf("pod that the user may not read: got %d %s, want 403", status, body)
 	}
 }
 

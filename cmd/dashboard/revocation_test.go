@@ -50,7 +50,7 @@ func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 		e := w.openSocket(t, bearer(token))
 		eventually(t, "the permission is effective", func() error {
 			if body, status := w.getAs(token, "/api/v1/snapshot/core/v1/configmaps?ns="+ns); status != 200 {
-				return fmt.Errorf("%d %s", status, body)
+				return fmt.Errorf("GET snapshot: got %d %s, want 200", status, body)
 			}
 			return nil
 		})
@@ -68,13 +68,14 @@ func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if durations = append(durations, duration); err != nil || duration > limit {
-				t.Errorf("it was sent for %s after the permission was lost, %v", duration, err)
+				t.Errorf("updates were sent for %s after the permission was revoked, error %v", duration, err)
 			}
 		})
 	}
 	running.Wait()
 	slices.Sort(durations)
-	t.Logf("%d permissions were lost: sent for %s at the median, %s at most", count, durations[len(durations)/2],
+	t.Logf("%d permissions were revoked: updates were sent for %s (median), %s "+
+		"(maximum)", count, durations[len(durations)/2],
 		durations[len(durations)-1])
 }
 
@@ -93,7 +94,7 @@ func measureRevocation(
 			}
 			if _, updateErr := client.CoreV1().ConfigMaps(ns).Update(ctx, configMap, metav1.UpdateOptions{}); updateErr != nil &&
 				ctx.Err() == nil {
-				t.Errorf("change something: %v", updateErr)
+				t.Errorf("update the ConfigMap: %v", updateErr)
 			}
 		}
 	})
@@ -122,7 +123,7 @@ func measureRevocation(
 		case began.IsZero() && changes > 40:
 			began = time.Now()
 			if err := client.RbacV1().RoleBindings(ns).Delete(ctx, "loses", metav1.DeleteOptions{}); err != nil {
-				return 0, fmt.Errorf("take the right away: %w", err)
+				return 0, fmt.Errorf("delete the RoleBinding: %w", err)
 			}
 		case !began.IsZero() && time.Since(began) > 25*time.Second && len(forbidden) == 4:
 			return max(0, last.Sub(began)), nil

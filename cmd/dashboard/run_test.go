@@ -78,101 +78,101 @@ func TestUsageErrors(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"no cluster", nil, 1, []string{
+		{"no kubeconfig", nil, 1, []string{
 			"no cluster found", filepath.Join(home, "none") + " (does not exist)", "--kubeconfig", "--server",
 		}},
-		{"a kubeconfig without one", []string{"--kubeconfig", empty}, 1, []string{
+		{"kubeconfig without a cluster", []string{"--kubeconfig", empty}, 1, []string{
 			"no cluster found", empty + " (contains no cluster)",
 		}},
-		{"a kubeconfig that is not there", []string{"--kubeconfig", filepath.Join(home, "gone")}, 1, []string{"gone"}},
-		{"a kubeconfig that is none", []string{"--kubeconfig", broken}, 1, []string{"read the kubeconfig", broken}},
+		{"kubeconfig that does not exist", []string{"--kubeconfig", filepath.Join(home, "gone")}, 1, []string{"gone"}},
+		{"invalid kubeconfig", []string{"--kubeconfig", broken}, 1, []string{"read the kubeconfig", broken}},
 		{
-			"a context that is not there",
+			"context that does not exist",
 			[]string{"--kubeconfig", config, "--context", "other"},
 			1,
 			[]string{"read the kubeconfig", `"other"`},
 		},
-		{"an address without a port", []string{"--kubeconfig", config, "--listen", "127.0.0.1"}, 2, []string{
+		{"address without a port", []string{"--kubeconfig", config, "--listen", "127.0.0.1"}, 2, []string{
 			`--listen "127.0.0.1" is not an address`, "host:port",
 		}},
-		{"no address", []string{"--kubeconfig", config, "--listen", ""}, 2, []string{`--listen "" is not an address`}},
+		{"empty address", []string{"--kubeconfig", config, "--listen", ""}, 2, []string{`--listen "" is not an address`}},
 		{
-			"all addresses",
+			"all addresses by empty host",
 			[]string{"--kubeconfig", config, "--listen", ":8080"},
 			2,
 			[]string{"without a login", "127.0.0.1"},
 		},
 		{
-			"all addresses in numbers",
+			"all IPv4 addresses",
 			[]string{"--kubeconfig", config, "--listen", "0.0.0.0:0"},
 			2,
 			[]string{"without a login"},
 		},
-		{"all of IPv6", []string{"--kubeconfig", config, "--listen", "[::]:0"}, 2, []string{"without a login"}},
+		{"all IPv6 addresses", []string{"--kubeconfig", config, "--listen", "[::]:0"}, 2, []string{"without a login"}},
 		{
-			"another address",
+			"address that is not loopback",
 			[]string{"--kubeconfig", config, "--listen", "192.0.2.1:80"},
 			2,
 			[]string{"kubectl port-forward"},
 		},
 		{
-			"a name",
+			"name that is not loopback",
 			[]string{"--kubeconfig", config, "--listen", "localhost.evil.test:80"},
 			2,
 			[]string{"without a login"},
 		},
 		{
-			"a port beyond all",
+			"port out of range",
 			[]string{"--kubeconfig", config, "--listen", "127.0.0.1:99999"},
 			1,
 			[]string{"listen on 127.0.0.1:99999", "--listen"},
 		},
-		{"a port in use", []string{"--kubeconfig", config, "--listen", usedPort.Addr().String()}, 1, []string{
+		{"port in use", []string{"--kubeconfig", config, "--listen", usedPort.Addr().String()}, 1, []string{
 			"listen on " + usedPort.Addr().String(), "address already in use", "--listen",
 		}},
-		{"a host with a scheme", []string{"--kubeconfig", config, "--allowed-host", "https://x.org"}, 2, []string{
+		{"allowed host with a scheme", []string{"--kubeconfig", config, "--allowed-host", "https://x.org"}, 2, []string{
 			`--allowed-host "https://x.org" is not a host`, "glasshouse.example.org",
 		}},
-		{"an origin without a scheme", []string{"--kubeconfig", config, "--allowed-origin", "x.org"}, 2, []string{
+		{"allowed origin without a scheme", []string{"--kubeconfig", config, "--allowed-origin", "x.org"}, 2, []string{
 			`--allowed-origin "x.org" is not an origin`, "https://glasshouse.example.org",
 		}},
-		{"a base path with a slash at its end", []string{"--kubeconfig", config, "--base-path", "/x/"}, 2, []string{
+		{"base path with a trailing slash", []string{"--kubeconfig", config, "--base-path", "/x/"}, 2, []string{
 			`--base-path "/x/" is not a path`, "/glasshouse",
 		}},
 		{
-			"forwarders that include every address",
+			"forwarders that include all addresses",
 			[]string{"--kubeconfig", config, "--forwarded-by", "10.0.0.0/8,0.0.0.0/0"},
 			2,
 			[]string{`--forwarded-by "0.0.0.0/0" contains all addresses`},
 		},
-		{"a forwarder that is no range", []string{"--kubeconfig", config, "--forwarded-by", "10.0.0.1"}, 2, []string{
+		{"forwarder that is not a range", []string{"--kubeconfig", config, "--forwarded-by", "10.0.0.1"}, 2, []string{
 			`--forwarded-by "10.0.0.1" is not an address range`, "192.0.2.7/32",
 		}},
 		{
-			"addresses of the Ingress that were not filled in",
+			"placeholder for the addresses of the Ingress",
 			[]string{"--kubeconfig", config, "--forwarded-by", "INGRESS_ADDRESSES"},
 			2,
 			[]string{
 				`--forwarded-by "INGRESS_ADDRESSES" is not an address range`, "192.0.2.7/32",
 			},
 		},
-		{"a certificate without a key", []string{"--kubeconfig", config, "--tls-cert", broken}, 2, []string{
+		{"certificate without a key", []string{"--kubeconfig", config, "--tls-cert", broken}, 2, []string{
 			"--tls-cert and --tls-key require each other",
 		}},
-		{"a key without a certificate", []string{"--kubeconfig", config, "--tls-key", broken}, 2, []string{
+		{"key without a certificate", []string{"--kubeconfig", config, "--tls-key", broken}, 2, []string{
 			"--tls-cert and --tls-key require each other",
 		}},
 		{
-			"a certificate that is none",
+			"invalid certificate",
 			[]string{"--kubeconfig", config, "--tls-cert", broken, "--tls-key", broken},
 			1,
 			[]string{"read the TLS certificate of " + broken},
 		},
-		{"rows below none", []string{"--kubeconfig", config, "--page-rows", "-1"}, 2, []string{
+		{"negative number of rows", []string{"--kubeconfig", config, "--page-rows", "-1"}, 2, []string{
 			"--page-rows is -1; it must be 0 or more",
 		}},
 		{
-			"metrics on no address",
+			"metrics without an address",
 			[]string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", "on"},
 			2,
 			[]string{`--metrics-listen "on" is not an address`},
@@ -183,37 +183,37 @@ func TestUsageErrors(t *testing.T) {
 			1,
 			[]string{"address already in use", "--metrics-listen"},
 		},
-		{"an unknown flag", []string{"--lisen", "127.0.0.1:0"}, 2, []string{
+		{"unknown flag", []string{"--lisen", "127.0.0.1:0"}, 2, []string{
 			"unknown flag: --lisen", "see dashboard --help",
 		}},
-		{"an argument", []string{"serve"}, 2, []string{`unexpected argument "serve"`}},
-		{"a log level", []string{"--log-level", "loud"}, 2, []string{
+		{"unexpected argument", []string{"serve"}, 2, []string{`unexpected argument "serve"`}},
+		{"unknown log level", []string{"--log-level", "loud"}, 2, []string{
 			`--log-level is "loud"`, "debug, info, warn or error",
 		}},
 		{
-			"a log level that would log requests and responses",
+			"log level that would log requests and responses",
 			[]string{"--log-level", "debug-4"},
 			2,
 			[]string{`--log-level is "debug-4"`},
 		},
-		{"a log format", []string{"--log-format", "xml"}, 2, []string{`--log-format is "xml"`, "text or json"}},
-		{"a timeout", []string{"--request-timeout", "soon"}, 2, []string{`--request-timeout is "soon"`, "10s or 2m"}},
+		{"unknown log format", []string{"--log-format", "xml"}, 2, []string{`--log-format is "xml"`, "text or json"}},
+		{"invalid timeout", []string{"--request-timeout", "soon"}, 2, []string{`--request-timeout is "soon"`, "10s or 2m"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			var stdout, stderr console
 			if code := run(ctx, test.args, &stdout, &stderr); code != test.code {
-				t.Errorf("exit code %d, want %d", code, test.code)
+				t.Errorf("run: exit code %d, want %d", code, test.code)
 			}
 			for _, want := range test.want {
 				if !strings.Contains(stderr.String(), want) {
-					t.Errorf("the output is %q, want %q in it", stderr.String(), want)
+					t.Errorf("stderr is %q, want it to contain %q", stderr.String(), want)
 				}
 			}
 			if lines := strings.Count(stderr.String(), "\n"); lines != 1 ||
 				!strings.HasPrefix(stderr.String(), "dashboard: ") || stdout.String() != "" {
-				t.Errorf("the output is %q and %q, want one line, on stderr", stdout.String(), stderr.String())
+				t.Errorf("stdout is %q, stderr is %q; want one line on stderr", stdout.String(), stderr.String())
 			}
 		})
 	}
@@ -229,7 +229,7 @@ func TestVersionAndHelpGoToStdout(t *testing.T) {
 			var stdout, stderr console
 			code := run(t.Context(), []string{test.flag}, &stdout, &stderr)
 			if !regexp.MustCompile(test.want).MatchString(stdout.String()) || code != 0 || stderr.String() != "" {
-				t.Errorf("exit code %d, %q and %q; want 0 and %s", code, stdout.String(), stderr.String(),
+				t.Errorf("exit code %d, stdout %q, stderr %q; want 0 and stdout %s", code, stdout.String(), stderr.String(),
 					test.want)
 			}
 		})
@@ -265,9 +265,9 @@ func TestStartAndStop(t *testing.T) {
 				select {
 				case <-tick.C:
 				case code := <-ended:
-					t.Fatalf("it ended with %d: %s", code, stderr.String())
+					t.Fatalf("the program ended with exit code %d: %s", code, stderr.String())
 				case <-deadline:
-					t.Fatalf("the output is %q, want %s", stderr.String(), test.want)
+					t.Fatalf("stderr is %q, want a match of %s", stderr.String(), test.want)
 				}
 			}
 			tick.Stop()
@@ -278,10 +278,10 @@ func TestStartAndStop(t *testing.T) {
 			select {
 			case code := <-ended:
 				if code != 0 || !strings.Contains(stderr.String(), "stopped") {
-					t.Errorf("exit code %d, %s", code, stderr.String())
+					t.Errorf("exit code %d, stderr %s; want 0 and \"stopped\"", code, stderr.String())
 				}
 			case <-time.After(20 * time.Second):
-				t.Fatal(fmt.Sprint("it does not end: ", stderr.String()))
+				t.Fatal(fmt.Sprint("the program did not stop in time: ", stderr.String()))
 			}
 		})
 	}
@@ -303,6 +303,6 @@ func wantMetrics(t *testing.T, address string) {
 	defer func() { _ = response.Body.Close() }()
 	if body, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK ||
 		!strings.Contains(string(body), "\nglasshouse_sockets 0\n") {
-		t.Errorf("the metrics are %d %s, %v", response.StatusCode, body, err)
+		t.Errorf("GET /metrics: got %d %s, error %v", response.StatusCode, body, err)
 	}
 }

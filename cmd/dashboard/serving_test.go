@@ -64,7 +64,7 @@ func TestServingFlagsReachTheServer(t *testing.T) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("the output is %q", stderr.String())
+			t.Fatalf("stderr is %q, want the URLs of the page and the metrics", stderr.String())
 		}
 	}
 	match := log.FindStringSubmatch(stderr.String())
@@ -102,14 +102,15 @@ func TestServingFlagsReachTheServer(t *testing.T) {
 			body, err := io.ReadAll(response.Body)
 			_ = response.Body.Close()
 			if err != nil || response.StatusCode != test.status {
-				t.Errorf("%s of %q by %q: got %d %s, %v; want %d", test.address, test.host, test.origin, response.StatusCode,
+				t.Errorf("GET %s with Host %q and Origin %q: got %d %s, %v; want "+
+					"%d", test.address, test.host, test.origin, response.StatusCode,
 					body, err, test.status)
 			}
 		})
 	}
 	cancel()
 	if code := <-ended; code != 0 {
-		t.Errorf("it ends with %d: %s", code, stderr.String())
+		t.Errorf("exit code %d, want 0: %s", code, stderr.String())
 	}
 }
 
@@ -146,16 +147,16 @@ func TestForwardedBy(t *testing.T) {
 				return response.StatusCode
 			}
 			if status := send(http.MethodPost, "/share", `{"token":"none"}`); status != http.StatusNotFound {
-				t.Errorf("a link that is none is answered with %d", status)
+				t.Errorf("POST /share with an unknown token: got status %d, want 404", status)
 			}
 			if status := send(http.MethodGet, "/api/v1/status",
 				""); (status == http.StatusUnauthorized) != (test.mode == "token") {
-				t.Errorf("with a name the status is answered with %d", status)
+				t.Errorf("GET /api/v1/status with X-Forwarded-User: got status %d", status)
 			}
 			end()
 			text, err := os.ReadFile(filepath.Join(data, "audit.jsonl"))
 			if err != nil || !strings.Contains(string(text), `"event":"refuse","from":"`+test.want+`"`) {
-				t.Errorf("the audit log has %s, %v; want %s", text, err, test.want)
+				t.Errorf("audit log: got %s, error %v; want the address %s", text, err, test.want)
 			}
 		})
 	}
@@ -174,7 +175,7 @@ func startAndWait(t *testing.T, args ...string) (address string, end func()) {
 	end = sync.OnceFunc(func() {
 		cancel()
 		if code := <-ended; code != 0 {
-			t.Errorf("it ends with %d: %s", code, stderr.String())
+			t.Errorf("exit code %d, want 0: %s", code, stderr.String())
 		}
 	})
 	t.Cleanup(end)
@@ -185,7 +186,7 @@ func startAndWait(t *testing.T, args ...string) (address string, end func()) {
 			return match[1], end
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("it does not serve: %s", stderr.String())
+			t.Fatalf("the program did not start to serve in time: %s", stderr.String())
 		}
 	}
 }
@@ -221,7 +222,7 @@ func TestWideRangesAreWarnedAbout(t *testing.T) {
 			log := runUntilLogged(t, append([]string{"msg=serving"}, test.want...),
 				append([]string{"--kubeconfig", unreachableKubeconfig(t)}, test.args...)...)
 			if n := strings.Count(log, warning); n != min(len(test.want), 1) {
-				t.Errorf("%v: %d warnings in %s", test.args, n, log)
+				t.Errorf("args %v: got %d warnings in %s", test.args, n, log)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func (d *dashboard) shareCommand(args ...string) string {
 	var stdout, stderr console
 	if code := run(d.t.Context(), append([]string{"share"}, append(args, "--server", d.url)...), &stdout,
 		&stderr); code != 0 {
-		d.t.Fatalf("share %q: %d %s", args, code, stderr.String())
+		d.t.Fatalf("share %q: exit code %d, want 0: %s", args, code, stderr.String())
 	}
 	return strings.TrimSpace(stdout.String())
 }
@@ -49,7 +49,7 @@ func (d *dashboard) openLink(link string) (cookie string) {
 	_, token, _ := strings.Cut(link, "#")
 	status, cookie := d.exchange(token)
 	if status != http.StatusOK || cookie == "" {
-		d.t.Fatalf("the link %s is answered with %d", link, status)
+		d.t.Fatalf("open link %s: got status %d, want 200 and a cookie", link, status)
 	}
 	return cookie
 }
@@ -88,9 +88,9 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	revoke := o.grant(t, ns, "list", "watch", "get")
 	file, _ := writeUserToken(t)
 	d := startProgramProcess(t, adminConfig(t), "--auth", "token", "--data-dir", filepath.Join(t.TempDir(), "data"))
-	eventually(t, "the API server is reached", func() error {
+	eventually(t, "the API server is reachable", func() error {
 		if text, code := d.request("/readyz"); code != http.StatusOK {
-			return fmt.Errorf("%d %s", code, text)
+			return fmt.Errorf("GET /readyz: got %d %s, want 200", code, text)
 		}
 		return nil
 	})
@@ -101,18 +101,18 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 			"--namespace", ns,
 		}, &stdout, &stderr); code != 1 ||
 		!strings.Contains(stderr.String(), "Forbidden: You cannot list pods") {
-		t.Errorf("what may not be seen is shared: %d %s", code, stderr.String())
+		t.Errorf("share create without permission: exit code %d, stderr %s; want 1 and Forbidden", code, stderr.String())
 	}
 	link := d.shareCommand("create", "--token-file", file, "--resource", "core/v1/configmaps", "--namespace", ns, "--for",
 		"1h")
 	if !regexp.MustCompile("^" + d.url + `/share#[\w-]{43}$`).MatchString(link) {
-		t.Fatalf("the link is %q", link)
+		t.Fatalf("share create printed %q, want a link", link)
 	}
 	listed := d.shareCommand("list", "--token-file", file)
 	match := regexp.MustCompile(`(?m)^(\w+) +\d+m +0 +never +nobody +/r/core/v1/configmaps\?ns=` +
 		ns).FindStringSubmatch(listed)
 	if match == nil {
-		t.Fatalf("it is listed as %s", listed)
+		t.Fatalf("share list printed %s, want the new link", listed)
 	}
 	cookie := d.openLink(link)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -122,21 +122,21 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	tab.UntilContains(`"type":"snapshot"`, `"name":"a"`)
 	text, code := d.request("/api/v1/object/core/v1/configmaps/"+ns+"/a", "Cookie", cookie)
 	if code != http.StatusOK || strings.Contains(text, "c4n4ry") || !strings.Contains(text, `"name":"a"`) {
-		t.Errorf("a guest is given %d %s", code, text)
+		t.Errorf("guest's snapshot: got %d %s, want the shared object without the masked value", code, text)
 	}
 	if text, code := d.request("/api/v1/snapshot/core/v1/configmaps?ns=kube-system", "Cookie",
 		cookie); code != http.StatusForbidden {
-		t.Errorf("a guest sees another namespace: %d %.300s", code, text)
+		t.Errorf("guest's snapshot of another namespace: got %d %.300s, want 403", code, text)
 	}
 	var slowest time.Duration
 	for try := range 3 {
 		if try > 0 {
 			revoke = o.grantRole(t, ns)
 			tab = d.dialAsGuest(ctx, cookie)
-			eventually(t, "the right is back", func() error {
+			eventually(t, "the permission is effective again", func() error {
 				if text, code := d.request("/api/v1/snapshot/core/v1/configmaps", "Cookie",
 					cookie); code != http.StatusOK {
-					return fmt.Errorf("%d %s", code, text)
+					return fmt.Errorf("GET snapshot as guest: got %d %s, want 200", code, text)
 				}
 				return nil
 			})
@@ -163,18 +163,18 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 		changing.Wait()
 		slowest = max(slowest, took)
 	}
-	t.Logf("a right that its creator loses is lost to a guest after %s at most", slowest)
+	t.Logf("a guest had access for at most %s after the creator's permission was revoked", slowest)
 	if slowest > 15*time.Second {
-		t.Errorf("a guest saw what its creator did not for %s", slowest)
+		t.Errorf("a guest had access for %s after the creator's permission was revoked, want at most 15 s", slowest)
 	}
 	began := time.Now()
 	d.shareCommand("revoke", match[1], "--token-file", file)
 	if code, _ := tab.WaitForClose(); code != 4403 || time.Since(began) > 5*time.Second {
-		t.Errorf("the socket ended with %d, %s later", code, time.Since(began))
+		t.Errorf("the guest's socket was closed with %d after %s, want 4403 within 5 s", code, time.Since(began))
 	}
 	if text, code := d.request("/api/v1/status", "Cookie", cookie); code != http.StatusUnauthorized ||
 		!strings.Contains(text, "Link expired") {
-		t.Errorf("a guest is answered with %d %s", code, text)
+		t.Errorf("guest's request after the link expired: got %d %s, want 401", code, text)
 	}
 }
 
@@ -184,9 +184,9 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 func TestMemoryContainsNoShareTokens(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	d, metrics, process := startProcessWith(t, "--data-dir", dir)
-	eventually(t, "pods are known", func() error {
+	eventually(t, "the pods are listed", func() error {
 		if text, code := d.request("/api/v1/snapshot/core/v1/pods?limit=1"); code != http.StatusOK {
-			return fmt.Errorf("%d %s", code, text)
+			return fmt.Errorf("GET snapshot: got %d %s, want 200", code, text)
 		}
 		return nil
 	})
@@ -221,27 +221,27 @@ func TestMemoryContainsNoShareTokens(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("try %d: %d MiB of memory contain %q", try, size>>20, found)
+		t.Logf("attempt %d: %d MiB of memory contain %q", try, size>>20, found)
 		if len(found) == 0 {
 			break
 		}
 	}
 	if len(found) > 0 {
-		t.Errorf("the memory contains %q", found)
+		t.Errorf("the process memory contains %q", found)
 	}
 	d.stop()
-	texts := map[string]string{"the log": d.log()}
+	texts := map[string]string{"log": d.log()}
 	for _, name := range []string{"shares.json", "audit.jsonl"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !strings.Contains(string(text), "canary") {
-			t.Fatalf("%s: %v, %.300s", name, err, text)
+			t.Fatalf("read %s: error %v, text %.300s", name, err, text)
 		}
 		texts[name] = string(text)
 	}
 	for place, text := range texts {
 		for name, secret := range secrets {
 			if strings.Contains(text, secret) {
-				t.Errorf("%s has %s", place, name)
+				t.Errorf("%s contains the %s", place, name)
 			}
 		}
 	}

@@ -75,7 +75,7 @@ func TestShareCommandRequests(t *testing.T) {
 		`,{"resource":"core/v1/pods/log",` + part +
 		`],"to":"/r/core/v1/pods?labels=app%3Dweb\u0026ns=a\u0026ns=b","seconds":5400,"note":"n"}`
 	if code != 0 || out != "http://h/share#t\ufffd[2J\n" || len(requests) != 1 || requests[0] != want {
-		t.Errorf("got %d, %q, and asked for %q; want %q", code, out, requests, want)
+		t.Errorf("share create: exit code %d, stdout %q, requests %q; want request %q", code, out, requests, want)
 	}
 	responseBody = `{"url":"http://h/share#t","persistent":false}`
 	for to, args := range map[string][]string{
@@ -88,7 +88,7 @@ func TestShareCommandRequests(t *testing.T) {
 		code, out, stderrText := runShare(append([]string{"create"}, args...)...)
 		if code != 0 || out != "http://h/share#t\n" || !strings.Contains(stderrText, "--data-dir") ||
 			!strings.Contains(requests[0], `"to":"`+to+`","seconds":86400`) {
-			t.Errorf("%q: got %d, %q %q, and asked for %q", args, code, out, stderrText, requests)
+			t.Errorf("share %q: exit code %d, stdout %q, stderr %q, requests %q", args, code, out, stderrText, requests)
 		}
 	}
 
@@ -98,7 +98,7 @@ func TestShareCommandRequests(t *testing.T) {
 		`{"resource":"core/v1/events","namespaces":["a"],"about":"deployment.apps/web"}],"to":"/o/apps/v1/` +
 		`deployments/a/web"`
 	if len(requests) != 1 || !strings.Contains(requests[0], want) {
-		t.Errorf("asked for %q, want %s", requests, want)
+		t.Errorf("share create: got requests %q, want %s in it", requests, want)
 	}
 
 	used := time.Now().Add(-3 * time.Minute)
@@ -117,12 +117,12 @@ func TestShareCommandRequests(t *testing.T) {
 	if code != 0 || len(lines) != 3 ||
 		strings.Join(strings.Fields(lines[1]), " ") != "id1 120m 3 3m ago anna /r/core/v1/pods a\ufffd[2J\ufffdb" ||
 		!strings.HasPrefix(requests[0], "GET /base/api/v1/shares Bearer abc") {
-		t.Errorf("got %d and %q", code, out)
+		t.Errorf("share list: exit code %d, stdout %q", code, out)
 	}
 	status, responseBody = http.StatusNoContent, ""
 	if code, out, _ = runShare("revoke", "id/1"); code != 0 || out != "" ||
 		!strings.HasPrefix(requests[0], "DELETE /base/api/v1/shares/id/1 Bearer abc") {
-		t.Errorf("got %d, %q, and asked for %q", code, out, requests)
+		t.Errorf("share revoke: exit code %d, stdout %q, requests %q", code, out, requests)
 	}
 
 	for _, test := range []struct {
@@ -139,7 +139,8 @@ func TestShareCommandRequests(t *testing.T) {
 			if code, out, stderrText := runShare("list"); code != 1 || out != "" ||
 				!strings.Contains(stderrText, test.wantText) ||
 				len(requests) != 1 {
-				t.Errorf("for %d %s got %d, %q %q by %q", test.status, test.responseBody, code, out, stderrText, requests)
+				t.Errorf("response %d %s: exit code %d, stdout %q, stderr %q, requests %q; want exit code 1 and one "+
+					"request", test.status, test.responseBody, code, out, stderrText, requests)
 			}
 		})
 	}
@@ -179,7 +180,7 @@ func TestShareUsageErrors(t *testing.T) {
 		var stdout, stderr console
 		if code := run(t.Context(), args, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), want) ||
 			strings.Count(stderr.String(), "\n") != 1 {
-			t.Errorf("%q: got %d %q, want %q", args, code, stderr.String(), want)
+			t.Errorf("%q: exit code %d, stderr %q; want 2 and %q", args, code, stderr.String(), want)
 		}
 	}
 	file := filepath.Join(home, "shares.json")
@@ -189,7 +190,8 @@ func TestShareUsageErrors(t *testing.T) {
 	var stdout, stderr console
 	if code := run(t.Context(), []string{"--kubeconfig", unreachableKubeconfig(t), "--data-dir", home}, &stdout,
 		&stderr); code != 1 || !strings.Contains(stderr.String(), file) {
-		t.Errorf("with a file that is none: got %d %q", code, stderr.String())
+		t.Errorf("run with an invalid shares.json: exit code %d, stderr %q; want 1 and the name of the "+
+			"file", code, stderr.String())
 	}
 }
 
@@ -210,10 +212,10 @@ func TestShareSendsTheTokenOnlyOverTLS(t *testing.T) {
 		c, err := (&shareSettings{server: server, tokenFile: token}).client()
 		if refused != (err != nil && strings.Contains(err.Error(), "unencrypted")) ||
 			!refused && (err != nil || c.Token != "abc") {
-			t.Errorf("with a token for %s got %+v, %v", server, c, err)
+			t.Errorf("client for %s with a token: got %+v, error %v", server, c, err)
 		}
 		if c, err := (&shareSettings{server: server}).client(); err != nil || c.Token != "" {
-			t.Errorf("without a token for %s got %+v, %v", server, c, err)
+			t.Errorf("client for %s without a token: got %+v, error %v", server, c, err)
 		}
 	}
 }
@@ -259,15 +261,15 @@ func TestShareVerifiesTheServerCertificate(t *testing.T) {
 		server, file, want string
 		code, requests     int
 	}{
-		"its own": {server.URL, ownCertFile, "", 0, 1},
-		"none":    {server.URL, "", "failed to verify certificate", 1, 0},
-		"another": {server.URL, write("other.pem", otherCertificate(t)), "failed to verify certificate", 1, 0},
-		"no PEM": {
+		"CA of the server": {server.URL, ownCertFile, "", 0, 1},
+		"none":             {server.URL, "", "failed to verify certificate", 1, 0},
+		"another":          {server.URL, write("other.pem", otherCertificate(t)), "failed to verify certificate", 1, 0},
+		"CA file without a PEM block": {
 			server.URL, write("broken.pem", "-----BEGIN CERTIFICATE-----\nx\n"),
 			"broken.pem contains no PEM certificate", 2, 0,
 		},
-		"not there":   {server.URL, filepath.Join(home, "missing.pem"), "missing.pem: no such file", 1, 0},
-		"without TLS": {"http://127.0.0.1:1", ownCertFile, "--server-ca requires https", 2, 0},
+		"CA file that does not exist": {server.URL, filepath.Join(home, "missing.pem"), "missing.pem: no such file", 1, 0},
+		"CA file without TLS":         {"http://127.0.0.1:1", ownCertFile, "--server-ca requires https", 2, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr console
@@ -277,7 +279,7 @@ func TestShareVerifiesTheServerCertificate(t *testing.T) {
 			stderrText := stderr.String()
 			if code != test.code || requests != test.requests || !strings.Contains(stderrText, test.want) ||
 				strings.Count(stderrText, "\n") != min(code, 1) {
-				t.Errorf("got %d, %q, asked %d times", code, stderrText, requests)
+				t.Errorf("share list: exit code %d, stderr %q, %d requests", code, stderrText, requests)
 			}
 		})
 	}
@@ -292,7 +294,7 @@ func TestProgramWaitsForItsDirectory(t *testing.T) {
 	if code := run(t.Context(),
 		[]string{"share", "create", "--server", address, "--resource", "core/v1/pods", "--note", "meanwhile"}, &link,
 		&shareStderr); code != 0 {
-		t.Errorf("share create: %d %s", code, shareStderr.String())
+		t.Errorf("share create: exit code %d, want 0: %s", code, shareStderr.String())
 	}
 	end()
 	// Act as another dashboard that has locked the directory, but not yet written the file.
@@ -319,13 +321,13 @@ func TestProgramWaitsForItsDirectory(t *testing.T) {
 				return found[len(found)-1]
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("the output does not contain %q: %s", pattern, stderr.String())
+				t.Fatalf("the log does not contain %q: %s", pattern, stderr.String())
 			}
 		}
 	}
 	waitForLog("another dashboard uses the --data-dir directory")
 	if strings.Contains(stderr.String(), "msg=serving") {
-		t.Error("it serves while the other one does")
+		t.Error("the second program serves while the first one uses the directory")
 	}
 	if err := errors.Join(os.Rename(moved, file), other.Close()); err != nil {
 		t.Fatal(err)
@@ -334,10 +336,11 @@ func TestProgramWaitsForItsDirectory(t *testing.T) {
 	var listed console
 	if code := run(t.Context(), []string{"share", "list", "--server", next}, &listed, &shareStderr); code != 0 ||
 		!strings.Contains(listed.String(), "meanwhile") {
-		t.Errorf("share list: %d %q %s", code, listed.String(), shareStderr.String())
+		t.Errorf("share list: exit code %d, stdout %q, stderr %s; want the link of the first "+
+			"program", code, listed.String(), shareStderr.String())
 	}
 	cancel()
 	if code := <-ended; code != 0 {
-		t.Errorf("it ends with %d: %s", code, stderr.String())
+		t.Errorf("exit code %d, want 0: %s", code, stderr.String())
 	}
 }

@@ -111,7 +111,7 @@ func (s *source) value(pkg string, e ast.Expr) (value constant.Value, isDuration
 	case *ast.BinaryExpr:
 		return s.binary(pkg, e)
 	}
-	return nil, false, errors.New("it is not a constant that this test can evaluate")
+	return nil, false, errors.New("not a constant expression that this test can evaluate")
 }
 
 func (s *source) binary(pkg string, e *ast.BinaryExpr) (value constant.Value, isDuration bool, err error) {
@@ -142,7 +142,7 @@ func (s *source) shown(name, unit string) (string, error) {
 	number, ok := constant.Int64Val(value)
 	switch {
 	case !ok:
-		return "", fmt.Errorf("%s is not a whole number", name)
+		return "", fmt.Errorf("%s is not an integer", name)
 	case isDuration && unit == "rate":
 		return thousands(int64(time.Second) / number), nil
 	case isDuration:
@@ -198,7 +198,7 @@ func (s *source) limits(t *testing.T) string {
 				parts := name.FindStringSubmatch(match)
 				shown, err := s.shown(parts[1], parts[2])
 				if err != nil {
-					t.Errorf("the limit %q: %v", one.what, err)
+					t.Errorf("limit %q: %v", one.what, err)
 				}
 				return shown
 			}))
@@ -228,7 +228,7 @@ func (s *source) problems(t *testing.T) string {
 	meanings, statuses := problemMeanings(), problemStatuses()
 	for _, title := range slices.Sorted(maps.Keys(meanings)) {
 		if all[title] == nil {
-			t.Errorf("problemMeanings has %q, which is not the title of a problem", title)
+			t.Errorf("problemMeanings contains %q, which is not the title of a problem", title)
 		}
 	}
 	for _, title := range slices.Sorted(maps.Keys(all)) {
@@ -241,7 +241,7 @@ func (s *source) problems(t *testing.T) string {
 		slices.Sort(p.statuses)
 		p.statuses = slices.Compact(p.statuses)
 		if len(p.statuses) == 0 || len(p.texts) == 0 {
-			t.Errorf("the problem %q has the status codes %v and the texts %q: add what is missing to problems_test.go",
+			t.Errorf("problem %q has the status codes %v and the texts %q: add the missing ones to problems_test.go",
 				title, p.statuses, p.texts)
 			continue
 		}
@@ -354,7 +354,7 @@ func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	case nameOf(e) == "title" || nameOf(e) == "Title":
 		return nil
 	}
-	t.Errorf("package %s has a problem whose title is not a constant", in)
+	t.Errorf("package %s has a problem with a title that is not a constant", in)
 	return nil
 }
 

@@ -35,7 +35,7 @@ func TestMemoryLimit(t *testing.T) {
 				return c.container, nil
 			})
 			if err != nil || got != c.want || strings.Contains(log.String(), "level=WARN") != c.warned {
-				t.Errorf("got %d, %v, and the log has %q; want %d, and a warning: %t", got, err, log.String(), c.want,
+				t.Errorf("memory limit: got %d, error %v, log %q; want %d, warning: %t", got, err, log.String(), c.want,
 					c.warned)
 			}
 		})

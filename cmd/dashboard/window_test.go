@@ -78,7 +78,7 @@ func TestWindowsConvergeDuringChanges(t *testing.T) {
 	var got []string
 	for m := range messages {
 		if m.Type == "error" {
-			t.Fatalf("%s", m.Raw)
+			t.Fatalf("got an error message: %s", m.Raw)
 		}
 		view.Apply(m) // The socket also verifies the message.
 		p, got = view.Window(), got[:0]
@@ -91,11 +91,11 @@ func TestWindowsConvergeDuringChanges(t *testing.T) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("%d of %d from %d: %v; want %v", p.Matching, p.Total, p.Offset, got, want)
+		t.Errorf("window with %d of %d rows from offset %d: got %v, want %v", p.Matching, p.Total, p.Offset, got, want)
 	}
 	edits := view.Stats().Events
-	t.Logf("%d edits", edits)
+	t.Logf("%d window events", edits)
 	if edits == 0 {
-		t.Error("no event was sent")
+		t.Error("no window event was sent")
 	}
 }

@@ -31,7 +31,7 @@ func benchAppend(t *testing.T, _ subject, report *table) {
 		report.add(row{name + "p50", "no reader", figuresOf(idle, appends.p50), figuresOf(ours, appends.p50), limit})
 		report.add(row{name + "mean", "no reader", figuresOf(idle, appends.mean), figuresOf(ours, appends.mean), limit})
 		report.add(row{
-			"(p50 compared with a single reader, whose wakeup costs as much)", "one reader", figuresOf(single, appends.p50),
+			"(p50; baseline with one reader, which also has to be woken up)", "one reader", figuresOf(single, appends.p50),
 			figuresOf(ours, appends.p50), comparisonOnly(difference),
 		})
 	}

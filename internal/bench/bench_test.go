@@ -46,7 +46,7 @@ func TestBench(t *testing.T) {
 		})
 	}
 	t.Logf(
-		"medians of %d runs, and how far any run was off; every baseline was measured alternately with ours\n%s",
+		"medians of %d runs, with the largest deviation; each baseline was measured alternately with this program\n%s",
 		runs(), all,
 	)
 }

@@ -25,7 +25,7 @@ func benchBytes(t *testing.T, subj subject, report *table) {
 		w := measureBytes(t, core, server, namespace, fmt.Sprintf("weighed-%d", i))
 		object, ofRows, ofObjects = append(object, w.object), append(ofRows, w.rows...), append(ofObjects, w.objects...)
 	}
-	t.Logf("each frame: to rows viewers %.0f, to object viewers %.0f", ofRows, ofObjects)
+	t.Logf("bytes per message: rows viewers %.0f, object viewers %.0f", ofRows, ofObjects)
 	worst := func(f figures) figures { return figures{f.worst()} }
 	const rows, objects = "bytes of a pod's status change, rows viewer", "bytes of a pod's status change, object viewer"
 	report.add(row{rows, "the object", object, ofRows, bar{"at most 320", absolute, atMost(320)}})
@@ -104,6 +104,6 @@ func running(ctx context.Context, t *testing.T, core *v1.CoreV1Client, namespace
 			return text
 		}
 	}
-	t.Fatalf("the pod %s does not start", name)
+	t.Fatalf("pod %s did not start in time", name)
 	return nil
 }

@@ -43,7 +43,7 @@ func startChild(t *testing.T, command *exec.Cmd) *child {
 	for c.address == "" {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			t.Fatalf("the server has printed no address: %v", err)
+			t.Fatalf("the server did not print an address: %v", err)
 		}
 		if match := regexp.MustCompile(`http://([0-9.:]+)/`).FindStringSubmatch(line); match != nil {
 			c.address = match[1]
@@ -102,7 +102,7 @@ func resident(t *testing.T, process, name string) float64 {
 			return kib
 		}
 	}
-	t.Fatalf("no %s", name)
+	t.Fatalf("no field %s in the status of the process", name)
 	return 0
 }
 
@@ -113,7 +113,7 @@ func build(t *testing.T) string {
 		t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "../../cmd/dashboard",
 	)
 	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	return binary
 }

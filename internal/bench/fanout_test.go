@@ -37,35 +37,35 @@ func benchFanout(t *testing.T, subj subject, report *table) {
 		ours, same, single := results[0], results[1], results[2]
 		suffix := fmt.Sprintf(", %d sockets, %d changes/s", viewers, rate)
 		t.Logf(
-			"changes a frame%s: ours %s, the bare loop %s and %s",
+			"changes per message%s: this program %s, bare loop %s and %s",
 			suffix,
 			figuresOf(ours, load.share),
 			figuresOf(same, load.share),
 			figuresOf(single, load.share),
 		)
 		report.add(row{
-			"deliveries a CPU second" + suffix, "bare loop, the same frames", figuresOf(same, load.perCPU),
+			"deliveries per CPU second" + suffix, "bare loop, same frames", figuresOf(same, load.perCPU),
 			figuresOf(ours, load.perCPU),
 			bar{"at least x 0.70", ratio, atLeast(0.7)},
 		})
 		report.add(
 			row{
-				"(the same)", "bare loop, a frame a change", figuresOf(single, load.perCPU), figuresOf(ours, load.perCPU),
+				"(the same)", "bare loop, one frame per change", figuresOf(single, load.perCPU), figuresOf(ours, load.perCPU),
 				comparisonOnly(ratio),
 			},
 		)
 		report.add(row{
-			"(bytes a delivery)", "bare loop, the same frames", figuresOf(same, load.size), figuresOf(ours, load.size),
+			"(bytes per delivery)", "bare loop, same frames", figuresOf(same, load.size), figuresOf(ours, load.size),
 			comparisonOnly(ratio),
 		})
 		report.add(
 			row{
-				"RSS a viewer, KiB" + suffix, "bare loop, the same frames", figuresOf(same, load.rss), figuresOf(ours, load.rss),
+				"RSS per viewer, KiB" + suffix, "bare loop, same frames", figuresOf(same, load.rss), figuresOf(ours, load.rss),
 				bar{"at most x 1.30", ratio, atMost(1.3)},
 			},
 		)
 		report.add(row{
-			"(before the changes)", "bare loop, the same frames", figuresOf(same, load.quietRSS),
+			"(before the changes)", "bare loop, same frames", figuresOf(same, load.quietRSS),
 			figuresOf(ours, load.quietRSS), comparisonOnly(ratio),
 		})
 	}
@@ -113,7 +113,7 @@ func fanoutOurs(t *testing.T, binary string, rate int) load {
 	server := startOnServer(t, binary, exposeOnTCP(t, api))
 	f := fanout(t, server, 5*rate, rate, func(i int) { api.Set(podsRef, pod(i%objects, i+1)) })
 	if upstream := api.Requests("/api/v1/pods?"); len(upstream) != 1 {
-		t.Errorf("%d viewers made %d upstream requests, want one watch: %s", viewers, len(upstream), upstream)
+		t.Errorf("%d viewers caused %d upstream requests, want one watch: %s", viewers, len(upstream), upstream)
 	}
 	return f
 }

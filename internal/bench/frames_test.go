@@ -52,7 +52,7 @@ func messages(t *testing.T, in io.Reader, onMessage func(message)) {
 				io.MultiReader(bytes.NewReader(m.text), bytes.NewReader([]byte(tail))),
 			))
 			if err != nil {
-				t.Errorf("a compressed message: %v", err)
+				t.Errorf("read a compressed message: %v", err)
 				return
 			}
 			m.text = text

@@ -179,7 +179,7 @@ func eventually(t *testing.T, h *arrivals, written []write) delays {
 		}
 		<-tick.C
 	}
-	t.Fatalf("the last of %d writes was not heard of", len(written))
+	t.Fatalf("the last of %d writes was not received in time", len(written))
 	return nil
 }
 

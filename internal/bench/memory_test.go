@@ -29,10 +29,11 @@ func benchMemory(t *testing.T, _ subject, report *table) {
 	seconds := func(s synced) float64 { return s.seconds }
 	suffix := fmt.Sprintf(" at %d pods", ours[0].pods)
 	if n := informer[0].pods; n != ours[0].pods || stream[0].pods != n {
-		t.Errorf("the stream had %d pods, dynamicinformer %d, ours %d", stream[0].pods, n, ours[0].pods)
+		t.Errorf("number of pods: list %d, dynamicinformer %d, this program %d; want equal numbers",
+			stream[0].pods, n, ours[0].pods)
 	}
 	report.add(row{
-		"heap a pod, bytes," + suffix, "dynamicinformer", figuresOf(informer, heap), figuresOf(ours, heap),
+		"heap per pod, bytes," + suffix, "dynamicinformer", figuresOf(informer, heap), figuresOf(ours, heap),
 		bar{"at most 1/14", fraction, atMost(1. / 14)},
 	})
 	report.add(
@@ -43,12 +44,12 @@ func benchMemory(t *testing.T, _ subject, report *table) {
 		},
 	)
 	report.add(row{
-		"time to synced, s," + suffix, "the stream, read to nowhere", figuresOf(stream, seconds), figuresOf(ours, seconds),
+		"time to sync, s," + suffix, "raw list, response discarded", figuresOf(stream, seconds), figuresOf(ours, seconds),
 		bar{"at most x 1.10", ratio, atMost(1.1)},
 	})
 	report.add(
 		row{
-			"(time to synced of dynamicinformer)", "the stream, read to nowhere", figuresOf(stream, seconds),
+			"(time to sync of dynamicinformer)", "raw list, response discarded", figuresOf(stream, seconds),
 			figuresOf(informer, seconds), comparisonOnly(ratio),
 		},
 	)
@@ -78,7 +79,7 @@ func syncInProcess(t *testing.T, method string) (s synced) {
 		}
 	}
 	if s.pods == 0 {
-		t.Fatalf("%s saw no pods:\n%s", method, out)
+		t.Fatalf("%s received no pods:\n%s", method, out)
 	}
 	return s
 }

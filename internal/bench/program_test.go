@@ -42,17 +42,17 @@ func benchProgram(t *testing.T, subj subject, report *table) {
 		limit = 200
 	}
 	if ours[0].pods != informer[0].pods {
-		t.Errorf("dynamicinformer saw %d pods, the viewer %d", informer[0].pods, ours[0].pods)
+		t.Errorf("number of pods: dynamicinformer %d, viewer %d; want the same number", informer[0].pods, ours[0].pods)
 	}
 	suffix := fmt.Sprintf(" at %d pods, one viewer", ours[0].pods)
 	report.add(row{
-		"RSS of the program, MiB," + suffix, "dynamicinformer alone",
+		"RSS of the program, MiB," + suffix, "only dynamicinformer",
 		figuresOf(informer, func(m memory) float64 { return m.rss }),
 		figuresOf(ours, func(m memory) float64 { return m.rss }),
 		bar{fmt.Sprintf("at most %.0f MiB", limit), absolute, atMost(limit)},
 	})
 	report.add(row{
-		title: "(its peak until then)",
+		title: "(peak RSS until then)",
 		ours:  figuresOf(ours, func(m memory) float64 { return m.peak }), bar: comparisonOnly(absolute),
 	})
 }

@@ -73,7 +73,7 @@ func syncDynamic(t *testing.T, config *rest.Config) (int, any) {
 	go func() { defer close(ended); informer.RunWithContext(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended })
 	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-		t.Fatal("not synced")
+		t.Fatal("the informer cache did not sync")
 	}
 	return len(informer.GetStore().List()), informer
 }

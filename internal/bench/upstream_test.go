@@ -53,7 +53,7 @@ func watches(t *testing.T, config *rest.Config) (n float64) {
 		}
 	}
 	if lines.Err() != nil || n == 0 {
-		t.Fatalf("the API server counts no watch of pods, not even its own: %v", lines.Err())
+		t.Fatalf("the API server's metrics contain no watch of pods, although one is open: %v", lines.Err())
 	}
 	return n
 }

@@ -80,7 +80,7 @@ func open(address, subscribe string) (net.Conn, io.Reader, error) {
 	in := bufio.NewReaderSize(conn, 16)
 	response, err := http.ReadResponse(in, nil)
 	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
-		return nil, nil, fmt.Errorf("the handshake: %v, %w", response, err)
+		return nil, nil, fmt.Errorf("WebSocket handshake: response %v, error %w", response, err)
 	}
 	rest, _ := in.Peek(in.Buffered())
 	_, err = conn.Write(masked(subscribe))

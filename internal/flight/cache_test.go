@@ -29,14 +29,14 @@ func TestFullCacheDropsOldEntriesFirst(t *testing.T) {
 		<-time.After(20 * time.Second)
 		request(99, 110)
 		if requests = 0; s.Len() > 100 {
-			t.Errorf("%d entries are cached, want at most 100", s.Len())
+			t.Errorf("cache has %d entries, want at most 100", s.Len())
 		}
 		if request(60, 110); requests > 0 {
-			t.Errorf("%d of the newer 50 were requested again", requests)
+			t.Errorf("%d of the newest 50 entries were requested again, want 0", requests)
 		}
 		request(200, 2000)
 		if s.Len() > 100 {
-			t.Errorf("%d entries are cached, want at most 100", s.Len())
+			t.Errorf("cache has %d entries, want at most 100", s.Len())
 		}
 	})
 }
@@ -69,10 +69,10 @@ func TestCanceledCallerDoesNotAffectOthers(t *testing.T) {
 			second <- result
 		}()
 		if <-first {
-			t.Error("the first caller gets a result after its context has ended")
+			t.Error("first caller got a result after its context was canceled, want an error")
 		}
 		if err := <-second; err != nil {
-			t.Errorf("the second caller gets %v", err)
+			t.Errorf("second caller: got error %v, want nil", err)
 		}
 	})
 }

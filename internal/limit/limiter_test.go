@@ -19,27 +19,27 @@ func TestTryAcquire(t *testing.T) {
 	all, a, b := limit.Limit{Key: "all", Max: 3}, limit.Limit{Key: "a", Max: 2}, limit.Limit{Key: "b", Max: 2}
 	first, second := l.TryAcquire(1, a, all), l.TryAcquire(1, a, all)
 	if first == nil || second == nil {
-		t.Fatal("units within the limits are refused")
+		t.Fatal("TryAcquire within the limits: got nil, want a lease")
 	}
 	if l.TryAcquire(1, a, all) != nil {
-		t.Error("a has more than its limit")
+		t.Error("TryAcquire for a above its limit: got a lease, want nil")
 	}
 	if l.TryAcquire(1, b, all) == nil {
-		t.Error("b is refused although there is one left")
+		t.Error("TryAcquire for b with one unit left: got nil, want a lease")
 	}
 	if l.TryAcquire(1, b, all) != nil {
-		t.Error("there are more than the limit of all")
+		t.Error("TryAcquire above the limit of all: got a lease, want nil")
 	}
 	if used := l.Used("b"); used != 1 {
-		t.Errorf("b uses %d after a refusal, want 1: a refused request takes nothing", used)
+		t.Errorf("Used(b) after a refused request: got %d, want 1", used)
 	}
 	first.Release()
 	first.Release()
 	if used := l.Used("a"); used != 1 {
-		t.Errorf("a uses %d after one release, want 1", used)
+		t.Errorf("Used(a) after one release: got %d, want 1", used)
 	}
 	if l.TryAcquire(1, b, all) == nil {
-		t.Error("b is refused after a release")
+		t.Error("TryAcquire for b after a release: got nil, want a lease")
 	}
 }
 
@@ -71,12 +71,12 @@ func TestAcquireWaits(t *testing.T) {
 		synctest.Wait()
 		first := []string{<-order, <-order}
 		if slices.Sort(first); first[0] != "greedy" || first[1] != "modest" {
-			t.Errorf("the first two are %v, want greedy and modest", first)
+			t.Errorf("the first two leases are for %v, want greedy and modest", first)
 		}
 		blocking.Release()
 		waiting.Wait()
 		if used := l.Used("all"); used != 0 {
-			t.Errorf("%d units stay in use", used)
+			t.Errorf("%d units are in use after all releases, want 0", used)
 		}
 	})
 }
@@ -89,11 +89,11 @@ func TestAcquireIsCanceled(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if lease, err := l.Acquire(ctx, 1, one); lease != nil || err == nil {
-			t.Errorf("got %v, %v at the end of the context", lease, err)
+			t.Errorf("Acquire with a canceled context: got %v, %v; want an error", lease, err)
 		}
 		blocking.Release()
 		if l.TryAcquire(1, one) == nil {
-			t.Error("who gave up waiting keeps a unit")
+			t.Error("TryAcquire after a canceled Acquire: got nil, want a lease")
 		}
 	})
 }
@@ -102,14 +102,14 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 	var l limit.Limiter
 	lease := l.TryAcquire(100, limit.Limit{Key: "a", Max: 4}, limit.Limit{Key: "all", Max: 10})
 	if lease == nil || l.Used("all") != 4 {
-		t.Errorf("100 units under a limit of 4 use %d", l.Used("all"))
+		t.Errorf("Acquire of 100 units with a limit of 4: %d units are in use, want 4", l.Used("all"))
 	}
 	lease.Grow(3)
 	if used := l.Used("a"); used != 7 {
-		t.Errorf("a lease that grows uses %d, want 7: it does not wait", used)
+		t.Errorf("Used(a) after Grow: got %d, want 7, without waiting", used)
 	}
 	if l.TryAcquire(4, limit.Limit{Key: "b", Max: 4}, limit.Limit{Key: "all", Max: 10}) != nil {
-		t.Error("others get units although the limit is exceeded")
+		t.Error("TryAcquire while the limit is exceeded: got a lease, want nil")
 	}
 }
 
@@ -123,9 +123,9 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 		oneCaller bool
 		starves   bool
 	}{
-		{"a caller that uses nothing", 0, 10, false, false},
-		{"a caller that uses much", 2, 10, false, true},
-		{"a caller that waits for its own units", 2, 8, true, true},
+		{"caller that uses nothing", 0, 10, false, false},
+		{"caller that uses many units", 2, 10, false, true},
+		{"caller that waits for its own units", 2, 8, true, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 					}
 					lease, err := l.Acquire(ctx, 1, limit.Limit{Key: fmt.Sprint("small ", n), Max: 10}, all)
 					if elapsed := time.Since(start); test.starves && elapsed > 0 {
-						t.Errorf("a small request waited for %v", elapsed)
+						t.Errorf("small request waited for %v, want no delay", elapsed)
 					}
 					if err == nil {
 						<-time.After(300 * time.Millisecond)
@@ -163,7 +163,7 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 				_, err := l.Acquire(ctx, 8, own, all)
 				if elapsed := time.Since(start); (err != nil) != test.starves ||
 					err == nil && (elapsed < time.Second || elapsed > 2*time.Second) {
-					t.Errorf("a large request got %v after %v, want that it starves: %t", err, elapsed, test.starves)
+					t.Errorf("large request: got error %v after %v, want starvation: %t", err, elapsed, test.starves)
 				}
 				cancel()
 				running.Wait()
@@ -191,7 +191,7 @@ func TestGrowthMakesRoom(t *testing.T) {
 			t.Error(err)
 		}
 		if elapsed := time.Since(start); elapsed != time.Second {
-			t.Errorf("a small request waited for %v, want 1s, until the other caller used more", elapsed)
+			t.Errorf("small request waited for %v, want 1 s, until the other caller's use increased", elapsed)
 		}
 	})
 }
@@ -210,7 +210,7 @@ func TestCanceledAcquireMakesRoom(t *testing.T) {
 			t.Error(err)
 		}
 		if elapsed := time.Since(start); elapsed != time.Second {
-			t.Errorf("a small request waited for %v, want 1s, until the large one ended", elapsed)
+			t.Errorf("small request waited for %v, want 1 s, until the large request ended", elapsed)
 		}
 	})
 }
@@ -227,7 +227,7 @@ func TestRandomUse(t *testing.T) {
 				lease, err := l.Acquire(ctx, 1+rand.Int64N(7), own, all)
 				cancel()
 				if used := l.Used(all.Key); used > all.Max {
-					t.Errorf("%d units are in use, want %d at most", used, all.Max)
+					t.Errorf("%d units are in use, want at most %d", used, all.Max)
 				}
 				if err == nil {
 					lease.Resize(1)
@@ -238,7 +238,7 @@ func TestRandomUse(t *testing.T) {
 	}
 	running.Wait()
 	if used := l.Used("all"); used != 0 {
-		t.Errorf("%d units stay in use", used)
+		t.Errorf("%d units are in use after all releases, want 0", used)
 	}
 }
 
@@ -285,19 +285,19 @@ func TestStalledResponsesMakeRoom(t *testing.T) {
 		}()
 		reserve("new", 20, building)
 		if elapsed := time.Since(start); elapsed < 400*time.Millisecond || elapsed > 700*time.Millisecond {
-			t.Errorf("a new caller waits for %v, want half a second", elapsed)
+			t.Errorf("new caller waited for %v, want 0.5 s", elapsed)
 		}
 		select {
 		case <-small.aborted:
-			t.Error("a caller that uses little was aborted")
+			t.Error("the response of a caller that uses little memory was aborted")
 		case <-building.aborted:
-			t.Error("a response that is being built was aborted")
+			t.Error("a response that is still being built was aborted")
 		default:
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		if _, err := b.Reserve(ctx, limit.Caller{Key: "new"}, 20, building); err == nil {
-			t.Error("a caller that uses more than the stalled one gets its memory")
+			t.Error("Reserve by a caller that uses more than the stalled one: got a reservation, want an error")
 		}
 	})
 }
@@ -352,7 +352,8 @@ func TestSlowResponsesMakeRoom(t *testing.T) {
 				elapsed := time.Since(start)
 				if (err != nil) != (test.abortAfter == 0) ||
 					err == nil && (elapsed < test.abortAfter || elapsed > test.abortAfter+200*time.Millisecond) {
-					t.Errorf("%d bytes a second: got %v after %v, want room after %v", test.rate, err, elapsed, test.abortAfter)
+					t.Errorf("rate of %d bytes/s: got error %v after %v, want memory after %v",
+						test.rate, err, elapsed, test.abortAfter)
 				}
 			})
 		})
@@ -382,7 +383,7 @@ func TestBudgetIsShared(t *testing.T) {
 			_, err := b.Reserve(ctx, test.caller, test.bytes, &stalledResponse{})
 			cancel()
 			if (err == nil) != test.wantRoom {
-				t.Errorf("%+v with %d bytes: got %v, want room: %t", test.caller, test.bytes, err, test.wantRoom)
+				t.Errorf("Reserve for %+v, %d bytes: got error %v, want success: %t", test.caller, test.bytes, err, test.wantRoom)
 			}
 		}
 	})
@@ -391,9 +392,9 @@ func TestBudgetIsShared(t *testing.T) {
 func TestRatesAreByKey(t *testing.T) {
 	rates := limit.NewRates(1, 2)
 	if !rates.For("a").AllowN(time.Now(), 2) || rates.For("a").Allow() {
-		t.Error("a key has not its burst alone")
+		t.Error("burst of key a: want exactly 2 events allowed")
 	}
 	if !rates.For("b").Allow() {
-		t.Error("another key has no burst of its own")
+		t.Error("burst of key b: want it to be independent of key a")
 	}
 }

@@ -15,13 +15,13 @@ func (v *View) applyChange(e *Event) {
 		alive := last.Op != "delete"
 		switch {
 		case (c.Op == "add") == alive, alive && c.UID != last.UID, !alive && c.UID == last.UID && !v.isFiltered():
-			v.fault("%+v is followed by %+v", last, c)
+			v.fault("change %+v is followed by change %+v", last, c)
 		case c.Op == "update" && !newer(c.RV, last.RV), c.Op == "delete" && newer(last.RV, c.RV):
-			v.fault("%+v is followed by %+v, which is older", last, c)
+			v.fault("change %+v is followed by older change %+v", last, c)
 		}
 	}
 	if (c.Op == "update") != (e.Patch != nil) {
-		v.fault("a change with the patch %.80q: %+v", e.Patch, c)
+		v.fault("change with the patch %.80q: %+v", e.Patch, c)
 	}
 	v.history, v.latest[c.Key()] = append(v.history, c), c
 }

@@ -160,7 +160,7 @@ func (c *Client) join(m *Message) string {
 	}
 	text.WriteString(m.Text)
 	if text.Len() != m.Sent || m.Sent > m.Of {
-		fault := fmt.Sprintf("a part up to %d of %d, but %d bytes have arrived", m.Sent, m.Of, text.Len())
+		fault := fmt.Sprintf("chunk ends at %d of %d bytes, but %d bytes have arrived", m.Sent, m.Of, text.Len())
 		if view := c.View(m.ID); view != nil {
 			view.record(fault)
 		}

@@ -107,7 +107,7 @@ type Table struct {
 // rows returns rows without UIDs, because the table view sends no UIDs.
 func (t *Table) rows() ([]Row, error) {
 	if len(t.NS) != len(t.Name) || len(t.RV) != len(t.Name) {
-		return nil, fmt.Errorf("%d names, %d namespaces, %d versions", len(t.Name), len(t.NS), len(t.RV))
+		return nil, fmt.Errorf("table has %d names, %d namespaces, %d versions", len(t.Name), len(t.NS), len(t.RV))
 	}
 	rows := make([]Row, len(t.Name))
 	for i, name := range t.Name {
@@ -126,7 +126,7 @@ func (t *Table) rows() ([]Row, error) {
 			err = errors.Join(err, json.Unmarshal(column, &cells))
 		}
 		if len(cells) != len(rows) {
-			return nil, errors.Join(err, fmt.Errorf("%d rows, and a column with %d cells", len(rows), len(cells)))
+			return nil, errors.Join(err, fmt.Errorf("table has %d rows and a column with %d cells", len(rows), len(cells)))
 		}
 		for i, cell := range cells {
 			rows[i].Cells = append(rows[i].Cells, cell)

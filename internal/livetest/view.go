@@ -106,15 +106,15 @@ func (v *View) applyMessage(m *Message) {
 		}
 	case "heartbeat":
 		if m.Cursor != v.want.Cursor {
-			v.fault("a heartbeat with the cursor %q, where %q was the last", m.Cursor, v.want.Cursor)
+			v.fault("heartbeat with the cursor %q, want the last cursor %q", m.Cursor, v.want.Cursor)
 		}
 	case "digest":
 		v.stats.Digests++
 		switch sum := Digest(v.rows); {
 		case m.Cursor != v.want.Cursor:
-			v.fault("a digest at the cursor %q, where %q was the last", m.Cursor, v.want.Cursor)
+			v.fault("digest at the cursor %q, want the last cursor %q", m.Cursor, v.want.Cursor)
 		case !v.unknown && (m.Count != len(v.rows) || m.Digest != sum):
-			v.fault("a digest of %d rows %s, but the copy has %d rows %s", m.Count, m.Digest, len(v.rows), sum)
+			v.fault("digest of %d rows %s, but the copy has %d rows %s", m.Count, m.Digest, len(v.rows), sum)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func Digest(rows map[string]Row) string {
 
 func (v *View) applySnapshot(m *Message) {
 	if v.awaitingResume {
-		v.fault("a snapshot without a reset, after a cursor")
+		v.fault("snapshot without a reset, after a cursor was sent")
 		v.awaitingResume = false
 	}
 	if m.Columns != nil {
@@ -160,7 +160,7 @@ func (v *View) applySnapshot(m *Message) {
 	}
 	for _, row := range rows {
 		if _, exists := v.partial[row.Key()]; exists {
-			v.fault("a snapshot with %s twice", row.Key())
+			v.fault("snapshot contains %s twice", row.Key())
 		}
 		v.partial[row.Key()] = row
 	}
@@ -247,7 +247,7 @@ func (v *View) applyRowEvent(e *Event) {
 		}
 		v.rows[key] = changed
 	default:
-		v.fault("an event %q", e.Op)
+		v.fault("unknown event %q", e.Op)
 	}
 }
 
@@ -305,10 +305,10 @@ func (v *View) applyObjectEvent(e *Event) {
 		}
 		if err != nil || before.UID != e.UID || v.identity != (identity{e.UID, e.RV}) ||
 			!newer(e.RV, before.ResourceVersion) {
-			v.fault("the patch %.300s of %+v to %s at %s gives %+v: %v", e.Patch, before, e.UID, e.RV, v.identity, err)
+			v.fault("patch %.300s of %+v to %s at %s results in %+v: %v", e.Patch, before, e.UID, e.RV, v.identity, err)
 		}
 	default:
-		v.fault("an event %q", e.Op)
+		v.fault("unknown event %q", e.Op)
 	}
 }
 

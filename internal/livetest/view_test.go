@@ -89,7 +89,7 @@ func TestDigest(t *testing.T) {
 		}
 	}
 	if err := json.Unmarshal(text, &examples); err != nil || len(examples.Cases) == 0 {
-		t.Fatalf("%d examples, %v", len(examples.Cases), err)
+		t.Fatalf("got %d examples, error %v", len(examples.Cases), err)
 	}
 	for _, example := range examples.Cases {
 		rows, err := json.Marshal(append([]json.RawMessage{}, example.Rows...))
@@ -102,14 +102,14 @@ func TestDigest(t *testing.T) {
 			faults       int
 		}{
 			{"right", fmt.Sprintf(`"cursor":"c","count":%d,"digest":%q`, example.Count, example.Digest), 0},
-			{"another count", fmt.Sprintf(`"cursor":"c","count":%d,"digest":%q`, example.Count+1, example.Digest), 1},
-			{"another sum", fmt.Sprintf(`"cursor":"c","count":%d,"digest":"12345678"`, example.Count), 1},
-			{"another cursor", fmt.Sprintf(`"cursor":"d","count":%d,"digest":%q`, example.Count, example.Digest), 1},
+			{"different count", fmt.Sprintf(`"cursor":"c","count":%d,"digest":%q`, example.Count+1, example.Digest), 1},
+			{"different digest", fmt.Sprintf(`"cursor":"c","count":%d,"digest":"12345678"`, example.Count), 1},
+			{"different cursor", fmt.Sprintf(`"cursor":"d","count":%d,"digest":%q`, example.Count, example.Digest), 1},
 		} {
 			t.Run(example.Name+", "+test.name, func(t *testing.T) {
 				v, faults := receive(t, livetest.Subscription{}, snapshot, `{"type":"digest",`+test.digest+`}`)
 				if len(faults) != test.faults || len(v.Faults()) != test.faults || v.Stats().Digests != 1 {
-					t.Errorf("%s of %d digests, want %d faults of one", faults, v.Stats().Digests, test.faults)
+					t.Errorf("faults: got %s for %d digests, want %d faults for one digest", faults, v.Stats().Digests, test.faults)
 				}
 			})
 		}
@@ -146,9 +146,9 @@ func TestFaults(t *testing.T) {
 		},
 		{"rows", rows, events(`{"op":"delete","ns":"a","name":"y","uid":"1"}`), "delete of a/y"},
 		{"rows", rows, rows, ""}, // A second snapshot is correct, because the View did not resume.
-		{"rows", rows, `{"type":"heartbeat","cursor":"e"}`, "a heartbeat"},
+		{"rows", rows, `{"type":"heartbeat","cursor":"e"}`, "heartbeat with the cursor"},
 		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // A reset clears the cursor.
-		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":"c"}]`, "a heartbeat"},
+		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":"c"}]`, "heartbeat with the cursor"},
 		{"rows", rows, `[{"type":"reset"},` + events("") + `]`, "before a snapshot"},
 		{"rows", rows, `[{"type":"reset"},` + rows + `,` + events("") + `]`, ""},
 		{"rows", rows, `nonsense`, "not understood"},
@@ -186,7 +186,7 @@ func TestFaults(t *testing.T) {
 				`{"op":"update","uid":"1","rv":"7","patch":[{"op":"replace","path":"/metadata/resourceVersion",` +
 					`"value":"6"}]}`,
 			),
-			"the patch",
+			"patch ",
 		},
 		{
 			"object", object,
@@ -194,7 +194,7 @@ func TestFaults(t *testing.T) {
 				`{"op":"update","uid":"1","rv":"6","patch":[{"op":"remove","path":"/b"},` +
 					`{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`,
 			),
-			"the patch",
+			"patch ",
 		},
 		{"object", object, events(`{"op":"add","object":{}}`), "add of an object"},
 		{"object", object, events(`{"op":"delete","uid":"2"}`), "delete of 2"},
@@ -203,7 +203,7 @@ func TestFaults(t *testing.T) {
 		{"changes", changes, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"5","patch":[]}`), "older"},
 		{
 			"changes", changes, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6"}`),
-			"a change with the patch",
+			"change with the patch",
 		},
 		{"changes", changes, events(`{"op":"delete","ns":"a","name":"x","uid":"2","rv":"6"}`), "is followed by"},
 	} {
@@ -211,7 +211,7 @@ func TestFaults(t *testing.T) {
 			_, faults := receive(t, livetest.Subscription{View: test.view}, test.snapshot, test.frame)
 			got := strings.Join(faults, "\n")
 			if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
-				t.Errorf("after %.60s: %s\ngot %q, want %q", test.snapshot, test.frame, got, test.want)
+				t.Errorf("after %.60s: %s\ngot fault %q, want %q", test.snapshot, test.frame, got, test.want)
 			}
 		})
 	}
@@ -233,14 +233,14 @@ func TestChunks(t *testing.T) {
 	}{
 		{"whole", []string{first, second}, 1, ""},
 		{"canceled", []string{first, `{"type":"heartbeat","cursor":""}`, first, second}, 1, ""},
-		{"without its beginning", []string{second}, 0, "a part up to 40 of 40"},
-		{"with a chunk twice", []string{first, first}, 0, "a part up to 9 of 40"},
+		{"missing first chunk", []string{second}, 0, "chunk ends at 40 of 40"},
+		{"repeated chunk", []string{first, first}, 0, "chunk ends at 9 of 40"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v, faults := receive(t, livetest.Subscription{View: "rows"}, test.frames...)
 			got := strings.Join(faults, "\n")
 			if v.Stats().Resets != test.resets || (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
-				t.Errorf("%d whole messages and %q, want %d and %q", v.Stats().Resets, got, test.resets, test.want)
+				t.Errorf("got %d complete messages and fault %q, want %d and %q", v.Stats().Resets, got, test.resets, test.want)
 			}
 		})
 	}
@@ -266,6 +266,6 @@ func TestIncompleteMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m, err := client.Read(t.Context()); err == nil || errors.Is(err, livetest.ErrFrame) {
-		t.Errorf("got %+v, %v, want the end of the connection", m, err)
+		t.Errorf("Read: got %+v, %v; want the end of the connection", m, err)
 	}
 }

@@ -53,7 +53,7 @@ func checkCounts(t *testing.T, label, text string, counts map[string]int) {
 	t.Helper()
 	for word, n := range counts {
 		if got := strings.Count(text, word); got != n {
-			t.Errorf("%s: %q is there %d times, want %d: %.600s", label, word, got, n, text)
+			t.Errorf("%s: got %q %d times, want %d: %.600s", label, word, got, n, text)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestRepeatedErrors(t *testing.T) {
 		}
 		logFailure(log, "/o")
 		log.Error("request failed", "route", "/r") // a different line of code is counted separately
-		checkCounts(t, "at once", out.drain(), map[string]int{"\n": 12, "suppressed": 0})
+		checkCounts(t, "immediately", out.drain(), map[string]int{"\n": 12, "suppressed": 0})
 		<-time.After(logsample.Period)
 		synctest.Wait()
 		checkCounts(
@@ -81,13 +81,13 @@ func TestRepeatedErrors(t *testing.T) {
 		)
 		<-time.After(logsample.Period)
 		synctest.Wait()
-		checkCounts(t, "after two", out.drain(), map[string]int{"\n": 0})
+		checkCounts(t, "after two minutes", out.drain(), map[string]int{"\n": 0})
 		for range 11 {
 			logFailure(log, "/r")
 		}
-		checkCounts(t, "in another minute", out.drain(), map[string]int{"\n": 10})
+		checkCounts(t, "in a later minute", out.drain(), map[string]int{"\n": 10})
 		stop()
-		checkCounts(t, "at the end", out.drain(), map[string]int{"\n": 1, "suppressed=1\n": 1})
+		checkCounts(t, "after the handler is closed", out.drain(), map[string]int{"\n": 1, "suppressed=1\n": 1})
 	})
 }
 
@@ -102,7 +102,7 @@ func TestDerivedLoggers(t *testing.T) {
 			}
 		}
 		stop()
-		checkCounts(t, "in all", out.drain(), map[string]int{"resource=pods": 11, "resource=nodes": 11, "g.suppressed=2": 2})
+		checkCounts(t, "total", out.drain(), map[string]int{"resource=pods": 11, "resource=nodes": 11, "g.suppressed=2": 2})
 	})
 }
 
@@ -114,7 +114,7 @@ func TestInformationPasses(t *testing.T) {
 			log.Debug("client disconnected")
 		}
 		stop()
-		checkCounts(t, "in all", out.drain(), map[string]int{"opened": 100, "disconnected": 100, "suppressed": 0})
+		checkCounts(t, "total", out.drain(), map[string]int{"opened": 100, "disconnected": 100, "suppressed": 0})
 	})
 }
 
@@ -133,14 +133,14 @@ func TestKindsAreBounded(t *testing.T) {
 		stop()
 		summary := out.drain()
 		checkCounts(
-			t, "at the end", summary,
+			t, "after the handler is closed", summary,
 			map[string]int{
 				"\n": 1, "records of many kinds were suppressed": 1,
 				fmt.Sprintf("suppressed=%d\n", kinds-logged): 1,
 			},
 		)
 		if logged < 500 || logged > 520 {
-			t.Errorf("%d of %d records were logged", logged, kinds)
+			t.Errorf("got %d of %d records in the log, want 500 to 520", logged, kinds)
 		}
 	})
 }

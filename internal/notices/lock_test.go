@@ -81,7 +81,7 @@ func TestBundleMustMatchDependencies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := notices.Packages(repository(t, test.bundled...))
 			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got the error %v, want %q", err, test.want)
+				t.Errorf("got error %v, want %q", err, test.want)
 			}
 		})
 	}
@@ -94,6 +94,6 @@ func TestPackageWithoutLicense(t *testing.T) {
 	}
 	_, err := notices.Packages(root)
 	if want := "@a/direct 1.0.0 has no license file"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got the error %v, want %q", err, want)
+		t.Errorf("got error %v, want %q", err, want)
 	}
 }

@@ -65,6 +65,6 @@ func TestUnknownLicenseIsAnError(t *testing.T) {
 	_, err := notices.Modules(t.Context(), program(t, license))
 	want := "license of other.test/m v1.2.3: LICENSE is not a known license"
 	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got the error %v, want %q", err, want)
+		t.Errorf("got error %v, want %q", err, want)
 	}
 }

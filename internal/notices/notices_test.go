@@ -112,7 +112,7 @@ func TestEachTextOccursOnce(t *testing.T) {
 	for text := range strings.SplitSeq(readCommitted(t).texts, strings.Repeat("=", 80)) {
 		_, body, _ := strings.Cut(text, strings.Repeat("-", 80))
 		if bodies[body] || strings.TrimSpace(body) == "" {
-			t.Errorf("a text is empty, or there twice: %.200s", text)
+			t.Errorf("a license text is empty or occurs twice: %.200s", text)
 		}
 		bodies[body] = true
 	}

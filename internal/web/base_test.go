@@ -48,7 +48,7 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 	for _, path := range missing {
 		a := s.get(path, "Accept: text/html")
 		if a.status/100 != 4 || !strings.Contains(a.body, `data-base="`+base+`"`) {
-			t.Errorf("%s: got %d, and not a page of ours: %.300s", path, a.status, a.body)
+			t.Errorf("%s: got status %d, want 4xx and a page under the base path: %.300s", path, a.status, a.body)
 		}
 		queue = append(queue, urlsUnder(t, base, path, a.body)...)
 	}
@@ -64,12 +64,12 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 		switch {
 		case a.status == http.StatusSeeOther:
 			if to := a.header.Get("Location"); !strings.HasPrefix(to, base+"/") {
-				t.Errorf("%s leads to %s", path, to)
+				t.Errorf("%s redirects to %s, want a path under the base path", path, to)
 			} else {
 				queue = append(queue, to)
 			}
 		case a.status != http.StatusOK && !strings.Contains(path, "/api/v1/logs/"): // The test cluster has no logs.
-			t.Errorf("%s, which a page names, answers %d: %.200s", path, a.status, a.body)
+			t.Errorf("%s, which a page links, has status %d: %.200s", path, a.status, a.body)
 		case strings.HasPrefix(a.header.Get("Content-Type"), "text/html"):
 			pages++
 			if !strings.Contains(a.body, `data-base="`+base+`"`) {
@@ -81,13 +81,14 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 		}
 	}
 	if pages < 10 || len(seen) < 30 || len(queue) > 0 {
-		t.Errorf("%d pages and %d URLs were checked", pages, len(seen))
+		t.Errorf("checked %d pages and %d URLs, want at least 10 and 30", pages, len(seen))
 	}
 	if a := s.get(base + "?q=1"); a.status != http.StatusSeeOther || a.header.Get("Location") != base+"/" {
-		t.Errorf("the path itself: got %d %s", a.status, a.header.Get("Location"))
+		t.Errorf("GET base path with a query: got %d, Location %s; want 303 and a trailing slash",
+			a.status, a.header.Get("Location"))
 	}
 	if status := s.upgradeStatus(base+"/api/v1/live", liveHeaders()...); status != http.StatusSwitchingProtocols {
-		t.Errorf("the socket answers %d", status)
+		t.Errorf("WebSocket: got status %d, want 101", status)
 	}
 	// A path that only resembles the base path gets status 404.
 	for _, route := range allRoutes(t) {
@@ -99,7 +100,7 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 			s.wantProblem(path, s.get(path), http.StatusNotFound, "Page not found", "below "+base+"/")
 		}
 	}
-	s.wantProblem("a foreign host", s.get(base+"/healthz", "Host: evil.test"), http.StatusForbidden, "Host not allowed",
+	s.wantProblem("foreign Host", s.get(base+"/healthz", "Host: evil.test"), http.StatusForbidden, "Host not allowed",
 		"")
 }
 
@@ -118,7 +119,7 @@ func urlsUnder(t *testing.T, base, path, body string) []string {
 			continue
 		}
 		if to.Host != "" || !strings.HasPrefix(to.Path, base+"/") {
-			t.Errorf("%s names %q, which is not under %s", path, address, base)
+			t.Errorf("%s contains the URL %q, which is not under %s", path, address, base)
 			continue
 		}
 		to.Fragment = ""

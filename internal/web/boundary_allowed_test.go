@@ -39,7 +39,7 @@ func allRoutes(t *testing.T) []string {
 	t.Helper()
 	routes, ok := handler(t).(chi.Routes)
 	if !ok {
-		t.Fatal("the handler is no router")
+		t.Fatal("the handler is not a chi.Routes")
 	}
 	names := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "pods", "{namespace}", "a",
 		"{name}", "web-1", "*", "app.js")
@@ -49,7 +49,7 @@ func allRoutes(t *testing.T) []string {
 		return nil
 	})
 	if err != nil || len(all) < 15 {
-		t.Fatalf("the routes are %q, %v", all, err)
+		t.Fatalf("got routes %q, error %v; want at least 15", all, err)
 	}
 	return all
 }
@@ -122,7 +122,7 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 					r.Header.Set("Origin", origin)
 				}
 				if got := problemTitle(handler, r); got != want && (want != "" || got == badHost || got == badOrigin) {
-					t.Errorf("%s: %s for host %q and origin %q: got %q, want %q", name, route, host, origin, got, want)
+					t.Errorf("%s: %s with host %q and origin %q: got problem %q, want %q", name, route, host, origin, got, want)
 				}
 			}
 			for host, allowingHost := range hosts {
@@ -175,12 +175,12 @@ func TestBoundaryErrorNamesTheFlagToSet(t *testing.T) {
 	}
 	host, origin := throughProxy(nil)
 	s := &site{t: t}
-	s.wantProblem("another host", host, http.StatusForbidden, "Host not allowed", "--allowed-host=10.244.0.5:8080.")
-	s.wantProblem("another origin", origin, http.StatusForbidden, "Origin not allowed",
+	s.wantProblem("other host", host, http.StatusForbidden, "Host not allowed", "--allowed-host=10.244.0.5:8080.")
+	s.wantProblem("other origin", origin, http.StatusForbidden, "Origin not allowed",
 		"--allowed-origin=http://127.0.0.1:8001.")
 	host, origin = throughProxy(newBoundary(t, []string{"10.244.0.5:8080"}, []string{"http://127.0.0.1:8001"}))
 	if host.status != http.StatusOK || origin.status != http.StatusOK {
-		t.Errorf("when they are allowed: got %d %s and %d %s", host.status, host.body, origin.status, origin.body)
+		t.Errorf("allowed host and origin: got %d %s and %d %s, want 200", host.status, host.body, origin.status, origin.body)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestBoundaryChecksSocketOrigins(t *testing.T) {
 	} {
 		t.Run(strings.Join(test.headers, ", "), func(t *testing.T) {
 			if a := s.upgradeStatus("/api/v1/live", append(test.headers, liveHeaders()...)...); a != test.status {
-				t.Errorf("%q: got %d, want %d", test.headers, a, test.status)
+				t.Errorf("headers %q: got status %d, want %d", test.headers, a, test.status)
 			}
 		})
 	}
@@ -253,7 +253,7 @@ func TestWritesFromOtherOriginsAreRefused(t *testing.T) {
 				}
 				title := problemTitle(handler, r)
 				if refused := title == "Origin not allowed"; refused == allowed || changed != want {
-					t.Fatalf("site %q, mode %q, origin %q: got %q, and %d changes, want %d", site, mode, origin, title,
+					t.Fatalf("site %q, mode %q, origin %q: got problem %q and %d changes, want %d", site, mode, origin, title,
 						changed, want)
 				}
 			}
@@ -269,7 +269,7 @@ func TestNewBoundaryRejectsInvalidHostsAndOrigins(t *testing.T) {
 	} {
 		if _, err := web.NewBoundary([]string{host}, nil); err == nil ||
 			!strings.Contains(err.Error(), fmt.Sprintf("--allowed-host %q is not a host: write a name", host)) {
-			t.Errorf("the host %q: got %v", host, err)
+			t.Errorf("NewBoundary with host %q: got error %v", host, err)
 		}
 	}
 	for _, origin := range []string{
@@ -280,7 +280,7 @@ func TestNewBoundaryRejectsInvalidHostsAndOrigins(t *testing.T) {
 			!strings.Contains(
 				err.Error(), fmt.Sprintf("--allowed-origin %q is not an origin: write scheme and host", origin),
 			) {
-			t.Errorf("the origin %q: got %v", origin, err)
+			t.Errorf("NewBoundary with origin %q: got error %v", origin, err)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 			"Length required",
 		},
 		{
-			"both, the other way round", "POST", "1.1", "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+			"both, in reverse order", "POST", "1.1", "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
 			"0\r\n\r\n", 411, "Length required",
 		},
 		{
@@ -70,7 +70,7 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 			"Length required",
 		},
 		{
-			"chunked alone", "POST", "1.1", "Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n", 411,
+			"only chunked", "POST", "1.1", "Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n", 411,
 			"Length required",
 		},
 		{
@@ -82,7 +82,7 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 			"0\r\n\r\n", 411, "Length required",
 		},
 		{
-			"chunked that is expected", "POST", "1.1", "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n",
+			"chunked with Expect: 100-continue", "POST", "1.1", "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n",
 			"0\r\n\r\n", 411, "Length required",
 		},
 		{
@@ -90,27 +90,28 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 			"0\r\n\r\n", 501, "",
 		},
 		{
-			"two lines", "POST", "1.1", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", "0\r\n\r\n",
+			"two Transfer-Encoding lines", "POST", "1.1", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
+			"0\r\n\r\n",
 			501, "",
 		},
 		{
-			"the same line twice", "POST", "1.1", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+			"same line twice", "POST", "1.1", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
 			"0\r\n\r\n", 501, "",
 		},
 		{"identity", "POST", "1.1", "Transfer-Encoding: identity\r\nContent-Length: 2\r\n", "{}", 501, ""},
 		{
-			"an encoding with a control character", "POST", "1.1", "Transfer-Encoding: \x0bchunked\r\n", "0\r\n\r\n",
+			"encoding with a control character", "POST", "1.1", "Transfer-Encoding: \x0bchunked\r\n", "0\r\n\r\n",
 			400, "",
 		},
-		{"a space before the colon", "POST", "1.1", "Transfer-Encoding : chunked\r\n", "0\r\n\r\n", 400, ""},
+		{"space before the colon", "POST", "1.1", "Transfer-Encoding : chunked\r\n", "0\r\n\r\n", 400, ""},
 		{"two lengths", "POST", "1.1", "Content-Length: 2\r\nContent-Length: 3\r\n", "{}", 400, ""},
-		{"a list of lengths", "POST", "1.1", "Content-Length: 2, 2\r\n", "{}", 400, ""},
-		{"a length with a sign", "POST", "1.1", "Content-Length: +2\r\n", "{}", 400, ""},
+		{"list of lengths", "POST", "1.1", "Content-Length: 2, 2\r\n", "{}", 400, ""},
+		{"length with a sign", "POST", "1.1", "Content-Length: +2\r\n", "{}", 400, ""},
 		// net/http ignores Transfer-Encoding in HTTP/1.0. The server therefore accepts these requests as requests
 		// without a body.
 		{"HTTP/1.0", "GET", "1.0", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n", 200, ""},
 		{
-			"HTTP/1.0 that goes on", "GET", "1.0", "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n", "", 200,
+			"HTTP/1.0 with keep-alive", "GET", "1.0", "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n", "", 200,
 			"",
 		},
 		{
@@ -123,10 +124,10 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 				test.headers + "\r\n" + test.body + next
 			codes, body, closed := rawResponses(t, s.addr, request)
 			if len(codes) != 1 || codes[0] != test.status || !closed {
-				t.Errorf("got %v, closed: %t, want %d alone: %s", codes, closed, test.status, body)
+				t.Errorf("got status codes %v, connection closed: %t; want only %d: %s", codes, closed, test.status, body)
 			}
 			if test.title != "" && !strings.Contains(body, `"title":"`+test.title+`"`) {
-				t.Errorf("got %s, want %s", body, test.title)
+				t.Errorf("got response %s, want the title %s", body, test.title)
 			}
 		})
 	}
@@ -134,7 +135,7 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 		strings.Replace(next, "\r\n\r\n", "\r\nContent-Length: 0\r\n\r\n", 1)+
 			strings.Replace(next, "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1))
 	if len(codes) != 2 || codes[0] != 200 || codes[1] != 200 || !closed {
-		t.Errorf("two requests with a clear end: got %v", codes)
+		t.Errorf("two requests with valid lengths: got status codes %v, want 200 twice", codes)
 	}
 }
 
@@ -165,7 +166,8 @@ func TestAsteriskRequestTargetIsRefused(t *testing.T) {
 					codes, body, closed := rawResponses(t, addr, method+" * HTTP/1.1\r\nHost: "+test.host+"\r\n\r\n")
 					if len(codes) != 1 || codes[0] != test.status || !closed ||
 						!strings.Contains(body, `"title":"`+test.title+`"`) {
-						t.Errorf("%s * of %s: got %v, closed: %t, %s", method, test.host, codes, closed, body)
+						t.Errorf("%s * with Host %s: got status codes %v, connection closed: %t, response %s",
+							method, test.host, codes, closed, body)
 					}
 				}
 			})

@@ -41,7 +41,7 @@ func TestForeignHostsAreRefused(t *testing.T) {
 	a := s.get("/api/v1/live", "Host: evil.test", "Origin: http://evil.test", "Upgrade: websocket",
 		"Connection: Upgrade", "Sec-WebSocket-Version: 13",
 		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json")
-	s.wantProblem("a rebound socket", a, http.StatusForbidden, "Host not allowed", "")
+	s.wantProblem("WebSocket with a foreign Host", a, http.StatusForbidden, "Host not allowed", "")
 }
 
 // A request with the Origin of another site is refused. Browsers send it when a script of that site calls this
@@ -95,15 +95,15 @@ func TestSecurityHeadersAreSetOnEveryResponse(t *testing.T) {
 			"frame-ancestors 'none'", "base-uri 'none'",
 		} {
 			if !strings.Contains(policy, part) {
-				t.Errorf("%s (%d): the policy %q has no %s", request, a.status, policy, part)
+				t.Errorf("%s (%d): Content-Security-Policy %q does not contain %s", request, a.status, policy, part)
 			}
 		}
 		if strings.Contains(policy, "unsafe") {
-			t.Errorf("%s: the policy is %q", request, policy)
+			t.Errorf("%s: Content-Security-Policy is %q, want it without unsafe", request, policy)
 		}
 		for name := range a.header {
 			if strings.HasPrefix(name, "Access-Control-") {
-				t.Errorf("%s: it has the header %s", request, name)
+				t.Errorf("%s: got header %s, want no CORS headers", request, name)
 			}
 		}
 		if cache := a.header.Get("Cache-Control"); cache == "" ||
@@ -117,8 +117,8 @@ func TestSecurityHeadersAreSetOnEveryResponse(t *testing.T) {
 	) {
 		check(path, s.get(path))
 		check(path+" for a browser", s.get(path, "Accept: text/html"))
-		check(path+" of a foreign page", s.get(path, "Origin: http://evil.test"))
-		check(path+" of a foreign host", s.get(path, "Host: evil.test"))
+		check(path+", foreign Origin", s.get(path, "Origin: http://evil.test"))
+		check(path+", foreign Host", s.get(path, "Host: evil.test"))
 		check("POST "+path, s.send("POST", path, "Content-Length: 0"))
 		check("OPTIONS "+path, s.send("OPTIONS", path, "Origin: http://"+s.addr, "Access-Control-Request-Method: GET"))
 	}
@@ -151,9 +151,9 @@ func TestPanicFailsOnlyItsRequest(t *testing.T) {
 		}
 	}
 	if !strings.Contains(s.log.String(), "nil pointer") {
-		t.Errorf("the log is %q, want the panic in it", s.log)
+		t.Errorf("log is %q, want it to contain the panic", s.log)
 	}
 	if a := s.get("/healthz"); a.status != http.StatusOK {
-		t.Errorf("afterwards /healthz answers %d", a.status)
+		t.Errorf("GET /healthz after the panic: got %d, want 200", a.status)
 	}
 }

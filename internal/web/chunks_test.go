@@ -38,21 +38,21 @@ func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 			Metadata struct{ Annotations struct{ Text string } }
 		}
 		if err := json.Unmarshal(m.Object, &object); err != nil || m.Type != "snapshot" {
-			t.Fatalf("%v in %.200s", err, m.Raw)
+			t.Fatalf("unmarshal: %v in %.200s", err, m.Raw)
 		}
 		return object.Metadata.Annotations.Text
 	}
 	snapshot := func(c *tab, id int) *livetest.Message {
 		m := c.Until(id, "snapshot", "part")
 		if m.Type == "part" {
-			t.Fatal("a client got a part without a request, or of a short message")
+			t.Fatal("the client received a chunk that was not requested, or a chunk of a short message")
 		}
 		return m
 	}
 	c := s.open(nil)
 	subscribe(c, 1, "long")
 	if annotationText(snapshot(c, 1)) != text {
-		t.Error("the text is another")
+		t.Error("the received text differs")
 	}
 	c = s.openAs(livetest.Options{Query: "parts=true"})
 	subscribe(c, 1, "short")
@@ -63,11 +63,11 @@ func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 	for received < total {
 		m := c.Until(2, "part")
 		if chunks, received, total = chunks+1, m.Sent, m.Of; len(m.Text) > 65<<10 {
-			t.Fatalf("a part has %d bytes", len(m.Text))
+			t.Fatalf("chunk has %d bytes, want at most 65 KiB", len(m.Text))
 		}
 	}
 	if m := c.Next(); chunks < 2 || len(m.Raw) != total || annotationText(m) != text {
-		t.Errorf("%d parts of %d bytes give %d bytes of another text", chunks, total, len(m.Raw))
+		t.Errorf("%d chunks of %d bytes: got %d bytes with a different text", chunks, total, len(m.Raw))
 	}
 }
 
@@ -103,14 +103,14 @@ func TestUnacknowledgedChunksAreLimited(t *testing.T) {
 	for read() != "pong" {
 	}
 	if chunks != 4 {
-		t.Errorf("%d parts were sent without an acknowledgment, want 4", chunks)
+		t.Errorf("%d chunks were sent without an acknowledgment, want 4", chunks)
 	}
 	c.Send(`{"op":"unsubscribe","id":1}`)
 	c.Send(`{"op":"ping","id":3}`)
 	for read() != "pong" {
 	}
 	if chunks != 4 || received == total {
-		t.Errorf("%d parts were sent after the end", chunks)
+		t.Errorf("%d chunks were sent after the subscription ended", chunks)
 	}
 
 	c = s.openAs(livetest.Options{Query: "parts=true"})

@@ -156,7 +156,7 @@ func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 	}
 	log := s.log.String()
 	if n := strings.Count(log, "level=ERROR") + strings.Count(log, "level=WARN"); n > 0 {
-		t.Errorf("%d lines at warn or error: %.2000s", n, log)
+		t.Errorf("log has %d lines with level warn or error, want 0: %.2000s", n, log)
 	}
 	t.Logf("%d streams on %d connections", streams, connections)
 }
@@ -196,7 +196,7 @@ func TestFailedWritesAreClientErrors(t *testing.T) {
 		handler.ServeHTTP(&brokenWriter{httptest.NewRecorder(), err}, r)
 		if !strings.Contains(log.String(), `level=DEBUG msg="client disconnected"`) ||
 			strings.Contains(log.String(), "ERROR") {
-			t.Errorf("%v: the log is %q", err, log.String())
+			t.Errorf("write error %v: log is %q, want only a debug line", err, log.String())
 		}
 	}
 	for _, misuse := range []error{http.ErrContentLength, http.ErrBodyNotAllowed, http.ErrHijacked} {
@@ -205,7 +205,7 @@ func TestFailedWritesAreClientErrors(t *testing.T) {
 		r.Host = "localhost"
 		handler.ServeHTTP(&brokenWriter{httptest.NewRecorder(), misuse}, r)
 		if !strings.Contains(log.String(), "level=ERROR") {
-			t.Errorf("%v: the log is %q", misuse, log.String())
+			t.Errorf("write error %v: log is %q, want an error", misuse, log.String())
 		}
 	}
 }

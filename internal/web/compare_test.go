@@ -46,12 +46,12 @@ func TestComparePageContainsReadableObjects(t *testing.T) {
 		t.Run(test.query, func(t *testing.T) {
 			a := s.get("/compare" + strings.ReplaceAll(test.query, "<", "%3C"))
 			if a.status != test.status || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
-				t.Errorf("%s is answered with %d and %s, want %d and a page", test.query, a.status,
+				t.Errorf("%s: got status %d, Content-Type %s; want %d and a page", test.query, a.status,
 					a.header.Get("Content-Type"), test.status)
 			}
 			for _, want := range test.want {
 				if !strings.Contains(a.body, want) {
-					t.Errorf("the page does not have %q", want)
+					t.Errorf("the page does not contain %q", want)
 				}
 			}
 		})
@@ -60,7 +60,7 @@ func TestComparePageContainsReadableObjects(t *testing.T) {
 		Namespace: "a", Name: "odd", Rest: "\"spec\":{\"note\":\"one\\u0085two\u2028three\\ufeff\"}",
 	})
 	s.waitForText("/compare?a="+first+"&b=odd", "name: odd\n")
-	s.wantProblem("a mistyped parameter", s.get("/compare?c=1"), http.StatusBadRequest, "Unknown parameter",
+	s.wantProblem("unknown parameter", s.get("/compare?c=1"), http.StatusBadRequest, "Unknown parameter",
 		"a, b, hide")
 }
 
@@ -89,7 +89,7 @@ func TestComparePageNotesMaskedValues(t *testing.T) {
 		a := s.get("/compare" + query)
 		for _, note := range []string{secretsNote, valuesNote} {
 			if strings.Contains(a.body, note) != (note == want) || a.status != http.StatusOK {
-				t.Errorf("%s is answered with %d, want the note %q: %s", query, a.status, want, a.body)
+				t.Errorf("%s: got status %d, want the note %q: %s", query, a.status, want, a.body)
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 			perTab = append(perTab, (heap()-before)/tabs)
 		}
 		if perTab[1] > max(perTab[0], perTab[2])+20<<10 {
-			b.t.Errorf("a tab of the picker uses %d bytes, one of rows %d or %d", perTab[1], perTab[0], perTab[2])
+			b.t.Errorf("tab with the picker uses %d bytes, tab with rows %d or %d", perTab[1], perTab[0], perTab[2])
 		}
 	})
 }
@@ -66,10 +66,10 @@ func TestResourcesMessageHasThePageBuild(t *testing.T) {
 	build := c.Until(1, "resources").Build
 	if page := s.get("/r/" + podsRef).body; len(build) != 16 ||
 		!strings.Contains(page, `src="/static/app.js?v=`+build+`"`) {
-		t.Errorf("build = %q, which is not that of the page", build)
+		t.Errorf("build is %q, want that of the page", build)
 	}
 	if a := s.get("/api/v1/resources"); !strings.HasPrefix(a.body, `{"build":"`+build+`","resources":[`) {
-		t.Errorf("/api/v1/resources begins %.60s", a.body)
+		t.Errorf("/api/v1/resources starts with %.60s", a.body)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestResourcesMessageListsCoveredNamespaces(t *testing.T) {
 				}
 			}
 		}
-		b.t.Error("the document does not report that pods are watched in one namespace")
+		b.t.Error("the document does not contain the watched namespace of pods")
 	})
 }
 
@@ -130,7 +130,7 @@ func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
 		began := time.Now()
 		if counts := c.Until(2, "counts").ResourceCounts; counts["core/v1/pods"] != 3 || len(counts) != 1 ||
 			time.Since(began) > time.Second {
-			b.t.Fatalf("the first counts are %v after %s, want 3 pods", counts, time.Since(began))
+			b.t.Fatalf("first counts are %v after %s, want 3 pods", counts, time.Since(began))
 		}
 		go func() {
 			for n := range 1000 {
@@ -144,7 +144,7 @@ func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
 		for last := 3; last < 1003; sent++ {
 			count := c.Until(2, "counts").ResourceCounts["core/v1/pods"]
 			if count <= last {
-				b.t.Fatalf("the count of pods is %d after %d", count, last)
+				b.t.Fatalf("count of pods is %d, want more than %d", count, last)
 			}
 			last = count
 		}
@@ -163,7 +163,7 @@ func TestForbiddenResourcesHaveNoCount(t *testing.T) {
 		c := b.open()
 		c.Send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods"},{"op":"subscribe","id":2,"view":"resources"}]`)
 		if counts := c.Until(2, "counts").ResourceCounts; counts == nil || len(counts) != 0 {
-			b.t.Errorf("the counts are %v, want none", counts)
+			b.t.Errorf("counts are %v, want none", counts)
 		}
 	})
 }

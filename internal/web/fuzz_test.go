@@ -78,14 +78,14 @@ func FuzzRequests(f *testing.F) {
 		u, err := url.ParseRequestURI(target)
 		if err != nil || u.Host != "" || strings.Contains(target, "wait=") && !strings.Contains(target, "wait=1ms") ||
 			method == "CONNECT" {
-			t.Skip("no address that a request may have here")
+			t.Skip("the address is not valid for this test")
 		}
 		// A request that follows a log never ends by itself, so limit every request to 2 s.
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		r, err := http.NewRequestWithContext(ctx, method, target, nil)
 		if err != nil {
-			t.Skip("no request")
+			t.Skip("invalid request")
 		}
 		// Keep RemoteAddr empty. The rate limit of an address would delay the test.
 		r.Host, r.RequestURI = "localhost", target
@@ -95,11 +95,11 @@ func FuzzRequests(f *testing.F) {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, r)
 		if recorder.Code == http.StatusInternalServerError {
-			t.Errorf("%s %q with %s: %q is answered with %d %s\n%.2000s", method, target, name, value, recorder.Code,
+			t.Errorf("%s %q with header %s: %q: got %d %s\n%.2000s", method, target, name, value, recorder.Code,
 				recorder.Body, log)
 		}
 		if recorder.Header().Get("Content-Security-Policy") == "" {
-			t.Errorf("%s %q with %s: %q is answered without the headers of every answer", method, target, name, value)
+			t.Errorf("%s %q with header %s: %q: the response has no Content-Security-Policy", method, target, name, value)
 		}
 	})
 }
@@ -155,19 +155,19 @@ func FuzzMessages(f *testing.F) {
 			message, err := conn.ReadFrame(ctx)
 			if err != nil {
 				if websocket.CloseStatus(err) == -1 {
-					t.Errorf("after %q the connection ends without a reason: %v\n%s", text, err, log)
+					t.Errorf("message %q closed the connection without a status: %v\n%s", text, err, log)
 				}
 				break
 			}
 			if !json.Valid(message) {
-				t.Errorf("%q is answered with %q", text, message)
+				t.Errorf("message %q: got the invalid response %q", text, message)
 			}
 			if strings.Contains(string(message), `"id":1000000007,"type":"pong"`) {
 				break
 			}
 		}
 		if logged := log.String(); strings.Contains(logged[before:], "level=ERROR") {
-			t.Errorf("after %q the log is %.2000s", text, logged[before:])
+			t.Errorf("message %q: log is %.2000s", text, logged[before:])
 		}
 	})
 }

@@ -112,7 +112,7 @@ func TestKeyPairReloadsChangedFiles(t *testing.T) {
 			t.Helper()
 			certificate, err := keys.TLSConfig().GetCertificate(nil)
 			if err != nil || certificate.Leaf.Subject.CommonName != want {
-				t.Errorf("it is %+v, %v; want %s", certificate.Leaf.Subject, err, want)
+				t.Errorf("got certificate %+v, error %v; want %s", certificate.Leaf.Subject, err, want)
 			}
 			if n := strings.Count(log.String(), "level=ERROR"); n != errorCount {
 				t.Errorf("%d errors were logged, want %d: %s", n, errorCount, log.String())
@@ -145,7 +145,7 @@ func TestKeyPairReloadsChangedFiles(t *testing.T) {
 		<-time.After(time.Second)
 		wantCertificate("third", 3)
 		if strings.Contains(log.String(), "PRIVATE") {
-			t.Errorf("the log has the key: %s", log.String())
+			t.Errorf("the log contains the key: %s", log.String())
 		}
 		// The rest of the test overwrites the files in place.
 		fourth, fourthKey := newCertificate(t, "the fourth")
@@ -174,7 +174,7 @@ func TestNewKeyPairRejectsInvalidFiles(t *testing.T) {
 		t.Run(test.want, func(t *testing.T) {
 			if _, err := listen.NewKeyPair(test.cert, test.key, slog.New(slog.DiscardHandler)); err == nil ||
 				!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "PRIVATE") {
-				t.Errorf("%s and %s: got %v, want %s", test.cert, test.key, err, test.want)
+				t.Errorf("NewKeyPair(%s, %s): got error %v, want %s", test.cert, test.key, err, test.want)
 			}
 		})
 	}
@@ -241,16 +241,16 @@ func TestServesOverTLS(t *testing.T) {
 			}
 			if response.Proto != test.want || response.StatusCode != test.status ||
 				response.TLS.PeerCertificates[0].Subject.CommonName != "first" {
-				t.Errorf("%v of %q: got %s and %d, want %s and %d", test.protocols, test.origin, response.Proto,
+				t.Errorf("protocols %v, origin %q: got %s and %d, want %s and %d", test.protocols, test.origin, response.Proto,
 					response.StatusCode, test.want, test.status)
 			}
 			if hsts := response.Header.Get("Strict-Transport-Security"); hsts != "" {
-				t.Errorf("it binds the whole host by %q", hsts)
+				t.Errorf("Strict-Transport-Security is %q, want no header, because it applies to the whole host", hsts)
 			}
 		})
 	}
 	if response, err := get(both, tls.VersionTLS11); err == nil {
-		t.Errorf("TLS 1.1 is answered with %d", response.StatusCode)
+		t.Errorf("TLS 1.1: got status %d, want an error", response.StatusCode)
 	}
 	client := &http.Client{Transport: &http.Transport{
 		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // The test checks the certificate itself.
@@ -272,7 +272,7 @@ func TestServesOverTLS(t *testing.T) {
 			break
 		}
 		if time.Since(began) > 30*time.Second {
-			t.Fatal("the new certificate is not shown")
+			t.Fatal("the new certificate was not served within 30 s")
 		}
 	}
 
@@ -281,9 +281,9 @@ func TestServesOverTLS(t *testing.T) {
 	go func() { stopped <- s.stop() }()
 	if code, reason := socket.WaitForClose(); code != websocket.StatusGoingAway ||
 		!strings.HasPrefix(reason, "retry after ") {
-		t.Errorf("the socket got %d %s, want that it must reconnect", code, reason)
+		t.Errorf("socket closed with %d %s, want 1001 and a retry delay", code, reason)
 	}
 	if err := <-stopped; err != nil || time.Since(began) > 10*time.Second {
-		t.Errorf("it stops with %v after %v", err, time.Since(began))
+		t.Errorf("server stopped with error %v after %v", err, time.Since(began))
 	}
 }

@@ -42,28 +42,28 @@ func TestOversizedRequests(t *testing.T) {
 			change func(*http.Request)
 			want   string
 		}{
-			{"as it is", func(*http.Request) {}, ""},
+			{"no change", func(*http.Request) {}, ""},
 			{
-				"a long query", func(r *http.Request) { r.RequestURI = path + "?q=" + strings.Repeat("a", 16<<10) },
+				"long query", func(r *http.Request) { r.RequestURI = path + "?q=" + strings.Repeat("a", 16<<10) },
 				"Address too long",
 			},
 			{
-				"a query that may be",
+				"query of the maximum length",
 				func(r *http.Request) { r.RequestURI = path + "?q=" + strings.Repeat("a", 16<<10-3-len(path)) }, "",
 			},
 			{"100 headers", withHeaders(100), ""},
 			{"101 headers", withHeaders(101), "Too many headers"},
 			{
-				"a body", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), 2 },
+				"long body", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), 2 },
 				"Body too large",
 			},
 			{
-				"a body of unknown length",
+				"body of unknown length",
 				func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), -1 },
 				"Length required",
 			},
-			{"a gzip body", func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }, "Body is encoded"},
-			{"no encoding", func(r *http.Request) { r.Header.Set("Content-Encoding", "identity") }, ""},
+			{"gzip body", func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }, "Body is encoded"},
+			{"identity encoding", func(r *http.Request) { r.Header.Set("Content-Encoding", "identity") }, ""},
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				if method != http.MethodGet && test.want == "Body too large" {
@@ -77,7 +77,7 @@ func TestOversizedRequests(t *testing.T) {
 					"Address too long", "Too many headers", "Body too large", "Body is encoded",
 				} {
 					if (got == title) != (test.want == title) {
-						t.Errorf("%s with %s: got %q, want %q", route, test.name, got, test.want)
+						t.Errorf("%s with %s: got problem %q, want %q", route, test.name, got, test.want)
 					}
 				}
 			})
@@ -119,7 +119,7 @@ func TestBodySizeIsLimited(t *testing.T) {
 				r.ContentLength = -1
 			}
 			if title := problemTitle(handler, r); title != test.title || readErr != nil || read > 64<<10 {
-				t.Errorf("%+v: got %q, %d bytes, %v", test, title, read, readErr)
+				t.Errorf("%+v: got problem %q, read %d bytes, error %v", test, title, read, readErr)
 			}
 		})
 	}
@@ -161,22 +161,22 @@ func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
 		forwarded    []string
 		status       int
 	}{
-		{"the same address", "192.0.2.1:2", nil, 429},
-		{"the same address, with a forged header", "192.0.2.1:2", []string{"192.0.2.2"}, 429},
-		{"the same address, mapped", "[::ffff:192.0.2.1]:2", nil, 429},
+		{"same address", "192.0.2.1:2", nil, 429},
+		{"same address, with a forged header", "192.0.2.1:2", []string{"192.0.2.2"}, 429},
+		{"same address, IPv4-mapped", "[::ffff:192.0.2.1]:2", nil, 429},
 		{"another", "192.0.2.2:1", nil, 200},
-		{"a proxy for it", "10.0.0.1:1", []string{"192.0.2.1"}, 429},
-		{"a proxy for it, with a forged header", "10.0.0.1:1", []string{"192.0.2.2, 192.0.2.1"}, 429},
-		{"two proxies for it", "10.0.0.1:1", []string{"192.0.2.2", "192.0.2.1, 10.0.0.2"}, 429},
-		{"a proxy of IPv6 for it", "[fd00::1]:1", []string{"192.0.2.1"}, 429},
-		{"a proxy for another", "10.0.0.1:1", []string{"192.0.2.1, 192.0.2.2"}, 200},
-		{"a proxy without a client", "10.0.0.1:1", nil, 200},
-		{"a proxy for what is no address", "10.0.0.1:1", []string{"192.0.2.1, x"}, 200},
+		{"proxy for the address", "10.0.0.1:1", []string{"192.0.2.1"}, 429},
+		{"proxy for the address, with a forged header", "10.0.0.1:1", []string{"192.0.2.2, 192.0.2.1"}, 429},
+		{"two proxies for the address", "10.0.0.1:1", []string{"192.0.2.2", "192.0.2.1, 10.0.0.2"}, 429},
+		{"IPv6 proxy for the address", "[fd00::1]:1", []string{"192.0.2.1"}, 429},
+		{"proxy for another address", "10.0.0.1:1", []string{"192.0.2.1, 192.0.2.2"}, 200},
+		{"proxy without a client address", "10.0.0.1:1", nil, 200},
+		{"proxy with an invalid client address", "10.0.0.1:1", []string{"192.0.2.1, x"}, 200},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := get(test.remote, http.MethodGet, "/healthz", test.forwarded...); got.Code != test.status ||
 				(got.Code == 429) != (got.Header().Get("Retry-After") != "") {
-				t.Errorf("got %d %s, want %d", got.Code, got.Body, test.status)
+				t.Errorf("got status %d %s, want %d", got.Code, got.Body, test.status)
 			}
 		})
 	}
@@ -185,7 +185,7 @@ func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
 		<-ended
 	}
 	if got := get("192.0.2.1:1", http.MethodGet, "/healthz"); got.Code != 200 {
-		t.Errorf("afterwards: got %d %s", got.Code, got.Body)
+		t.Errorf("after the requests have ended: got %d %s, want 200", got.Code, got.Body)
 	}
 }
 
@@ -214,10 +214,10 @@ func TestSlowRequestsAreClosed(t *testing.T) {
 				b.t.Fatal(err)
 			}
 			if _, err := io.Copy(io.Discard, conn); err != nil {
-				b.t.Errorf("%s: %v", test.name, err)
+				b.t.Errorf("read %s: %v", test.name, err)
 			}
 			if took := time.Since(began); took > test.after+time.Second {
-				b.t.Errorf("%s is waited for for %v, want %v", test.name, took, test.after)
+				b.t.Errorf("%s: connection was closed after %v, want %v", test.name, took, test.after)
 			}
 		}
 	})
@@ -247,11 +247,11 @@ func TestMessageRateIsLimited(t *testing.T) {
 		for i := range burst + excess {
 			c.Until(i+1, "pong")
 			if took := time.Since(began); i == burst-1 && took > time.Second {
-				b.t.Errorf("the first %d took %v", burst, took)
+				b.t.Errorf("the first %d messages took %v, want at most 1 s", burst, took)
 			}
 		}
 		if took := time.Since(began); took < 4*time.Second || took > 6*time.Second {
-			b.t.Errorf("%d more took %v, want 5 s", excess, took)
+			b.t.Errorf("%d more messages took %v, want 5 s", excess, took)
 		}
 		if err := <-sent; err != nil {
 			b.t.Error(err)
@@ -283,7 +283,7 @@ func TestFrameRateIsLimited(t *testing.T) {
 				}
 				if took, want := time.Since(began), excess*time.Second/rate; took < want-2*time.Second ||
 					took > want+2*time.Second {
-					b.t.Errorf("%d took %v, want %v", burst+excess, took, want)
+					b.t.Errorf("%d frames took %v, want %v", burst+excess, took, want)
 				}
 				_ = conn.Close()
 			})
@@ -339,7 +339,7 @@ func TestUnfinishedBodiesDoNotBlockOtherAddresses(t *testing.T) {
 				recorder := httptest.NewRecorder()
 				handler.ServeHTTP(recorder, r)
 				if recorder.Code == http.StatusTooManyRequests {
-					t.Errorf("%s of another client: got %d %s", method, recorder.Code, recorder.Body)
+					t.Errorf("%s from another address: got %d %s", method, recorder.Code, recorder.Body)
 				}
 			}
 			_ = writer.Close()
@@ -374,18 +374,18 @@ func TestRequestRateOfAnAddressIsLimited(t *testing.T) {
 			get("192.0.2.1:1")
 		}
 		if took := time.Since(began); took > time.Second {
-			t.Errorf("the first %d took %v", burst, took)
+			t.Errorf("the first %d requests took %v, want at most 1 s", burst, took)
 		}
 		for range rate {
 			if code := get("192.0.2.1:1"); code != http.StatusOK {
-				t.Fatalf("who waits is answered with %d", code)
+				t.Fatalf("waiting request: got status %d, want 200", code)
 			}
 		}
 		if took := time.Since(began); took < 900*time.Millisecond || took > 1100*time.Millisecond {
-			t.Errorf("%d more took %v, want 1 s", rate, took)
+			t.Errorf("%d more requests took %v, want 1 s", rate, took)
 		}
 		if code := get("192.0.2.2:1"); code != http.StatusOK || time.Since(began) > 1100*time.Millisecond {
-			t.Errorf("another address is answered with %d after %v", code, time.Since(began))
+			t.Errorf("request of another address: got status %d after %v", code, time.Since(began))
 		}
 	})
 }
@@ -416,7 +416,7 @@ func TestSelectorTermsAreLimited(t *testing.T) {
 		t.Run(test.query, func(t *testing.T) {
 			a := s.get(list + test.query)
 			if test.ok && a.status != http.StatusOK {
-				t.Errorf("%.40s: got %d %s", test.query, a.status, a.body)
+				t.Errorf("selector %.40s: got %d %s, want 200", test.query, a.status, a.body)
 			} else if !test.ok {
 				s.wantProblem(test.query, a, http.StatusBadRequest, "Selector too complex", "may have at most 100")
 			}

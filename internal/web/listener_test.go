@@ -78,17 +78,17 @@ func TestIdleConnectionsAreEvictedForNewOnes(t *testing.T) {
 			s := newBusySite(t)
 			for n := range most + 500 {
 				if !use(s, s.dial(fmt.Sprintf("127.0.0.%d", n%6+1))) {
-					t.Fatalf("connection %d is not accepted", n)
+					t.Fatalf("connection %d was not accepted", n)
 				}
 			}
 			if !s.isServed(s.dial("127.0.0.9")) {
-				t.Error("a new connection is not served")
+				t.Error("new connection is not served")
 			}
 			if !s.isServed(s.dial("127.0.0.1")) {
-				t.Error("a new connection of an address that has many is not served")
+				t.Error("new connection of an address with many connections is not served")
 			}
 			if _, err := io.ReadAll(s.conns[0]); err != nil {
-				t.Errorf("the connection that has waited longest is not closed: %v", err)
+				t.Errorf("the connection that was idle longest is not closed: %v", err)
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func TestFloodingAddressesLoseTheirOwnConnections(t *testing.T) {
 		t.Error("a connection that has not sent its first request yet was closed")
 	}
 	if !s.isServed(s.dial("127.0.0.9")) {
-		t.Error("a new connection is not served")
+		t.Error("new connection is not served")
 	}
 }
 
@@ -121,7 +121,7 @@ func TestConnectionsInUseAreNotEvicted(t *testing.T) {
 		s.dial(fmt.Sprintf("127.0.0.%d", n%6+1))
 	}
 	if !s.isServed(s.dial("127.0.0.9")) {
-		t.Error("a new connection is not served")
+		t.Error("new connection is not served")
 	}
 	socket.checkAlive()
 }

@@ -183,12 +183,12 @@ func TestNonReadingClientIsDisconnected(t *testing.T) {
 			synctest.Wait()
 		}
 		if !isWritable(idle) {
-			t.Error("the deaf client is cut before its 10 s are over")
+			t.Error("the client that does not read was disconnected before 10 s")
 		}
 		<-time.After(1100 * time.Millisecond)
 		synctest.Wait()
 		if isWritable(idle) {
-			t.Error("the deaf client is not cut after 10 s")
+			t.Error("the client that does not read was not disconnected after 10 s")
 		}
 	})
 }
@@ -215,7 +215,7 @@ func TestClientWithoutPongsIsDisconnected(t *testing.T) {
 		c.Send(`{"op":"unsubscribe","id":1}`)
 		<-time.After(time.Minute)
 		if m, err := c.Read(); err == nil || errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %+v, %v; want the end of the connection", m, err)
+			t.Errorf("Read: got %+v, %v; want the end of the connection", m, err)
 		}
 	})
 }
@@ -244,19 +244,19 @@ func TestClientsGetDifferentRetryDelaysOnStop(t *testing.T) {
 			t.Errorf("Run: %v", err)
 		}
 		if took := time.Since(start); took >= 10*time.Second {
-			t.Errorf("stopping took %s, want less than 10s", took)
+			t.Errorf("Stop took %s, want less than 10 s", took)
 		}
 		reading.Wait()
 		var seconds [6]int
 		for _, ms := range delays {
 			if ms < 500 || ms >= 5500 {
-				t.Fatalf("a client must reconnect after %d ms", ms)
+				t.Fatalf("retry delay is %d ms, want 500 to 5,500", ms)
 			}
 			seconds[ms/1000]++
 		}
 		for second, n := range seconds {
 			if n > clients*3/10 {
-				t.Errorf("%d of %d clients reconnect in second %d", n, clients, second)
+				t.Errorf("%d of %d clients reconnect in second %d, want at most 30%%", n, clients, second)
 			}
 		}
 	})
@@ -269,7 +269,7 @@ func (c *tab) readRetryDelay(code websocket.StatusCode) int {
 	got, reason := c.WaitForClose()
 	retryReason := regexp.MustCompile(`^retry after (\d+) ms: \w`).FindStringSubmatch(reason)
 	if got != code || retryReason == nil {
-		c.t.Errorf("the socket ended with %d %s, want %d", got, reason, code)
+		c.t.Errorf("socket closed with %d %s, want %d and a retry delay", got, reason, code)
 		return -1
 	}
 	ms, err := strconv.Atoi(retryReason[1])
@@ -293,7 +293,7 @@ func TestSocketLimitAsksClientsToRetry(t *testing.T) {
 		}
 		synctest.Wait() // Wait until the server has counted all sockets.
 		if ms := b.open().readRetryDelay(websocket.StatusTryAgainLater); ms < 5000 || ms >= 10_000 {
-			t.Errorf("a client over the limit must reconnect after %d ms", ms)
+			t.Errorf("retry delay above the limit is %d ms, want 5,000 to 10,000", ms)
 		}
 		conns[0].Close()
 		synctest.Wait()
@@ -320,7 +320,7 @@ func TestManyInvalidMessagesCloseTheConnection(t *testing.T) {
 				continue
 			}
 			if websocket.CloseStatus(err) != websocket.StatusPolicyViolation || errorCount != 100 {
-				t.Errorf("after %d errors got %+v, %v; want 100 errors and 1008", errorCount, m, err)
+				t.Errorf("after %d errors: got %+v, %v; want 100 errors and status 1008", errorCount, m, err)
 			}
 			return
 		}
@@ -344,12 +344,12 @@ func TestRowEventsAreSentUncompressed(t *testing.T) {
 		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		c.Until(1, "snapshot")
 		if read > 4000 {
-			t.Errorf("the snapshot took %d bytes, want it compressed", read)
+			t.Errorf("snapshot used %d bytes, want it compressed", read)
 		}
 		read = 0
 		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "long", Cells: fmt.Sprintf(`["long",%q]`, long+"y")})
 		if m := c.Until(1, "events"); len(m.Events) != 1 || read < 40_000 {
-			t.Errorf("the event took %d bytes, want it as it is", read)
+			t.Errorf("row event used %d bytes, want it uncompressed", read)
 		}
 		c.Send(
 			`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"resource":"core/v1/pods",` +
@@ -360,7 +360,7 @@ func TestRowEventsAreSentUncompressed(t *testing.T) {
 			Namespace: "a", Name: "long", Rest: fmt.Sprintf(`"spec":{"note":%q}`, long[:2000]),
 		})
 		if m := c.Until(2, "events"); len(m.Events) != 1 || read > 1000 {
-			t.Errorf("%d events of the object took %d bytes, want one, compressed", len(m.Events), read)
+			t.Errorf("%d object events used %d bytes, want one compressed event", len(m.Events), read)
 		}
 	})
 }

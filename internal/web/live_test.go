@@ -78,7 +78,7 @@ func TestPingIsAnsweredWithPong(t *testing.T) {
 		}
 	}
 	if len(expected) > 0 {
-		t.Fatalf("of 20 messages none was of %v", expected)
+		t.Fatalf("20 messages did not contain %v", expected)
 	}
 	for i := range 150 { // More than maxSubscriptions and maxInvalidMessages.
 		c.Send(fmt.Sprintf(`{"op":"ping","id":%d}`, i+1))
@@ -86,7 +86,7 @@ func TestPingIsAnsweredWithPong(t *testing.T) {
 	}
 	c.Send(`{"op":"ping"}`)
 	if m := c.Until(0, "error"); m.Problem.Title != "ID missing" {
-		t.Errorf("a ping without an id is answered by %+v", m.Problem)
+		t.Errorf("ping without an id: got %+v, want ID missing", m.Problem)
 	}
 	c.checkAlive()
 }
@@ -96,7 +96,7 @@ func (c *tab) checkAlive() {
 	c.t.Helper()
 	c.Send(`{"op":"subscribe","id":999,"resource":"core/v1/pods"}`)
 	if m := c.Until(999, "snapshot"); len(m.Rows) != 3 {
-		c.t.Errorf("the snapshot has %d rows, want 3", len(m.Rows))
+		c.t.Errorf("snapshot has %d rows, want 3", len(m.Rows))
 	}
 	c.Send(`{"op":"unsubscribe","id":999}`)
 }
@@ -117,7 +117,7 @@ func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
 		snapshots++
 		if ok := m.ID == 1 && len(m.Rows) == 2 || m.ID == 2 && m.Object != nil; !ok || !m.Last ||
 			m.Cursor == "" {
-			t.Errorf("the snapshot is %+v, want two rows, or an object", m)
+			t.Errorf("snapshot is %+v, want two rows or an object", m)
 		}
 	}
 	s.api.Set(podsRef, apitest.Item{
@@ -137,7 +137,7 @@ func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
 	// After unsubscribe, the id can be used again at once.
 	c.Send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":1,"resource":"core/v1/namespaces"}]`)
 	if m := c.Until(1, "snapshot", "error"); len(m.Rows) != 2 || m.Rows[0].Name != "a" {
-		t.Errorf("got %+v, want the namespaces", m)
+		t.Errorf("snapshot is %+v, want two namespaces", m)
 	}
 
 	// A subscription can resume from a cursor of the REST API without missing a change.
@@ -148,7 +148,7 @@ func TestSubscriptionsSendSnapshotsAndEvents(t *testing.T) {
 	s.api.Set(podsRef, apitest.Item{Namespace: "b", Name: "new", Cells: `["new","Pending","1s"]`})
 	c.Send(fmt.Sprintf(`{"op":"subscribe","id":3,"resource":"core/v1/pods","ns":["b"],"cursor":%q}`, snapshot.Cursor))
 	if m := c.Until(3, "snapshot", "reset", "events"); m.Type != "events" || m.Events[0].Op != "add" {
-		t.Errorf("got %+v, want the one event", m)
+		t.Errorf("got %+v, want one add event", m)
 	}
 }
 
@@ -165,115 +165,116 @@ func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 	}{
 		{"not JSON", `oops`, 0, "Invalid JSON", "The frame is not JSON"},
 		{"nothing", ``, 0, "Invalid JSON", ""},
-		{"no message", ` [ ] `, 0, "Empty frame", "contains no message"},
-		{"an open array", `[{"op":`, 0, "Invalid JSON", ""},
+		{"empty array", ` [ ] `, 0, "Empty frame", "contains no message"},
+		{"unterminated array", `[{"op":`, 0, "Invalid JSON", ""},
 		{"deep nesting", strings.Repeat("[", 30_000), 0, "Invalid JSON", ""},
-		{"something behind it", `{"op":"subscribe","id":1,` + pods + `} {}`, 0, "Invalid JSON", "unexpected data"},
+		{"data after the message", `{"op":"subscribe","id":1,` + pods + `} {}`, 0, "Invalid JSON", "unexpected data"},
 		{"not UTF-8", "{\"op\":\"\xff\"}", 0, "Unknown op", ""},
 		{"null", `null`, 0, "Unknown op", ""},
-		{"a number", `7`, 0, "Wrong type", "The message is a number"},
-		{"an array of numbers", `[7]`, 0, "Wrong type", "The message is a number"},
+		{"number", `7`, 0, "Wrong type", "The message is a number"},
+		{"array of numbers", `[7]`, 0, "Wrong type", "The message is a number"},
 		{
-			"an id that is a string", `{"op":"subscribe","id":"1",` + pods + `}`, 0, "Wrong type",
+			"id is a string", `{"op":"subscribe","id":"1",` + pods + `}`, 0, "Wrong type",
 			"id is a string, but should be an integer",
 		},
 		{
-			"an id that is no whole number", `{"op":"subscribe","id":1.5,` + pods + `}`, 0, "Wrong type",
+			"id is not an integer", `{"op":"subscribe","id":1.5,` + pods + `}`, 0, "Wrong type",
 			"id is a number 1.5",
 		},
 		{
-			"an id beyond all bounds", `{"op":"subscribe","id":99999999999999999999,` + pods + `}`, 0, "Wrong type",
+			"id out of range", `{"op":"subscribe","id":99999999999999999999,` + pods + `}`, 0, "Wrong type",
 			"id is a number",
 		},
 		{
-			"ns that is a string", `{"op":"subscribe","id":1,` + pods + `,"ns":"a"}`, 0, "Wrong type",
+			"ns is a string", `{"op":"subscribe","id":1,` + pods + `,"ns":"a"}`, 0, "Wrong type",
 			"ns is a string, but should be an array of strings",
 		},
 		{
-			"a resource that is an object", `{"op":"subscribe","id":1,"resource":{}}`, 0, "Wrong type",
+			"resource is an object", `{"op":"subscribe","id":1,"resource":{}}`, 0, "Wrong type",
 			"resource is a object, but should be a string",
 		},
 		{
-			"a truth value that is a string", `{"op":"subscribe","id":1,` + pods + `,"watched":"yes"}`, 0, "Wrong type",
+			"watched is a string", `{"op":"subscribe","id":1,` + pods + `,"watched":"yes"}`, 0, "Wrong type",
 			"watched is a string, but should be true or false",
 		},
 		{
-			"an unknown member", `{"op":"subscribe","id":1,` + pods + `,"namespace":"a"}`, 0, "Unknown member",
+			"unknown member", `{"op":"subscribe","id":1,` + pods + `,"namespace":"a"}`, 0, "Unknown member",
 			`"namespace" is unknown`,
 		},
-		{"an unknown op", `{"op":"destroy","id":1}`, 0, "Unknown op", `"destroy"`},
+		{"unknown op", `{"op":"destroy","id":1}`, 0, "Unknown op", `"destroy"`},
 		{"no op", `{"id":1}`, 0, "Unknown op", `""`},
 		{"no id", `{"op":"subscribe",` + pods + `}`, 0, "ID missing", "id is 0"},
-		{"an id below", `{"op":"subscribe","id":-1,` + pods + `}`, 0, "ID missing", "id is -1"},
-		{"unsubscribe of nothing", `{"op":"unsubscribe","id":77}`, 0, "No such subscription", "77"},
+		{"negative id", `{"op":"subscribe","id":-1,` + pods + `}`, 0, "ID missing", "id is -1"},
+		{"unsubscribe without a subscription", `{"op":"unsubscribe","id":77}`, 0, "No such subscription", "77"},
 		{
-			"an unknown resource", `{"op":"subscribe","id":1,"resource":"core/v1/po"}`, 1, "Unknown resource",
+			"unknown resource", `{"op":"subscribe","id":1,"resource":"core/v1/po"}`, 1, "Unknown resource",
 			"Did you mean core/v1/pods?",
 		},
 		{"no resource", `{"op":"subscribe","id":1}`, 1, "Unknown resource", ""},
-		{"an unknown view", `{"op":"subscribe","id":1,` + pods + `,"view":"colors"}`, 1, "Unknown view", "colors"},
-		{"a selector", `{"op":"subscribe","id":1,` + pods + `,"labels":"a=b=c"}`, 1, "Invalid label selector", "a=b=c"},
+		{"unknown view", `{"op":"subscribe","id":1,` + pods + `,"view":"colors"}`, 1, "Unknown view", "colors"},
+		{"invalid label selector",
+			`{"op":"subscribe","id":1,` + pods + `,"labels":"a=b=c"}`, 1, "Invalid label selector", "a=b=c"},
 		{
-			"a field selector", `{"op":"subscribe","id":1,` + pods + `,"fields":"a~b"}`, 1,
+			"invalid field selector", `{"op":"subscribe","id":1,` + pods + `,"fields":"a~b"}`, 1,
 			"Invalid field selector", "a~b",
 		},
-		{"a namespace", `{"op":"subscribe","id":1,` + pods + `,"ns":["../x"]}`, 1, "Invalid namespace", "../x"},
+		{"invalid namespace", `{"op":"subscribe","id":1,` + pods + `,"ns":["../x"]}`, 1, "Invalid namespace", "../x"},
 		{
-			"a namespace that is not there", `{"op":"subscribe","id":1,` + pods + `,"ns":["nowhere"]}`, 1,
+			"namespace that does not exist", `{"op":"subscribe","id":1,` + pods + `,"ns":["nowhere"]}`, 1,
 			"Unknown namespace", "nowhere",
 		},
 		{
-			"resources of a namespace", `{"op":"subscribe","id":1,"view":"resources","ns":["a"]}`, 1,
+			"view resources with a namespace", `{"op":"subscribe","id":1,"view":"resources","ns":["a"]}`, 1,
 			"Invalid resources subscription", "no other member",
 		},
 		{
-			"resources of a resource", `{"op":"subscribe","id":1,` + pods + `,"view":"resources"}`, 1,
+			"view resources with a resource", `{"op":"subscribe","id":1,` + pods + `,"view":"resources"}`, 1,
 			"Invalid resources subscription", "",
 		},
 		{
-			"an object without a name", `{"op":"subscribe","id":1,` + pods + `,"view":"object"}`, 1,
+			"view object without a name", `{"op":"subscribe","id":1,` + pods + `,"view":"object"}`, 1,
 			"Name and view do not match", "",
 		},
 		{
-			"a name that is none", `{"op":"subscribe","id":1,` + pods + `,"view":"object","ns":["a"],"name":"../x"}`, 1,
+			"invalid name", `{"op":"subscribe","id":1,` + pods + `,"view":"object","ns":["a"],"name":"../x"}`, 1,
 			"Invalid name", "../x",
 		},
 		{
-			"a log of another resource",
+			"log of a resource without logs",
 			`{"op":"subscribe","id":1,"resource":"core/v1/namespaces","ns":["a"],"name":"web-1","view":"log"}`, 1,
 			"Invalid log subscription", "core/v1/pods",
 		},
 		{
-			"a log of two namespaces",
+			"log in two namespaces",
 			`{"op":"subscribe","id":1,` + pods + `,"ns":["a","b"],"name":"web-1","view":"log"}`, 1,
 			"Invalid log subscription", "one namespace",
 		},
 		{
-			"a log of no pod", `{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"view":"log"}`, 1,
+			"log without a pod", `{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"view":"log"}`, 1,
 			"Invalid log subscription", "a name",
 		},
 		{
-			"a log while it is watched",
+			"log with watched",
 			`{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"name":"web-1","view":"log","watched":true}`, 1,
 			"Invalid log subscription", "and watched",
 		},
 		{
-			"a log from a cursor",
+			"log with a cursor",
 			`{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"name":"web-1","view":"log","cursor":"c"}`, 1,
 			"Invalid log subscription", "no labels",
 		},
 		{
-			"a log in an order",
+			"log with a sort order",
 			`{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"name":"web-1","view":"log","sort":"age"}`, 1,
 			"Invalid window", "the view is",
 		},
 		{
-			"rows of a container", `{"op":"subscribe","id":1,` + pods + `,"container":"app"}`, 1,
+			"view rows with a container", `{"op":"subscribe","id":1,` + pods + `,"container":"app"}`, 1,
 			"Invalid log subscription", `the view is "rows"`,
 		},
-		{"rows of no lines", `{"op":"subscribe","id":1,` + pods + `,"tail":0}`, 1, "Invalid log subscription", ""},
+		{"view rows with tail", `{"op":"subscribe","id":1,` + pods + `,"tail":0}`, 1, "Invalid log subscription", ""},
 		{
-			"a container that is none",
+			"invalid container name",
 			`{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"name":"web-1","view":"log","container":".."}`, 1,
 			"Invalid name", "..",
 		},
@@ -283,27 +284,27 @@ func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 			"Invalid number of lines", `"5001"`,
 		},
 		{
-			"less than no lines",
+			"negative number of lines",
 			`{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"name":"web-1","view":"log","tail":-1}`, 1,
 			"Invalid number of lines", "",
 		},
 		{
-			"lines since some time",
+			"invalid since",
 			`{"op":"subscribe","id":1,` + pods + `,"ns":["a"],"name":"web-1","view":"log","since":"soon"}`, 1,
 			"Invalid time", `"soon"`,
 		},
 		{
-			"a truth value that is none", `{"op":"subscribe","id":1,` + pods + `,"follow":"yes"}`, 0, "Wrong type",
+			"follow is a string", `{"op":"subscribe","id":1,` + pods + `,"follow":"yes"}`, 0, "Wrong type",
 			"follow is a string, but should be true or false",
 		},
-		{"a long frame", strings.Repeat(" ", 40<<10), 0, "Frame too long", "32768"},
+		{"long frame", strings.Repeat(" ", 40<<10), 0, "Frame too long", "32768"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c.Send(test.text)
 			m := c.Until(test.id, "error")
 			if m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) ||
 				m.Problem.Status < 400 || m.Problem.Status > 499 {
-				t.Errorf("got %+v, want %s with %q", m.Problem, test.title, test.detail)
+				t.Errorf("got problem %+v, want %s with %q", m.Problem, test.title, test.detail)
 			}
 		})
 	}
@@ -311,7 +312,7 @@ func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m := c.Until(0, "error"); m.Problem.Title != "Binary frame" {
-		t.Errorf("a binary frame: got %+v, want Binary frame", m.Problem)
+		t.Errorf("binary frame: got problem %+v, want Binary frame", m.Problem)
 	}
 
 	c.checkAlive()
@@ -323,7 +324,7 @@ func TestSubscriptionIDInUseIsRefused(t *testing.T) {
 	c.Until(1, "snapshot")
 	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 	if m := c.Until(0, "error"); m.Problem.Title != "Subscription exists" {
-		t.Errorf("got %+v, want Subscription exists", m.Problem)
+		t.Errorf("got problem %+v, want Subscription exists", m.Problem)
 	}
 	c.checkAlive()
 }
@@ -337,7 +338,7 @@ func TestSubscriptionsPerConnectionAreLimited(t *testing.T) {
 	c.Send(`{"op":"subscribe","id":101,"resource":"core/v1/pods"}`)
 	if m := c.Until(101, "error"); m.Problem.Title != "Too many subscriptions" ||
 		!strings.Contains(m.Problem.Detail, "100") {
-		t.Errorf("got %+v, want Too many subscriptions", m.Problem)
+		t.Errorf("got problem %+v, want Too many subscriptions", m.Problem)
 	}
 	c.Send(`{"op":"unsubscribe","id":50}`)
 	c.checkAlive()
@@ -356,14 +357,14 @@ func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	quotas := quota.ForSubscription(s.server.Limits().ForSocket(&http.Request{RemoteAddr: "127.0.0.1:1"}))
 	for n := range most - 1 {
 		if s.server.Limits().Limiter.TryAcquire(1, quotas...) == nil {
-			t.Fatalf("there is room for %d, want %d", n, most)
+			t.Fatalf("%d subscriptions in use, want %d", n, most)
 		}
 	}
 	subscribe := func(id int, want string) {
 		t.Helper()
 		c.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id))
 		if m := c.Until(id, want); m.Type == "error" && m.Problem.Title != "Too many subscriptions" {
-			t.Errorf("got %+v, want Too many subscriptions", m.Problem)
+			t.Errorf("got problem %+v, want Too many subscriptions", m.Problem)
 		}
 	}
 	subscribe(1, "snapshot")
@@ -384,7 +385,7 @@ func TestOversizedMessageClosesTheConnection(t *testing.T) {
 	if code := websocket.CloseStatus(err); err == nil || errors.Is(err, context.DeadlineExceeded) ||
 		code != websocket.StatusMessageTooBig && code != -1 {
 		// A close code of -1 means that no close frame was received.
-		t.Errorf("got %+v, %v; want the end of the connection", m, err)
+		t.Errorf("Read: got %+v, %v; want the end of the connection", m, err)
 	}
 	other.checkAlive()
 }
@@ -397,11 +398,11 @@ func TestPanicEndsOnlyItsSubscription(t *testing.T) {
 		c.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id+1))
 		if m := c.Until(id+1, "error"); m.Problem.Status != http.StatusInternalServerError ||
 			strings.Contains(m.Problem.Detail, "goroutine") {
-			t.Errorf("got %+v, want an internal error without its inside", m.Problem)
+			t.Errorf("got problem %+v, want 500 without a stack trace", m.Problem)
 		}
 	}
 	if !strings.Contains(s.log.String(), "nil pointer") {
-		t.Errorf("the log is %q, want the panic in it", s.log)
+		t.Errorf("log is %q, want it to contain the panic", s.log)
 	}
 }
 
@@ -433,7 +434,7 @@ func TestStopClosesSocketsWithReason(t *testing.T) {
 				continue
 			}
 			if code := websocket.CloseStatus(err); code != websocket.StatusGoingAway {
-				t.Errorf("the socket ended with %v, want 1001", err)
+				t.Errorf("socket closed with %v, want 1001", err)
 			}
 			break
 		}
@@ -444,7 +445,7 @@ func TestStopClosesSocketsWithReason(t *testing.T) {
 			t.Errorf("Run: %v", err)
 		}
 	case <-time.After(20 * time.Second):
-		t.Error("Run does not return")
+		t.Error("Run did not return in time")
 	}
 }
 
@@ -475,11 +476,11 @@ func TestMessagesSentWithTheUpgradeAreRead(t *testing.T) {
 		_ = response.Body.Close() // The body belongs to the WebSocket connection.
 		var head [4]byte
 		if _, err := io.ReadFull(reader, head[:]); err != nil {
-			t.Fatalf("after %d spaces: %v", spaces, err)
+			t.Fatalf("message after %d spaces: %v", spaces, err)
 		}
 		reply := make([]byte, int(head[2])<<8|int(head[3]))
 		if _, err := io.ReadFull(reader, reply); err != nil || !strings.Contains(string(reply), "id 77") {
-			t.Errorf("after %d spaces: %s (%v), want that there is no such subscription", spaces, reply, err)
+			t.Errorf("message after %d spaces: got %s, error %v; want No such subscription", spaces, reply, err)
 		}
 		_ = conn.Close()
 	}

@@ -45,15 +45,15 @@ func TestWindowSubscription(t *testing.T) {
 	c.Send(`{"op":"window","id":1,"offset":0,"count":3}`)
 	if m = c.nextWindowMessage(1); m.Type != "window" || rowNames(m) != "job-199 job-198 job-197" || m.Total != 201 ||
 		m.Count != 3 || m.Cursor == "" || m.Columns != nil {
-		t.Fatalf("got %+v", m)
+		t.Fatalf("first window: got %+v", m)
 	}
 	c.Send(`{"op":"window","id":1,"offset":198,"count":1000}`)
 	if m = c.nextWindowMessage(1); rowNames(m) != "job-1 job-0" || m.Offset != 198 {
-		t.Errorf("got %+v", m)
+		t.Errorf("last window: got %+v", m)
 	}
 	c.Send(`{"op":"window","id":1,"ns":["b"],"name":"job-7","offset":0,"count":3}`)
 	if m = c.nextWindowMessage(1); rowNames(m) != "job-8 job-7 job-6" || m.Offset != 191 {
-		t.Errorf("around a row: got %+v", m)
+		t.Errorf("window around a row: got %+v", m)
 	}
 	c.Send(`{"op":"window","id":1,"offset":198,"count":1000}`)
 	c.nextWindowMessage(1)
@@ -88,7 +88,7 @@ func TestWindowSubscription(t *testing.T) {
 			c.Send(test.text)
 			if m = c.nextWindowMessage(test.id); m.Problem.Title != test.title ||
 				!strings.Contains(m.Problem.Detail, test.detail) {
-				t.Errorf("got %+v, want %s with %q", m, test.title, test.detail)
+				t.Errorf("got problem %+v, want %s with %q", m, test.title, test.detail)
 			}
 		})
 	}
@@ -96,7 +96,7 @@ func TestWindowSubscription(t *testing.T) {
 	c.Until(2, "snapshot")
 	c.Send(`{"op":"window","id":2,"offset":0,"count":10}`)
 	if m = c.nextWindowMessage(0); m.Problem.Title != "Invalid window" {
-		t.Errorf("moving another view: got %+v", m)
+		t.Errorf("window message for another view: got %+v, want Invalid window", m)
 	}
 	s.api.Set(podsRef, apitest.Item{Namespace: "b", Name: "job-0x", Cells: `["job-0x","Pending","5m"]`})
 	for n := 0; n < 1; {
@@ -105,10 +105,10 @@ func TestWindowSubscription(t *testing.T) {
 	}
 	if m.Type != "window-events" || m.Total != 202 || m.Matching != 201 || len(m.Events) != 1 ||
 		m.Events[0].Op != "insert" || m.Events[0].At != 1 || m.Events[0].Row.Name != "job-0x" {
-		t.Errorf("got %+v, want job-0x inserted before job-0", m)
+		t.Errorf("got %+v, want an insert of job-0x before job-0", m)
 	}
 	c.Send(`[{"op":"unsubscribe","id":1},{"op":"window","id":1,"offset":0,"count":10}]`)
 	if m = c.nextWindowMessage(0); m.Problem.Title != "No such subscription" {
-		t.Errorf("moving what has ended: got %+v", m)
+		t.Errorf("window message for an ended subscription: got %+v, want No such subscription", m)
 	}
 }

@@ -41,7 +41,7 @@ func (c *tab) readLog(id int) (parts []string) {
 		case "log-end":
 			return parts
 		default:
-			c.t.Fatalf("the log ends with %+v", m.Problem)
+			c.t.Fatalf("log ended with the problem %+v", m.Problem)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func (c *tab) wantLog(id int, want string) {
 		m = c.nextLogMessage(id)
 	}
 	if m.Type != "log" || m.Text != want {
-		c.t.Errorf("the next message is %s %q %+v, want the log's %q", m.Type, m.Text, m.Problem, want)
+		c.t.Errorf("next message is %s %q %+v, want the log text %q", m.Type, m.Text, m.Problem, want)
 	}
 }
 
@@ -87,24 +87,24 @@ func TestSocketLogOptions(t *testing.T) {
 			c.Send(logSubscription(n+1, test.members))
 			text := strings.Join(c.readLog(n+1), "")
 			if got := nextQuery().Encode(); got != test.want || text != "one\n<b>\"two\"\\" {
-				b.t.Errorf("%s: got %q, by %s, want %s", test.members, text, got, test.want)
+				b.t.Errorf("%s: got text %q with the query %s, want %s", test.members, text, got, test.want)
 			}
 		}
 		b.logs("")
 		c.Send(logSubscription(1, "")) // The id is free again, because the log has ended.
 		if parts := c.readLog(1); len(parts) != 1 || parts[0] != "" {
-			b.t.Errorf("an empty log is %q, want one message without text", parts)
+			b.t.Errorf("empty log: got %q, want one message without text", parts)
 		}
 		long := "x" + strings.Repeat("größe\xff", 30_000) + "\nend"
 		b.logs(long)
 		c.Send(logSubscription(1, ""))
 		parts := c.readLog(1)
 		if text := strings.Join(parts, ""); text != strings.ReplaceAll(long, "\xff", "\ufffd") {
-			b.t.Errorf("a long line is %d bytes that are not those of the log", len(text))
+			b.t.Errorf("long line: got %d bytes that differ from the log", len(text))
 		}
 		for _, part := range parts {
 			if len(part) > 64<<10 || !utf8.ValidString(part) {
-				b.t.Errorf("a part has %d bytes, valid: %t; want whole characters, 65,536 bytes at most", len(part),
+				b.t.Errorf("chunk has %d bytes, valid UTF-8: %t; want valid UTF-8 of at most 65,536 bytes", len(part),
 					utf8.ValidString(part))
 			}
 		}
@@ -145,7 +145,8 @@ func TestSocketLogProblems(t *testing.T) {
 			c.Send(logSubscription(n+1, test.members))
 			if m := c.nextLogMessage(n + 1); m.Type != "error" || m.Problem.Status != test.status ||
 				m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) {
-				b.t.Errorf("%s: got %s %+v, want %d %s with %q", test.message, m.Type, m.Problem, test.status, test.title,
+				b.t.Errorf("%s: got %s with problem %+v, want %d %s with %q",
+					test.message, m.Type, m.Problem, test.status, test.title,
 					test.detail)
 			}
 		}
@@ -164,28 +165,28 @@ func TestSocketLogIsFollowed(t *testing.T) {
 		c.Send(logSubscription(1, `,"follow":true`))
 		c.wantLog(1, "")
 		if elapsed := time.Since(start); elapsed != 2*time.Second {
-			b.t.Errorf("an empty log is reported after %s, want 2 s", elapsed)
+			b.t.Errorf("empty log was sent after %s, want 2 s", elapsed)
 		}
 		for _, line := range []string{"first\n", "\x1b[31msecond\x1b[0m\n"} {
 			for until := time.Now().Add(10 * time.Minute); time.Now().Before(until); {
 				last := time.Now()
 				c.Until(1, "heartbeat", "log", "log-end", "error")
 				if quiet := time.Since(last); quiet > 15*time.Second {
-					b.t.Fatalf("nothing was sent for %s", quiet)
+					b.t.Fatalf("no message for %s, want at most 15 s", quiet)
 				}
 			}
 			s.lines <- line
 			start := time.Now()
 			c.wantLog(1, strings.NewReplacer("\x1b[31m", "", "\x1b[0m", "").Replace(line))
 			if elapsed := time.Since(start); elapsed != 0 {
-				b.t.Errorf("the line %q was delayed for %s", line, elapsed)
+				b.t.Errorf("line %q was delayed for %s, want no delay", line, elapsed)
 			}
 		}
 		s.lines <- "last"
 		s.lines <- ""
 		c.wantLog(1, "last")
 		if m := c.nextLogMessage(1); m.Type != "log-end" {
-			b.t.Errorf("at the end there is %+v", m)
+			b.t.Errorf("after the end of the log: got %+v, want log-end", m)
 		}
 	})
 }
@@ -221,7 +222,7 @@ func TestSocketLogReportsWaiting(t *testing.T) {
 					got = append(got, fmt.Sprintf("%q %t after %s", m.Text, m.Waiting == true, time.Since(start)))
 				}
 				if !slices.Equal(got, test.want) {
-					b.t.Errorf("answered after %s: got %q, want %q", test.after, got, test.want)
+					b.t.Errorf("response after %s: got %q, want %q", test.after, got, test.want)
 				}
 			})
 		})
@@ -237,13 +238,13 @@ func TestSocketLogReportsInterruption(t *testing.T) {
 		s.lines <- "one\n"
 		for m := c.nextLogMessage(1); m.Text != "one\n"; m = c.nextLogMessage(1) {
 			if m.Type != "log" || m.Text != "" {
-				b.t.Fatalf("the first messages are %+v", m)
+				b.t.Fatalf("first message is %+v, want an empty log", m)
 			}
 		}
 		s.lines <- "cut"
 		if m := c.nextLogMessage(1); m.Type != "error" || m.Problem.Title != "Log is cut" ||
 			m.Problem.Status != http.StatusServiceUnavailable {
-			b.t.Errorf("a log whose source is cut ends with %s %+v, want that it is cut", m.Type, m.Problem)
+			b.t.Errorf("interrupted log: got %s with problem %+v, want Log is cut", m.Type, m.Problem)
 		}
 	})
 }
@@ -263,15 +264,16 @@ func TestSocketLogEndsWhenPermissionIsRevoked(t *testing.T) {
 			for range 4 {
 				c.Until(1, "heartbeat")
 			}
-			s.wantRequestEnded(false, "while it may be read")
+			s.wantRequestEnded(false, "while the permission exists")
 			b.api.Revoke(podsRef, "a")
 			start := time.Now()
 			if m := c.nextLogMessage(1); m.Type != "error" || m.Problem.Status != http.StatusForbidden ||
 				time.Since(start) > 15*time.Second {
-				b.t.Errorf("quiet: %t: after %s there is %s %+v, want 403 within 15 s", quiet, time.Since(start),
+				b.t.Errorf("without new lines: %t: after %s got %s with problem %+v, want 403 within 15 s",
+					quiet, time.Since(start),
 					m.Type, m.Problem)
 			}
-			s.wantRequestEnded(true, "without the right")
+			s.wantRequestEnded(true, "after the permission was revoked")
 		})
 	}
 }
@@ -287,20 +289,20 @@ func TestSocketLogEndsWithItsSubscription(t *testing.T) {
 				s.lines <- "one\n"
 				c.wantLog(1, "one\n")
 			}
-			s.wantRequestEnded(false, "while it is read")
+			s.wantRequestEnded(false, "while the log is read")
 			c.Send(`{"op":"unsubscribe","id":1}`)
 			s.wantRequestEnded(true, "unsubscribed")
 			b.logs("other\n")
 			c.Send(logSubscription(1, ""))
 			if parts := strings.Join(c.readLog(1), ""); parts != "other\n" {
-				b.t.Errorf("under the same id there is %q then", parts)
+				b.t.Errorf("subscription with the same id: got %q, want the other log", parts)
 			}
 
 			s = b.source()
 			c.Send(logSubscription(2, `,"follow":true`))
 			synctest.Wait()
 			c.Close()
-			s.wantRequestEnded(true, "without its socket")
+			s.wantRequestEnded(true, "after the socket was closed")
 		}
 	})
 }
@@ -313,10 +315,10 @@ func TestSocketLogEndsWhenTheServerStops(t *testing.T) {
 		reading.Go(func() { c.readRetryDelay(websocket.StatusGoingAway) })
 		start := time.Now()
 		if err := b.stop(); err != nil || time.Since(start) > time.Second {
-			b.t.Errorf("the server stops after %s: %v", time.Since(start), err)
+			b.t.Errorf("server stopped after %s with error %v, want at most 1 s", time.Since(start), err)
 		}
 		reading.Wait()
-		s.wantRequestEnded(true, "when the server has stopped")
+		s.wantRequestEnded(true, "after the server stopped")
 	})
 }
 
@@ -329,7 +331,7 @@ func TestSocketLogOfNonReadingClientEnds(t *testing.T) {
 		start := time.Now()
 		<-s.requestEnded
 		if took := time.Since(start); took != 10*time.Second {
-			b.t.Errorf("the log goes on for %s, want 10 s", took)
+			b.t.Errorf("log of a client that does not read ended after %s, want 10 s", took)
 		}
 	})
 }
@@ -365,7 +367,7 @@ func TestEndlessLogDoesNotBlockOtherMessages(t *testing.T) {
 					break
 				}
 				if logs += len(m.Text); logs > 4<<20 {
-					b.t.Fatalf("a ping is not answered within %d bytes of a log", logs)
+					b.t.Fatalf("ping was not answered within %d bytes of log", logs)
 				}
 			}
 			<-sent
@@ -385,7 +387,7 @@ func TestLogLimitCoversSocketsAndHTTP(t *testing.T) {
 		})
 		for range 50 {
 			if response, _ := b.getStreaming(b.t.Context(), logPath+"?follow=true"); response.StatusCode != http.StatusOK {
-				b.t.Fatalf("a log over HTTP: %d", response.StatusCode)
+				b.t.Fatalf("log over HTTP: got status %d, want 200", response.StatusCode)
 			}
 		}
 		c := b.open()
@@ -396,11 +398,11 @@ func TestLogLimitCoversSocketsAndHTTP(t *testing.T) {
 		c.Send(logSubscription(51, `,"follow":true`))
 		if m := c.nextLogMessage(51); m.Type != "error" || m.Problem.Title != "Too many logs" ||
 			m.Problem.Status != http.StatusServiceUnavailable {
-			b.t.Errorf("one more: %s %+v", m.Type, m.Problem)
+			b.t.Errorf("log above the limit: got %s with problem %+v, want Too many logs", m.Type, m.Problem)
 		}
 		response, body := b.getStreaming(b.t.Context(), logPath+"?follow=true")
 		text, _ := io.ReadAll(body)
-		b.wantProblem("one more over HTTP", httpResponse{response.StatusCode, response.Header, string(text)},
+		b.wantProblem("log above the limit, over HTTP", httpResponse{response.StatusCode, response.Header, string(text)},
 			http.StatusServiceUnavailable, "Too many logs", "100 logs")
 		c.Send(`[{"op":"unsubscribe","id":7},{"op":"ping","id":60}]`)
 		c.Until(60, "pong")

@@ -135,30 +135,30 @@ func TestLoginIsUnderBasePath(t *testing.T) {
 	page := base + "/r/" + podsRef + "?ns=a"
 	a := s.get(page, "Accept: text/html")
 	if a.status != http.StatusUnauthorized || !strings.Contains(a.body, `action="`+base+`/login"`) {
-		t.Errorf("got %d, and no login below %s: %s", a.status, base, a.body)
+		t.Errorf("login page: got %d without a form below %s: %s", a.status, base, a.body)
 	}
 	for _, address := range urlsUnder(t, base, page, a.body) {
 		if strings.Contains(address, "/static/") && s.get(address).status != http.StatusOK {
-			t.Errorf("the page loads %s, which is not there", address)
+			t.Errorf("the page loads %s, which does not exist", address)
 		}
 	}
 	a = s.post(base+"/login", url.Values{"token": {validToken}, "to": {"/r/" + podsRef + "?ns=a"}}.Encode(),
 		"Accept: text/html")
 	cookie, attributes, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
 	if to := a.header.Get("Location"); to != page || !strings.Contains(attributes, "Path="+base+"/") {
-		t.Errorf("the login leads to %q, by a cookie of %s", to, attributes)
+		t.Errorf("login redirects to %q and sets a cookie with %s", to, attributes)
 	}
 	if a := s.get(page, "Cookie: "+cookie, "Accept: text/html"); a.status != http.StatusOK ||
 		!strings.Contains(a.body, `action="`+base+`/logout"`) {
-		t.Errorf("got %d: %.200s", a.status, a.body)
+		t.Errorf("GET page with the session: got %d: %.200s", a.status, a.body)
 	}
 	a = s.post(base+"/login", url.Values{"token": {validToken}, "to": {"/../../other?delete=1"}}.Encode(),
 		"Accept: text/html")
 	if to := a.header.Get("Location"); to != base+"/" {
-		t.Errorf("the login leads to %q, want a path below %s", to, base)
+		t.Errorf("login redirects to %q, want a path below %s", to, base)
 	}
 	if to := s.post(base+"/logout", "", "Cookie: "+cookie).header.Get("Location"); to != base+"/login" {
-		t.Errorf("the logout leads to %q", to)
+		t.Errorf("logout redirects to %q", to)
 	}
 }
 
@@ -172,7 +172,7 @@ func routesByAccess(t *testing.T, s *site) map[string]bool {
 	}
 	routes, ok := handler.(chi.Routes)
 	if !ok {
-		t.Fatal("the handler is no router")
+		t.Fatal("the handler is not a chi.Routes")
 	}
 	values := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "pods", "{namespace}", "a",
 		"{name}", "web-1", "{id}", "x", "*", "app.js")
@@ -224,30 +224,30 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 	})
 	sites := map[*site]map[string][]string{
 		tokenSite: {
-			"nothing": noHeaders, "a bad token": {"Authorization: Bearer " + invalidToken},
-			"a token that has expired": {"Authorization: Bearer " + expired},
-			"another scheme":           {"Authorization: Basic " + validToken},
-			"two tokens":               {"Authorization: Bearer " + validToken, "Authorization: Bearer " + validToken},
-			"a cookie of nobody's":     {tokenSite.cookie("glasshouse-session", "x")}, "a cookie that is over": {endedCookie},
-			"the token as a cookie":   {tokenSite.cookie("glasshouse-session", validToken)},
-			"a proxy's word":          {"X-Forwarded-User: anna", "X-Forwarded-Groups: dev"},
-			"a cookie of a bad token": {endedCookie, "Authorization: Bearer " + invalidToken},
+			"nothing": noHeaders, "invalid token": {"Authorization: Bearer " + invalidToken},
+			"expired token":  {"Authorization: Bearer " + expired},
+			"other scheme":   {"Authorization: Basic " + validToken},
+			"two tokens":     {"Authorization: Bearer " + validToken, "Authorization: Bearer " + validToken},
+			"unknown cookie": {tokenSite.cookie("glasshouse-session", "x")}, "ended session": {endedCookie},
+			"token as session cookie":         {tokenSite.cookie("glasshouse-session", validToken)},
+			"headers of a proxy":              {"X-Forwarded-User: anna", "X-Forwarded-Groups: dev"},
+			"ended session and invalid token": {endedCookie, "Authorization: Bearer " + invalidToken},
 		},
 		oidcSite: {
 			"nothing": noHeaders, "a token": {"Authorization: Bearer " + validToken},
-			"a cookie of nobody's": {
+			"unknown cookie": {
 				oidcSite.cookie("glasshouse-session", "x; ") + strings.TrimPrefix(
 					oidcSite.cookie("glasshouse-login", "x"), "Cookie: "),
 			},
-			"a proxy's word": {"X-Forwarded-User: anna"},
+			"headers of a proxy": {"X-Forwarded-User: anna"},
 		},
 		// The requests are from a loopback address, as through a port-forward, and not from the address range of the
 		// proxy.
 		proxySite: {
 			"nothing": noHeaders, "a token": {"Authorization: Bearer " + validToken},
-			"a proxy's header": {"X-Forwarded-User: anna"},
-			"underscores":      {"X_Forwarded_User: anna"},
-			"a secret":         {"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: x"},
+			"headers of a proxy":       {"X-Forwarded-User: anna"},
+			"headers with underscores": {"X_Forwarded_User: anna"},
+			"other secret":             {"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: x"},
 		},
 	}
 	for s, credentials := range sites {
@@ -261,23 +261,23 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 					a := s.send(method, path, append([]string{"Accept: " + accept}, headers...)...)
 					if public {
 						if a.status == http.StatusUnauthorized && path != "/login/callback" {
-							t.Errorf("%s with %s: 401, and it is for all", address, name)
+							t.Errorf("%s with %s: got 401 for a public route", address, name)
 						}
 					} else if method != "GET" && a.status != http.StatusUnauthorized {
 						t.Errorf("%s with %s: got %d, want 401", address, name, a.status)
 					} else if method == "GET" && a.status != http.StatusUnauthorized ||
 						!strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer ") {
-						t.Errorf("%s with %s, for %s: got %d %v, want 401", address, name, accept, a.status, a.header)
+						t.Errorf("%s with %s, Accept %s: got %d %v, want 401", address, name, accept, a.status, a.header)
 					}
 					if path != "/api/openapi.json" && path != "/static/app.js" {
 						if leak := clusterDataIn(strings.ReplaceAll(a.body, path, "")); leak != "" {
-							t.Errorf("%s with %s, for %s, reveals %q", address, name, accept, leak)
+							t.Errorf("%s with %s, Accept %s: the response contains %q", address, name, accept, leak)
 						}
 					}
 					if !public &&
 						(accept == "text/html") != strings.HasPrefix(a.header.Get("Content-Type"), "text/html") &&
 						!strings.HasPrefix(path, "/api/") {
-						t.Errorf("%s with %s, for %s: it is %s", address, name, accept, a.header.Get("Content-Type"))
+						t.Errorf("%s with %s, Accept %s: Content-Type is %s", address, name, accept, a.header.Get("Content-Type"))
 					}
 				}
 			}
@@ -288,14 +288,14 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 				"Origin: http://" + s.addr,
 			}
 			if a := s.get("/api/v1/live", append(upgrade, headers...)...); a.status != http.StatusUnauthorized {
-				t.Errorf("a WebSocket with %s: got %d", name, a.status)
+				t.Errorf("WebSocket with %s: got status %d, want 401", name, a.status)
 			}
 			for _, path := range []string{"/nothing", "/static/none.js", "/r/core/v1", "//r/core/v1/pods"} {
 				if a := s.get(
 					path, append([]string{"Accept: text/html"}, headers...)...,
 				); a.status != http.StatusNotFound || clusterDataIn(strings.ReplaceAll(a.body, path, "")) != "" ||
 					strings.Contains(a.body, "<script") {
-					t.Errorf("%s with %s: got %d, which reveals %q", path, name, a.status,
+					t.Errorf("%s with %s: got %d and cluster data %q, want 404 without it", path, name, a.status,
 						clusterDataIn(strings.ReplaceAll(a.body, path, "")))
 				}
 			}
@@ -304,13 +304,13 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 			validToken, invalidToken, expired, strings.TrimPrefix(endedCookie, tokenSite.cookie("glasshouse-session", "")),
 		} {
 			if strings.Contains(s.log.String(), secret) {
-				t.Errorf("the log has %q in it", secret)
+				t.Errorf("the log contains %q", secret)
 			}
 		}
 	}
 	// A logged-in client gets cluster data. Otherwise, the checks above would pass even if no route worked.
 	for name, header := range map[string]string{
-		"a token": "Authorization: Bearer " + validToken, "a session": cookieOf(tokenSite.login(validToken, "/")),
+		"a token": "Authorization: Bearer " + validToken, "session": cookieOf(tokenSite.login(validToken, "/")),
 	} {
 		if a := tokenSite.get("/api/v1/object/"+podsRef+"/a/web-1", header); a.status != http.StatusOK ||
 			clusterDataIn(a.body) == "" {
@@ -348,7 +348,7 @@ func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
 			if leak := regexp.MustCompile(
 				`api\.test|CANARY|refused|dial|Internal error occurred`,
 			).FindString(body); leak != "" {
-				t.Errorf("%s, %s reveals %q: %s", name, request, leak, body)
+				t.Errorf("%s, %s: the response contains %q: %s", name, request, leak, body)
 			}
 		}
 		for address := range routesByAccess(t, s) {
@@ -364,9 +364,9 @@ func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
 		recorder := httptest.NewRecorder()
 		metricsHandler.ServeHTTP(recorder, r)
 		if recorder.Code != http.StatusServiceUnavailable {
-			t.Errorf("%s, a probe is answered with %d", name, recorder.Code)
+			t.Errorf("%s: probe got status %d, want 503", name, recorder.Code)
 		}
-		check("a probe", recorder.Body.String())
+		check("probe", recorder.Body.String())
 	}
 }
 
@@ -378,7 +378,7 @@ func TestLoginRedirectsToRequestedPage(t *testing.T) {
 	page := s.get("/r/"+podsRef+"?ns=a&labels=a%3Db", "Accept: text/html")
 	if want := `value="/r/core/v1/pods?ns=a&amp;labels=a%3Db"`; page.status != http.StatusUnauthorized ||
 		!strings.Contains(page.body, want) || strings.Contains(page.body, "<script") {
-		t.Errorf("the page of who is not known is %d %s, want a login that leads back", page.status, page.body)
+		t.Errorf("page without a login: got %d %s, want 401 and a login form that redirects back", page.status, page.body)
 	}
 	for to, want := range map[string]string{
 		"/r/" + podsRef + "?ns=a&labels=a%3Db": "/r/" + podsRef + "?ns=a&labels=a%3Db", "/status": "/status", "/": "/",
@@ -395,17 +395,17 @@ func TestLoginRedirectsToRequestedPage(t *testing.T) {
 	} {
 		cookie, a := s.login(validToken, to)
 		if got := a.header.Get("Location"); a.status != http.StatusSeeOther || got != want {
-			t.Errorf("to %q: got %d to %q, want %q", to, a.status, got, want)
+			t.Errorf("login with to=%q: got %d to %q, want %q", to, a.status, got, want)
 		}
 		if len(a.header.Values("Set-Cookie")) != 1 || len(cookie) < 40 {
-			t.Errorf("to %q: the cookies are %q", to, a.header.Values("Set-Cookie"))
+			t.Errorf("login with to=%q: cookies are %q, want one", to, a.header.Values("Set-Cookie"))
 		}
 		if a := s.post(
 			"/login", url.Values{"token": {invalidToken}, "to": {to}}.Encode(), "Accept: text/html",
 		); a.status != http.StatusUnauthorized || !strings.Contains(a.body, "does not accept the token") ||
 			!strings.Contains(a.body, `name="to"`) || strings.Contains(a.body, invalidToken) ||
 			a.header.Get("Set-Cookie") != "" {
-			t.Errorf("a bad token to %q: got %d %s", to, a.status, a.body)
+			t.Errorf("login with an invalid token and to=%q: got %d %s", to, a.status, a.body)
 		}
 	}
 	// When a user follows a link from another site, the browser does not send the cookie. The login page then reloads
@@ -413,12 +413,12 @@ func TestLoginRedirectsToRequestedPage(t *testing.T) {
 	if a := s.get(
 		"/status", "Accept: text/html", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
 	); a.header.Get("Refresh") != "0" {
-		t.Errorf("a link from elsewhere is answered with %v, want that the page asks again", a.header)
+		t.Errorf("navigation from another site: got headers %v, want Refresh: 0", a.header)
 	}
 	if a := s.get(
 		"/status", "Accept: text/html", "Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: navigate",
 	); a.header.Get("Refresh") != "" {
-		t.Error("one from here asks again for ever")
+		t.Error("navigation from the same site: got a Refresh header, want none")
 	}
 }
 
@@ -431,18 +431,18 @@ func TestLoginRequiresOwnOrigin(t *testing.T) {
 	isLoggedIn := func() bool { return s.get("/api/v1/status", cookie).status == http.StatusOK }
 	form := "token=" + validToken + "&to=/"
 	for name, headers := range map[string][]string{
-		"another page": {"Origin: http://evil.test"}, "a page of nowhere": {"Origin: null"},
-		"a page of another port": {"Origin: http://127.0.0.1:1"},
-		"a page elsewhere": {
+		"foreign Origin": {"Origin: http://evil.test"}, "Origin null": {"Origin: null"},
+		"same host, other port": {"Origin: http://127.0.0.1:1"},
+		"cross-site navigation": {
 			"Origin: http://" + s.addr, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
 		},
-		"a sibling site": {"Origin: http://" + s.addr, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate"},
+		"same-site navigation": {"Origin: http://" + s.addr, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate"},
 	} {
 		for _, path := range []string{"/login", "/logout"} {
 			a := s.post(path, form, append(headers, cookie)...)
-			s.wantProblem(path+" by "+name, a, http.StatusForbidden, "Origin not allowed", "")
+			s.wantProblem(path+" with "+name, a, http.StatusForbidden, "Origin not allowed", "")
 			if a.header.Get("Set-Cookie") != "" {
-				t.Errorf("%s by %s sets %q", path, name, a.header.Get("Set-Cookie"))
+				t.Errorf("%s with %s: Set-Cookie is %q, want none", path, name, a.header.Get("Set-Cookie"))
 			}
 		}
 	}
@@ -456,28 +456,28 @@ func TestLoginRequiresOwnOrigin(t *testing.T) {
 		a.header.Get("Allow") != "GET, POST" {
 		t.Errorf("PUT /login: got %d, Allow %q", a.status, a.header.Get("Allow"))
 	}
-	s.wantProblem("a long form", s.post("/login", form+"&x="+strings.Repeat("x", 33<<10)), http.StatusBadRequest,
+	s.wantProblem("long form", s.post("/login", form+"&x="+strings.Repeat("x", 33<<10)), http.StatusBadRequest,
 		"Malformed form", "32768")
-	s.wantProblem("a form that is none", s.post("/login", "token=%zz"), http.StatusBadRequest, "Malformed form", "")
-	s.wantProblem("a form without a token", s.post("/login", "to=/"), http.StatusUnauthorized, "Not logged in",
+	s.wantProblem("malformed form", s.post("/login", "token=%zz"), http.StatusBadRequest, "Malformed form", "")
+	s.wantProblem("form without a token", s.post("/login", "to=/"), http.StatusUnauthorized, "Not logged in",
 		"token is missing")
-	s.wantProblem("a token in the address", s.post("/login?token="+validToken, "to=/"), http.StatusUnauthorized,
+	s.wantProblem("token in the URL", s.post("/login?token="+validToken, "to=/"), http.StatusUnauthorized,
 		"Not logged in", "token is missing")
 	if !isLoggedIn() {
-		t.Error("what was refused has ended the session")
+		t.Error("a refused logout ended the session")
 	}
 	a := s.post("/logout", "", cookie)
 	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/login" ||
 		!strings.Contains(a.header.Get("Set-Cookie"), "Max-Age=0") || isLoggedIn() {
-		t.Errorf("a logout is answered with %d %v, and the session is there: %t", a.status, a.header, isLoggedIn())
+		t.Errorf("logout: got %d %v, session still exists: %t", a.status, a.header, isLoggedIn())
 	}
 	if a := s.get("/login?to=/status", "Accept: text/html"); a.status != http.StatusOK ||
 		!strings.Contains(a.body, `value="/status"`) {
-		t.Errorf("the login is %d %s", a.status, a.body)
+		t.Errorf("login page: got %d %s", a.status, a.body)
 	}
 	openSite := newSite(t)
 	for _, a := range []httpResponse{openSite.get("/login"), openSite.post("/login", form), openSite.post("/logout", "")} {
-		openSite.wantProblem("a login without authentication", a, http.StatusNotFound, "Login not available", "--auth")
+		openSite.wantProblem("login page without authentication", a, http.StatusNotFound, "Login not available", "--auth")
 	}
 }
 
@@ -503,25 +503,25 @@ func TestSocketCredentialsAndOrigins(t *testing.T) {
 		headers []string
 		want    string // HTTP status of the refusal; empty if the WebSocket is opened.
 	}{
-		"a cookie from our page":        {[]string{cookie, ownOrigin}, ""},
-		"a cookie from nowhere":         {[]string{cookie}, "403"},
-		"a cookie from another page":    {[]string{cookie, "Origin: http://evil.test"}, "403"},
-		"a token from nowhere":          {[]string{bearer}, ""},
-		"a token from our page":         {[]string{bearer, ownOrigin}, ""},
-		"a token from another page":     {[]string{bearer, "Origin: http://evil.test"}, "403"},
-		"a token and a cookie":          {[]string{bearer, cookie}, "403"},
-		"a bad token and a cookie":      {[]string{"Authorization: Bearer " + invalidToken, cookie, ownOrigin}, "401"},
-		"nothing":                       {nil, "401"},
-		"nothing, from our page":        {[]string{ownOrigin}, "401"},
-		"a cookie of nobody's":          {[]string{s.cookie("glasshouse-session", "x"), ownOrigin}, "401"},
-		"a token with another Origin's": {[]string{bearer, "Origin: null"}, "403"},
+		"cookie, own Origin":         {[]string{cookie, ownOrigin}, ""},
+		"cookie, no Origin":          {[]string{cookie}, "403"},
+		"cookie, foreign Origin":     {[]string{cookie, "Origin: http://evil.test"}, "403"},
+		"token, no Origin":           {[]string{bearer}, ""},
+		"token, own Origin":          {[]string{bearer, ownOrigin}, ""},
+		"token, foreign Origin":      {[]string{bearer, "Origin: http://evil.test"}, "403"},
+		"token and cookie":           {[]string{bearer, cookie}, "403"},
+		"invalid token and cookie":   {[]string{"Authorization: Bearer " + invalidToken, cookie, ownOrigin}, "401"},
+		"nothing":                    {nil, "401"},
+		"no credentials, own Origin": {[]string{ownOrigin}, "401"},
+		"unknown cookie, own Origin": {[]string{s.cookie("glasshouse-session", "x"), ownOrigin}, "401"},
+		"token, Origin null":         {[]string{bearer, "Origin: null"}, "403"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := s.dial(test.headers...)
 			switch {
 			case test.want == "" && err != nil, test.want != "" &&
 				(err == nil || !strings.HasPrefix(err.Error(), test.want)):
-				t.Errorf("got %v, want %q", err, test.want)
+				t.Errorf("dial: got error %v, want %q", err, test.want)
 			case err == nil:
 				c.Send(`{"op":"ping","id":1}`)
 				c.Until(1, "pong")
@@ -558,9 +558,9 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 		code, reason := c.WaitForClose()
 		if delay := time.Since(expires); code != 4401 || !strings.Contains(reason, "log in again") ||
 			delay > 5*time.Second {
-			t.Errorf("the socket of a %s that expired ended with %d %q, %s after its end", name, code, reason, delay)
+			t.Errorf("socket with an expired %s: closed with %d %q, %s after the expiry", name, code, reason, delay)
 		} else {
-			t.Logf("the socket of a %s ended %s after it at most", name, delay)
+			t.Logf("socket with an expired %s: closed %s after the expiry", name, delay)
 		}
 	}
 	otherSession.Send(`{"op":"ping","id":2}`)
@@ -568,10 +568,10 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 	began := time.Now()
 	s.post("/logout", "", otherCookie)
 	if code, reason := otherSession.WaitForClose(); code != 4401 || time.Since(began) > 5*time.Second {
-		t.Errorf("after a logout the socket ended with %d %q, within %s", code, reason, time.Since(began))
+		t.Errorf("socket after a logout: closed with %d %q after %s, want 4401 within 5 s", code, reason, time.Since(began))
 	}
 	if a := s.get("/api/v1/status", otherCookie); a.status != http.StatusUnauthorized {
-		t.Errorf("after a logout the session is answered with %d", a.status)
+		t.Errorf("request after a logout: got status %d, want 401", a.status)
 	}
 }
 
@@ -603,7 +603,8 @@ func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	if took := time.Since(began); string(text) != "a line\n" || err == nil || took > 8*time.Second {
-		t.Errorf("the log is %q, %v after %s; want it cut", text, err, took)
+		t.Errorf("log after the login expired: got %q, error %v after %s; want one line and an error within 8 s",
+			text, err, took)
 	}
 }
 
@@ -615,7 +616,7 @@ func TestPageShowsTheUserOrSharedIdentity(t *testing.T) {
 	cookie, _ := s.login(validToken, "/")
 	a := s.get("/r/"+podsRef, cookie, "Accept: text/html")
 	if !strings.Contains(a.body, `action="/logout"`) || !strings.Contains(a.body, "anna") {
-		t.Errorf("the page does not name the user: %s", a.body)
+		t.Errorf("the page does not contain the name of the user: %s", a.body)
 	}
 	shared := newLoginSite(t, auth.Options{Mode: auth.SharedIdentity})
 	const banner = "Everyone who opens this page sees what the program"
@@ -624,12 +625,12 @@ func TestPageShowsTheUserOrSharedIdentity(t *testing.T) {
 	} {
 		if a := shared.get(path, "Accept: text/html"); !strings.Contains(a.body, banner) ||
 			strings.Contains(a.body, "/logout") {
-			t.Errorf("%s does not warn that all users see it: %d %.900s", path, a.status, a.body)
+			t.Errorf("%s: got %d without the warning about the shared identity: %.900s", path, a.status, a.body)
 		}
 	}
 	if a := newSite(t).get("/r/"+podsRef, "Accept: text/html"); strings.Contains(a.body, banner) ||
 		strings.Contains(a.body, "/logout") {
-		t.Error("a page on loopback speaks of others")
+		t.Error("a page on loopback contains a logout button or the warning about the shared identity")
 	}
 }
 
@@ -639,15 +640,16 @@ func TestPageShowsTheUserOrSharedIdentity(t *testing.T) {
 func TestLoginFailsWhileAPIServerIsUnavailable(t *testing.T) {
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	s.api.MakeUnavailable(apitest.TokenReviewsPath, "etcd-7.internal")
-	s.wantProblem("a token", s.get("/api/v1/status", "Authorization: Bearer "+validToken), http.StatusServiceUnavailable,
+	s.wantProblem("request with a token", s.get("/api/v1/status", "Authorization: "+
+		"Bearer "+validToken), http.StatusServiceUnavailable,
 		"Login cannot be checked", "try again")
 	_, a := s.login(validToken, "/")
 	if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "try again") ||
 		a.header.Get("Set-Cookie") != "" || strings.Contains(a.body, "etcd-7") {
-		t.Errorf("a login is answered with %d %v %s", a.status, a.header, a.body)
+		t.Errorf("login while the API server is unavailable: got %d %v %s", a.status, a.header, a.body)
 	}
 	if !strings.Contains(s.log.String(), "etcd-7") || strings.Contains(s.log.String(), validToken) {
-		t.Errorf("the log is %q, want why, without the token", s.log)
+		t.Errorf("log is %q, want the reason without the token", s.log)
 	}
 }
 
@@ -673,7 +675,7 @@ func TestRoleCanReadItsOwnNamespace(t *testing.T) {
 	} {
 		if a := s.get(path, bearer, "Accept: text/html"); a.status != want ||
 			want == http.StatusOK && strings.Contains(a.body, "You cannot") {
-			t.Errorf("%s: got %d, want %d: %.3000s", path, a.status, want, a.body)
+			t.Errorf("%s: got status %d, want %d: %.3000s", path, a.status, want, a.body)
 		}
 	}
 	c, err := s.dial(bearer, s.origin())
@@ -682,6 +684,6 @@ func TestRoleCanReadItsOwnNamespace(t *testing.T) {
 	}
 	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/namespaces","name":"a","view":"object"}`)
 	if m := c.Until(1, "state"); m.State != "forbidden" {
-		t.Errorf("the socket got %+v", m)
+		t.Errorf("subscription state is %+v, want forbidden", m)
 	}
 }

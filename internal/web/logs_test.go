@@ -112,7 +112,7 @@ func (b *bubble) getStreaming(ctx context.Context, path string) (*http.Response,
 func (b *bubble) wantLine(r *bufio.Reader, want string) {
 	b.t.Helper()
 	if got, err := r.ReadString('\n'); got != want || err != nil {
-		b.t.Errorf("the next line is %q, %v, want %q", got, err, want)
+		b.t.Errorf("next line: got %q, error %v, want %q", got, err, want)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestLogOptions(t *testing.T) {
 			text, err := io.ReadAll(body)
 			if got := nextQuery().Encode(); got != test.want || err != nil || string(text) != "one\n<b>two" ||
 				response.StatusCode != http.StatusOK {
-				b.t.Errorf("%s: got %d %q, %v, by %s, want %s", test.query, response.StatusCode, text, err, got,
+				b.t.Errorf("%s: got %d %q, error %v with the query %s, want %s", test.query, response.StatusCode, text, err, got,
 					test.want)
 			}
 			for name, want := range map[string]string{
@@ -140,7 +140,7 @@ func TestLogOptions(t *testing.T) {
 				"Content-Encoding": "",
 			} {
 				if got := response.Header.Get(name); got != want {
-					b.t.Errorf("%s is %q, want %q", name, got, want)
+					b.t.Errorf("header %s is %q, want %q", name, got, want)
 				}
 			}
 		}
@@ -148,13 +148,13 @@ func TestLogOptions(t *testing.T) {
 		if response, body := b.getStreaming(b.t.Context(), logPath); response.StatusCode != http.StatusOK ||
 			response.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 			text, _ := io.ReadAll(body)
-			b.t.Errorf("an empty log: %d %v %s", response.StatusCode, response.Header, text)
+			b.t.Errorf("empty log: got %d %v %s", response.StatusCode, response.Header, text)
 		}
 		long := strings.Repeat("x", 200<<10) + "\nend"
 		b.logs(long)
 		_, body := b.getStreaming(b.t.Context(), logPath)
 		if text, err := io.ReadAll(body); string(text) != long || err != nil {
-			b.t.Errorf("a long line is %d bytes, %v, want %d", len(text), err, len(long))
+			b.t.Errorf("long line: got %d bytes, error %v, want %d", len(text), err, len(long))
 		}
 	})
 }
@@ -230,7 +230,7 @@ func TestLogIsFollowed(t *testing.T) {
 		start := time.Now()
 		response, body := b.getStreaming(b.t.Context(), logPath+"?follow=true")
 		if elapsed := time.Since(start); elapsed != 2*time.Second || response.StatusCode != http.StatusOK {
-			b.t.Errorf("a log with nothing in it answers %d after %s, want 200 after 2 s", response.StatusCode, elapsed)
+			b.t.Errorf("followed empty log: got %d after %s, want 200 after 2 s", response.StatusCode, elapsed)
 		}
 		for n := range 3 {
 			for _, line := range []string{"first\n", "\x1b[31msecond\x1b[0m\n"} {
@@ -238,7 +238,7 @@ func TestLogIsFollowed(t *testing.T) {
 				start := time.Now()
 				b.wantLine(body, strings.NewReplacer("\x1b[31m", "", "\x1b[0m", "").Replace(line))
 				if elapsed := time.Since(start); elapsed != 0 {
-					b.t.Errorf("the line %q was delayed for %s", line, elapsed)
+					b.t.Errorf("line %q was delayed for %s, want no delay", line, elapsed)
 				}
 			}
 			<-time.After(time.Duration(n+1) * time.Hour) // Longer than every timeout of the server.
@@ -246,7 +246,7 @@ func TestLogIsFollowed(t *testing.T) {
 		s.lines <- "last"
 		s.lines <- ""
 		if rest, err := io.ReadAll(body); string(rest) != "last" || err != nil {
-			b.t.Errorf("at the end there is %q, %v, want the last line and the end", rest, err)
+			b.t.Errorf("end of the log: got %q, error %v, want the last line and EOF", rest, err)
 		}
 	})
 }
@@ -262,7 +262,7 @@ func TestAbortedLogHasUnexpectedEOF(t *testing.T) {
 		b.wantLine(body, "one\n")
 		s.lines <- "cut"
 		if _, err := body.ReadString('\n'); !errors.Is(err, io.ErrUnexpectedEOF) {
-			b.t.Errorf("a log whose source is cut ends with %v, want an unexpected end", err)
+			b.t.Errorf("interrupted log: got error %v, want io.ErrUnexpectedEOF", err)
 		}
 	})
 }
@@ -286,17 +286,18 @@ func TestLogEndsWhenPermissionIsRevoked(t *testing.T) {
 				b.wantLine(body, "one\n")
 			}
 			<-time.After(time.Minute)
-			s.wantRequestEnded(false, "while it may be read")
+			s.wantRequestEnded(false, "while the permission exists")
 			b.api.Revoke(podsRef, "a")
 			start := time.Now()
 			defer time.AfterFunc(20*time.Second, cancel).Stop() // If the log does not end, this cancel fails the test.
 			if _, err := body.ReadString('\n'); !errors.Is(err, io.ErrUnexpectedEOF) {
-				b.t.Errorf("quiet: %t: the log ends with %v, want an unexpected end", quiet, err)
+				b.t.Errorf("without new lines: %t: log ended with error %v, want io.ErrUnexpectedEOF", quiet, err)
 			}
 			if took := time.Since(start); took > 15*time.Second {
-				b.t.Errorf("quiet: %t: the log goes on for %s without its right, want 15 s at most", quiet, took)
+				b.t.Errorf("without new lines: %t: log continued for %s after the permission was revoked, want at most 15 s",
+					quiet, took)
 			}
-			s.wantRequestEnded(true, "without the right")
+			s.wantRequestEnded(true, "after the permission was revoked")
 		})
 	}
 }
@@ -313,7 +314,7 @@ func TestLogEndsWithItsReader(t *testing.T) {
 				b.wantLine(body, "one\n")
 			}
 			cancel()
-			s.wantRequestEnded(true, "without its reader")
+			s.wantRequestEnded(true, "after the client disconnected")
 		}
 	})
 }
@@ -327,10 +328,10 @@ func TestLogEndsWhenTheServerStops(t *testing.T) {
 		b.wantLine(body, "one\n")
 		start := time.Now()
 		if err := b.stop(); err != nil || time.Since(start) > time.Second {
-			b.t.Errorf("the server stops after %s: %v", time.Since(start), err)
+			b.t.Errorf("server stopped after %s with error %v, want at most 1 s", time.Since(start), err)
 		}
 		if _, err := body.ReadString('\n'); !errors.Is(err, io.ErrUnexpectedEOF) {
-			b.t.Errorf("the log ends with %v, want an unexpected end", err)
+			b.t.Errorf("log ended with error %v, want io.ErrUnexpectedEOF", err)
 		}
 	})
 }
@@ -353,7 +354,7 @@ func TestLogOfNonReadingClientEnds(t *testing.T) {
 		start := time.Now()
 		<-s.requestEnded
 		if took := time.Since(start); took != 10*time.Second {
-			b.t.Errorf("the log goes on for %s, want 10 s", took)
+			b.t.Errorf("log of a client that does not read ended after %s, want 10 s", took)
 		}
 	})
 }
@@ -370,20 +371,20 @@ func TestNumberOfLogsIsLimited(t *testing.T) {
 				requestCtx = b.t.Context()
 			}
 			if response, _ := b.getStreaming(requestCtx, logPath+"?follow=true"); response.StatusCode != http.StatusOK {
-				b.t.Fatalf("log %d: %d", n, response.StatusCode)
+				b.t.Fatalf("log %d: got status %d, want 200", n, response.StatusCode)
 			}
 		}
 		response, body := b.getStreaming(b.t.Context(), logPath+"?follow=true")
 		text, _ := io.ReadAll(body)
-		b.wantProblem("one more", httpResponse{response.StatusCode, response.Header, string(text)},
+		b.wantProblem("log above the limit", httpResponse{response.StatusCode, response.Header, string(text)},
 			http.StatusServiceUnavailable, "Too many logs", "100 logs")
 		if response.Header.Get("Retry-After") == "" {
-			b.t.Error("the response has no retry time")
+			b.t.Error("the response has no Retry-After header")
 		}
 		cancel()
 		synctest.Wait()
 		if response, _ := b.getStreaming(b.t.Context(), logPath+"?follow=true"); response.StatusCode != http.StatusOK {
-			b.t.Errorf("when one has gone: %d", response.StatusCode)
+			b.t.Errorf("log after another has ended: got status %d, want 200", response.StatusCode)
 		}
 	})
 }

@@ -31,11 +31,11 @@ func TestMetrics(t *testing.T) {
 		t.Helper()
 		got, body := get(path, host)
 		if got != status {
-			t.Errorf("%s of %s: got %d, want %d: %s", path, host, got, status, body)
+			t.Errorf("%s with Host %s: got status %d, want %d: %s", path, host, got, status, body)
 		}
 		for _, part := range substrings {
 			if !strings.Contains(body, part) {
-				t.Errorf("%s of %s does not contain %q: %s", path, host, part, body)
+				t.Errorf("%s with Host %s: response does not contain %q: %s", path, host, part, body)
 			}
 		}
 	}
@@ -91,18 +91,18 @@ func TestMetricsListenerServesProfilesOnlyOnLoopback(t *testing.T) {
 				"10.244.0.5:9090", "[2001:db8::1]:9090", "localhost", "glasshouse.monitoring.svc:9090",
 			} {
 				if a := s.get("/healthz", "Host: "+host); a.status != 200 {
-					t.Errorf("the probe of %s is answered with %d %s", host, a.status, a.body)
+					t.Errorf("probe with Host %s: got %d %s, want 200", host, a.status, a.body)
 				}
 				for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap?debug=1", "/debug/pprof/cmdline"} {
 					if a := s.get(path, "Host: "+host); a.status != test.profiles {
-						t.Errorf("%s of %s is answered with %d, want %d: %.200s", path, host, a.status,
+						t.Errorf("%s with Host %s: got status %d, want %d: %.200s", path, host, a.status,
 							test.profiles, a.body)
 					}
 				}
 			}
 			for _, path := range []string{"/healthz", "/readyz", "/metrics", "/debug/pprof/heap"} {
-				s.wantProblem(path+" of a foreign name", s.get(path, "Host: evil.test"), 403, "Host not allowed", "")
-				s.wantProblem(path+" of a page", s.get(path, "Origin: https://glasshouse.example.org"), 403,
+				s.wantProblem(path+", foreign Host", s.get(path, "Host: evil.test"), 403, "Host not allowed", "")
+				s.wantProblem(path+", foreign Origin", s.get(path, "Origin: https://glasshouse.example.org"), 403,
 					"Origin not allowed", "")
 			}
 			cancel()

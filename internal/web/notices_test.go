@@ -16,22 +16,24 @@ func TestNoticesAreServedWithoutLogin(t *testing.T) {
 	s := startLoginSite(t, newSite(t).api, auth.Options{Mode: auth.Token})
 	a := s.get("/third-party-notices")
 	if a.status != http.StatusOK || a.body != want {
-		t.Errorf("got %d and %d bytes, want the %d of the file, without a login", a.status, len(a.body), len(want))
+		t.Errorf("GET /third-party-notices without a login: got status %d and %d bytes, want 200 and %d bytes",
+			a.status, len(a.body), len(want))
 	}
 	if got := a.header.Get("Content-Type"); got != "text/plain; charset=utf-8" {
-		t.Errorf("Content-Type is %q", got)
+		t.Errorf("Content-Type is %q, want text/plain", got)
 	}
 	if got := a.header.Get("X-Content-Type-Options"); got != "nosniff" {
-		t.Errorf("X-Content-Type-Options is %q", got)
+		t.Errorf("X-Content-Type-Options is %q, want nosniff", got)
 	}
 	compressed := s.get("/third-party-notices", "Accept-Encoding: gzip")
 	body, err := gzip.NewReader(strings.NewReader(compressed.body))
 	if err != nil {
-		t.Fatalf("with Accept-Encoding: gzip: %v", err)
+		t.Fatalf("decompress the response: %v", err)
 	}
 	text, err := io.ReadAll(body)
 	if err != nil || string(text) != want || len(compressed.body) > len(want)/4 {
-		t.Errorf("%d compressed bytes are %d bytes, %v; want %d", len(compressed.body), len(text), err, len(want))
+		t.Errorf("response of %d compressed bytes: got %d bytes, error %v; want %d bytes",
+			len(compressed.body), len(text), err, len(want))
 	}
 }
 

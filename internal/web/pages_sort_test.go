@@ -21,7 +21,7 @@ func TestPageSortsLikeItsScript(t *testing.T) {
 		Cells    []json.RawMessage
 	}
 	if err := json.Unmarshal([]byte(readFile(t, "testdata/ranks.json")), &orders); err != nil || len(orders) < 15 {
-		t.Fatalf("%d orders, %v", len(orders), err)
+		t.Fatalf("got %d sort orders, error %v, want at least 15", len(orders), err)
 	}
 	s := newSite(t)
 	name := regexp.MustCompile(`data-name="(w\d+)"`)

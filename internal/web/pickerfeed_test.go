@@ -53,7 +53,7 @@ func TestPickerRevealsNoHiddenChanges(t *testing.T) {
 		})
 	}
 	if messages[true] != messages[false] {
-		t.Errorf("with hidden changes it is sent\n%.3000s\nand without\n%.3000s", messages[true], messages[false])
+		t.Errorf("messages with hidden changes:\n%.3000s\nwithout:\n%.3000s", messages[true], messages[false])
 	}
 }
 

@@ -24,7 +24,7 @@ func readPackage(t *testing.T, folder string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("%s: %v, %v", folder, files, err)
+		t.Fatalf("read %s: got files %v, error %v", folder, files, err)
 	}
 	var text strings.Builder
 	for _, file := range files {
@@ -135,7 +135,7 @@ func (d *document) parameters(path string) map[string]bool {
 func TestReferenceHasTheRoutes(t *testing.T) {
 	routes, ok := handler(t).(chi.Routes)
 	if !ok {
-		t.Fatal("the handler is no router")
+		t.Fatal("the handler is not a chi.Routes")
 	}
 	want, wantOpenAPI := map[string]bool{}, map[string]bool{}
 	err := chi.Walk(routes, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
@@ -155,7 +155,7 @@ func TestReferenceHasTheRoutes(t *testing.T) {
 
 	d, text := openAPI(t)
 	if d.OpenAPI != "3.1.0" {
-		t.Errorf("openapi.json is of version %q, want 3.1.0", d.OpenAPI)
+		t.Errorf("openapi.json has version %q, want 3.1.0", d.OpenAPI)
 	}
 	got = map[string]bool{}
 	for path, operations := range d.Paths {
@@ -272,12 +272,12 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 			for _, change := range refusals {
 				status := statusOf(strings.ToUpper(method), path, change)
 				if statuses[status] = true; operation.Responses[status] == nil {
-					t.Errorf("openapi.json, %s %s: it is answered with %s, which is missing", method, path, status)
+					t.Errorf("openapi.json, %s %s: status %s is missing", method, path, status)
 				}
 			}
 			if want := []string{"403", "413", "414", "415", "429", "431"}; !slices.Equal(slices.Sorted(maps.Keys(statuses)),
 				want) {
-				t.Errorf("%s %s is answered with %v, want %v", method, path, statuses, want)
+				t.Errorf("%s %s: got statuses %v, want %v", method, path, statuses, want)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func (b *bubble) getRelated(object string) *relatedGraph {
 	response, body := b.getStreaming(b.t.Context(), "/api/v1/related/"+object)
 	text, err := io.ReadAll(body)
 	if err != nil || response.StatusCode != http.StatusOK {
-		b.t.Fatalf("%s: %d %s, %v", object, response.StatusCode, text, err)
+		b.t.Fatalf("related objects of %s: got %d %s, error %v", object, response.StatusCode, text, err)
 	}
 	g := new(relatedGraph)
 	if err := json.Unmarshal(text, g); err != nil {
@@ -38,13 +38,13 @@ func (b *bubble) getRelated(object string) *relatedGraph {
 	ids := make(map[string]bool)
 	for _, n := range g.Nodes {
 		if ids[n.ID] {
-			b.t.Errorf("%s: %s is there twice", object, n.ID)
+			b.t.Errorf("%s: node %s occurs twice", object, n.ID)
 		}
 		ids[n.ID] = true
 	}
 	for _, edge := range g.Edges {
 		if !ids[edge.From] || !ids[edge.To] {
-			b.t.Errorf("%s: %v leads from or to what is not there", object, edge)
+			b.t.Errorf("%s: edge %v has an end that is not a node", object, edge)
 		}
 	}
 	return g
@@ -171,11 +171,11 @@ func TestRelatedGraphOfADeployment(t *testing.T) {
 			"apps/v1/replicasets live", "core/v1/pods live", "autoscaling/v2/horizontalpodautoscalers live")
 		if first := g.Nodes[0]; first.ID != webID || first.Ref != "apps/v1/deployments" || first.Kind != "Deployment" ||
 			first.NS != "shop" || first.Name != "web" || first.UID != "apps/v1/deployments/web" || g.Truncated {
-			b.t.Errorf("the first node is %+v, truncated: %t", first, g.Truncated)
+			b.t.Errorf("first node is %+v, truncated: %t", first, g.Truncated)
 		}
 		for _, e := range g.Edges {
 			if e.To == "core/configmaps/shop/env" && e.Via != "spec.template.spec.containers.envFrom.configMapRef" {
-				b.t.Errorf("the ConfigMap is used via %q", e.Via)
+				b.t.Errorf("the ConfigMap is used via %q, want envFrom", e.Via)
 			}
 		}
 	}, relatedKinds()...)
@@ -203,7 +203,7 @@ func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 	// The message depends on whether the server estimated the size of the list or measured it, so compare only the
 	// end.
 	if a := s.get(path); !strings.Contains(a.body, "of the 24MiB for watched objects") {
-		t.Errorf("got %.600s, want that the pods do not fit", a.body)
+		t.Errorf("got %.600s, want the reason that the pods do not fit into memory", a.body)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestRelatedProblems(t *testing.T) {
 		a := s.get("/api/v1/related/" + path)
 		s.wantProblem(path, a, a.status, want, "")
 		if a.status < 400 || a.status > 404 {
-			t.Errorf("%s: %d", path, a.status)
+			t.Errorf("%s: got status %d, want 400 to 404", path, a.status)
 		}
 	}
 }

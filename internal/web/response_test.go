@@ -99,11 +99,11 @@ func (c *client) wantResponse(name, path string, status int, delay time.Duration
 	complete := c.send(w, path)
 	took := time.Since(began)
 	if !complete || w.Code != status || took < delay || took > delay+300*time.Millisecond {
-		c.t.Errorf("%s: got %d after %v, whole: %t, want %d after %v: %.200s", name, w.Code, took, complete, status, delay,
+		c.t.Errorf("%s: got %d after %v, complete: %t, want %d after %v: %.200s", name, w.Code, took, complete, status, delay,
 			w.Body)
 	}
 	if (w.Header().Get("Retry-After") != "") != (status == http.StatusTooManyRequests) {
-		c.t.Errorf("%s: Retry-After is %q", name, w.Header().Get("Retry-After"))
+		c.t.Errorf("%s: Retry-After is %q, want it only with 429", name, w.Header().Get("Retry-After"))
 	}
 }
 
@@ -148,28 +148,29 @@ func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.addNoise(10)
 		unreading, otherClient := b.client(addrA), b.client(addrB)
-		otherClient.wantResponse("rows, which are watched from now on", rowsPath, http.StatusOK, 0)
+		otherClient.wantResponse("rows of a watched resource", rowsPath, http.StatusOK, 0)
 		clients, completed := unreading.sendUnread(exports, exportPath)
 		if used := b.server.Limits().Budget.Used(); used <= exports*export || used > total/4 {
-			t.Errorf("%d unread exports use %d bytes, want more than %d", exports, used, exports*export)
+			t.Errorf("%d unread exports use %d bytes, want more than %d and at most a quarter of the limit",
+				exports, used, exports*export)
 		}
 		otherClient.wantResponse("rows for another client", rowsPath, http.StatusOK, 0)
-		otherClient.wantResponse("an export for another client", exportPath, http.StatusOK, 0)
-		unreading.wantResponse("one more for the same caller", exportPath, http.StatusOK, 500*time.Millisecond)
+		otherClient.wantResponse("export for another client", exportPath, http.StatusOK, 0)
+		unreading.wantResponse("further export of the same caller", exportPath, http.StatusOK, 500*time.Millisecond)
 		if complete := <-completed; complete {
-			t.Error("no unread response was aborted for it")
+			t.Error("no unread response was aborted for the new one")
 		}
-		unreading.wantResponse("another one, for which there is room", exportPath, http.StatusOK, 0)
+		unreading.wantResponse("another export while memory is available", exportPath, http.StatusOK, 0)
 		for _, c := range clients {
 			close(c.read)
 		}
 		for range exports - 1 {
 			if complete := <-completed; !complete {
-				t.Error("a response that was read is aborted")
+				t.Error("a response that is being read was aborted")
 			}
 		}
 		if used := b.server.Limits().Budget.Used(); used != 0 {
-			t.Errorf("%d bytes stay reserved", used)
+			t.Errorf("%d bytes are reserved after all responses, want 0", used)
 		}
 	})
 }
@@ -184,10 +185,10 @@ func TestUnreadResponsesAreAborted(t *testing.T) {
 			began := time.Now()
 			_, completed := b.client(addrA).sendUnread(1, path)
 			if complete := <-completed; complete || time.Since(began) > 30*time.Second {
-				t.Errorf("%s ends after %v, whole: %t", path, time.Since(began), complete)
+				t.Errorf("%s ended after %v, complete: %t; want it aborted within 30 s", path, time.Since(began), complete)
 			}
 			if used := b.server.Limits().Budget.Used(); used != 0 {
-				t.Errorf("%s leaves %d bytes reserved", path, used)
+				t.Errorf("%s: %d bytes are reserved after the response, want 0", path, used)
 			}
 		})
 	}
@@ -204,7 +205,7 @@ func TestResponseBuffersReserveMemory(t *testing.T) {
 			for n := range pieces {
 				_, _ = w.Write(noise) // Later writes return the same error.
 				if used := b.server.Limits().Budget.Used() - before; used < int64(n*piece) || used > 3*(int64(n+1)*piece) {
-					t.Errorf("a response of %d bytes reserves %d", (n+1)*piece, used)
+					t.Errorf("response of %d bytes reserves %d", (n+1)*piece, used)
 				}
 			}
 			before = b.server.Limits().Budget.Used()
@@ -214,7 +215,7 @@ func TestResponseBuffersReserveMemory(t *testing.T) {
 			}
 			least := int64(len(document) + len(templ.EscapeString(document)))
 			if used := b.server.Limits().Budget.Used() - before; used < least || used > 2*least {
-				t.Errorf("a text of %d bytes reserves %d for its page, want %d", len(document), used, least)
+				t.Errorf("text of %d bytes reserves %d bytes for its page, want at least %d", len(document), used, least)
 			}
 		})
 		if err != nil {
@@ -222,7 +223,7 @@ func TestResponseBuffersReserveMemory(t *testing.T) {
 		}
 		(&client{b, b.t.Context(), handler, addrA}).wantResponse("noise", "/noise", http.StatusOK, 0)
 		if used := b.server.Limits().Budget.Used(); used != 0 {
-			t.Errorf("%d bytes stay reserved", used)
+			t.Errorf("%d bytes are reserved after the response, want 0", used)
 		}
 	})
 }
@@ -241,14 +242,14 @@ func TestWaitForMemoryTimesOut(t *testing.T) {
 		waiting := *busyClient
 		busyClient.ctx = ctx
 		_, completed := busyClient.sendUnread(inProgress+excess, path)
-		waiting.wantResponse("one more", rowsPath, http.StatusTooManyRequests, 10*time.Second)
-		otherClient.wantResponse("another client", rowsPath, http.StatusOK, 0)
+		waiting.wantResponse("further request of the caller", rowsPath, http.StatusTooManyRequests, 10*time.Second)
+		otherClient.wantResponse("request of another client", rowsPath, http.StatusOK, 0)
 		cancel()
 		for range inProgress + excess {
 			<-completed
 		}
 		if used := b.server.Limits().Budget.Used(); used != 0 {
-			t.Errorf("%d bytes stay reserved", used)
+			t.Errorf("%d bytes are reserved after all responses, want 0", used)
 		}
 	}, apitest.Kind{Ref: "core/v1/services", Kind: "Service"})
 }
@@ -272,11 +273,11 @@ func TestResponsesWaitForAProcessor(t *testing.T) {
 			inBubble(t, func(b *bubble) {
 				b.addNoise(1)
 				c := b.client(addrA)
-				c.wantResponse("the first", path, http.StatusOK, 0)
+				c.wantResponse("first request", path, http.StatusOK, 0)
 				lease := acquireProcessors(b.server)
-				c.wantResponse("without a processor", path, http.StatusTooManyRequests, 10*time.Second)
+				c.wantResponse("request while no processor is available", path, http.StatusTooManyRequests, 10*time.Second)
 				lease.Release()
-				c.wantResponse("the last", path, http.StatusOK, 0)
+				c.wantResponse("last request", path, http.StatusOK, 0)
 			})
 		})
 	}
@@ -297,7 +298,7 @@ func TestUnreadMessagesUseLimitedMemory(t *testing.T) {
 		t.Run(view, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
 				b.addNoise(3)
-				b.client(addrB).wantResponse("rows, which are watched from now on", rowsPath, http.StatusOK, 0)
+				b.client(addrB).wantResponse("rows of a watched resource", rowsPath, http.StatusOK, 0)
 				var tabs []*tab
 				for range 60 {
 					c := b.open()
@@ -308,16 +309,16 @@ func TestUnreadMessagesUseLimitedMemory(t *testing.T) {
 				synctest.Wait()
 				const total = 256 << 20
 				if used := b.server.Limits().Budget.Used(); used == 0 || used > total/4 {
-					t.Errorf("60 sockets that are not read use %d bytes, want some and %d at most", used, total/4)
+					t.Errorf("60 unread sockets use %d bytes, want more than 0 and at most %d", used, total/4)
 				}
 				b.client(addrB).wantResponse("rows for another client", rowsPath, http.StatusOK, 0)
-				b.client(addrB).wantResponse("an export for another client", exportPath, http.StatusOK, 0)
+				b.client(addrB).wantResponse("export for another client", exportPath, http.StatusOK, 0)
 				for _, c := range tabs {
 					c.Close()
 				}
 				synctest.Wait()
 				if used := b.server.Limits().Budget.Used(); used != 0 {
-					t.Errorf("%d bytes stay reserved", used)
+					t.Errorf("%d bytes are reserved after the sockets are closed, want 0", used)
 				}
 			})
 		})
@@ -340,7 +341,7 @@ func TestSlowBodiesReserveNoMemory(t *testing.T) {
 		}
 		synctest.Wait()
 		if used := b.server.Limits().Budget.Used(); used != 0 {
-			t.Errorf("%d bytes are reserved", used)
+			t.Errorf("%d bytes are reserved for an incomplete body, want 0", used)
 		}
 		b.client(addrB).wantResponse("rows for another client", rowsPath, http.StatusOK, 0)
 	})

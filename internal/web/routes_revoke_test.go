@@ -57,7 +57,7 @@ func (b *bubble) readAtRate(
 	slow := &slowReader{conn, 0}
 	response, err := http.ReadResponse(bufio.NewReaderSize(slow, 16), nil)
 	if err != nil || response.StatusCode != http.StatusOK {
-		b.t.Fatalf("%s is answered with %+v, %v", path, response, err)
+		b.t.Fatalf("%s: got response %+v, error %v", path, response, err)
 	}
 	slow.bytesPerSecond = bytesPerSecond
 	onHeader()
@@ -142,16 +142,17 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 				watchAll()
 				size, _, err := b.readAtRate(path, 0, func() {})
 				if err != nil || size < 8<<10 { // A shorter response would be sent at once.
-					b.t.Errorf("%s has %d bytes, %v", path, size, err)
+					b.t.Errorf("%s: got %d bytes, error %v, want at least 8 KiB", path, size, err)
 				}
 				_, duration, err := b.readAtRate(path, size/30, func() {})
 				if err != nil || duration < 20*time.Second {
-					b.t.Errorf("%s of who may see it: %v after %s", path, err, duration)
+					b.t.Errorf("%s with permission: got error %v after %s, want no error", path, err, duration)
 				}
 				watchAll()
 				_, duration, err = b.readAtRate(path, size/30, func() { allow(false) })
 				if err == nil || duration > 15*time.Second {
-					b.t.Errorf("%s goes on for %s after the right has gone, and ends with %v", path, duration, err)
+					b.t.Errorf("%s: response continued for %s after the permission was revoked, and ended with error %v",
+						path, duration, err)
 				}
 				allow(true)
 				// The server waits before it lists a resource again that was forbidden. Skip that wait.

@@ -96,7 +96,7 @@ func TestEscapedPathsDoNotTraverse(t *testing.T) {
 		a := s.get(path)
 		var p struct{ Title string }
 		if err := json.Unmarshal([]byte(a.body), &p); a.status < 400 || a.status > 499 || err != nil || p.Title == "" {
-			t.Errorf("%s: got %d %s, want a problem of the caller's", path, a.status, a.body)
+			t.Errorf("%s: got %d %s, want a problem with a status of 4xx", path, a.status, a.body)
 		}
 	}
 	for _, line := range s.api.Requests("")[before:] {
@@ -106,7 +106,7 @@ func TestEscapedPathsDoNotTraverse(t *testing.T) {
 		// These two paths are valid requests for objects with unusual names.
 		case target == "/api/v1/namespaces/a/pods/x%3Fwatch=1%23", target == "/api/v1/namespaces/a/pods/x%00":
 		default:
-			t.Errorf("it asked upstream for %s", target)
+			t.Errorf("got the request %s to the API server, want none", target)
 		}
 	}
 }
@@ -137,11 +137,11 @@ func TestProblemsAreShownAsPagesToBrowsers(t *testing.T) {
 			kind := a.header.Get("Content-Type")
 			if a.status != test.status || test.page != strings.HasPrefix(kind, "text/html") ||
 				test.page == (kind == "application/problem+json") {
-				t.Errorf("%s for %q: got %d %s, want %d and a page: %t", test.path, test.accept, a.status, kind,
+				t.Errorf("%s with Accept %q: got %d %s, want %d and a page: %t", test.path, test.accept, a.status, kind,
 					test.status, test.page)
 			}
 			if test.page && (strings.Contains(a.body, "<script>") || !strings.Contains(a.body, "<!doctype html>")) {
-				t.Errorf("the page is %.300s", a.body)
+				t.Errorf("response is not a page without inline scripts: %.300s", a.body)
 			}
 		})
 	}
@@ -150,7 +150,7 @@ func TestProblemsAreShownAsPagesToBrowsers(t *testing.T) {
 func TestPagesAreRendered(t *testing.T) {
 	s := newSite(t)
 	if a := s.get("/"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/r/"+podsRef {
-		t.Errorf("/ answers %d to %q, want 303 to the pods", a.status, a.header.Get("Location"))
+		t.Errorf("GET /: got %d to %q, want 303 to the pods", a.status, a.header.Get("Location"))
 	}
 	for _, sort := range []string{"-name", "-Name"} {
 		a := s.get("/r/"+podsRef+"?sort="+sort+"&ns=a&ns=b", "Accept: text/html")
@@ -162,8 +162,8 @@ func TestPagesAreRendered(t *testing.T) {
 			order = append(order, strings.Index(a.body, name))
 		}
 		if a.status != http.StatusOK || order[0] < 0 || !slices.IsSorted(order) {
-			t.Errorf("%s: the page answers %d, with the heading and the rows at %v, want it sorted, and web-10, "+
-				"web-2, web-1", sort, a.status, order)
+			t.Errorf("%s: got status %d, positions of the heading and the rows are %v; want the rows web-10, web-2, web-1",
+				sort, a.status, order)
 		}
 	}
 	for path, title := range map[string]string{
@@ -172,15 +172,15 @@ func TestPagesAreRendered(t *testing.T) {
 		"/o/" + podsRef + "/a/web-1": "a/web-1 - Pods",
 	} {
 		if a := s.get(path, "Accept: text/html"); !strings.Contains(a.body, "<title>"+title+" - Glasshouse</title>") {
-			t.Errorf("the title of %s is not that of the script, %q: %.600s", path, title, a.body)
+			t.Errorf("%s: the page does not have the title of the script, %q: %.600s", path, title, a.body)
 		}
 	}
 	a := s.get("/o/"+podsRef+"/a/web-1", "Accept: text/html")
 	if a.status != http.StatusOK || !strings.Contains(a.body, "&lt;b&gt;") || strings.Contains(a.body, "<b>") {
-		t.Errorf("the object's page answers %d %s, want its note escaped", a.status, a.body)
+		t.Errorf("page of the object: got %d %s, want its note escaped", a.status, a.body)
 	}
 	if !strings.Contains(a.body, ">As of 20") {
-		t.Errorf("the object's page does not show when it was read: %s", a.body)
+		t.Errorf("page of the object does not show when it was read: %s", a.body)
 	}
 }
 
@@ -217,11 +217,11 @@ func TestPagesOfMissingObjects(t *testing.T) {
 		t.Run(test.path, func(t *testing.T) {
 			a := s.get(test.path, "Accept: text/html")
 			if a.status != test.status {
-				t.Errorf("%s is answered with %d, want %d", test.path, a.status, test.status)
+				t.Errorf("%s: got status %d, want %d", test.path, a.status, test.status)
 			}
 			for _, want := range test.want {
 				if !strings.Contains(a.body, want) {
-					t.Errorf("the page does not have %q:\n%s", want, a.body)
+					t.Errorf("the page does not contain %q:\n%s", want, a.body)
 				}
 			}
 		})
@@ -249,18 +249,18 @@ func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {
 		a := s.get(path, "Accept: text/html")
 		for _, wants := range wants {
 			if a.status != http.StatusOK || !strings.Contains(a.body, wants) {
-				t.Errorf("%s is answered with %d, want %q in\n%s", path, a.status, wants, a.body)
+				t.Errorf("%s: got status %d, want 200 and %q in\n%s", path, a.status, wants, a.body)
 			}
 		}
 	}
-	s.wantProblem("one that is not cached", s.get("/o/"+missing), http.StatusServiceUnavailable,
+	s.wantProblem("object that is not cached", s.get("/o/"+missing), http.StatusServiceUnavailable,
 		"The API server does not answer", "")
-	s.wantProblem("one as JSON", s.get("/api/v1/object/"+existing), http.StatusServiceUnavailable,
+	s.wantProblem("object as JSON", s.get("/api/v1/object/"+existing), http.StatusServiceUnavailable,
 		"The API server does not answer", "")
 	s.api.Down(false)
 	s.waitForLive(podsRef)
 	if a := s.get("/o/"+existing, "Accept: text/html"); a.status != http.StatusOK || strings.Contains(a.body, "Stale") {
-		t.Errorf("back again it is answered with %d\n%s", a.status, a.body)
+		t.Errorf("object when the API server is available again: got %d\n%s", a.status, a.body)
 	}
 }
 
@@ -274,7 +274,7 @@ func TestPageNotesUncoveredNamespaces(t *testing.T) {
 	s.waitForText("/api/v1/snapshot/"+query, `"key"`)
 	a := s.get("/r/"+query, "Accept: text/html")
 	if !strings.Contains(a.body, `class="coverage-note">Showing namespace a only (no access to others).</p>`) {
-		t.Errorf("the page does not show what it covers: %s", a.body)
+		t.Errorf("the page does not contain the coverage note: %s", a.body)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestSnapshotFormats(t *testing.T) {
 		{"ndjson", "?q=web-1+a&ns=a&format=ndjson", "", "application/x-ndjson", row + "\n"},
 		{"ndjson of objects", "?q=web-1&ns=a&format=ndjson&view=objects", "", "application/x-ndjson", object + "\n"},
 		{
-			"ndjson by Accept", "?q=web-1&ns=a", "text/html, application/x-ndjson;q=0.9", "application/x-ndjson",
+			"ndjson from Accept", "?q=web-1&ns=a", "text/html, application/x-ndjson;q=0.9", "application/x-ndjson",
 			row + "\n",
 		},
 		{
@@ -303,9 +303,9 @@ func TestSnapshotFormats(t *testing.T) {
 				" app: web\n  name: web-1\n  namespace: a\n  resourceVersion: \"103\"\n  uid: a/web-1\nspec:\n  " +
 				"note: <b>\n",
 		},
-		{"nothing as ndjson", "?q=none&format=ndjson", "", "application/x-ndjson", ""},
-		{"nothing as csv", "?q=none&format=csv", "", "text/csv; charset=utf-8", "Namespace,Name,Status,Age\n"},
-		{"the parameter before Accept", "?q=none&format=ndjson", "text/csv", "application/x-ndjson", ""},
+		{"empty list as ndjson", "?q=none&format=ndjson", "", "application/x-ndjson", ""},
+		{"empty list as csv", "?q=none&format=csv", "", "text/csv; charset=utf-8", "Namespace,Name,Status,Age\n"},
+		{"parameter overrides Accept", "?q=none&format=ndjson", "text/csv", "application/x-ndjson", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			headers := []string{"X: y"}
@@ -332,13 +332,13 @@ func TestSnapshotFormats(t *testing.T) {
 		!got.Namespaced || got.Cursor == "" ||
 		got.State != "live" || got.Total == nil || *got.Total != 3 || len(got.Rows) != 3 || len(got.Columns) != 3 ||
 		got.Objects != nil {
-		t.Errorf("the snapshot is %s, %v", a.body, err)
+		t.Errorf("snapshot is %s, error %v", a.body, err)
 	}
 	got.Cursor, got.Rows = "", nil
 	a = s.get(path + "?limit=2&view=objects")
 	if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.Cursor != "" || *got.Total != 3 ||
 		len(got.Objects) != 2 || got.Rows != nil {
-		t.Errorf("two objects of a snapshot are %s, %v; want no cursor and the total", a.body, err)
+		t.Errorf("snapshot with limit=2: got %s, error %v; want no cursor and the total", a.body, err)
 	}
 
 	// If the API server refuses a list, the response in JSON contains the state "forbidden". Other formats respond with
@@ -348,10 +348,10 @@ func TestSnapshotFormats(t *testing.T) {
 	a = s.get("/api/v1/snapshot/core/v1/secrets")
 	if !strings.Contains(a.body, `"state":"forbidden"`) ||
 		!strings.Contains(a.body, `"total":null,"columns":[],"rows":[]`) || !strings.Contains(a.body, "you may not") {
-		t.Errorf("a snapshot of a forbidden kind is %s", a.body)
+		t.Errorf("snapshot of a forbidden resource is %s", a.body)
 	}
 	a = s.get("/api/v1/snapshot/core/v1/secrets?format=csv")
-	s.wantProblem("csv of a forbidden kind", a, http.StatusForbidden, "List not available", "you may not")
+	s.wantProblem("csv of a forbidden resource", a, http.StatusForbidden, "List not available", "you may not")
 }
 
 // Invariant: I34.
@@ -369,16 +369,16 @@ func TestCSVEscapesFormulas(t *testing.T) {
 	a := s.get("/api/v1/snapshot/" + widgetsRef + "?format=csv")
 	table, err := csv.NewReader(strings.NewReader(a.body)).ReadAll()
 	if err != nil || len(table) != len(cells)+1 {
-		t.Fatalf("got %v, %v", table, err)
+		t.Fatalf("got table %v, error %v", table, err)
 	}
 	if table[0][1] != "'=Odd" {
-		t.Errorf("the heading is %q, want it neutral", table[0][1])
+		t.Errorf("heading is %q, want the formula escaped", table[0][1])
 	}
 	for i, want := range []string{
 		"'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", "'\r=1", "'\n=1", "'＝1", "a=1", "", "x,\"y\"\nz",
 	} {
 		if got := table[i+1][1]; got != want {
-			t.Errorf("%q is written as %q, want %q", cells[i], got, want)
+			t.Errorf("cell %q: got %q, want %q", cells[i], got, want)
 		}
 	}
 }
@@ -397,7 +397,8 @@ func TestObjectFormats(t *testing.T) {
 			var o struct{ Metadata struct{ Name string } }
 			if err := yaml.Unmarshal([]byte(a.body), &o); err != nil || a.header.Get("Content-Type") != test.kind ||
 				o.Metadata.Name != "web-1" {
-				t.Errorf("%s for %s: got %s %s, %v; want %s", test.query, test.accept, a.header.Get("Content-Type"), a.body,
+				t.Errorf("%s with Accept %s: got %s %s, error %v; want %s",
+					test.query, test.accept, a.header.Get("Content-Type"), a.body,
 					err, test.kind)
 			}
 		})
@@ -428,14 +429,14 @@ func TestResources(t *testing.T) {
 		Problems []any
 	}
 	if err := json.Unmarshal([]byte(a.body), &got); err != nil || len(got.Resources) != 4 || got.Problems == nil {
-		t.Fatalf("got %s, %v", a.body, err)
+		t.Fatalf("got resources %s, error %v", a.body, err)
 	}
 	for _, r := range got.Resources {
 		if r.Categories == nil || r.ShortNames == nil {
-			t.Errorf("%s has a null where an array should be: %s", r.Ref, a.body)
+			t.Errorf("%s has null instead of an empty array: %s", r.Ref, a.body)
 		}
 		if r.Ref == podsRef && (r.State != "live" || r.Count == nil || *r.Count != 3 || r.Group != "core") {
-			t.Errorf("the pods are %+v", r)
+			t.Errorf("resource of pods is %+v", r)
 		}
 	}
 	etag := a.header.Get("ETag")
@@ -447,7 +448,7 @@ func TestResources(t *testing.T) {
 	s.waitForText("/api/v1/snapshot/"+podsRef, `"total":4`)
 	if b := s.get("/api/v1/resources", "If-None-Match: "+etag); b.status != http.StatusOK ||
 		b.header.Get("ETag") == etag {
-		t.Error("a pod more, and the ETag is the same")
+		t.Error("ETag did not change after a pod was added")
 	}
 }
 
@@ -469,7 +470,7 @@ func TestStaticFilesAreCached(t *testing.T) {
 		}
 	}
 	if kind := s.get("/static/app.js").header.Get("Content-Type"); !strings.HasPrefix(kind, "text/javascript") {
-		t.Errorf("the script is %s", kind)
+		t.Errorf("Content-Type of the script is %s", kind)
 	}
 }
 
@@ -477,7 +478,7 @@ func TestCompression(t *testing.T) {
 	s := newSite(t)
 	if a := s.get("/static/app.js", "Accept-Encoding: gzip"); a.header.Get("Content-Encoding") != "gzip" ||
 		!strings.Contains(a.header.Get("Vary"), "Accept-Encoding") {
-		t.Errorf("headers are %v, want gzip, and Vary", a.header)
+		t.Errorf("headers are %v, want Content-Encoding gzip and Vary", a.header)
 	}
 }
 

@@ -36,11 +36,11 @@ func (s *site) search(query string) (hits []string, resources string, total int)
 	var got searchResponse
 	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != http.StatusOK || got.Objects == nil ||
 		got.Searched == nil {
-		s.t.Fatalf("%s: %d %s, %v", query, a.status, a.body, err)
+		s.t.Fatalf("search %s: got %d %s, error %v", query, a.status, a.body, err)
 	}
 	for _, o := range got.Objects {
 		if want := strings.TrimPrefix(o.NS+"/"+o.Name, "/"); o.UID != o.NS+"/"+o.Name && o.UID != want || o.Ref == "" {
-			s.t.Errorf("%s: %+v", query, o)
+			s.t.Errorf("search %s: unexpected result %+v", query, o)
 		}
 		hits = append(hits, o.Kind+" "+strings.TrimPrefix(o.NS+"/"+o.Name, "/"))
 	}
@@ -64,11 +64,11 @@ func TestSearch(t *testing.T) {
 		apitest.Item{Namespace: "a", Name: "web-1"})
 	const podsOnly = "core/v1/pods live 3"
 	if hits, resources, _ := s.search("q=a"); fmt.Sprint(hits) != "[Pod a/web-1 Pod a/web-2]" || resources != podsOnly {
-		t.Errorf("while only pods are watched: %v in %s", hits, resources)
+		t.Errorf("search while only pods are watched: got %v in %s", hits, resources)
 	}
 	for _, line := range s.api.Requests("") {
 		if strings.Contains(line, "secrets") || strings.Contains(line, "widgets") {
-			t.Errorf("a search asked for %s", line)
+			t.Errorf("the search caused the request %s", line)
 		}
 	}
 	for _, ref := range []string{"core/v1/secrets", widgetsRef} {
@@ -94,7 +94,7 @@ func TestSearch(t *testing.T) {
 		t.Run(test.query, func(t *testing.T) {
 			if hits, resources, total := s.search(test.query); fmt.Sprint(hits) != test.want || resources != all ||
 				total != test.total {
-				t.Errorf("got %v of %d in %s\nwant %s of %d", hits, total, resources, test.want, test.total)
+				t.Errorf("got results %v of %d in %s\nwant %s of %d", hits, total, resources, test.want, test.total)
 			}
 		})
 	}
@@ -132,10 +132,10 @@ func TestSearchReturnsBestMatches(t *testing.T) {
 		t.Errorf("got %v, want %s", hits, want)
 	}
 	if hits, _, _ := s.search("q=many"); len(hits) != 20 {
-		t.Errorf("without a limit %d were given, want 20", len(hits))
+		t.Errorf("search without a limit: got %d results, want 20", len(hits))
 	}
 	if hits, _, _ := s.search("q=many&limit=100"); len(hits) != 100 || hits[99] != "Pod a/0096-many" {
-		t.Errorf("%d were given, the last %s", len(hits), hits[len(hits)-1])
+		t.Errorf("search with limit=100: got %d results, the last is %s", len(hits), hits[len(hits)-1])
 	}
 }
 
@@ -147,7 +147,7 @@ func TestSearchOmitsForbiddenObjects(t *testing.T) {
 	s.waitForText("/api/v1/snapshot/core/v1/secrets", `"state":"forbidden"`)
 	if hits, resources, total := s.search("q=key"); len(hits) != 0 || total != 0 ||
 		!strings.Contains(resources, "core/v1/secrets forbidden ?") {
-		t.Errorf("got %v of %d in %s", hits, total, resources)
+		t.Errorf("search in a forbidden resource: got %v of %d in %s", hits, total, resources)
 	}
 }
 
@@ -188,7 +188,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	for began := time.Now(); !strings.Contains(get(b, "/api/v1/search?q=x").Body.String(), `"count":100000`); {
 		if time.Since(began) > time.Minute {
-			b.Fatal("the list does not arrive")
+			b.Fatal("the list did not arrive within a minute")
 		}
 		get(b, "/api/v1/snapshot/"+podsRef+"?wait=30s&limit=1")
 	}
@@ -209,11 +209,11 @@ func BenchmarkSearch(b *testing.B) {
 		}
 	}
 	for _, c := range []struct{ name, path string }{
-		{"one of all", "/api/v1/search?q=99999"},
+		{"one of all objects", "/api/v1/search?q=99999"},
 		{"two words", "/api/v1/search?q=team-7+app-2"},
 		{"all", "/api/v1/search?q=app&limit=100"},
-		{"as many words as may be", "/api/v1/search?limit=100&q=" + long},
-		{"baseline: a snapshot's filter", "/api/v1/snapshot/" + podsRef + "?limit=20&q=99999"},
+		{"maximum number of words", "/api/v1/search?limit=100&q=" + long},
+		{"baseline: filter of a snapshot", "/api/v1/snapshot/" + podsRef + "?limit=20&q=99999"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -52,7 +52,7 @@ func (s *site) createShare(body string, headers ...string) openedShare {
 	a := s.post(s.base+"/api/v1/shares", body, headers...)
 	var shared openedShare
 	if err := json.Unmarshal([]byte(a.body), &shared.created); a.status != http.StatusCreated || err != nil {
-		s.t.Fatalf("a share is answered with %d %s", a.status, a.body)
+		s.t.Fatalf("POST /api/v1/shares: got %d %s", a.status, a.body)
 	}
 	_, shared.token, _ = strings.Cut(shared.URL, "#")
 	return shared
@@ -63,7 +63,7 @@ func (s *site) openShare(shared openedShare) openedShare {
 	a := s.post(s.base+"/share", `{"token":"`+shared.token+`"}`)
 	cookie, _, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
 	if shared.cookie = "Cookie: " + cookie; a.status != http.StatusOK || len(cookie) < 40 {
-		s.t.Fatalf("the link is answered with %d %s", a.status, a.body)
+		s.t.Fatalf("POST /share: got %d %s", a.status, a.body)
 	}
 	return shared
 }
@@ -72,7 +72,7 @@ func (s *site) listShares(headers ...string) (all share.Documents) {
 	s.t.Helper()
 	a := s.get(s.base+"/api/v1/shares", headers...)
 	if err := json.Unmarshal([]byte(a.body), &all); a.status != http.StatusOK || err != nil || all.Shares == nil {
-		s.t.Fatalf("the shares are %d %s", a.status, a.body)
+		s.t.Fatalf("GET /api/v1/shares: got %d %s", a.status, a.body)
 	}
 	return all
 }
@@ -95,11 +95,11 @@ func TestShareLifecycle(t *testing.T) {
 	if want := "http://" + s.addr + "/share#"; !strings.HasPrefix(shared.URL, want) || len(shared.token) != 43 ||
 		shared.Persistent || shared.To != "/r/core/v1/pods?ns=a" || shared.Note != "incident 12" ||
 		shared.Expires.Sub(shared.Created) != 24*time.Hour || len(shared.Parts) != 1 || shared.Creator != "" {
-		t.Errorf("it is %+v", shared.created)
+		t.Errorf("created share is %+v", shared.created)
 	}
 	if a := s.get("/share", "Accept: text/html"); a.status != http.StatusOK ||
 		clusterDataIn(strings.ReplaceAll(a.body, "/share", "")) != "" || a.header.Get("Set-Cookie") != "" {
-		t.Errorf("the page of a link is %d %s", a.status, a.body)
+		t.Errorf("page of the link: got %d %s", a.status, a.body)
 	}
 	a := s.post("/share", `{"token":"`+shared.token+`"}`)
 	cookie := a.header.Get("Set-Cookie")
@@ -107,31 +107,31 @@ func TestShareLifecycle(t *testing.T) {
 		!regexp.MustCompile(
 			`^glasshouse-share-\d+=[\w-]{43}; Path=/; Max-Age=86(400|39\d); HttpOnly; SameSite=Lax$`,
 		).MatchString(cookie) {
-		t.Errorf("the link is answered with %d %s and %q", a.status, a.body, cookie)
+		t.Errorf("POST /share: got %d %s and cookie %q", a.status, a.body, cookie)
 	}
 	if a := s.post("/share", `{"token":"`+shared.token+`"}`,
 		"Origin: https://"+s.addr); !strings.Contains(a.header.Get("Set-Cookie"), "Secure") &&
 		a.status == http.StatusOK {
-		t.Errorf("over TLS the cookie is %q", a.header.Get("Set-Cookie"))
+		t.Errorf("cookie over TLS is %q, want Secure", a.header.Get("Set-Cookie"))
 	}
 	shared = s.openShare(shared)
 	if strings.Contains(shared.cookie, shared.token) {
-		t.Error("the cookie is the token")
+		t.Error("the cookie contains the token")
 	}
 	a = s.get("/r/"+podsRef, shared.cookie, "Accept: text/html")
 	for name, want := range map[string]string{
 		"X-Robots-Tag": "noindex", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
 	} {
 		if got := a.header.Get(name); got != want {
-			t.Errorf("a guest's page has %s %q, want %q", name, got, want)
+			t.Errorf("header %s of a guest's page is %q, want %q", name, got, want)
 		}
 	}
 	if a.status != http.StatusOK || !strings.Contains(a.body, "web-1") || strings.Contains(a.body, "web-10") ||
 		!strings.Contains(a.body, `action="/share/leave"`) {
-		t.Errorf("a guest's page is %d %s", a.status, a.body)
+		t.Errorf("guest's page: got %d %s", a.status, a.body)
 	}
 	if a := s.get("/", shared.cookie); a.header.Get("Location") != shared.To {
-		t.Errorf("a guest's home is %q", a.header.Get("Location"))
+		t.Errorf("GET / as a guest redirects to %q", a.header.Get("Location"))
 	}
 
 	c, err := s.dial(shared.cookie, s.origin())
@@ -140,39 +140,41 @@ func TestShareLifecycle(t *testing.T) {
 	}
 	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 	if m := c.Until(1, "snapshot"); len(m.Rows) != 2 {
-		t.Errorf("a guest gets %+v", m.Rows)
+		t.Errorf("guest's snapshot: got rows %+v, want 2", m.Rows)
 	}
 	all := s.listShares()
 	if len(all.Shares) != 1 || all.Persistent || all.Shares[0].ID != shared.ID || all.Shares[0].Viewers != 1 ||
 		all.Shares[0].LastUsed == nil {
-		t.Errorf("there are %+v", all)
+		t.Errorf("list of shares is %+v", all)
 	}
 	if text := s.get("/api/v1/shares").body; strings.Contains(text, shared.token) ||
 		strings.Contains(text, strings.TrimPrefix(shared.cookie, s.cookie("glasshouse-share", ""))) ||
 		strings.Contains(text, `"hash"`) {
-		t.Errorf("the list contains hidden data: %s", text)
+		t.Errorf("the list of shares contains a token, cookie or hash: %s", text)
 	}
 	began := time.Now()
 	if a := s.send("DELETE", "/api/v1/shares/"+shared.ID, s.origin()); a.status != http.StatusNoContent || a.body != "" {
-		t.Errorf("it is taken back: %d %s", a.status, a.body)
+		t.Errorf("DELETE share: got %d %s, want 204", a.status, a.body)
 	}
 	if code, reason := c.WaitForClose(); code != 4403 || reason != "this link was revoked or has expired" ||
 		time.Since(began) > 5*time.Second {
-		t.Errorf("the socket ended with %d %q, %s later", code, reason, time.Since(began))
+		t.Errorf("guest's socket closed with %d %q after %s", code, reason, time.Since(began))
 	}
-	s.wantProblem("a guest of what has ended", s.get("/api/v1/snapshot/"+podsRef, shared.cookie), http.StatusUnauthorized,
+	s.wantProblem("guest of an ended share", s.get("/api/v1/snapshot/"+podsRef, shared.cookie), http.StatusUnauthorized,
 		"Link expired", "This link was revoked or has expired")
 	a = s.get("/r/"+podsRef, shared.cookie, "Accept: text/html")
 	if a.status != http.StatusUnauthorized || !strings.Contains(a.body, "Link expired") ||
 		!strings.Contains(a.body, `action="/share/leave"`) ||
 		clusterDataIn(strings.ReplaceAll(a.body, "core/v1/pods", "")) != "" {
-		t.Errorf("its page is %d %s", a.status, a.body)
+		t.Errorf("guest's page after the end of the share: got %d %s", a.status, a.body)
 	}
-	s.wantProblem("its link", s.post("/share", `{"token":"`+shared.token+`"}`), http.StatusNotFound, "Link not found", "")
-	s.wantProblem("once more", s.send("DELETE", "/api/v1/shares/"+shared.ID, s.origin()), http.StatusNotFound,
+	s.wantProblem("POST /share with the token of an ended share",
+		s.post("/share", `{"token":"`+shared.token+`"}`), http.StatusNotFound, "Link not found", "")
+	s.wantProblem("DELETE of an ended share",
+		s.send("DELETE", "/api/v1/shares/"+shared.ID, s.origin()), http.StatusNotFound,
 		"Link not found", "")
 	if all := s.listShares(); len(all.Shares) != 0 {
-		t.Errorf("there are still %+v", all)
+		t.Errorf("shares after DELETE: got %+v, want none", all)
 	}
 }
 
@@ -198,19 +200,19 @@ func TestLeavingAShareDoesNotRedirect(t *testing.T) {
 			if a.status != http.StatusOK || a.header.Get("Location")+a.header.Get("Refresh") != "" ||
 				!strings.Contains(a.header.Get("Set-Cookie"),
 					strings.TrimPrefix(s.cookie("glasshouse-share", "; Path=/; Max-Age=0"), "Cookie: ")) {
-				t.Errorf("to leave is answered with %d %v", a.status, a.header)
+				t.Errorf("POST /share/leave: got %d %v", a.status, a.header)
 			}
 			if !strings.Contains(a.body, "You left the shared view") || !strings.Contains(a.body, `<a href="/">`) ||
 				strings.Contains(a.body, "Login is off") != test.openSite || clusterDataIn(a.body) != "" {
-				t.Errorf("the page of who has left is %s", a.body)
+				t.Errorf("page after leaving: got %s", a.body)
 			}
 			ownPage := s.get("/r/"+podsRef, append([]string{"Accept: text/html"}, test.headers...)...)
 			if ownPage.status != http.StatusOK || strings.Contains(ownPage.body, " data-open") != test.openSite {
-				t.Errorf("a page is %d %s", ownPage.status, ownPage.body)
+				t.Errorf("page: got %d %s", ownPage.status, ownPage.body)
 			}
 			if guestPage := s.get("/r/"+podsRef, "Accept: text/html", shared.cookie); guestPage.status != http.StatusOK ||
 				strings.Contains(guestPage.body, " data-open") {
-				t.Errorf("a guest's page is %d %s", guestPage.status, guestPage.body)
+				t.Errorf("guest's page: got %d %s", guestPage.status, guestPage.body)
 			}
 		})
 	}
@@ -228,25 +230,25 @@ func TestShareLinkIsUnderBasePath(t *testing.T) {
 	} {
 		shared := s.createShare(shareRequestA, headers...)
 		if !strings.HasPrefix(shared.URL, want) {
-			t.Errorf("by %q the link is %s", headers, shared.URL)
+			t.Errorf("link with headers %q: got URL %s", headers, shared.URL)
 		}
 	}
 	shared := s.createShare(shareRequestA)
 	a := s.post("/tools/g/share", `{"token":"`+shared.token+`"}`)
 	cookie, attributes, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
 	if a.body != `{"to":"/r/core/v1/pods?ns=a"}` || !strings.Contains(attributes, "Path=/tools/g/;") {
-		t.Errorf("the link is answered with %s and a cookie of %s", a.body, attributes)
+		t.Errorf("POST /share: got %s and a cookie with %s", a.body, attributes)
 	}
 	page := s.get("/tools/g/r/"+podsRef, "Cookie: "+cookie, "Accept: text/html")
 	if !strings.Contains(page.body, `action="/tools/g/share/leave"`) {
-		t.Errorf("a guest's page is %d %s", page.status, page.body)
+		t.Errorf("guest's page: got %d %s", page.status, page.body)
 	}
 	if a := s.get("/tools/g/", "Cookie: "+cookie); a.header.Get("Location") != "/tools/g/r/core/v1/pods?ns=a" {
-		t.Errorf("a guest's home is %q", a.header.Get("Location"))
+		t.Errorf("GET base path as a guest redirects to %q", a.header.Get("Location"))
 	}
 	if a := s.post("/tools/g/share/leave", "", "Cookie: "+cookie); !strings.Contains(a.body, `<a href="/tools/g/">`) ||
 		!strings.Contains(a.header.Get("Set-Cookie"), "Path=/tools/g/;") {
-		t.Errorf("who leaves is answered with %v %s", a.header, a.body)
+		t.Errorf("POST share/leave: got %v %s", a.header, a.body)
 	}
 	// Programs send no Origin header. A link that a program creates has the configured origin with the host of the
 	// request.
@@ -260,7 +262,7 @@ func TestShareLinkIsUnderBasePath(t *testing.T) {
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, request)
 	if !strings.Contains(recorder.Body.String(), `"url":"https://glasshouse.example.org/tools/g/share#`) {
-		t.Errorf("a program is answered with %s", recorder.Body)
+		t.Errorf("POST /api/v1/shares without a browser: got %s", recorder.Body)
 	}
 }
 
@@ -310,7 +312,7 @@ func TestSharesAreManagedByTheirCreators(t *testing.T) {
 			strings.ReplaceAll(strings.ReplaceAll(shareRequestA, `"a"`, `"b"`), "ns=a", "ns=b"), bearerHeader("bert"),
 		)
 	if annaShare.Creator != "anna" || bertShare.Creator != "bert" {
-		t.Errorf("they were made by %q and %q", annaShare.Creator, bertShare.Creator)
+		t.Errorf("creators are %q and %q, want anna and bert", annaShare.Creator, bertShare.Creator)
 	}
 	ids := func(user string) (all []string) {
 		for _, d := range s.listShares(bearerHeader(user)).Shares {
@@ -322,13 +324,13 @@ func TestSharesAreManagedByTheirCreators(t *testing.T) {
 	both := slices.Sorted(slices.Values([]string{annaShare.ID, bertShare.ID}))
 	for user, want := range map[string][]string{"anna": {annaShare.ID}, "bert": {bertShare.ID}, "carl": both} {
 		if got := ids(user); !slices.Equal(got, want) {
-			t.Errorf("%s sees %q, want %q", user, got, want)
+			t.Errorf("shares of %s: got %q, want %q", user, got, want)
 		}
 	}
 	missing := s.send("DELETE", "/api/v1/shares/nothere", bearerHeader("bert"))
 	other := s.send("DELETE", "/api/v1/shares/"+annaShare.ID, bearerHeader("bert"))
 	if other.status != http.StatusNotFound || other.body != missing.body {
-		t.Errorf("what is another's is answered with %d %s, what is not there with %s", other.status, other.body,
+		t.Errorf("DELETE of another user's share: got %d %s, of an unknown share: %s", other.status, other.body,
 			missing.body)
 	}
 	guest := s.openShare(annaShare)
@@ -337,24 +339,24 @@ func TestSharesAreManagedByTheirCreators(t *testing.T) {
 		s.send("DELETE", "/api/v1/shares/"+annaShare.ID, guest.cookie, s.origin()),
 		s.get("/api/v1/shares", guest.cookie, bearerHeader("anna")),
 	} {
-		s.wantProblem("a guest", a, http.StatusForbidden, "Not shared", "")
+		s.wantProblem("guest", a, http.StatusForbidden, "Not shared", "")
 	}
 	if a := s.send("DELETE", "/api/v1/shares/"+annaShare.ID, bearerHeader("carl")); a.status != http.StatusNoContent {
-		t.Errorf("carl takes it back: %d %s", a.status, a.body)
+		t.Errorf("DELETE by the admin carl: got %d %s, want 204", a.status, a.body)
 	}
 	if a := s.send("DELETE", "/api/v1/shares/"+bertShare.ID, bearerHeader("bert")); a.status != http.StatusNoContent ||
 		len(ids("carl")) != 0 {
-		t.Errorf("bert takes his back: %d %s", a.status, a.body)
+		t.Errorf("DELETE by the creator bert: got %d %s, want 204", a.status, a.body)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
 	if err != nil ||
 		!strings.Contains(string(text),
 			`"event":"revoke","id":"`+annaShare.ID+`","creator":"anna","by":"carl","from":"127.0.0.1"`) {
-		t.Errorf("the audit log is %s, %v", text, err)
+		t.Errorf("audit log is %s, error %v", text, err)
 	}
 	for _, secret := range []string{annaShare.token, strings.TrimPrefix(guest.cookie, s.cookie("glasshouse-share", ""))} {
 		if strings.Contains(string(text)+s.log.String(), secret) {
-			t.Error("a log has a token or a cookie")
+			t.Error("a log contains a token or a cookie")
 		}
 	}
 }
@@ -427,7 +429,7 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 		)
 	}
 	if n := len(s.listShares(bearerHeader("carl")).Shares); n != 0 {
-		t.Errorf("%d of it are shared", n)
+		t.Errorf("%d invalid shares were created, want 0", n)
 	}
 	for _, to := range []string{
 		"/r/core/v1/pods", "/r/core/v1/pods?ns=b&labels=app%3Dweb&q=x&sort=-age", "/o/core/v1/pods/b/web-10",
@@ -435,7 +437,7 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 	} {
 		if shared := s.createShare(body(`,"seconds":3600,"to":"`+to+`"`), bearerHeader("bert")); shared.To != to ||
 			shared.Expires.Sub(shared.Created) != time.Hour {
-			t.Errorf("it is %+v", shared)
+			t.Errorf("created share is %+v", shared)
 		}
 	}
 }
@@ -471,24 +473,24 @@ func TestCookiesOfOtherPortsAreIgnored(t *testing.T) {
 	status := func(name string, s *site, path string, want int) {
 		t.Helper()
 		if got := send(s, "GET", path, "", ""); got != want {
-			t.Errorf("%s: got %d, want %d", name, got, want)
+			t.Errorf("%s: got status %d, want %d", name, got, want)
 		}
 	}
 	siteA, siteB := newSite(t), newSite(t)
 	send(siteA, "POST", "/share", "application/json", `{"token":"`+siteA.createShare(shareRequestA).token+`"}`)
-	status("a guest", siteA, "/api/v1/shares", http.StatusForbidden)
-	status("the same browser elsewhere", siteB, "/api/v1/shares", http.StatusOK)
+	status("guest", siteA, "/api/v1/shares", http.StatusForbidden)
+	status("same browser at the other port", siteB, "/api/v1/shares", http.StatusOK)
 	send(siteB, "POST", "/share/leave", "", "")
-	status("a guest who has left elsewhere", siteA, "/api/v1/shares", http.StatusForbidden)
+	status("guest after leaving at the other port", siteA, "/api/v1/shares", http.StatusForbidden)
 
 	first, second := newLoginSite(t, auth.Options{Mode: auth.Token}), newLoginSite(t, auth.Options{Mode: auth.Token})
 	for _, s := range []*site{first, second} {
 		send(s, "POST", "/login", "application/x-www-form-urlencoded", url.Values{"token": {validToken}}.Encode())
 	}
-	status("who has logged in elsewhere, too", first, "/api/v1/status", http.StatusOK)
+	status("user logged in at both ports", first, "/api/v1/status", http.StatusOK)
 	send(second, "POST", "/logout", "", "")
-	status("who has logged out", second, "/api/v1/status", http.StatusUnauthorized)
-	status("who has logged out elsewhere", first, "/api/v1/status", http.StatusOK)
+	status("user after logging out", second, "/api/v1/status", http.StatusUnauthorized)
+	status("user after logging out at the other port", first, "/api/v1/status", http.StatusOK)
 }
 
 // A request with an invalid body or token gets the same response as one with the token of an ended share link.
@@ -500,7 +502,7 @@ func TestInvalidTokensAreAnsweredLikeEndedShares(t *testing.T) {
 	ended := s.createShare(shareRequestA)
 	s.send("DELETE", "/api/v1/shares/"+ended.ID, s.origin())
 	want := s.post("/share", `{"token":"`+ended.token+`"}`)
-	s.wantProblem("one that has ended", want, http.StatusNotFound, "Link not found", "")
+	s.wantProblem("token of an ended share", want, http.StatusNotFound, "Link not found", "")
 	cookie := strings.TrimPrefix(s.openShare(shared).cookie, s.cookie("glasshouse-share", ""))
 	for _, body := range []string{
 		"", "{}", "[]", "null", "token=" + shared.token, shared.token, `{"token":""}`, `{"token":null}`, `{"token":5}`,
@@ -512,20 +514,20 @@ func TestInvalidTokensAreAnsweredLikeEndedShares(t *testing.T) {
 	} {
 		if a := s.post("/share", body); a.status != want.status || a.body != want.body ||
 			a.header.Get("Set-Cookie") != "" {
-			t.Errorf("%.80q is answered with %d %s %v", body, a.status, a.body, a.header)
+			t.Errorf("token %.80q: got %d %s %v", body, a.status, a.body, a.header)
 		}
 	}
 	for _, value := range []string{"x", shared.token, shared.ID, cookie + "x", strings.ToUpper(cookie), ""} {
-		s.wantProblem("the cookie "+value, s.get("/api/v1/status", s.cookie("glasshouse-share", value)),
+		s.wantProblem("cookie "+value, s.get("/api/v1/status", s.cookie("glasshouse-share", value)),
 			http.StatusUnauthorized, "Link expired", "")
 	}
 	if a := s.get("/api/v1/status",
 		s.cookie("glasshouse-share", "x; ")+
 			strings.TrimPrefix(s.cookie("glasshouse-share", cookie), "Cookie: ")); a.status != http.StatusOK {
-		t.Errorf("a request with two cookies has the status %d", a.status)
+		t.Errorf("request with two cookies: got status %d, want 200", a.status)
 	}
 	if strings.Contains(s.log.String(), shared.token) || strings.Contains(s.log.String(), cookie) {
-		t.Error("the log has a token or a cookie")
+		t.Error("the log contains a token or a cookie")
 	}
 }
 
@@ -536,8 +538,9 @@ func TestSharesRequireOwnOrigin(t *testing.T) {
 	s := newSite(t)
 	shared := s.openShare(s.createShare(shareRequestA))
 	for name, headers := range map[string][]string{
-		"another page": {"Origin: http://evil.test"}, "a page of nowhere": {"Origin: null"},
-		"a page elsewhere": {s.origin(), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, "a sibling site": {
+		"foreign Origin": {"Origin: http://evil.test"}, "Origin null": {"Origin: null"},
+		"cross-site navigation": {s.origin(), "Sec-Fetch-Site: cross-site",
+			"Sec-Fetch-Mode: navigate"}, "same-site request": {
 			s.origin(), "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors",
 		},
 	} {
@@ -545,28 +548,28 @@ func TestSharesRequireOwnOrigin(t *testing.T) {
 			"/api/v1/shares": shareRequestA, "/share": `{"token":"` + shared.token + `"}`, "/share/leave": "",
 		} {
 			a := s.post(path, body, headers...)
-			s.wantProblem(path+" by "+name, a, http.StatusForbidden, "Origin not allowed", "")
+			s.wantProblem(path+" with "+name, a, http.StatusForbidden, "Origin not allowed", "")
 			if a.header.Get("Set-Cookie") != "" {
-				t.Errorf("%s by %s sets a cookie", path, name)
+				t.Errorf("%s with %s: a cookie was set", path, name)
 			}
 		}
-		s.wantProblem("to take it back by "+name, s.send("DELETE", "/api/v1/shares/"+shared.ID, headers...),
+		s.wantProblem("DELETE with "+name, s.send("DELETE", "/api/v1/shares/"+shared.ID, headers...),
 			http.StatusForbidden, "Origin not allowed", "")
 	}
 	if n := len(s.listShares().Shares); n != 1 {
-		t.Errorf("there are %d shares, want 1", n)
+		t.Errorf("got %d shares, want 1", n)
 	}
 	for _, path := range []string{"/share", "/share/leave", "/api/v1/shares", "/api/v1/shares/" + shared.ID} {
 		a := s.get(path, shared.cookie)
 		if a.header.Get("Set-Cookie") != "" || len(s.listShares().Shares) != 1 {
-			t.Errorf("GET %s changes something", path)
+			t.Errorf("GET %s set a cookie or changed the shares", path)
 		}
 	}
 	if a := s.dialStatus(shared.cookie); a != "403" {
-		t.Errorf("a guest's socket without an Origin is answered with %s", a)
+		t.Errorf("guest's socket without an Origin: got %s, want 403", a)
 	}
 	if a := s.dialStatus(shared.cookie, "Origin: http://evil.test"); a != "403" {
-		t.Errorf("a guest's socket of another page is answered with %s", a)
+		t.Errorf("guest's socket with a foreign Origin: got %s, want 403", a)
 	}
 }
 
@@ -598,28 +601,28 @@ func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 		headers []string
 		want    string
 	}{
-		"the cookie": {[]string{shared.cookie}, `"total":2`}, "both cookies": {[]string{both}, `"total":2`},
-		"with a token":          {[]string{shared.cookie, bearerHeader("anna")}, `"total":2`},
-		"with a bad token":      {[]string{shared.cookie, "Authorization: Bearer x"}, `"total":2`},
-		"with a proxy's header": {[]string{shared.cookie, "X-Forwarded-User: anna"}, `"total":2`},
-		"the login":             {[]string{login}, `"total":3`},
+		"cookie of the share": {[]string{shared.cookie}, `"total":2`}, "both cookies": {[]string{both}, `"total":2`},
+		"cookie of the share and a token":          {[]string{shared.cookie, bearerHeader("anna")}, `"total":2`},
+		"cookie of the share and an invalid token": {[]string{shared.cookie, "Authorization: Bearer x"}, `"total":2`},
+		"cookie of the share and a proxy header":   {[]string{shared.cookie, "X-Forwarded-User: anna"}, `"total":2`},
+		"only the login":                           {[]string{login}, `"total":3`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := total(test.headers...); got != test.want {
-				t.Errorf("with %s there is %s, want %s", name, got, test.want)
+				t.Errorf("%s: got total %s, want %s", name, got, test.want)
 			}
 		})
 	}
 	page := s.get("/r/"+podsRef, both, "Accept: text/html").body
 	if strings.Contains(page, "anna") || strings.Contains(page, `action="/logout"`) ||
 		!strings.Contains(page, `action="/share/leave"`) {
-		t.Error("the page of a guest names other guests or the creator")
+		t.Error("a guest's page contains the creator or a logout button")
 	}
 	s.send("DELETE", "/api/v1/shares/"+shared.ID, bearerHeader("anna"))
-	s.wantProblem("a guest who is logged in, when it has ended", s.get("/api/v1/status", both), http.StatusUnauthorized,
+	s.wantProblem("guest who is logged in, after the share ended", s.get("/api/v1/status", both), http.StatusUnauthorized,
 		"Link expired", "")
 	if a := s.get("/api/v1/status", login); a.status != http.StatusOK {
-		t.Errorf("who has left is answered with %d", a.status)
+		t.Errorf("user after leaving the share: got status %d, want 200", a.status)
 	}
 }
 
@@ -647,7 +650,7 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 	for _, ref := range []string{podsRef, widgetsRef, "core/v1/secrets", "core/v1/namespaces"} {
 		for began := time.Now(); !strings.Contains(s.get("/api/v1/snapshot/"+ref, bearerHeader("anna")).body, "canary"); {
 			if time.Since(began) > time.Minute {
-				t.Fatalf("there are no %s", ref)
+				t.Fatalf("resource %s has no objects after a minute", ref)
 			}
 		}
 	}
@@ -669,10 +672,10 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 		}
 		if leak := canary.FindString(body); leak != "" && path != "/api/openapi.json" &&
 			!strings.HasPrefix(path, "/static/") {
-			t.Errorf("%s %s for %s shows a guest %q: %d %s", method, path, accept, leak, a.status, body)
+			t.Errorf("%s %s with Accept %s shows a guest %q: %d %s", method, path, accept, leak, a.status, body)
 		}
 		if a.header.Get("X-Robots-Tag") != "noindex" {
-			t.Errorf("%s %s may be indexed", method, path)
+			t.Errorf("%s %s has no X-Robots-Tag: noindex", method, path)
 		}
 		return a
 	}
@@ -711,22 +714,24 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 		} {
 			existing, missing := check(http.MethodGet, pair[0], accept), check(http.MethodGet, pair[1], accept)
 			if existing.status != http.StatusForbidden || missing.status != http.StatusForbidden {
-				t.Errorf("%s for %s: got %d, and %d of what is not there; want 403 of both", pair[0], accept,
+				t.Errorf("%s with Accept %s: got %d for an existing and %d for a missing object; want 403 for both",
+					pair[0], accept,
 					existing.status, missing.status)
 			}
 			if strings.HasPrefix(pair[0], "/api/") && existing.body != missing.body {
-				t.Errorf("%s differs from a response about a missing object: %s and %s", pair[0], existing.body, missing.body)
+				t.Errorf("%s: responses for an existing and a missing object differ: %s and %s",
+					pair[0], existing.body, missing.body)
 			}
 		}
 	}
 	var got struct{ Total int }
 	if a := check(http.MethodGet, "/api/v1/snapshot/"+podsRef, "application/json"); json.Unmarshal([]byte(a.body),
 		&got) != nil || got.Total != 2 {
-		t.Errorf("a guest sees %s", a.body)
+		t.Errorf("guest's snapshot is %s", a.body)
 	}
 	if a := check(http.MethodGet, "/api/v1/object/core/v1/pods/a/web-1",
 		"application/json"); a.status != http.StatusOK {
-		t.Errorf("a guest does not see an object: %d %s", a.status, a.body)
+		t.Errorf("guest's request of a shared object: got %d %s, want 200", a.status, a.body)
 	}
 	c, err := s.dial(shared.cookie, s.origin())
 	if err != nil {
@@ -760,11 +765,11 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 		"5 snapshot  0 ", "8 snapshot  0 ", "6 error Forbidden 0 ", "7 pong  0 ",
 	} {
 		if !messages[want] {
-			t.Errorf("the socket does not report %q: %v", want, messages)
+			t.Errorf("messages do not contain %q: %v", want, messages)
 		}
 	}
 	if len(requested) < 40 {
-		t.Errorf("only %d addresses were asked for", len(requested))
+		t.Errorf("got only %d requests, want at least 40", len(requested))
 	}
 }
 
@@ -819,12 +824,12 @@ func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 		})
 	}
 	if viewers := s.listShares().Shares; len(viewers) != 2 || viewers[0].Viewers+viewers[1].Viewers != guests+1 {
-		t.Errorf("they are listed as %+v", viewers)
+		t.Errorf("viewers of the shares are %+v", viewers)
 	}
 	firstChanges.Wait()
 	began := time.Now()
 	if a := s.send("DELETE", "/api/v1/shares/"+shared.ID, s.origin()); a.status != http.StatusNoContent {
-		t.Fatalf("it is taken back: %d %s", a.status, a.body)
+		t.Fatalf("DELETE share: got %d %s, want 204", a.status, a.body)
 	}
 	reading.Wait()
 	took := time.Since(began)
@@ -834,13 +839,13 @@ func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 	for n := range guests {
 		last = max(last, lastReads[n].Sub(began))
 		if codes[n] != 4403 {
-			t.Errorf("guest %d was sent away with %d", n, codes[n])
+			t.Errorf("socket of guest %d closed with %d, want 4403", n, codes[n])
 		}
 	}
 	if took > 5*time.Second {
-		t.Errorf("the last of %d ended %s after it was taken back", guests, took)
+		t.Errorf("the last of %d sockets closed %s after DELETE, want at most 5 s", guests, took)
 	}
-	t.Logf("%d guests: the last byte %s, the last end %s after it was taken back", guests, last, took)
+	t.Logf("%d guests: last byte %s, last close %s after DELETE", guests, last, took)
 	otherGuest.Send(`{"op":"ping","id":2}`)
 	otherGuest.Until(2, "pong")
 }
@@ -875,9 +880,10 @@ func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
 	}
 	code, _ := c.WaitForClose()
 	if delay := time.Since(expires); code != 4403 || delay < 0 || delay > 5*time.Second {
-		t.Errorf("the socket ended with %d, %s after the share", code, delay)
+		t.Errorf("socket closed with %d, %s after the expiry", code, delay)
 	}
-	s.wantProblem("its guest", s.get("/api/v1/status", shared.cookie), http.StatusUnauthorized, "Link expired", "")
+	s.wantProblem("guest after the expiry",
+		s.get("/api/v1/status", shared.cookie), http.StatusUnauthorized, "Link expired", "")
 }
 
 // A link that shares the logs of a namespace shares the logs of all its pods, and no other logs. Logs cannot be
@@ -899,7 +905,7 @@ func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 		} {
 			if a := s.get("/api/v1/logs/"+path, shared.cookie); a.status != want ||
 				strings.Contains(a.body, "a line of") != (want == http.StatusOK) {
-				t.Errorf("in addition to %s the log of %s has the status %d %s", pods, path, a.status, a.body)
+				t.Errorf("share of logs and %s, log of %s: got status %d %s", pods, path, a.status, a.body)
 			}
 		}
 	}
@@ -907,7 +913,7 @@ func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 		"/r/core/v1/pods/log?ns=a", "/r/core/v1/pods?ns=a", "/o/core/v1/pods/a/web-1?tab=logs",
 	} {
 		if a := s.post("/api/v1/shares", `{"parts":[`+logs+`],"to":"`+to+`"}`); a.status != http.StatusBadRequest {
-			t.Errorf("logs alone, at %s, are answered with %d %s", to, a.status, a.body)
+			t.Errorf("share of logs without pods, to %s: got %d %s, want 400", to, a.status, a.body)
 		}
 	}
 }
@@ -946,7 +952,7 @@ func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {
 	s.send("DELETE", "/api/v1/shares/"+shared.ID, s.origin())
 	rest, err := io.ReadAll(response.Body)
 	if took := time.Since(began); len(rest) > 0 || err == nil || took > 5*time.Second {
-		t.Errorf("the log goes on with %q, %v, for %s; want it cut", rest, err, took)
+		t.Errorf("log after the share ended: got %q, error %v after %s; want an error within 5 s", rest, err, took)
 	}
 }
 
@@ -993,15 +999,15 @@ func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
 			}
 			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil || response.StatusCode != http.StatusOK {
-				t.Fatalf("it is answered with %+v, %v", response, err)
+				t.Fatalf("snapshot: got %+v, error %v", response, err)
 			}
 			began := time.Now()
 			end()
 			rest, err := io.Copy(io.Discard, response.Body)
 			if took := time.Since(began); err == nil || rest > objects*size || took > 5*time.Second {
-				t.Errorf("%d bytes arrived, %v, in %s; want an aborted response", rest, err, took)
+				t.Errorf("got %d bytes, error %v after %s; want an aborted response", rest, err, took)
 			} else {
-				t.Logf("%d bytes of %d arrived, in %s", rest, objects*size, took)
+				t.Logf("got %d bytes of %d, in %s", rest, objects*size, took)
 			}
 		})
 	}
@@ -1031,7 +1037,7 @@ func TestLogsAreLimitedByUserAndLink(t *testing.T) {
 				`"follow":true}`, id, ns, pod))
 			if m := c.nextLogMessage(id); m.Type == "error" {
 				if m.Problem.Title != "Too many logs" || m.Problem.Status != http.StatusServiceUnavailable {
-					t.Errorf("it is refused with %+v", m.Problem)
+					t.Errorf("log above the limit: got problem %+v", m.Problem)
 				}
 				return id - 1
 			}
@@ -1051,22 +1057,23 @@ func TestLogsAreLimitedByUserAndLink(t *testing.T) {
 		headers       []string
 		want          int
 	}{
-		{"a link", "a", "web-1", link1, 25},
-		{"the same link in another tab", "a", "web-1", link1, 0},
+		{"link", "a", "web-1", link1, 25},
+		{"same link in another tab", "a", "web-1", link1, 0},
 		{"another link", "a", "web-1", link(), 25},
-		{"a third link", "a", "web-1", link(), 0},
-		{"a user", "a", "web-1", []string{bearerHeader("anna")}, 25},
-		{"the same user in another tab", "a", "web-1", []string{bearerHeader("anna")}, 0},
+		{"third link", "a", "web-1", link(), 0},
+		{"user", "a", "web-1", []string{bearerHeader("anna")}, 25},
+		{"same user in another tab", "a", "web-1", []string{bearerHeader("anna")}, 0},
 		{"another user", "b", "web-10", []string{bearerHeader("bert")}, 25},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if n := read(test.ns, test.pod, test.headers...); n != test.want {
-				t.Errorf("%s reads %d logs, want %d", test.name, n, test.want)
+				t.Errorf("%s: got %d logs, want %d", test.name, n, test.want)
 			}
 		})
 	}
 	response := s.get("/api/v1/logs/a/web-1", link1...)
-	s.wantProblem("a link over HTTP", response, http.StatusServiceUnavailable, "Too many logs", "25 through one link")
+	s.wantProblem("log of a link over HTTP",
+		response, http.StatusServiceUnavailable, "Too many logs", "25 through one link")
 }
 
 // With a data directory, share links and their guests remain valid after a restart of the program.
@@ -1078,7 +1085,7 @@ func TestSharesSurviveARestart(t *testing.T) {
 	s := newTeamSiteWith(t, api, dir)
 	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
 	if !shared.Persistent {
-		t.Error("the response states that links end with the program")
+		t.Error("created share is not persistent")
 	}
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
@@ -1088,19 +1095,19 @@ func TestSharesSurviveARestart(t *testing.T) {
 	shared.cookie = strings.Replace(shared.cookie, s.cookie("glasshouse-share", ""),
 		restarted.cookie("glasshouse-share", ""), 1)
 	if a := restarted.get("/r/"+podsRef, shared.cookie, "Accept: text/html"); a.status != http.StatusOK {
-		t.Errorf("a guest is answered with %d %.300s", a.status, a.body)
+		t.Errorf("guest after a restart: got %d %.300s, want 200", a.status, a.body)
 	}
 	if other := restarted.openShare(shared); other.cookie != shared.cookie {
-		t.Error("the link gives another cookie")
+		t.Error("the link sets another cookie after a restart")
 	}
 	if listed := restarted.listShares(bearerHeader("anna")); len(listed.Shares) != 1 || listed.Shares[0].ID != shared.ID ||
 		listed.Shares[0].LastUsed == nil || !listed.Persistent {
-		t.Errorf("there is %+v", listed)
+		t.Errorf("shares after a restart: got %+v", listed)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
 	if err != nil ||
 		!regexp.MustCompile(`"event":"open","id":"`+shared.ID+`","creator":"anna","from":"127.0.0.1"}`).Match(text) {
-		t.Errorf("the audit log is %s, %v", text, err)
+		t.Errorf("audit log is %s, error %v", text, err)
 	}
 }
 
@@ -1114,7 +1121,7 @@ func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {
 	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
 	for began := time.Now(); !strings.Contains(s.get("/api/v1/snapshot/"+podsRef, shared.cookie).body, "web-1"); {
 		if time.Since(began) > time.Minute {
-			t.Fatal("a guest sees nothing")
+			t.Fatal("the guest's snapshot is not live after a minute")
 		}
 	}
 	c, err := s.dial(shared.cookie, s.origin())
@@ -1130,11 +1137,11 @@ func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {
 		m = c.Until(1, "state")
 	}
 	if took := time.Since(began); took > 15*time.Second {
-		t.Errorf("a guest gets %s %s later", m.State, took)
+		t.Errorf("guest's state is %s after %s, want forbidden within 15 s", m.State, took)
 	}
 	for s.get("/api/v1/snapshot/"+podsRef, shared.cookie).status != http.StatusForbidden {
 		if time.Since(began) > 15*time.Second {
-			t.Fatal("a guest still sees what the creator does not")
+			t.Fatal("a guest still has access 15 s after the creator's permission was revoked")
 		}
 	}
 }
@@ -1166,7 +1173,7 @@ func TestGuestsGetNoAPIServerDetails(t *testing.T) {
 			for _, accept := range []string{"application/json", "text/html"} {
 				a := s.get(path, objectShare.cookie, "Accept: "+accept)
 				if a.status != http.StatusServiceUnavailable {
-					t.Errorf("%s is answered with %d, want 503: %s", path, a.status, a.body)
+					t.Errorf("%s: got status %d, want 503: %s", path, a.status, a.body)
 				}
 				check(path, a.body)
 			}
@@ -1183,16 +1190,16 @@ func TestGuestsGetNoAPIServerDetails(t *testing.T) {
 	for m.State != "stale" {
 		m = c.Until(1, "state")
 	}
-	if check("a socket", m.Reason); m.Reason == "" {
-		t.Error("a guest gets no reason for the missing data")
+	if check("WebSocket", m.Reason); m.Reason == "" {
+		t.Error("the state message to a guest has no reason")
 	}
 	for began := time.Now(); s.get("/api/v1/snapshot/"+podsRef, shared.cookie).status != http.StatusServiceUnavailable; {
 		if time.Since(began) > 15*time.Second {
-			t.Fatal("what may be seen is known still")
+			t.Fatal("the permissions are still known after 15 s")
 		}
 	}
 	c.Send(`{"op":"subscribe","id":2,"resource":"core/v1/pods"}`)
-	check("a socket", c.Until(2, "error").Problem.Detail)
+	check("WebSocket", c.Until(2, "error").Problem.Detail)
 	for _, path := range []string{
 		"/api/v1/snapshot/" + podsRef, "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/v1/search?q=web",
 		"/api/v1/logs/a/web-1", "/api/v1/status", "/status",
@@ -1250,7 +1257,7 @@ func FuzzExchange(f *testing.F) {
 		if want := http.StatusNotFound; recorder.Code != want &&
 			(recorder.Code != http.StatusRequestEntityTooLarge || len(body) < 64<<10) ||
 			recorder.Header().Get("Set-Cookie") != "" {
-			t.Errorf("%q is answered with %d %s\n%.2000s", body, recorder.Code, recorder.Body, log)
+			t.Errorf("token %q: got %d %s\n%.2000s", body, recorder.Code, recorder.Body, log)
 		}
 	})
 }
@@ -1269,7 +1276,7 @@ func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 	before, other := s.server.ActiveClusterInfo(), newSite(t).api
 	s.server.SwitchCluster(request.ClusterInfo{Cluster: startCluster(t, other), Name: "other", Server: "https://other"})
 	if code, _ := c.WaitForClose(); code != 4409 {
-		t.Errorf("the socket ended with %d", code)
+		t.Errorf("guest's socket closed with %d, want 4409", code)
 	}
 	for _, path := range []string{
 		"/api/v1/snapshot/" + podsRef, "/api/v1/resources", "/api/v1/object/" + podsRef + "/a/web-1", "/",
@@ -1278,12 +1285,12 @@ func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 	}
 	if c, err := s.dial(shared.cookie, s.origin()); err == nil {
 		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
-		t.Errorf("a socket got %+v", c.Next())
+		t.Errorf("guest's socket at another cluster: got %+v, want an error", c.Next())
 	}
 	s.server.SwitchCluster(before)
 	if a := s.get("/api/v1/snapshot/"+podsRef, shared.cookie); a.status != http.StatusOK ||
 		!strings.Contains(a.body, "web-1") {
-		t.Errorf("of the cluster that it is of: %d %s", a.status, a.body)
+		t.Errorf("guest at the cluster of the link: got %d %s", a.status, a.body)
 	}
 }
 
@@ -1301,26 +1308,26 @@ func TestGuestRelatedNamesKindsNotInLink(t *testing.T) {
 	a := s.get("/api/v1/related/"+podsRef+"/a/user", shared.cookie)
 	var g relatedGraph
 	if err := json.Unmarshal([]byte(a.body), &g); err != nil || a.status != http.StatusOK {
-		t.Fatalf("got %d %s, %v", a.status, a.body, err)
+		t.Fatalf("got %d %s, error %v", a.status, a.body, err)
 	}
 	if strings.Contains(a.body, "cluster") {
-		t.Errorf("the graph of a guest mentions the cluster: %s", a.body)
+		t.Errorf("a guest's graph contains \"cluster\": %s", a.body)
 	}
 	want := map[string]string{"ServiceAccount": "app", "Secret": "key", "ConfigMap": "conf"}
 	for _, n := range g.Nodes[1:] {
 		if n.Name != want[n.Kind] || n.State != "forbidden" ||
 			n.Reason != "This link does not include kind "+n.Kind+"." {
-			t.Errorf("got the node %+v", n)
+			t.Errorf("unexpected node %+v", n)
 		}
 		delete(want, n.Kind)
 	}
 	for _, searched := range g.Searched {
 		if searched.State == "forbidden" && searched.Reason != "Not included in this link." ||
 			searched.State == "absent" {
-			t.Errorf("got the kind %+v", searched)
+			t.Errorf("unexpected resource %+v", searched)
 		}
 	}
 	if len(want) > 0 || len(g.Searched) == 0 {
-		t.Errorf("no node for %v, in %s", want, a.body)
+		t.Errorf("no nodes for %v in %s", want, a.body)
 	}
 }

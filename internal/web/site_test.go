@@ -124,7 +124,7 @@ func (s *site) waitForText(path, text string, headers ...string) {
 			return
 		}
 		if time.Since(began) > time.Minute {
-			s.t.Fatalf("%s: %d %.600s, without %s", path, a.status, a.body, text)
+			s.t.Fatalf("%s: got %d %.600s after a minute, want %s", path, a.status, a.body, text)
 		}
 	}
 }

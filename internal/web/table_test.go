@@ -33,14 +33,15 @@ func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 	path := "/api/v1/snapshot/" + ref
 	s.waitForLive(ref)
 	for _, test := range []struct{ name, query, want string }{
-		{"all, by name", "format=csv", "Namespace,Name,Size,Made By\na,one,10,x\na,three,11,z\na,two,9,y\n"},
-		{"the usual ones", "format=csv&cols=usual", "Namespace,Name,Size\na,one,10\na,three,11\na,two,9\n"},
-		{"all of them", "format=csv&cols=wide&sort=size&limit=1", "Namespace,Name,Size,Made By\na,two,9,y\n"},
+		{"all columns, sorted by name", "format=csv", "Namespace,Name,Size,Made By\na,one,10,x\na,three,11,z\na,two,9,y\n"},
+		{"usual columns", "format=csv&cols=usual", "Namespace,Name,Size\na,one,10\na,three,11\na,two,9\n"},
+		{"wide columns", "format=csv&cols=wide&sort=size&limit=1", "Namespace,Name,Size,Made By\na,two,9,y\n"},
 		{
-			"chosen ones, in the table's order", "format=csv&cols=made+by&cols=name&sort=-Size",
+			"selected columns", "format=csv&cols=made+by&cols=name&sort=-Size",
 			"Name,Made By\nthree,z\none,x\ntwo,y\n",
 		},
-		{"with the namespace", "format=csv&cols=size&cols=namespace&q=two", "Namespace,Name,Size\na,two,9\n"},
+		{"selected columns with the namespace", "format=csv&cols=size&cols=namespace&q=two",
+			"Namespace,Name,Size\na,two,9\n"},
 		{
 			"rows", "format=ndjson&cols=made+by&q=two",
 			`{"ns":"a","name":"two","uid":"a/two","rv":"RV","cells":["two","y"]}` + "\n",
@@ -60,11 +61,12 @@ func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 	}
 	if a := s.get(path + "?cols=usual"); !strings.Contains(a.body, `"columns":[{"name":"Name"`) ||
 		strings.Contains(a.body, "Made By") || !strings.Contains(a.body, `"cells":["one",10]`) {
-		t.Errorf("the usual columns as JSON are %s", a.body)
+		t.Errorf("usual columns as JSON: got %s", a.body)
 	}
-	s.wantProblem("a column that is none", s.get(path+"?cols=colour"), http.StatusBadRequest, "No such column",
+	s.wantProblem("unknown column", s.get(path+"?cols=colour"), http.StatusBadRequest, "No such column",
 		"colour")
-	s.wantProblem("columns of objects", s.get(path+"?cols=size&view=objects"), http.StatusBadRequest, "No such table",
+	s.wantProblem("columns with view objects",
+		s.get(path+"?cols=size&view=objects"), http.StatusBadRequest, "No such table",
 		"rows")
 }
 
@@ -88,11 +90,11 @@ func TestExportLinksHaveThePageQuery(t *testing.T) {
 		values, err := url.ParseQuery(query)
 		if err != nil || values.Get("ns") != "a" || values.Get("q") != "web" || values.Get("sort") != "-name" ||
 			values.Has("cols") != (values.Get("view") == "rows") {
-			t.Errorf("%s is not what the page shows", link)
+			t.Errorf("export link %s does not have the query of the page", link)
 		}
 		if a := s.get("/api/v1/snapshot/" + link); a.status != http.StatusOK ||
 			strings.Index(a.body, "web-2") > strings.Index(a.body, "web-1") || strings.Contains(a.body, "web-10") {
-			t.Errorf("%s gives %d %s", link, a.status, a.body)
+			t.Errorf("GET export %s: got %d %s", link, a.status, a.body)
 		}
 	}
 }
@@ -118,10 +120,10 @@ func TestFormKeepsOtherParameters(t *testing.T) {
 				got = append(got, match[1]+"="+match[2])
 			}
 			if strings.Join(got, " ") != test.want {
-				t.Errorf("the form carries %q, want %q", got, test.want)
+				t.Errorf("hidden fields of the form are %q, want %q", got, test.want)
 			}
 			if strings.Contains(page, `value="wide"`) == strings.Contains(page, ">Default columns</a>") {
-				t.Error("the page has not one of the two ways to other columns")
+				t.Error("the page does not have exactly one of the two column links")
 			}
 		})
 	}
@@ -130,7 +132,7 @@ func TestFormKeepsOtherParameters(t *testing.T) {
 		`href="/r/` + podsRef + `?open=a%2Fweb-1">Default columns`, `?cols=status&amp;open=a%2Fweb-1&amp;sort=name"`,
 	} {
 		if !strings.Contains(page, link) {
-			t.Errorf("the page has no %s", link)
+			t.Errorf("the page does not contain %s", link)
 		}
 	}
 }
@@ -148,7 +150,7 @@ func TestOpenObjectIsLinked(t *testing.T) {
 	} {
 		page := s.get("/r/"+query, "Accept: text/html").body
 		if !strings.Contains(page, want) || (want == "") == strings.Contains(page, "Without JavaScript") {
-			t.Errorf("%s: the page has not what is wanted, %q", query, want)
+			t.Errorf("%s: the page does not contain %q", query, want)
 		}
 	}
 }

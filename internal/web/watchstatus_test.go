@@ -24,21 +24,21 @@ func TestStatusListsWatchedResources(t *testing.T) {
 		c := &current.Entries[i]
 		if c.Resource == podsRef &&
 			(c.State != status.Live || c.Objects != 3 || c.Since.IsZero() || c.Namespaces != nil) {
-			t.Errorf("got %+v, want 3 live pods", c)
+			t.Errorf("entry is %+v, want 3 live pods", c)
 		}
 	}
 	if !slices.ContainsFunc(current.Entries, func(c watch.WatchStatusEntry) bool { return c.Resource == podsRef }) {
-		t.Errorf("no pods in %s", a.body)
+		t.Errorf("pods are missing in %s", a.body)
 	}
 
 	page := s.get("/status", "Accept: text/html").body
 	_, row, _ := strings.Cut(page, `<tr data-state="live"><th scope="row"><a href="/r/core/v1/pods">pods</a>`)
 	row, _, _ = strings.Cut(row, "</tr>")
 	if !regexp.MustCompile(`>Live for \d+[sm]<.*>3</td>`).MatchString(row) {
-		t.Errorf("the page's row is %q", row)
+		t.Errorf("row of the page is %q", row)
 	}
 	if strings.Contains(page, `<div id="note" class="note">`) || !strings.Contains(page, `href="/status"`) {
-		t.Errorf("a note, or no link to the page itself: %s", page)
+		t.Errorf("the page has a note or does not link to itself: %s", page)
 	}
 }
 
@@ -48,7 +48,7 @@ func TestStatusWithoutReadersIsEmpty(t *testing.T) {
 	idle := startSite(t, startCluster(t, s.api))
 	for range 2 {
 		if body := idle.get("/api/v1/status").body; body != `{"limit":0,"held":0,"resources":[]}` {
-			t.Errorf("got %s", body)
+			t.Errorf("status without readers is %s", body)
 		}
 	}
 	if page := idle.get("/status", "Accept: text/html").body; !strings.Contains(page,

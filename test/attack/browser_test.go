@@ -50,7 +50,7 @@ func TestForeignHostsGetNothing(t *testing.T) {
 			} {
 				a := s.tryRequest(r.request(s.address, "Host: "+host, bearer(s.creator)))
 				t.check(a.status == http.StatusForbidden || a.status == http.StatusBadRequest,
-					"%s for %q is answered with %d",
+					"%s with Host %q: got status %d, want 403 or 400",
 					r.name, host, a.status)
 			}
 		}
@@ -76,12 +76,12 @@ func TestForeignOriginsGetNothing(t *testing.T) {
 				foreign.headers = append(withoutPrefix(foreign.headers, "Origin:"), "Origin: "+origin)
 				a := s.tryRequest(foreign)
 				t.check(
-					a.status == http.StatusForbidden, "%s for the origin %q is answered with %d", r.name, origin,
+					a.status == http.StatusForbidden, "%s with Origin %q: got status %d, want 403", r.name, origin,
 					a.status,
 				)
 				for name := range a.header {
 					t.check(
-						!strings.HasPrefix(name, "Access-Control-"), "%s for the origin %q has the header %s", r.name,
+						!strings.HasPrefix(name, "Access-Control-"), "%s with Origin %q: got header %s, want no CORS headers", r.name,
 						origin, name,
 					)
 				}
@@ -91,7 +91,7 @@ func TestForeignOriginsGetNothing(t *testing.T) {
 				foreign.headers = withoutPrefix(foreign.headers, "Origin:")
 				a := s.tryRequest(foreign)
 				t.check(a.status == http.StatusForbidden,
-					"a socket with a cookie and without an origin is answered with %d",
+					"WebSocket with a cookie and without an Origin: got status %d, want 403",
 					a.status)
 			}
 		}
@@ -135,15 +135,15 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 				foreign.headers = append(append([]string{}, r.headers...), headers...)
 				a := s.tryRequest(foreign)
 				t.check(
-					a.status == http.StatusForbidden, "%s %s with %q is answered with %d", r.method, r.path, headers,
+					a.status == http.StatusForbidden, "%s %s with %q: got status %d, want 403", r.method, r.path, headers,
 					a.status,
 				)
 			}
 		}
 		var listed struct{ Shares []any }
 		a := s.do(get("/api/v1/shares", bearer(s.creator)))
-		t.check(decode(a.body, &listed) == nil && len(listed.Shares) == 1, "the shares are %s", a.body)
-		t.require("S05: requests of foreign pages that would change something", "403, nothing changes")
+		t.check(decode(a.body, &listed) == nil && len(listed.Shares) == 1, "list of shares changed: %s", a.body)
+		t.require("S05: state-changing requests of foreign pages", "403, no changes")
 	})
 }
 
@@ -155,9 +155,9 @@ func TestEachResponseHasPolicy(t *testing.T) {
 		guest := s.shareContent()
 		t := &tally{probe: p}
 		requests := map[string]request{
-			"a route that is not there": get("/nothing"), "a wrong method": {method: "PUT", path: "/healthz"},
-			"a foreign Host": get("/", "Host: evil.test"), "a long address": get("/?" + strings.Repeat("a", 20<<10)),
-			"a method that is not there": {method: "NONE", path: "/"}, "OPTIONS of a page": {
+			"unknown route": get("/nothing"), "unsupported method": {method: "PUT", path: "/healthz"},
+			"foreign Host": get("/", "Host: evil.test"), "long URL": get("/?" + strings.Repeat("a", 20<<10)),
+			"unknown method": {method: "NONE", path: "/"}, "OPTIONS of a page": {
 				method: "OPTIONS", path: "/",
 			},
 		}
@@ -174,13 +174,14 @@ func TestEachResponseHasPolicy(t *testing.T) {
 			strict := strings.Contains(policy, "default-src 'none'") &&
 				strings.Contains(policy, "frame-ancestors 'none'") &&
 				strings.Contains(policy, "base-uri 'none'") && !strings.Contains(policy, "unsafe")
-			t.check(strict, "%s is answered with %d and the policy %q", name, a.status, policy)
-			t.check(a.header.Get("X-Content-Type-Options") == "nosniff", "%s has no nosniff", name)
+			t.check(strict, "%s: got status %d with Content-Security-Policy %q", name, a.status, policy)
+			t.check(a.header.Get("X-Content-Type-Options") == "nosniff", "%s: X-Content-Type-Options is not nosniff", name)
 			t.check(
-				a.header.Get("Cross-Origin-Resource-Policy") == "same-origin", "%s may be loaded by other pages", name,
+				a.header.Get("Cross-Origin-Resource-Policy") == "same-origin", "%s: Cross-Origin-Resource-Policy is not "+
+					"same-origin", name,
 			)
-			t.check(a.header.Get("Referrer-Policy") == "no-referrer", "%s has no Referrer-Policy", name)
+			t.check(a.header.Get("Referrer-Policy") == "no-referrer", "%s: no Referrer-Policy", name)
 		}
-		t.require("S06, S07, S38: headers of each answer", "strict policy, nosniff, same-origin, no-referrer")
+		t.require("S06, S07, S38: headers of each response", "strict policy, nosniff, same-origin, no-referrer")
 	})
 }

@@ -22,7 +22,7 @@ func newCgroup(name string, limit int64) (*cgroup, error) {
 	}
 	g := &cgroup{dir: filepath.Join(parent, name), v2: v2}
 	if err := os.Mkdir(g.dir, 0o755); err != nil { //nolint:gosec // The kernel sets the file modes of a cgroup.
-		return nil, fmt.Errorf("make a cgroup: %w", err)
+		return nil, fmt.Errorf("create the cgroup: %w", err)
 	}
 	limits := map[bool]string{false: "memory.limit_in_bytes", true: "memory.max"}
 	if err := g.write(limits[v2], strconv.FormatInt(limit, 10)); err != nil {
@@ -52,7 +52,7 @@ func currentCgroup() (dir string, v2 bool, err error) {
 	}
 	controllers, err := os.ReadFile(filepath.Join(unified, "cgroup.subtree_control"))
 	if err != nil || !strings.Contains(string(controllers), "memory") {
-		return "", false, errors.New("no memory controller can be used")
+		return "", false, errors.New("no memory controller is available")
 	}
 	return unified, true, nil
 }
@@ -66,7 +66,7 @@ func (g *cgroup) wrap(program, dir string) (script string, err error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil { //nolint:gosec // It must be executable.
-		return "", fmt.Errorf("write a script: %w", err)
+		return "", fmt.Errorf("write the start script: %w", err)
 	}
 	return script, nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func (s *site) identities(guest string) map[string][]string {
-	return map[string][]string{"guest": {guest}, "restricted user": {bearer(s.restricted)}, "nobody": nil}
+	return map[string][]string{"guest": {guest}, "restricted user": {bearer(s.restricted)}, "no login": nil}
 }
 
 // misuse is one way to misuse a route, such as never reading the response.
@@ -107,10 +107,10 @@ func expectRefusal(ctx context.Context, from, to string, r request) error {
 	statusLine := make([]byte, 12)
 	n, err := io.ReadFull(conn, statusLine)
 	if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
-		return errors.New("no answer, and the connection stays")
+		return errors.New("no response, and the connection was not closed")
 	}
 	if text := string(statusLine[:n]); n > 0 && !strings.HasPrefix(text, "HTTP/1.1 4") {
-		return fmt.Errorf("it is answered with %q", text)
+		return fmt.Errorf("got the response %q, want 4xx", text)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (m *matrix) startAll(guest string) {
 		}
 	}
 	m.running.Wait()
-	m.recordPeak("the last connections")
+	m.recordPeak("last connections")
 }
 
 func (m *matrix) recordPeak(combinations string) {
@@ -199,7 +199,7 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		logged := 0
 		for wrongResponse, count := range m.wrong {
 			if logged++; logged <= 10 {
-				s.Logf("%d times: %s", count, wrongResponse)
+				s.Logf("%d responses: %s", count, wrongResponse)
 			}
 		}
 		s.require(m.worst > 0 && m.worst <= memoryLimit*9/10, "misuse of each route: memory of the worst combinations",
@@ -208,9 +208,9 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 			m.connections.Load()))
 		s.requireNoErrors("misuse of each route", int(m.connections.Load()))
 		s.require(
-			len(m.wrong) == 0, "misuse of each route: answers", "refused with 4xx or closed", "%d wrong", len(m.wrong),
+			len(m.wrong) == 0, "misuse of each route: responses", "refused with 4xx or closed", "%d wrong", len(m.wrong),
 		)
 		s.requireHealth("misuse of each route", baseline, during)
-		s.requireReturn("misuse of each route: what remains", start, 30*time.Second)
+		s.requireReturn("misuse of each route: resources afterwards", start, 30*time.Second)
 	})
 }

@@ -53,7 +53,7 @@ func contentOf(p *probe) *content {
 	sharedContent.once.Do(func() {
 		start := time.Now()
 		sharedContent.content, sharedContent.err = makeContent(context.WithoutCancel(p.Context()))
-		p.Logf("the content is ready after %v", time.Since(start).Round(time.Millisecond))
+		p.Logf("the content was created in %v", time.Since(start).Round(time.Millisecond))
 	})
 	return must(sharedContent.content, sharedContent.err)(p)
 }
@@ -74,7 +74,7 @@ func makeContent(ctx context.Context) (c *content, err error) {
 	pods, err := c.Core.CoreV1().Pods("shop").List(ctx,
 		metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=storefront"})
 	if err != nil || len(pods.Items) == 0 {
-		return nil, fmt.Errorf("find a pod: %d pods, %w", len(pods.Items), err)
+		return nil, fmt.Errorf("list pods: got %d pods, error %w", len(pods.Items), err)
 	}
 	c.pod = pods.Items[0].Name
 	return c, c.makeUsers(ctx)
@@ -153,7 +153,7 @@ func (c *content) user(
 			}, metav1.CreateOptions{})
 		}
 		if err != nil {
-			return "", fmt.Errorf("give rights to %s: %w", name, err)
+			return "", fmt.Errorf("grant permissions to %s: %w", name, err)
 		}
 	}
 	tokenRequest, err := c.Core.CoreV1().ServiceAccounts(namespace).

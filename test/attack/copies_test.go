@@ -81,7 +81,7 @@ func TestSecretsAnnotationsHaveNoCopies(t *testing.T) {
 		} {
 			a := s.do(get(path, bearer(s.creator)))
 			if a.status != 200 {
-				s.Errorf("%s is answered with %d %.200s", path, a.status, a.body)
+				s.Errorf("GET %s: got status %d %.200s", path, a.status, a.body)
 			}
 			for form, text := range encodings {
 				if strings.Contains(annotationIn(a.body, form), fragment(text)) {

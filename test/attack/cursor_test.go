@@ -29,7 +29,7 @@ func TestCursorsHideForeignChanges(t *testing.T) {
 		for _, kind := range []string{configMaps, events} {
 			s.waitForSnapshot(get("/api/v1/snapshot/"+kind, bearer(s.creator)))
 		}
-		for _, o := range []observer{{"a guest", guest, namespace}, {"a restricted user", bearer(user), namespace}} {
+		for _, o := range []observer{{"guest", guest, namespace}, {"restricted user", bearer(user), namespace}} {
 			for _, kind := range []string{configMaps, events} {
 				s.waitForSnapshot(get("/api/v1/snapshot/"+kind+"?ns="+namespace, o.header))
 			}
@@ -44,7 +44,7 @@ func (s *site) waitForSnapshot(r request) {
 		var state struct{ State string }
 		a := s.do(r)
 		if err := json.Unmarshal([]byte(a.body), &state); err != nil || state.State != "live" {
-			return fmt.Errorf("the state is %d %q", a.status, state.State)
+			return fmt.Errorf("snapshot: got status %d, state %q; want live", a.status, state.State)
 		}
 		return nil
 	}))
@@ -85,11 +85,11 @@ func (s *site) measureAdvantage(o observer) {
 	}
 	s.Logf("%d rounds with and %d without hidden changes, %d responses and views", rounds, rounds, len(first))
 	t.require("responses and messages to "+o.name+" with and without hidden changes",
-		"the same, except for times and cursors")
+		"equal except for times and cursors")
 	quiet := &tally{probe: s.probe}
 	longStream.checkQuiet(quiet)
-	quiet.require("subscriptions of "+o.name+" that last during hidden changes",
-		"only heartbeats, digests and empty messages, at their pace")
+	quiet.require("subscriptions of "+o.name+" while hidden objects change",
+		"only heartbeats, digests and empty messages, at their intervals")
 	advantage := math.Abs(float64(cursors[1]-cursors[0])) / float64(max(1, cursors[0], cursors[1]))
 	s.require(advantage <= 0.34, "cursors of "+o.name+" reveal hidden changes", "advantage at most 34 %",
 		"advantage %.0f %% (%d cursors differ in %d rounds with a change, %d without)", 100*advantage, cursors[1],

@@ -31,18 +31,18 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 				method: "POST", path: "/share", headers: []string{"Content-Length: 6", "Transfer-Encoding: chunked"},
 				body: "0\r\n\r\nG",
 			},
-			"two different Content-Lengths": {
+			"two different Content-Length headers": {
 				method: "POST", path: "/share", headers: []string{"Content-Length: 1", "Content-Length: 2"}, body: "{}",
 			},
 			"Transfer-Encoding: gzip, chunked": {
 				method: "POST", path: "/share", headers: []string{"Transfer-Encoding: gzip, chunked"},
 				body: "0\r\n\r\n",
 			},
-			"two Hosts":                  get("/healthz", "Host: localhost", "Host: localhost"),
-			"a space before a colon":     get("/healthz", "X-Space : a"),
-			"CONNECT":                    {method: "CONNECT", path: "a.test:443", headers: []string{"Host: a.test"}},
-			"an address of another host": get("http://a.test/healthz", "Host: localhost"),
-			"a body with GET": {
+			"two Host headers":               get("/healthz", "Host: localhost", "Host: localhost"),
+			"space before a colon":           get("/healthz", "X-Space : a"),
+			"CONNECT":                        {method: "CONNECT", path: "a.test:443", headers: []string{"Host: a.test"}},
+			"absolute URL with another host": get("http://a.test/healthz", "Host: localhost"),
+			"GET with a body": {
 				method: "GET", path: "/", headers: []string{"Content-Length: 2"}, body: "{}",
 			},
 		} {
@@ -54,7 +54,7 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 			s.require(refused, "ambiguous request: "+name, "400, 403, 405, 411, 413, 501 or closed", "%s", value)
 		}
 		if s.hasEnded() {
-			p.Error("the program has ended")
+			p.Error("the program has exited")
 		}
 	})
 }
@@ -71,12 +71,12 @@ func TestOnlyProxiesNameTheirClients(t *testing.T) {
 				"X-Real-IP: "+forwarded)
 			a := must(exchange(p.Context(), from, s.address, r))(p)
 			if a.status != 404 {
-				p.Fatalf("it is answered with %d %s", a.status, a.body)
+				p.Fatalf("POST /share with an unknown token: got %d %s, want 404", a.status, a.body)
 			}
 			var line string
 			p.check(eventually(5*time.Second, func() error {
 				if line = s.program.Log()[before:]; !strings.Contains(line, "from=") {
-					return fmt.Errorf("no line names the address: %q", line)
+					return fmt.Errorf("the log contains no line with the address: %q", line)
 				}
 				return nil
 			}))
@@ -85,6 +85,6 @@ func TestOnlyProxiesNameTheirClients(t *testing.T) {
 		byProxy, direct := open(proxy), open(client)
 		isIgnored := strings.Contains(byProxy, "from="+forwarded) && strings.Contains(direct, "from="+client) &&
 			!strings.Contains(direct, forwarded)
-		s.require(isIgnored, "X-Forwarded-For of a client that is no proxy", "ignored", "ignored: %t", isIgnored)
+		s.require(isIgnored, "X-Forwarded-For of a client that is not a proxy", "ignored", "ignored: %t", isIgnored)
 	})
 }

@@ -69,7 +69,7 @@ func (s *site) warmHealth(duration time.Duration) health {
 	s.Helper()
 	s.check(eventually(30*time.Second, func() error {
 		if h := s.health(500 * time.Millisecond); h.socket.count == 0 || h.socket.failures > 0 {
-			return fmt.Errorf("the healthy viewer gets %v", h)
+			return fmt.Errorf("healthy viewer without load: got %v, want updates without failures", h)
 		}
 		return nil
 	}))
@@ -138,7 +138,7 @@ func (s *site) fetch(ctx context.Context, client *http.Client, path string) erro
 	}
 	_, err = io.Copy(io.Discard, response.Body)
 	if err = errors.Join(err, response.Body.Close()); err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s is answered with %d", path, response.StatusCode)
+		err = fmt.Errorf("GET %s: got status %d", path, response.StatusCode)
 	}
 	return err
 }
@@ -237,7 +237,7 @@ func (s *site) requireSocket(finding string, before, during latencies) {
 	s.Helper()
 	works := during.failures == 0 && during.count > 0 && before.p99 > 0
 	s.latencyReporter(works, during.p99)(works && during.p99 <= max(2*before.p99, before.p99+socketFloor), finding,
-		fmt.Sprintf("p99 twice that without load, or %v more; no failure", socketFloor),
+		fmt.Sprintf("p99 at most twice that without load, or %v more; no failure", socketFloor),
 		"%v (%.1f times the p99 without load, %v)", during, float64(during.p99)/float64(max(1, before.p99)),
 		before.p99.Round(100*time.Microsecond))
 }

@@ -35,7 +35,7 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 				}
 				streams.Add(int64(opened))
 				if err != nil {
-					p.Logf("a connection of the flood ended with: %v", err)
+					p.Logf("a flooding connection ended with: %v", err)
 				}
 			}
 		}
@@ -46,10 +46,10 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 			}
 			flooding.Wait()
 		})
-		s.requireHealth("HTTP/2 streams that are reset", baseline, during)
-		s.requireMemory("HTTP/2 streams that are reset", "")
-		s.requireReturn("HTTP/2 streams that are reset: what remains", start, 30*time.Second)
-		s.requireNoErrors("HTTP/2 streams that are reset", int(streams.Load()))
+		s.requireHealth("HTTP/2 stream resets", baseline, during)
+		s.requireMemory("HTTP/2 stream resets", "")
+		s.requireReturn("HTTP/2 stream resets: resources afterwards", start, 30*time.Second)
+		s.requireNoErrors("HTTP/2 stream resets", int(streams.Load()))
 	})
 }
 
@@ -90,7 +90,7 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 		for _, conn := range conns {
 			_ = conn.Close()
 		}
-		s.requireReturn("unread HTTP/2 streams: what remains", start, 30*time.Second)
+		s.requireReturn("unread HTTP/2 streams: resources afterwards", start, 30*time.Second)
 	})
 }
 
@@ -104,9 +104,9 @@ func (s *site) requireNoErrors(finding string, of int) {
 		}
 	}
 	if len(lines) > 0 {
-		s.Logf("the first line at level error: %.500s", lines[0])
+		s.Logf("first line with level error: %.500s", lines[0])
 	}
-	s.require(len(lines) == 0, finding+": lines at level error", "0", "%d of %d requests", len(lines), of)
+	s.require(len(lines) == 0, finding+": lines with level error", "0", "%d of %d requests", len(lines), of)
 }
 
 // openStreams sends one request per HTTP/2 stream, and resets each stream if reset is true. Otherwise, it never reads

@@ -22,7 +22,7 @@ func raiseDescriptors(p *probe, need uint64) {
 	var limit syscall.Rlimit
 	p.check(syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	if limit.Max < need {
-		p.Fatalf("%d descriptors are needed, and at most %d allowed: raise ulimit -Hn", need, limit.Max)
+		p.Fatalf("need %d file descriptors, but the hard limit is %d: raise ulimit -Hn", need, limit.Max)
 	}
 	limit.Cur = limit.Max
 	p.check(syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
@@ -162,9 +162,9 @@ func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 			reads bool
 		}{
 			{"8,200 idle keep-alive connections of 6 addresses", 8200, constant(keepAliveRequest), true},
-			{"2,000 connections that send nothing", 2000, constant(""), false},
+			{"2,000 connections without data", 2000, constant(""), false},
 			{
-				"8,200 headers that never end", 8200,
+				"8,200 unterminated headers", 8200,
 				constant("GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "), false,
 			},
 			{shortOrFull("2,000", "8,200") + " requests in progress", shortOrFull(2000, 8200), s.unfinishedRequests(), false},
@@ -172,10 +172,10 @@ func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 			c := openConnections(p.Context(), s.address, attack.count, attack.text, attack.reads)
 			requests, probes := s.measureFresh(shortOrFull(time.Second, 8*time.Second))
 			c.close()
-			p.Logf("%s: %d were refused", attack.name, c.failures)
+			p.Logf("%s: %d connections were refused", attack.name, c.failures)
 			s.requireFast(attack.name+": healthy requests", requests)
 			s.requireFast(attack.name+": probes", probes)
-			s.requireReturn(attack.name+": what remains", start, 30*time.Second)
+			s.requireReturn(attack.name+": resources afterwards", start, 30*time.Second)
 		}
 		s.requireMemory("idle connections", "")
 	})
@@ -198,14 +198,14 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 		cancel()
 		attacking.Wait()
 		name := fmt.Sprintf("%d idle connections that reconnect", count)
-		p.Logf("%s: %d times", name, times)
+		p.Logf("%s: reconnected %d times", name, times)
 		if times == 0 && !p.isBaseline {
-			p.Error("the program has closed none of the idle connections: this tests nothing")
+			p.Error("the program closed none of the idle connections, so the test is not valid")
 		}
 		s.requireFast(name+": healthy requests", requests)
 		s.requireFast(name+": probes", probes)
 		s.requireMemory(name, "")
-		s.requireReturn(name+": what remains", start, 30*time.Second)
+		s.requireReturn(name+": resources afterwards", start, 30*time.Second)
 	})
 }
 
@@ -231,7 +231,7 @@ func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 		healthy := latenciesOf(measured, failures)
 		s.requireFast("8,200 half-open TLS handshakes: healthy requests", healthy)
 		c.close()
-		s.requireReturn("8,200 half-open TLS handshakes: what remains", start, 30*time.Second)
+		s.requireReturn("8,200 half-open TLS handshakes: resources afterwards", start, 30*time.Second)
 	})
 }
 
@@ -268,7 +268,7 @@ func handshake(ctx context.Context, address string, config *tls.Config) (err err
 		return err
 	}
 	if string(line) != "HTTP/1.1 200" {
-		return fmt.Errorf("it is answered with %s", line)
+		return fmt.Errorf("got the response %s, want HTTP/1.1 200", line)
 	}
 	return nil
 }

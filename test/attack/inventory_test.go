@@ -38,7 +38,7 @@ func (s *site) inventory() (routes []route) {
 	}
 	routes = append(routes, s.errorPages()...)
 	if len(paths) < 25 || len(routes) < 40 {
-		s.Fatalf("the inventory has only %d paths and %d routes", len(paths), len(routes))
+		s.Fatalf("got only %d paths and %d routes, want at least 25 and 40", len(paths), len(routes))
 	}
 	slices.SortFunc(routes, func(a, b route) int { return strings.Compare(a.name, b.name) })
 	s.routes = routes
@@ -74,14 +74,14 @@ func (s *site) errorPages() (routes []route) {
 	s.Helper()
 	absent := configMaps + "/" + s.namespace + "/absent"
 	for name, path := range map[string]string{
-		"no such page":        "/no/such/page",
-		"no such route":       "/api/v1/no-such-route",
-		"no such file":        "/static/no-such-file.js",
-		"no such object":      "/o/" + absent,
-		"no such object, API": "/api/v1/object/" + absent,
-		"no such kind":        "/r/none.example.com/v1/nothings",
-		"invalid query":       "/api/v1/snapshot/" + configMaps + "?limit=-1",
-		"nothing to compare":  "/compare?a=" + url.QueryEscape(absent) + "&b=" + url.QueryEscape(absent),
+		"unknown page":            "/no/such/page",
+		"unknown route":           "/api/v1/no-such-route",
+		"unknown file":            "/static/no-such-file.js",
+		"unknown object":          "/o/" + absent,
+		"unknown object, API":     "/api/v1/object/" + absent,
+		"unknown resource":        "/r/none.example.com/v1/nothings",
+		"invalid query":           "/api/v1/snapshot/" + configMaps + "?limit=-1",
+		"compare without objects": "/compare?a=" + url.QueryEscape(absent) + "&b=" + url.QueryEscape(absent),
 	} {
 		routes = append(routes, route{name: "error: " + name, path: path, accept: "text/html"})
 	}
@@ -137,7 +137,7 @@ func (s *site) fillPath(path string) string {
 		"{group}", "core", "{version}", "v1", "{resource}", "configmaps", "{namespace}", namespace,
 		"{name}", name, "{file}", "app.js", "{id}", "no-such-share").Replace(path)
 	if strings.Contains(filled, "{") {
-		s.Fatalf("the parameters of %s have no values here; add them", path)
+		s.Fatalf("path %s has parameters without values in this test: add them", path)
 	}
 	return filled
 }

@@ -116,7 +116,7 @@ func (p *probe) report(met bool, finding, bar, format string, args ...any) {
 		value += " (missed)"
 	}
 	figures.record(finding, bar, value, p.isBaseline)
-	p.Logf("%s: %s; the bar is: %s", finding, value, bar)
+	p.Logf("%s: got %s, want %s", finding, value, bar)
 }
 
 func must[T any](value T, err error) func(*probe) T {

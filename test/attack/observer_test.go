@@ -37,7 +37,7 @@ func (s *site) createEvent(namespace, name, of string) {
 	event := &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Name: name, Namespace: namespace},
 		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: of},
-		Reason:         "Attacked", Message: "an event of the attack", Type: corev1.EventTypeNormal,
+		Reason:         "Attacked", Message: "event of the attack test", Type: corev1.EventTypeNormal,
 		FirstTimestamp: metav1.Now(), LastTimestamp: metav1.Now(), Count: 1,
 	}
 	_, err := s.Core.CoreV1().Events(namespace).Create(s.Context(), event, metav1.CreateOptions{})
@@ -75,7 +75,7 @@ func (s *site) responses(o observer, round int) (texts map[string]string) {
 	for _, r := range s.observerRequests(o) {
 		a := must(exchange(s.Context(), readerAddress(round), s.address, r))(s.probe)
 		if !strings.Contains(r.path, s.hidden) && a.status >= http.StatusBadRequest {
-			s.Fatalf("%s is answered with %d %.300s: this tests nothing", r.path, a.status, a.body)
+			s.Fatalf("GET %s: got %d %.300s, so the test is not valid", r.path, a.status, a.body)
 		}
 		a.header.Del("Date")
 		// The length can change with the ages in the body, such as from 9s to 10s.
@@ -133,7 +133,7 @@ func (s *site) changeHidden(value string) {
 		all := get("/api/v1/snapshot/"+kind+"?ns="+s.hidden, bearer(s.creator))
 		s.check(eventually(10*time.Second, func() error {
 			if a := s.do(all); !strings.Contains(a.body, text) {
-				return fmt.Errorf("the program does not have %q", text)
+				return fmt.Errorf("the response does not contain %q", text)
 			}
 			return nil
 		}))

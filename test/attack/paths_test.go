@@ -45,7 +45,7 @@ func TestPathTraversalIsRefused(t *testing.T) {
 		}
 		control := s.do(get(paths[0], bearer(s.creator)))
 		if !strings.Contains(control.body, marker) {
-			p.Fatalf("the hidden object is answered with %d %s: this tests nothing", control.status, control.body)
+			p.Fatalf("GET hidden object as admin: got %d %s, so the test is not valid", control.status, control.body)
 		}
 		for identity, headers := range s.identities(guest) {
 			for _, path := range paths {
@@ -56,7 +56,7 @@ func TestPathTraversalIsRefused(t *testing.T) {
 					a := s.tryRequest(get(path, headers...))
 					leaks := strings.Contains(a.body, marker) || strings.Contains(a.body, "beat-") ||
 						strings.Contains(a.body, "root:")
-					t.check(!leaks && a.status < http.StatusInternalServerError, "%s as %s is answered with %d %.100s",
+					t.check(!leaks && a.status < http.StatusInternalServerError, "%s as %s: got %d %.100s",
 						path, identity,
 						a.status, a.body)
 				}
@@ -116,18 +116,18 @@ func TestCrashInputsGetResponses(t *testing.T) {
 			get("/api/v1/live", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 99"),
 		}
 		for identity, headers := range map[string][]string{
-			"a guest": {guest}, "a user": {bearer(s.creator)}, "nobody": nil,
+			"guest": {guest}, "user": {bearer(s.creator)}, "no login": nil,
 		} {
 			for _, r := range requests {
 				r.headers = append(append([]string{}, r.headers...), headers...)
 				a := s.tryRequest(r)
 				t.check(a.status < http.StatusInternalServerError && !s.hasEnded(),
-					"%s %.100s as %s is answered with %d %.200s",
+					"%s %.100s as %s: got %d %.200s",
 					r.method, r.path, identity, a.status, a.body)
 			}
 		}
 		panics := strings.Count(s.program.Log(), "panic=") + strings.Count(s.program.Log(), "goroutine ")
-		t.check(panics == 0, "%d panics are in the log", panics)
-		t.require("S42: inputs that have crashed others", "no 5xx, no panic")
+		t.check(panics == 0, "the log contains %d panics", panics)
+		t.require("S42: inputs that crashed similar programs", "no 5xx, no panic")
 	})
 }

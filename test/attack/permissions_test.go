@@ -39,14 +39,14 @@ func TestRelatedHidesUnsharedKindsFromGuests(t *testing.T) {
 		})
 		a := s.do(get("/api/v1/related/"+ref, guest))
 		if a.status != http.StatusOK {
-			s.Fatalf("it is answered with %d %s", a.status, a.body)
+			s.Fatalf("related objects: got %d %s, want 200", a.status, a.body)
 		}
-		p.Logf("the answer is %s", a.body)
+		p.Logf("response: %s", a.body)
 		wrong := regexp.MustCompile(
 			`(?i)serves no|does not serve|not available|you can.?not|you can't|you may not|you are not allowed|`+
 				`forbidden: |rbac|permission`,
 		).FindAllString(a.body, -1)
-		s.require(len(wrong) == 0, "wording of related objects for a guest", "nothing false, and nothing about rights",
+		s.require(len(wrong) == 0, "texts in the graph of a guest", "nothing about permissions or the cluster",
 			"%d times: %s",
 			len(wrong), strings.Join(distinct(wrong), ", "))
 	})
@@ -66,8 +66,8 @@ func TestNamespacedRoleGetsItsNamespace(t *testing.T) {
 		absent := s.do(get("/api/v1/object/core/v1/namespaces/_/no-such-namespace", bearer(token)))
 		met := own.status == http.StatusOK && other.status == http.StatusForbidden &&
 			absent.status == http.StatusForbidden
-		s.require(met, "a namespaced Role with get namespaces",
-			"200 for its own namespace, 403 for others and for absent ones",
+		s.require(met, "namespaced Role with get namespaces",
+			"200 for its namespace, 403 for existing and unknown other namespaces",
 			"%d, %d, %d", own.status, other.status, absent.status)
 	})
 }

@@ -33,13 +33,13 @@ func TestLinkTokensCannotBeGuessed(t *testing.T) {
 		for _, guess := range guesses {
 			a := s.tryRequest(post("/share", fmt.Sprintf(`{"token":%q}`, guess)))
 			t.check(a.status == http.StatusNotFound && a.body == wrong && a.header.Get("Set-Cookie") == "",
-				"the token %q is answered with %d %s", guess, a.status, a.body)
+				"POST /share with the token %q: got %d %s, want 404", guess, a.status, a.body)
 		}
 		for _, cookie := range []string{value[:len(value)-1], flip(value[:1]) + value[1:], token, "", value + "A"} {
 			a := s.tryRequest(get("/api/v1/snapshot/"+configMaps, "Cookie: "+name+"="+cookie))
-			t.check(a.status == http.StatusUnauthorized, "the cookie %q is answered with %d", cookie, a.status)
+			t.check(a.status == http.StatusUnauthorized, "request with the cookie %q: got status %d, want 401", cookie, a.status)
 		}
-		t.require("S35: guesses of a link's token and cookie", "404 and 401, all alike")
+		t.require("S35: guesses of a link's token and cookie", "equal 404 and 401 responses")
 	})
 }
 
@@ -62,7 +62,7 @@ func TestGuestsReadOnlyTheirScope(t *testing.T) {
 		snapshot := "/api/v1/snapshot/" + configMaps
 		shared := s.do(get(snapshot+"?ns="+s.namespace, guest))
 		if shared.status != http.StatusOK || !strings.Contains(shared.body, `"large-0"`) {
-			p.Fatalf("what is shared is answered with %d %.300s: this tests nothing", shared.status, shared.body)
+			p.Fatalf("shared objects: got %d %.300s, so the test is not valid", shared.status, shared.body)
 		}
 		others := []string{`"small-`, `"huge-`, pulseName, s.hidden + `"`, "storefront"}
 		for _, path := range []string{
@@ -97,13 +97,13 @@ func TestGuestsReadOnlyTheirScope(t *testing.T) {
 				for _, other := range others {
 					// A response can repeat a name from its own request path without a leak.
 					leaks := strings.Contains(a.body, other) && !strings.Contains(path, strings.Trim(other, `"`))
-					t.check(!leaks, "%s is answered with %d and %s in it", path, a.status, other)
+					t.check(!leaks, "%s: got status %d with %s in the response", path, a.status, other)
 				}
 			}
 		}
 		a := s.tryRequest(post("/api/v1/shares", `{"parts":[{"resource":"core/v1/pods"}],"to":"/r/core/v1/pods"}`, guest,
 			bearer(s.creator)))
-		t.check(a.status == http.StatusForbidden, "a guest shares something: %d %s", a.status, a.body)
-		t.require("S36: what a guest reads outside the link's scope", "nothing")
+		t.check(a.status == http.StatusForbidden, "a guest created a share: %d %s", a.status, a.body)
+		t.require("S36: objects outside the link's scope, read by a guest", "nothing")
 	})
 }

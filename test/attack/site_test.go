@@ -47,7 +47,7 @@ func (p *probe) open(args ...string) *site {
 		s.group = group
 		path = must(group.wrap(p.path, dir))(p)
 	} else {
-		p.Logf("no cgroup limits the memory, so only its size is sampled: %v", err)
+		p.Logf("no cgroup limits the memory, so only the RSS is sampled: %v", err)
 	}
 	args = append([]string{
 		"--kubeconfig", c.Kubeconfig, "--auth", "token", "--memory-limit", "512Mi", "--data-dir",
@@ -76,11 +76,11 @@ func (s *site) stopProgram() {
 	err := s.program.Stop(20 * time.Second)
 	if (err != nil || killed) && !s.isBaseline {
 		memory, _ := s.memory()
-		s.Errorf("the program ended with %v before it was stopped (%t): %s", err, killed, memory)
+		s.Errorf("the program ended with %v before it was stopped (killed: %t): %s", err, killed, memory)
 	}
 	if s.Failed() {
 		log := s.program.Log()
-		s.Logf("the end of its log:\n%s", log[max(0, len(log)-8000):])
+		s.Logf("end of the log:\n%s", log[max(0, len(log)-8000):])
 	}
 	if s.group != nil {
 		_ = eventually(5*time.Second, s.group.remove) // If this fails, only an empty cgroup remains.
@@ -104,7 +104,7 @@ func (s *site) waitReady() {
 			return nil // Readiness is unknown, because the function exchange does not support TLS.
 		}
 		if err == nil && a.status != http.StatusOK {
-			err = fmt.Errorf("it is not ready: %d", a.status)
+			err = fmt.Errorf("GET /readyz: got status %d, want 200", a.status)
 		}
 		return err
 	}))
@@ -179,13 +179,13 @@ func (s *site) share(to string, parts ...part) (token, guest string) {
 	a := s.do(post("/api/v1/shares", string(body), bearer(s.creator)))
 	var created struct{ URL string }
 	if err := json.Unmarshal([]byte(a.body), &created); err != nil || a.status != http.StatusCreated {
-		s.Fatalf("sharing is answered with %d %s", a.status, a.body)
+		s.Fatalf("create a share: got %d %s", a.status, a.body)
 	}
 	_, token, _ = strings.Cut(created.URL, "#")
 	opened := s.do(post("/share", `{"token":"`+token+`"}`))
 	cookies := (&http.Response{Header: opened.header}).Cookies()
 	if opened.status != http.StatusOK || len(cookies) != 1 {
-		s.Fatalf("the link is answered with %d %s", opened.status, opened.body)
+		s.Fatalf("open the link: got %d %s", opened.status, opened.body)
 	}
 	return token, "Cookie: " + cookies[0].Name + "=" + cookies[0].Value
 }
@@ -230,7 +230,7 @@ func (s *site) requireReturn(finding string, before counts, timeout time.Duratio
 	err := eventually(timeout, func() (err error) {
 		after, err = s.counts()
 		if err == nil && (after.goroutines > before.goroutines+20 || after.descriptors > before.descriptors+10) {
-			err = errors.New("more than before")
+			err = errors.New("more goroutines or descriptors than before")
 		}
 		return err
 	})

@@ -44,11 +44,11 @@ func (s *site) floods() map[string]string {
 	}
 	return map[string]string{
 		"frames of 1 MB":            hugeFrame(1<<20-16, 1<<20-16),
-		"a frame of 2^62 bytes":     hugeFrame(1<<62, 1<<16),
+		"frame of 2^62 bytes":       hugeFrame(1<<62, 1<<16),
 		"subscriptions":             textFrame("[" + strings.Join(many, ",") + "]"),
 		"subscribe and unsubscribe": textFrame(fmt.Sprintf(`[%s,{"op":"unsubscribe","id":1}]`, many[0])),
 		"tiny frames":               strings.Repeat(textFrame(`{}`), 1000),
-		"fragments that never end":  "\x01\x81\x00\x00\x00\x00[" + strings.Repeat("\x00\x81\x00\x00\x00\x00[", 5000),
+		"unterminated fragments":    "\x01\x81\x00\x00\x00\x00[" + strings.Repeat("\x00\x81\x00\x00\x00\x00[", 5000),
 		"pings":                     strings.Repeat("\x89\x80\x00\x00\x00\x00", 5000),
 		"deep JSON":                 textFrame(strings.Repeat("[", 30_000)),
 		"binary frames":             strings.Repeat("\x82\x81\x00\x00\x00\x00a", 1000),
@@ -85,7 +85,7 @@ func TestFrameFloodsDoNotAffectOthers(t *testing.T) {
 		// Above the rate limit, the program does not read a WebSocket. It detects a closed one by its next ping,
 		// after up to 55 s.
 		if isFull() {
-			s.requireReturn("S39: floods of frames: what remains", start, time.Minute)
+			s.requireReturn("S39: floods of frames: resources afterwards", start, time.Minute)
 		}
 	})
 }

@@ -96,7 +96,7 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 				continue
 			}
 			if len(all) == 0 || !all[len(all)-1].Last && all[len(all)-1].Type != "window" {
-				return errors.Join(fmt.Errorf("the view %s has %d messages", name, len(all)), st.err)
+				return errors.Join(fmt.Errorf("view %s got %d messages, the last one is incomplete", name, len(all)), st.err)
 			}
 			cursors[name] = all[len(all)-1].Cursor
 		}
@@ -145,13 +145,13 @@ func (st *stream) checkQuiet(t *tally) {
 	for name, all := range st.messages {
 		first := slices.IndexFunc(all, func(m *livetest.Message) bool { return m.Last || m.Type == "window" })
 		later := all[first+1:]
-		t.check(len(later) <= maxMessages, "%s has %d messages within %v", name, len(later), time.Since(st.opened))
+		t.check(len(later) <= maxMessages, "%s got %d messages within %v", name, len(later), time.Since(st.opened))
 		for _, m := range later {
 			isEmpty := m.Type == "heartbeat" || m.Type == "digest" || strings.Contains(string(m.Raw), `"events":[]`)
-			t.check(isEmpty, "%s has the message %s", name, string(m.Raw))
+			t.check(isEmpty, "%s got the message %s", name, string(m.Raw))
 		}
 	}
-	t.check(st.err == nil && len(st.messages) == len(st.names), "reading ended with %v, %d subscriptions", st.err,
+	t.check(st.err == nil && len(st.messages) == len(st.names), "reading ended with error %v, %d subscriptions", st.err,
 		len(st.messages))
 	t.check(len(st.faults) == 0, "inconsistent messages: %s", st.faults)
 }

@@ -86,7 +86,7 @@ func (c *content) create(ctx context.Context, resource, namespace, text string) 
 	group := strings.Replace(parts[0], "core", "", 1)
 	object := &unstructured.Unstructured{}
 	if err := object.UnmarshalJSON([]byte(text)); err != nil {
-		return fmt.Errorf("read an object of %s: %w", resource, err)
+		return fmt.Errorf("decode an object of %s: %w", resource, err)
 	}
 	kind := c.Dynamic.Resource(schema.GroupVersionResource{Group: group, Version: parts[1], Resource: parts[2]})
 	var err error
@@ -142,7 +142,7 @@ func (t *tally) checkMasking(kind, body string) {
 		}
 		readable[location.name][location.path] = location.value == plainAnnotations()[location.name]
 	}
-	t.check(len(paths) >= 2, "%s has annotations in %d places: this tests nothing", kind, len(paths))
+	t.check(len(paths) >= 2, "%s has annotations in %d places, so the test is not valid", kind, len(paths))
 	for name := range plainAnnotations() {
 		count := 0
 		for path := range paths {
@@ -175,7 +175,7 @@ func TestTemplateCopiesAreMaskedForGuests(t *testing.T) {
 		s.content = &shared
 		s.check(eventually(20*time.Second, func() error { // Discovery finds a new resource after some seconds.
 			if a := s.do(get("/api/v1/snapshot/attack.example.com/v1/embedders", bearer(s.creator))); a.status != 200 {
-				return fmt.Errorf("the kind is answered with %d", a.status)
+				return fmt.Errorf("snapshot of embedders: got status %d, want 200", a.status)
 			}
 			return nil
 		}))
@@ -191,11 +191,11 @@ func TestTemplateCopiesAreMaskedForGuests(t *testing.T) {
 			} {
 				a := s.do(get(path, guest))
 				if a.status != 200 {
-					s.Errorf("%s is answered with %d %.200s", path, a.status, a.body)
+					s.Errorf("GET %s: got status %d %.200s", path, a.status, a.body)
 				}
 				if strings.Contains(a.body, templateCanary) {
 					leaks = append(leaks, kind.kind)
-					s.Logf("the canary is in the answer to %s", path)
+					s.Logf("the response to %s contains the canary", path)
 				}
 				if a.status == 200 && (strings.HasSuffix(path, ref) && strings.HasPrefix(path, "/api/") ||
 					strings.Contains(path, "view=objects")) {
@@ -205,8 +205,8 @@ func TestTemplateCopiesAreMaskedForGuests(t *testing.T) {
 		}
 		kinds := distinct(leaks)
 		s.require(len(leaks) == 0, "copies in annotations of templates, read by a guest", "0 kinds",
-			"%d of %d kinds, %d answers: %s", len(kinds), len(templates()), len(leaks), strings.Join(kinds, " "))
-		masking.require("annotations at the top and in templates, read by a guest",
-			"masked or readable in all places alike")
+			"%d of %d kinds, %d responses: %s", len(kinds), len(templates()), len(leaks), strings.Join(kinds, " "))
+		masking.require("top-level annotations and annotations of templates, read by a guest",
+			"masked or readable in all places")
 	})
 }

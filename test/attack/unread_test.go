@@ -165,7 +165,7 @@ func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 		s.requireMemory("unread responses: last wave", "")
 		s.requireHealth("unread responses", baseline, slowest)
 		s.requireHealth("unread responses of "+allRoutes, baseline, burstHealth)
-		s.requireReturn("unread responses: what remains", start, 30*time.Second)
+		s.requireReturn("unread responses: resources afterwards", start, 30*time.Second)
 	})
 }
 

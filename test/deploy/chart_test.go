@@ -30,12 +30,12 @@ func TestChartMatchesKustomization(t *testing.T) {
 			}
 			got, want := slices.Sorted(maps.Keys(fromChart)), slices.Sorted(maps.Keys(fromKustomize))
 			if !slices.Equal(got, want) {
-				t.Fatalf("the chart gives\n%s\nand the kustomization\n%s",
+				t.Fatalf("objects of the chart:\n%s\nobjects of the kustomization:\n%s",
 					strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 			for _, key := range want {
 				if !reflect.DeepEqual(fromChart[key], fromKustomize[key]) {
-					t.Errorf("%s is of the chart\n%s\nand of the kustomization\n%s",
+					t.Errorf("%s differs; chart:\n%s\nkustomization:\n%s",
 						key, toYAML(t, fromChart[key]), toYAML(t, fromKustomize[key]))
 				}
 			}
@@ -53,7 +53,7 @@ func TestLabels(t *testing.T) {
 			labels, _ := metadata["labels"].(map[string]any)
 			if labels["app.kubernetes.io/name"] != "glasshouse" ||
 				labels["app.kubernetes.io/instance"] != "glasshouse" || labels["app.kubernetes.io/version"] == nil {
-				t.Errorf("%s: %s has the labels %v", name, key, labels)
+				t.Errorf("%s: labels of %s are %v", name, key, labels)
 			}
 		}
 	}
@@ -65,10 +65,10 @@ func TestChartRejectsInvalidValues(t *testing.T) {
 		values  map[string]any
 		wantErr string
 	}{
-		"a value that there is not": {map[string]any{"replicas": 2}, "replicas"},
-		"a mode that there is not":  {map[string]any{"auth": map[string]any{"mode": "off"}}, "mode"},
-		"a Service without a login": {map[string]any{"service": map[string]any{"enabled": true}}, "auth.mode"},
-		"an Ingress without Service": {
+		"unknown value":           {map[string]any{"replicas": 2}, "replicas"},
+		"unknown mode":            {map[string]any{"auth": map[string]any{"mode": "off"}}, "mode"},
+		"Service without a login": {map[string]any{"service": map[string]any{"enabled": true}}, "auth.mode"},
+		"Ingress without a Service": {
 			map[string]any{"ingress": map[string]any{"enabled": true}}, "service.enabled",
 		},
 		"all Secrets of a namespace": {
@@ -77,23 +77,23 @@ func TestChartRejectsInvalidValues(t *testing.T) {
 			}}}},
 			"names",
 		},
-		"Secrets by a wildcard": {
+		"wildcard for Secrets": {
 			map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{
 				"namespace": "shop", "names": []any{"*"},
 			}}}},
 			"names",
 		},
-		"an origin that is an address": {
+		"origin that is an address": {
 			map[string]any{"allowedOrigins": []any{"https://glasshouse.example.com/"}}, "allowedOrigins",
 		},
-		"addresses not filled in":               {map[string]any{"forwardedBy": []any{variant.Placeholder}}, "forwardedBy"},
-		"forwarders that include every address": {map[string]any{"forwardedBy": []any{"0.0.0.0/0"}}, "forwardedBy"},
+		"addresses that are not filled in":      {map[string]any{"forwardedBy": []any{variant.Placeholder}}, "forwardedBy"},
+		"forwarders that include all addresses": {map[string]any{"forwardedBy": []any{"0.0.0.0/0"}}, "forwardedBy"},
 		"groups without a login":                {map[string]any{"shareAdmins": []any{"ops"}}, "shareAdmins"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := variant.Helm(root, "cluster", test.values); err == nil ||
 				!strings.Contains(err.Error(), test.wantErr) {
-				t.Errorf("got %v, want an error with %q", err, test.wantErr)
+				t.Errorf("got error %v, want %q", err, test.wantErr)
 			}
 		})
 	}

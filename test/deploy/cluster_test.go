@@ -44,7 +44,7 @@ func kubeconfig(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("KUBECONFIG")
 	if path == "" {
-		t.Fatal("KUBECONFIG must name the demo cluster's: run this by .ci/on-demo")
+		t.Fatal("KUBECONFIG must be the path of the demo cluster's kubeconfig: run this with .ci/on-demo")
 	}
 	return path
 }
@@ -94,7 +94,7 @@ func (c *cluster) isAllowed(
 		},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return false, fmt.Errorf("ask for a review: %w", err)
+		return false, fmt.Errorf("create an access review: %w", err)
 	}
 	return review.Status.Allowed, nil
 }
@@ -111,7 +111,7 @@ func eventually(t *testing.T, description string, check func() error) {
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("%s: not within 30 s: %v", description, err)
+			t.Fatalf("condition %q was not true within 30 s: %v", description, err)
 		case <-tick.C:
 		}
 	}

@@ -26,7 +26,7 @@ import (
 func TestImageIsOneProgram(t *testing.T) {
 	digest, folder := buildImage(t)
 	if second, _ := buildImage(t); second != digest {
-		t.Errorf("the same source gave %s and then %s", digest, second)
+		t.Errorf("two builds of the same source have the digests %s and %s", digest, second)
 	}
 	var manifest struct {
 		Config struct{ Digest string }
@@ -44,7 +44,7 @@ func TestImageIsOneProgram(t *testing.T) {
 	decode(t, blob(t, folder, manifest.Config.Digest), &image)
 	if image.OS != "linux" || image.Config.User != "65532:65532" ||
 		!slices.Equal(image.Config.Entrypoint, []string{"/dashboard"}) || len(image.Config.Cmd) > 0 {
-		t.Errorf("the image is %+v", image)
+		t.Errorf("configuration of the image is %+v", image)
 	}
 	files := map[string][]byte{}
 	for _, layer := range manifest.Layers {
@@ -68,19 +68,19 @@ func TestImageIsOneProgram(t *testing.T) {
 				t.Fatal(err)
 			}
 			if header.Mode&0o222 != 0 {
-				t.Errorf("%s can be written: %o", header.Name, header.Mode)
+				t.Errorf("%s is writable: mode %o", header.Name, header.Mode)
 			}
 		}
 	}
 	if got, want := slices.Sorted(maps.Keys(files)), []string{
 		"dashboard", "licenses/LICENSE", "licenses/THIRD_PARTY_NOTICES",
 	}; !slices.Equal(got, want) {
-		t.Fatalf("the image has the files %q, want %q", got, want)
+		t.Fatalf("files of the image are %q, want %q", got, want)
 	}
 	for _, name := range []string{"LICENSE", "THIRD_PARTY_NOTICES"} {
 		if want, err := os.ReadFile(filepath.Join(root, name)); err != nil ||
 			!bytes.Equal(files["licenses/"+name], want) {
-			t.Errorf("licenses/%s is not that of the repository (%v)", name, err)
+			t.Errorf("licenses/%s differs from the file of the repository (%v)", name, err)
 		}
 	}
 	program := files["dashboard"]
@@ -89,9 +89,9 @@ func TestImageIsOneProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	if libraries, err := binary.ImportedLibraries(); err != nil || len(libraries) > 0 {
-		t.Errorf("the program needs %v, %v", libraries, err)
+		t.Errorf("the program links the libraries %v, error %v; want none", libraries, err)
 	}
-	t.Logf("%s, %d MB", digest, len(program)>>20)
+	t.Logf("digest %s, program size %d MB", digest, len(program)>>20)
 }
 
 func buildImage(t *testing.T) (digest, folder string) {
@@ -109,7 +109,7 @@ func buildImage(t *testing.T) (digest, folder string) {
 	var index struct{ Manifests []struct{ Digest string } }
 	decode(t, text, &index)
 	if len(index.Manifests) != 1 {
-		t.Fatalf("the layout has %d images", len(index.Manifests))
+		t.Fatalf("the layout has %d images, want 1", len(index.Manifests))
 	}
 	return index.Manifests[0].Digest, folder
 }

@@ -33,19 +33,19 @@ func TestChartSupportsEachMode(t *testing.T) {
 		reviews []string
 		files   []string
 	}{
-		"nobody": {"none", chart(t, "cluster", nil), nil, nil},
-		"tokens": {"token", chart(t, "team", nil), []string{"tokenreviews", "subjectaccessreviews"}, nil},
-		"a provider": {
+		"no login": {"none", chart(t, "cluster", nil), nil, nil},
+		"tokens":   {"token", chart(t, "team", nil), []string{"tokenreviews", "subjectaccessreviews"}, nil},
+		"provider": {
 			"oidc", chart(t, "oidc", nil),
 			[]string{"subjectaccessreviews"},
 			[]string{"--oidc-client-secret-file", "--oidc-ca"},
 		},
-		"a proxy": {
+		"proxy": {
 			"proxy", chart(t, "cluster", valuesFor("proxy", "/etc/proxy", "--proxy-secret-file=/etc/proxy/secret")),
 			[]string{"subjectaccessreviews"},
 			[]string{"--proxy-secret-file"},
 		},
-		"no login, on every address": {
+		"no login, on all addresses": {
 			"shared-identity",
 			chart(
 				t, "cluster",
@@ -68,7 +68,7 @@ func TestChartSupportsEachMode(t *testing.T) {
 				pod := deployment.Spec.Template.Spec
 				args := pod.Containers[0].Args
 				if !slices.Contains(args, "--auth="+test.mode) || !areFlags(t, args) {
-					t.Errorf("the arguments are %v", args)
+					t.Errorf("arguments are %v", args)
 				}
 				for _, arg := range args {
 					if flag, file, _ := strings.Cut(arg, "="); strings.HasPrefix(file, "/etc/") &&
@@ -78,10 +78,10 @@ func TestChartSupportsEachMode(t *testing.T) {
 				}
 			})
 			if !slices.Equal(reviews, test.reviews) {
-				t.Errorf("it may ask by %v, want %v", reviews, test.reviews)
+				t.Errorf("permitted reviews are %v, want %v", reviews, test.reviews)
 			}
 			if !slices.Equal(files, test.files) {
-				t.Errorf("there are the files of %v, want those of %v", files, test.files)
+				t.Errorf("mounted files are %v, want %v", files, test.files)
 			}
 		})
 	}
@@ -96,7 +96,7 @@ func areFlags(t *testing.T, args []string) bool {
 	}
 	own, _, ok := strings.Cut(string(reference), "<!-- generated: kubectl flags -->")
 	if !ok {
-		t.Fatal("docs/reference.md has no list of kubectl's flags after the list of this program's flags")
+		t.Fatal("docs/reference.md has no list of kubectl's flags")
 	}
 	return !slices.ContainsFunc(args, func(arg string) bool {
 		flag, _, _ := strings.Cut(arg, "=")

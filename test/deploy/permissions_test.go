@@ -38,12 +38,12 @@ func TestPermissionsOfEachVariant(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			deploy(t, name)
-			eventually(t, "the rights are there", func() error {
+			eventually(t, "the permissions are effective", func() error {
 				allowed, err := c.isAllowed(t.Context(), "glasshouse", authorizationv1.ResourceAttributes{
 					Verb: "list", Resource: "pods", Namespace: variant.Namespace,
 				})
 				if err == nil && !allowed {
-					err = fmt.Errorf("%s may not list pods", account("glasshouse"))
+					err = fmt.Errorf("%s is not allowed to list pods", account("glasshouse"))
 				}
 				return err
 			})
@@ -53,22 +53,22 @@ func TestPermissionsOfEachVariant(t *testing.T) {
 				switch {
 				case defaults[r]:
 				case strings.HasPrefix(r.resource, "secrets"):
-					t.Errorf("it may see Secrets: %s", r)
+					t.Errorf("permission for a Secret: %s", r)
 				case name == "namespaced" && r.namespace != variant.Namespace:
-					t.Errorf("a right beyond its namespace: %s", r)
+					t.Errorf("permission outside the namespace: %s", r)
 				case r.verb == "get" && r.resource == "pods/log":
 				case r.verb == "create" && r.namespace == "":
 					created = append(created, r.resource)
 				case r.verb == "create" && slices.Contains(reviews, r.resource):
 				case !slices.Contains([]string{"get", "list", "watch"}, r.verb) || strings.Contains(r.resource, "/"):
-					t.Errorf("a right to spare: %s", r)
+					t.Errorf("unnecessary permission: %s", r)
 				}
 			}
 			slices.Sort(created)
 			if !slices.Equal(created, reviews) {
-				t.Errorf("it may create %v, want %v", created, reviews)
+				t.Errorf("permissions to create are %v, want %v", created, reviews)
 			}
-			t.Logf("%d of %d requested permissions, in addition to the %d of any service account",
+			t.Logf("%d of %d checked permissions are granted, in addition to the %d of any service account",
 				len(granted)-len(defaults), len(served)*len(verbs())*3, len(defaults))
 		})
 	}
@@ -108,7 +108,7 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 		}
 	}
 	if got, want := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)); !slices.Equal(got, want) {
-		t.Errorf("deploy/kustomize/cluster/rights.yaml names\n%s\nand the API server serves\n%s",
+		t.Errorf("resources in deploy/kustomize/cluster/rights.yaml:\n%s\nresources of the API server:\n%s",
 			strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -150,10 +150,10 @@ func TestExamples(t *testing.T) {
 		t.Run(test.example, func(t *testing.T) {
 			waitUntilAllowed := func(want bool) {
 				t.Helper()
-				eventually(t, "the right", func() error {
+				eventually(t, "the permission is effective", func() error {
 					allowed, err := c.isAllowed(t.Context(), "glasshouse", test.allowed)
 					if err == nil && allowed != want {
-						err = fmt.Errorf("%v is allowed: %v", test.allowed, allowed)
+						err = fmt.Errorf("permission %v is allowed: %v", test.allowed, allowed)
 					}
 					return err
 				})
@@ -164,7 +164,7 @@ func TestExamples(t *testing.T) {
 			waitUntilAllowed(true)
 			for _, attributes := range test.refused {
 				if allowed, err := c.isAllowed(t.Context(), "glasshouse", attributes); err != nil || allowed {
-					t.Errorf("%v: %v, %v; want it refused", attributes, allowed, err)
+					t.Errorf("permission %v: got %v, error %v; want denied", attributes, allowed, err)
 				}
 			}
 			kubectl(t, "delete", "-k", folder)
@@ -196,7 +196,7 @@ func (c *cluster) servedResources(t *testing.T) []permission {
 		}
 	}
 	if len(all) < 100 {
-		t.Fatalf("the API server serves %d resources alone", len(all))
+		t.Fatalf("the API server serves only %d resources", len(all))
 	}
 	return slices.Collect(maps.Keys(all))
 }

@@ -24,10 +24,10 @@ func TestPodSecurityIsEnforced(t *testing.T) {
 		remove  func(*corev1.PodSpec)
 		wantErr string
 	}{
-		"as it is": {func(*corev1.PodSpec) {}, ""},
-		"root":     {func(p *corev1.PodSpec) { p.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
-		"user 0":   {func(p *corev1.PodSpec) { p.SecurityContext.RunAsUser = new(int64) }, "runAsUser"},
-		"no seccomp": {func(p *corev1.PodSpec) {
+		"unchanged": {func(*corev1.PodSpec) {}, ""},
+		"root":      {func(p *corev1.PodSpec) { p.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
+		"user 0":    {func(p *corev1.PodSpec) { p.SecurityContext.RunAsUser = new(int64) }, "runAsUser"},
+		"no seccomp profile": {func(p *corev1.PodSpec) {
 			p.SecurityContext.SeccompProfile = nil
 		}, "seccompProfile"},
 		"escalation": {func(p *corev1.PodSpec) {
@@ -36,7 +36,7 @@ func TestPodSecurityIsEnforced(t *testing.T) {
 		"capabilities": {func(p *corev1.PodSpec) {
 			p.Containers[0].SecurityContext.Capabilities = nil
 		}, "capabilities"},
-		"the network of its node": {func(p *corev1.PodSpec) { p.HostNetwork = true }, "host namespaces"},
+		"host network": {func(p *corev1.PodSpec) { p.HostNetwork = true }, "host namespaces"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			read(t, kustomize(t, "cluster"), "Deployment", func(deployment appsv1.Deployment) {
@@ -50,12 +50,12 @@ func TestPodSecurityIsEnforced(t *testing.T) {
 				})
 				switch {
 				case test.wantErr == "" && err != nil:
-					t.Errorf("it is refused: %v", err)
+					t.Errorf("create the pod: got error %v", err)
 				case test.wantErr != "" &&
 					(err == nil || !strings.Contains(
 						err.Error(), "violates PodSecurity",
 					) || !strings.Contains(err.Error(), test.wantErr)):
-					t.Errorf("got %v, want a refusal with %s", err, test.wantErr)
+					t.Errorf("got error %v, want a denial with %s", err, test.wantErr)
 				}
 			})
 		})

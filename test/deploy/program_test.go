@@ -40,7 +40,7 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	t.Helper()
 	path := os.Getenv("DASHBOARD")
 	if path == "" {
-		t.Fatal("DASHBOARD must name the program; make test sets it")
+		t.Fatal("DASHBOARD must be the path of the program; make test sets it")
 	}
 	args = append([]string{"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0"}, args...)
 	cmd := exec.Command(path, args...) //nolint:gosec // This is the program under test.
@@ -58,20 +58,20 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM) // Fails if the process has already ended.
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the program ends with %v", err)
+			t.Errorf("the program ended with error %v", err)
 		}
 		if t.Failed() {
-			t.Logf("its log:\n%s", log.String())
+			t.Logf("the program's log:\n%s", log.String())
 		}
 	})
 	match := regexp.MustCompile(` at (http://\S+)/\n`).FindStringSubmatch(line)
 	if errLine != nil || match == nil {
-		t.Fatalf("the program printed %q, %v", line, errLine)
+		t.Fatalf("the program printed %q, error %v", line, errLine)
 	}
 	p := &program{t, match[1]}
-	eventually(t, "the API server is reached", func() error {
+	eventually(t, "the API server is reachable", func() error {
 		if text, status := p.request("/readyz"); status != http.StatusOK {
-			return fmt.Errorf("%d %s", status, text)
+			return fmt.Errorf("GET /readyz: got %d %s, want 200", status, text)
 		}
 		return nil
 	})
@@ -132,7 +132,7 @@ func (p *program) get(path string, target any) string {
 	p.t.Helper()
 	body, status := p.request(path)
 	if status != http.StatusOK {
-		p.t.Fatalf("GET %s: %d %s", path, status, body)
+		p.t.Fatalf("GET %s: got %d %s, want 200", path, status, body)
 	}
 	if target != nil {
 		if err := json.Unmarshal([]byte(body), target); err != nil {
@@ -148,7 +148,7 @@ func (p *program) waitForContent(path string, parts ...string) {
 		body, status := p.request(path)
 		for _, part := range parts {
 			if !strings.Contains(body, part) {
-				return fmt.Errorf("%d %.300s, want %s", status, body, part)
+				return fmt.Errorf("got %d %.300s, want %s", status, body, part)
 			}
 		}
 		return nil

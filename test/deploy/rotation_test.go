@@ -47,13 +47,13 @@ func TestTokenIsRotated(t *testing.T) {
 	if err := secrets.Delete(t.Context(), "bound", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the first token ends", func() error {
+	eventually(t, "the first token expires", func() error {
 		review, err := c.AuthenticationV1().TokenReviews().Create(
 			t.Context(), &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: first}},
 			metav1.CreateOptions{},
 		)
 		if err == nil && review.Status.Authenticated {
-			err = errors.New("it is still taken")
+			err = errors.New("the first token is still accepted")
 		}
 		return err
 	})

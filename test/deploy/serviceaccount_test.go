@@ -38,7 +38,7 @@ func TestProgramWithItsServiceAccount(t *testing.T) {
 	if list, err := c.CoreV1().Pods("shop").List(t.Context(), metav1.ListOptions{
 		LabelSelector: "app.kubernetes.io/name=storefront",
 	}); err != nil || len(list.Items) == 0 {
-		t.Fatalf("no pods: %v", err)
+		t.Fatalf("no pods of storefront: error %v", err)
 	} else {
 		pods = *list
 	}
@@ -50,25 +50,25 @@ func TestProgramWithItsServiceAccount(t *testing.T) {
 	p.checkChangeArrives(c)
 
 	if body, status := p.request("/api/v1/object/core/v1/secrets/shop/storefront-tls"); status != http.StatusForbidden {
-		t.Errorf("a Secret: %d %.300s", status, body)
+		t.Errorf("GET Secret: got %d %.300s, want 403", status, body)
 	}
 	all := recorded.all()
 	for _, r := range all {
 		switch {
 		case strings.HasSuffix(r.path, "/secrets"):
-			t.Errorf("Secrets are listed: %v", r)
+			t.Errorf("the program lists Secrets: %v", r)
 		// The dashboard requests a single Secret for a viewer or a pod. The API server must reject the request.
 		case strings.Contains(r.path, "/secrets/") && r.status != http.StatusForbidden:
-			t.Errorf("a Secret is given: %v", r)
+			t.Errorf("the program reads a Secret: %v", r)
 		case r.method == http.MethodPost && strings.HasPrefix(r.path, "/apis/authorization.k8s.io/v1/selfsubject"):
 		case r.method != http.MethodGet:
-			t.Errorf("a request that does more than read: %v", r)
+			t.Errorf("the program sends a request that is not read-only: %v", r)
 		}
 	}
 	if len(all) < 100 {
-		t.Errorf("%d requests were noted alone", len(all))
+		t.Errorf("only %d requests are in the audit log, want at least 100", len(all))
 	}
-	t.Logf("%d requests of the API server", len(all))
+	t.Logf("%d requests to the API server", len(all))
 }
 
 // In the variant "namespaced", the dashboard shows only its own namespace. It reports all other data as forbidden.
@@ -87,7 +87,7 @@ func TestProgramInOneNamespace(t *testing.T) {
 	p.checkChangeArrives(c)
 	for _, r := range recorded.all() {
 		if strings.Contains(r.path, "/secrets") {
-			t.Errorf("Secrets are asked for: %v", r)
+			t.Errorf("the program requests Secrets: %v", r)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (p *program) checkEveryKind() {
 			var snapshot struct{ State, Reason string }
 			p.get("/api/v1/snapshot/"+r.Ref+"?limit=1", &snapshot)
 			if !slices.Contains(want, snapshot.State) {
-				return fmt.Errorf("it is %s: %s; want %s", snapshot.State, snapshot.Reason, want)
+				return fmt.Errorf("state is %s: %s; want %s", snapshot.State, snapshot.Reason, want)
 			}
 			return nil
 		})
@@ -129,7 +129,7 @@ func (p *program) checkEveryKind() {
 		}
 	}
 	if live < 50 {
-		p.t.Errorf("%d kinds are live alone", live)
+		p.t.Errorf("only %d resources are live, want at least 50", live)
 	}
 }
 

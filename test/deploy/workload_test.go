@@ -23,7 +23,7 @@ import (
 // Invariant: I46.
 func TestRulesAreExplicit(t *testing.T) {
 	objectsByName := map[string]variant.Objects{
-		"helm, with view and a Secret": chart(t, "team", map[string]any{"rbac": map[string]any{
+		"helm, with role view and a Secret": chart(t, "team", map[string]any{"rbac": map[string]any{
 			"followView": true,
 			"secrets":    []any{map[string]any{"namespace": "shop", "names": []any{"storefront-tls"}}},
 		}}),
@@ -51,11 +51,11 @@ func TestRulesAreExplicit(t *testing.T) {
 				case "secrets":
 					want = []string{"get"}
 					if len(rule.ResourceNames) == 0 {
-						t.Errorf("%s: %s may see Secrets that it does not name", name, role)
+						t.Errorf("%s: %s permits Secrets without resourceNames", name, role)
 					}
 				}
 				if !slices.Equal(rule.Verbs, want) {
-					t.Errorf("%s: %s may %v %s, want %v", name, role, rule.Verbs, resource, want)
+					t.Errorf("%s: %s permits %v %s, want %v", name, role, rule.Verbs, resource, want)
 				}
 			}
 		}
@@ -70,7 +70,7 @@ func TestRulesAreExplicit(t *testing.T) {
 			}
 		})
 		if rules == 0 {
-			t.Errorf("%s: no rule was checked", name)
+			t.Errorf("%s: no rules were checked", name)
 		}
 	}
 }
@@ -97,13 +97,13 @@ func TestArguments(t *testing.T) {
 			}
 			loopback := slices.Contains(args, "--listen=127.0.0.1:8080")
 			if noAuth := slices.Contains(args, "--auth=none"); noAuth != loopback {
-				t.Errorf("%s: the arguments are %v", name, args)
+				t.Errorf("%s: arguments are %v; --auth=none requires a loopback address", name, args)
 			}
 			forwarded := slices.ContainsFunc(args, func(arg string) bool {
 				return strings.HasPrefix(arg, "--forwarded-by=")
 			})
 			if hasIngress := objects["Ingress glasshouse/glasshouse"] != nil; hasIngress != forwarded {
-				t.Errorf("%s: behind an Ingress: %t; whose addresses are believed: %t", name, hasIngress, forwarded)
+				t.Errorf("%s: has an Ingress: %t; has trusted forwarders: %t", name, hasIngress, forwarded)
 			}
 		})
 	}
@@ -124,11 +124,11 @@ func TestTrustedAddressesArePlaceholders(t *testing.T) {
 			if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "- --forwarded-by=") &&
 				!strings.HasPrefix(trimmed, "- --forwarded-by="+variant.Placeholder+" ") ||
 				strings.HasPrefix(trimmed, "forwardedBy:") && trimmed != "forwardedBy: ["+variant.Placeholder+"]" {
-				t.Errorf("%s ships %s", file, trimmed)
+				t.Errorf("%s contains %s, want a placeholder", file, trimmed)
 			}
 		}
 		if !strings.Contains(string(text), variant.Placeholder) {
-			t.Errorf("%s has no place for the addresses", file)
+			t.Errorf("%s contains no placeholder for the addresses", file)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestSharesHaveAdmins(t *testing.T) {
 			if admins := slices.ContainsFunc(args, func(arg string) bool {
 				return strings.HasPrefix(arg, "--share-admins=")
 			}); admins != hasLogin {
-				t.Errorf("%s: the arguments are %v", name, args)
+				t.Errorf("%s: arguments are %v; --share-admins requires a login", name, args)
 			}
 		})
 	}
@@ -162,12 +162,12 @@ func TestPodIsRestricted(t *testing.T) {
 				!*container.SecurityContext.ReadOnlyRootFilesystem ||
 				*pod.SecurityContext.RunAsUser != 65532 || container.Resources.Limits.Memory().IsZero() ||
 				*pod.EnableServiceLinks {
-				t.Errorf("%s: the pod is %+v", name, pod)
+				t.Errorf("%s: pod is %+v", name, pod)
 			}
 		})
 		read(t, kustomize(t, name), "ServiceAccount", func(account corev1.ServiceAccount) {
 			if *account.AutomountServiceAccountToken {
-				t.Errorf("%s: any pod of the service account gets its token", name)
+				t.Errorf("%s: the service account mounts its token into all pods", name)
 			}
 		})
 	}
@@ -178,7 +178,7 @@ func TestImage(t *testing.T) {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
 			version := deployment.Labels["app.kubernetes.io/version"]
 			if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "glasshouse:"+version {
-				t.Errorf("%s: the image is %s, want version %s", name, got, version)
+				t.Errorf("%s: image is %s, want version %s", name, got, version)
 			}
 		})
 	}
@@ -194,11 +194,11 @@ func TestNetworkPolicies(t *testing.T) {
 		var got []string
 		read(t, kustomize(t, name), "NetworkPolicy", func(policy networkingv1.NetworkPolicy) {
 			if len(policy.Spec.PolicyTypes) != 2 {
-				t.Errorf("%s: the policy is of %v", name, policy.Spec.PolicyTypes)
+				t.Errorf("%s: policy types are %v, want two", name, policy.Spec.PolicyTypes)
 			}
 			for _, rule := range policy.Spec.Ingress {
 				if len(rule.From) != 1 || len(rule.Ports) != 1 || rule.From[0].NamespaceSelector == nil {
-					t.Errorf("%s: lets in %v", name, rule)
+					t.Errorf("%s: unexpected ingress rule %v", name, rule)
 					continue
 				}
 				got = append(got, rule.From[0].NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"]+" "+
@@ -206,11 +206,11 @@ func TestNetworkPolicies(t *testing.T) {
 			}
 		})
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: %v may reach it, want %v", name, got, want)
+			t.Errorf("%s: allowed sources are %v, want %v", name, got, want)
 		}
 		read(t, kustomize(t, name), "Service", func(service corev1.Service) {
 			if service.Spec.Type != "" && service.Spec.Type != corev1.ServiceTypeClusterIP {
-				t.Errorf("%s: the Service is of type %s", name, service.Spec.Type)
+				t.Errorf("%s: type of the Service is %s, want ClusterIP", name, service.Spec.Type)
 			}
 		})
 	}
@@ -226,7 +226,7 @@ func TestREADMEPathsExist(t *testing.T) {
 			`\bdeploy/(?:kustomize|helm|image)[\w./-]*[\w]`,
 		).FindAllString(string(text), -1) {
 			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
-				t.Errorf("%s names %s: %v", file, path, err)
+				t.Errorf("%s mentions %s: %v", file, path, err)
 			}
 		}
 	}

@@ -40,17 +40,17 @@ func TestAPIServiceRegisteredAndRemoved(t *testing.T) {
 	waitForState(t, 20*time.Second, "live", rows...)
 	w.converges(5*time.Second, rows...)
 	if n := rows[0].Len(); n != 1 {
-		t.Errorf("%d rows, want 1: this test tests nothing", n)
+		t.Errorf("got %d rows, want 1, so the test is not valid", n)
 	}
 
 	start := time.Now()
 	unregister()
 	waitUntilOffered(t, picker, k, false)
 	waitForState(t, kindTimeout, "absent", rows...)
-	eventually(t, kindTimeout, "its rows go", func() error { return checkNoRows(rows...) })
-	t.Logf("its viewers got the state within %v", time.Since(start))
+	eventually(t, kindTimeout, "the rows are removed", func() error { return checkNoRows(rows...) })
+	t.Logf("the viewers got the state after %v", time.Since(start))
 	if elapsed := time.Since(start); elapsed > kindTimeout {
-		t.Errorf("it took %v until the viewers got the state, want at most %v", elapsed, kindTimeout)
+		t.Errorf("the viewers got the state after %v, want at most %v", elapsed, kindTimeout)
 	}
 	checkNoFaults(t, append(rows, picker)...)
 }
@@ -96,7 +96,7 @@ func serve(t *testing.T, k kind) (port int) {
 	})
 	address, ok := server.Listener.Addr().(*net.TCPAddr)
 	if !ok {
-		t.Fatalf("it listens on %s, want TCP", server.Listener.Addr())
+		t.Fatalf("server listens on %s, want a TCP address", server.Listener.Addr())
 	}
 	return address.Port
 }

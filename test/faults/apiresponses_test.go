@@ -27,15 +27,15 @@ func TestMissingListBookmark(t *testing.T) {
 	stop := w.churn(10)
 	const limit = 30 * time.Second
 	isPlainList := func(r link.Request) bool { return link.Lists("configmaps")(r) && !r.Streams }
-	eventually(t, limit, "it is listed another way", func() error {
+	eventually(t, limit, "the program lists without streaming", func() error {
 		if w.gate.Count(isPlainList) == 0 {
-			return errors.New("it was not")
+			return errors.New("got no list without streaming")
 		}
 		return nil
 	})
 	for _, r := range w.gate.Seen() {
 		if isPlainList(r) {
-			t.Logf("listed another way after %v", r.At.Sub(start))
+			t.Logf("list without streaming after %v", r.At.Sub(start))
 			checkNotLive(t, start, r.At, rows...)
 			break
 		}
@@ -51,7 +51,7 @@ func TestMissingListBookmark(t *testing.T) {
 	check(t, w.Apply(t.Context(), w.namespace, "last", "1"))
 	w.converges(10*time.Second, rows...)
 	if more := w.gate.Count(isStreamingList) - before; more > 0 {
-		t.Errorf("a streaming list was tried %d times more", more)
+		t.Errorf("got %d more streaming lists, want 0", more)
 	}
 	checkNoFaults(t, rows...)
 }
@@ -70,12 +70,12 @@ func TestTooManyRequests(t *testing.T) {
 	sleep(duration)
 	checkNotLive(t, start, time.Now(), rows...)
 	if now := rows[0].State(); now.State != "failed" || !strings.Contains(now.Reason, "Too many requests") {
-		t.Errorf("the state is %s: %s", now.State, now.Reason)
+		t.Errorf("state is %s: %s; want failed with Too many requests", now.State, now.Reason)
 	}
 	n := w.gate.Count(func(r link.Request) bool { return r.Refused })
-	t.Logf("refused %d times in %v", n, duration)
+	t.Logf("got %d refused requests in %v", n, duration)
 	if n < 5 || n > 2*int(duration/time.Second) {
-		t.Errorf("refused %d times in %v, with Retry-After: 1", n, duration)
+		t.Errorf("got %d refused requests in %v with Retry-After: 1, want at least 5 and at most two per second", n, duration)
 	}
 	w.gate.Refuse(nil)
 	t.Logf("live after %v", waitForState(t, 30*time.Second, "live", rows...))
@@ -123,13 +123,13 @@ func TestOnlyReadsAreSent(t *testing.T) {
 	for _, r := range seen {
 		review := r.Method == http.MethodPost && strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/v1/selfsubject")
 		if r.Method != http.MethodGet && !review {
-			t.Errorf("%s %s was sent", r.Method, r.Path)
+			t.Errorf("unexpected request %s %s", r.Method, r.Path)
 		}
 		watched[r.Resource] = true
 	}
-	t.Logf("%d requests for %d kinds", len(seen), listed)
+	t.Logf("%d requests for %d resources", len(seen), listed)
 	if listed < 50 || len(watched) < 50 {
-		t.Errorf("only %d of %d kinds were asked for: this test tests too little", len(watched), listed)
+		t.Errorf("got requests for only %d of %d resources, want at least 50", len(watched), listed)
 	}
 }
 
@@ -138,7 +138,7 @@ func (w *testbed) anySecret() string {
 	for _, row := range must(w.Rows(w.t.Context(), viewer.Rows("core/v1/secrets", "shop")))(w.t) {
 		return row.Name
 	}
-	w.t.Fatal("the cluster has no Secret")
+	w.t.Fatal("the cluster has no Secrets")
 	return ""
 }
 
@@ -163,7 +163,7 @@ func fetch(t *testing.T, url string) ([]byte, error) {
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("GET %s: %s %.300s", url, response.Status, body)
+		err = fmt.Errorf("GET %s: got %s %.300s", url, response.Status, body)
 	}
 	return body, err
 }

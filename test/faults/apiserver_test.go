@@ -36,7 +36,7 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 	sleep(3 * time.Second)
 	checkNotLive(t, down.Add(staleGrace), time.Now(), all...)
 	check(t, server.Start(t.Context()))
-	t.Logf("the API server was away for %v", time.Since(down))
+	t.Logf("the API server was unavailable for %v", time.Since(down))
 	stop()
 	t.Logf("converged after %v", w.converges(90*time.Second, rows...))
 	w.objectConverges(10*time.Second, "kept", objects...)
@@ -46,10 +46,10 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 	checkNoFaults(t, objects...)
 	checkNoFaults(t, changes...)
 	if after := rows[0].Tally(); after.Snapshots != before.Snapshots {
-		t.Errorf("a relist was sent as a snapshot: %+v, then %+v", before, after)
+		t.Errorf("relist was sent as a snapshot: tally before %+v, after %+v", before, after)
 	}
 	if sum.Events == 0 {
-		t.Error("nothing was sent")
+		t.Error("got no events")
 	}
 }
 
@@ -84,8 +84,7 @@ func TestEtcdCompaction(t *testing.T) {
 	t.Logf("converged after %v", w.converges(60*time.Second, rows...))
 	if events := rows[0].Tally().Events - before.Events; events != 3 {
 		t.Errorf(
-			"%d events, of two that are others and one that is gone: "+
-				"changes from a watch that a list contains again are sent once",
+			"got %d events, want 3 (two changed objects and one deleted object, each sent once)",
 			events,
 		)
 	}
@@ -94,10 +93,10 @@ func TestEtcdCompaction(t *testing.T) {
 	checkNoFaults(t, rows...)
 	checkNoFaults(t, objects...)
 	if w.gate.Expired() == 0 {
-		t.Error("the API server never answered 410: this test tests nothing")
+		t.Error("the API server did not respond with 410, so the test is not valid")
 	}
 	if more := w.gate.Count(link.Lists("configmaps")) - lists; more == 0 || more > 2 {
-		t.Errorf("listed %d times after 410, want once", more)
+		t.Errorf("got %d lists after 410, want 1 or 2", more)
 	}
 }
 
@@ -118,7 +117,7 @@ func TestAPIServerUnreachable(t *testing.T) {
 	checkNotLive(t, down.Add(staleGrace), time.Now(), rows...)
 	checkNotLive(t, down, time.Now(), lateViewers...)
 	if reason := rows[0].State().Reason; !strings.Contains(reason, "connection refused") {
-		t.Errorf("the state's reason is %q", reason)
+		t.Errorf("reason of the state is %q, want connection refused", reason)
 	}
 	check(t, w.up.Restore())
 	// client-go retries at least every 30 s.

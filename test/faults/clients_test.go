@@ -21,8 +21,8 @@ func TestClientReconnects(t *testing.T) {
 		size   int
 		resets int
 	}{
-		{"inside the ring", 300, 10, 0},
-		{"outside the ring", 110, 1_000_000, 1}, // 110 MB, compressed to 80 MB, exceed the history's limit of 64 MiB.
+		{"within the history", 300, 10, 0},
+		{"beyond the history", 110, 1_000_000, 1}, // 110 MB, compressed to 80 MB, exceed the history's limit of 64 MiB.
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := open(t, options{})
@@ -61,7 +61,7 @@ func TestClientReconnects(t *testing.T) {
 			if test.resets == 0 {
 				w.changesConverge(20*time.Second, before, changes)
 				if n, all := len(changes.History()), test.writes+3; n < all {
-					t.Errorf("got %d changes of at least %d", n, all)
+					t.Errorf("got %d changes, want at least %d", n, all)
 				}
 			}
 			for _, v := range all {
@@ -71,7 +71,7 @@ func TestClientReconnects(t *testing.T) {
 					resets, resumed = 0, 0
 				}
 				if sum.Resets != resets || sum.Resumed != resumed || sum.Snapshots != 2-resumed {
-					t.Errorf("want %d resets: %+v", resets, sum)
+					t.Errorf("got another number of resets, resumes or snapshots than expected for %d resets: %+v", resets, sum)
 				}
 			}
 		})
@@ -100,13 +100,13 @@ func TestThousandClientsReconnect(t *testing.T) {
 	t.Logf("converged after %v", w.converges(30*time.Second, viewers...))
 	if sum := checkNoFaults(t, viewers...); sum.Connections < 2*len(viewers) || sum.Resets > 0 ||
 		sum.Snapshots != len(viewers) {
-		t.Errorf("they did not all go on from where they were: %+v", sum)
+		t.Errorf("not all clients resumed: %+v", sum)
 	}
 	if more := w.gate.Count(link.Lists("configmaps")) - lists; more > 0 {
-		t.Errorf("listed %d times more", more)
+		t.Errorf("got %d additional lists, want 0", more)
 	}
 	if more := w.gate.Count(link.Watches("configmaps")) - watches; more > 0 {
-		t.Errorf("watched %d times more", more)
+		t.Errorf("got %d additional watches, want 0", more)
 	}
 }
 

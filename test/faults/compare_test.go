@@ -13,7 +13,7 @@ import (
 // converges waits until the rows of the viewers equal a list from etcd. It fails the test after the timeout.
 func (w *testbed) converges(timeout time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
-	return eventually(w.t, timeout, "the viewer's copy is what the API server lists", func() error {
+	return eventually(w.t, timeout, "the viewers' rows equal the list of the API server", func() error {
 		return w.compare(viewers)
 	})
 }
@@ -31,7 +31,7 @@ func (w *testbed) compare(viewers []*viewer.Viewer) error {
 			lists[key] = list
 		}
 		if err := v.CompareRows(lists[key]); err != nil {
-			return fmt.Errorf("viewer %d, of %s of %s: %w", i, want.View, key, err)
+			return fmt.Errorf("viewer %d, view %s of %s: %w", i, want.View, key, err)
 		}
 	}
 	return nil
@@ -39,7 +39,7 @@ func (w *testbed) compare(viewers []*viewer.Viewer) error {
 
 func (w *testbed) objectConverges(timeout time.Duration, name string, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
-	return eventually(w.t, timeout, "the viewer's object is the API server's", func() error {
+	return eventually(w.t, timeout, "the viewers' object equals that of the API server", func() error {
 		return w.compareObject(name, viewers)
 	})
 }
@@ -61,12 +61,12 @@ func (w *testbed) compareObject(name string, viewers []*viewer.Viewer) error {
 // fails if two viewers got different changes, or the same changes in another order.
 func (w *testbed) changesConverge(timeout time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
-	eventually(w.t, timeout, "changes lead to what the API server lists", func() error {
+	eventually(w.t, timeout, "the viewers' changes result in the list of the API server", func() error {
 		return w.compareChanges(before, viewers)
 	})
 	for i, v := range viewers {
 		if first, history := viewers[0].History(), v.History(); !slices.Equal(first, history) {
-			w.t.Errorf("viewer %d got %d changes in another order than viewer 0, or others than its %d",
+			w.t.Errorf("viewer %d got %d changes that differ from the %d of viewer 0",
 				i, len(history), len(first))
 		}
 	}
@@ -90,7 +90,7 @@ func waitForState(t *testing.T, timeout time.Duration, state string, viewers ...
 	return eventually(t, timeout, "the state is "+state, func() error {
 		for i, v := range viewers {
 			if now := v.State(); now.State != state {
-				return fmt.Errorf("viewer %d is shown %q (%s)", i, now.State, now.Reason)
+				return fmt.Errorf("viewer %d has the state %q (%s)", i, now.State, now.Reason)
 			}
 		}
 		return nil
@@ -102,7 +102,7 @@ func checkNotLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
 	for i, v := range viewers {
 		if duration := v.LiveWithin(from, to); duration > 0 {
 			states := v.States()
-			t.Errorf("viewer %d was shown live for %v of %v in which nothing was: %+v",
+			t.Errorf("viewer %d had the state live for %v of %v while the link was down: %+v",
 				i, duration, to.Sub(from), states[max(0, len(states)-5):])
 		}
 	}

@@ -54,10 +54,10 @@ func open(t *testing.T, s options) *testbed {
 	t.Helper()
 	c := must(cluster.Open())(t)
 	w := &testbed{Cluster: c, t: t, namespace: must(c.Namespace(t.Context()))(t)}
-	eventually(t, 20*time.Second, "the ConfigMap that every namespace is given is there", func() error {
+	eventually(t, 20*time.Second, "the default ConfigMap of the namespace exists", func() error {
 		rows, err := w.Rows(t.Context(), w.rows())
 		if err == nil && len(rows) == 0 {
-			err = errors.New("there is none yet")
+			err = errors.New("the namespace has no ConfigMap")
 		}
 		return err
 	})
@@ -77,7 +77,7 @@ func open(t *testing.T, s options) *testbed {
 	t.Cleanup(w.up.Close)
 	path := os.Getenv("DASHBOARD")
 	if path == "" {
-		t.Fatal("DASHBOARD must name the program; make test sets it")
+		t.Fatal("DASHBOARD must be the path of the program; make test sets it")
 	}
 	kubeconfig := s.kubeconfig
 	if kubeconfig == "" {
@@ -90,10 +90,10 @@ func open(t *testing.T, s options) *testbed {
 	}))(t)
 	t.Cleanup(func() {
 		if err := w.program.Stop(20 * time.Second); err != nil {
-			t.Errorf("the program ends with %v", err)
+			t.Errorf("the program ended with error %v", err)
 		}
 		if t.Failed() {
-			t.Logf("its log:\n%s", w.program.Log())
+			t.Logf("the program's log:\n%s", w.program.Log())
 		}
 	})
 	w.down = must(link.New(strings.TrimPrefix(w.program.URL, "http://")))(t)
@@ -195,7 +195,7 @@ func eventually(t *testing.T, timeout time.Duration, description string, check f
 	t.Helper()
 	elapsed, err := poll(timeout, check)
 	if err != nil {
-		t.Fatalf("%s: not within %v: %v", description, timeout, err)
+		t.Fatalf("condition %q was not true within %v: %v", description, timeout, err)
 	}
 	return elapsed
 }

@@ -60,14 +60,14 @@ func TestHostileConnections(t *testing.T) {
 	start := time.Now()
 	during := measureDelays(t, w, writes)
 	last := openCount.Load()
-	t.Logf("without: %v; with %d and %d of %d connections open: %v, and %v of processor in %v; at most %d MB",
+	t.Logf("without load: %v; with %d to %d of %d connections open: %v; CPU time %v in %v; peak RSS %d MB",
 		before, first, last, hostileConnections, during, must(w.program.CPU())(t)-cpu,
 		time.Since(start).Round(time.Millisecond), must(w.program.PeakRSS())(t)>>20)
 	if first < hostileConnections/2 {
-		t.Errorf("%d of %d hostile connections are open: this measures nothing", first, hostileConnections)
+		t.Errorf("only %d of %d hostile connections are open, so the test is not valid", first, hostileConnections)
 	}
 	if limit := max(2*before.p99, before.p99+50*time.Millisecond); during.p99 > limit {
-		t.Errorf("the 99th percentile is %v, want %v at most", during.p99, limit)
+		t.Errorf("p99 is %v, want at most %v", during.p99, limit)
 	}
 }
 
@@ -108,7 +108,7 @@ func attackAll(ctx context.Context, address, namespace string) {
 type latencies struct{ median, p99, longest, write, delivery time.Duration }
 
 func (s latencies) String() string {
-	return fmt.Sprintf("median %v, p99 %v, longest %v (the writes' p99 %v, behind them %v)",
+	return fmt.Sprintf("median %v, p99 %v, maximum %v (p99 of writes %v, of deliveries %v)",
 		s.median.Round(time.Microsecond), s.p99.Round(time.Microsecond), s.longest.Round(time.Microsecond),
 		s.write.Round(time.Microsecond), s.delivery.Round(time.Microsecond))
 }

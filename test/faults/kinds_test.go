@@ -48,7 +48,7 @@ func (w *testbed) createDefinition(k kind) {
 	}}
 	_, err := w.Dynamic.Resource(definitions()).Create(w.t.Context(), definition, metav1.CreateOptions{})
 	check(w.t, err)
-	eventually(w.t, 15*time.Second, "the kind is served", func() error {
+	eventually(w.t, 15*time.Second, "the resource is served", func() error {
 		_, err := w.Rows(w.t.Context(), viewer.Rows(k.ref(), w.namespace))
 		return err
 	})
@@ -61,12 +61,12 @@ func (w *testbed) deleteDefinition(k kind) {
 	if err != nil && !apierrors.IsNotFound(err) {
 		w.t.Error(err)
 	}
-	eventually(w.t, 30*time.Second, "the kind is gone", func() error {
+	eventually(w.t, 30*time.Second, "the resource is not served", func() error {
 		_, err := w.Dynamic.Resource(definitions()).Get(ctx, k.plural+"."+k.group, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return errors.New("it is still there")
+		return errors.New("the resource is still served")
 	})
 }
 
@@ -91,15 +91,15 @@ const kindTimeout = 2 * time.Second
 
 func waitUntilOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 	t.Helper()
-	elapsed := eventually(t, 30*time.Second, "the picker changes", func() error {
+	elapsed := eventually(t, 30*time.Second, "the picker is updated", func() error {
 		if offered, known := picker.Offers(k.ref()); !known || offered != want {
-			return fmt.Errorf("%s is offered: %t, known: %t", k.ref(), offered, known)
+			return fmt.Errorf("%s in the picker: %t, picker loaded: %t", k.ref(), offered, known)
 		}
 		return nil
 	})
-	t.Logf("offered (%t) after %v", want, elapsed)
+	t.Logf("picker updated (in the picker: %t) after %v", want, elapsed)
 	if elapsed > kindTimeout {
-		t.Errorf("it took %v until the kind was offered (%t), want at most %v", elapsed, want, kindTimeout)
+		t.Errorf("the picker was updated after %v (in the picker: %t), want at most %v", elapsed, want, kindTimeout)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 				check(t, w.up.Restore())
 			}
 			t.Logf("absent after %v", waitForState(t, 15*time.Second, "absent", rows...))
-			eventually(t, kindTimeout, "its rows go", func() error { return checkNoRows(rows...) })
+			eventually(t, kindTimeout, "the rows are removed", func() error { return checkNoRows(rows...) })
 			waitUntilOffered(t, picker, k, false)
 
 			w.createDefinition(k)
@@ -155,7 +155,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			w.converges(5*time.Second, all...)
 			checkNoFaults(t, append(all, picker)...)
 			if n := disconnected.Tally(); n.Resets == 0 {
-				t.Errorf("the cursor of a kind that is gone was gone on from: %+v", n)
+				t.Errorf("no reset for the cursor of a recreated resource: %+v", n)
 			}
 		})
 	}
@@ -164,7 +164,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 func checkNoRows(viewers ...*viewer.Viewer) error {
 	for i, v := range viewers {
 		if n := v.Len(); n > 0 {
-			return fmt.Errorf("viewer %d has %d rows", i, n)
+			return fmt.Errorf("viewer %d has %d rows, want 0", i, n)
 		}
 	}
 	return nil

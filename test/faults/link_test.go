@@ -40,10 +40,10 @@ func TestWatchCutEverySecond(t *testing.T) {
 	checkNoFaults(t, objects...)
 	checkNoFaults(t, changes...)
 	if more := w.gate.Count(link.Lists("configmaps")) - lists; more > 0 {
-		t.Errorf("listed %d times more", more)
+		t.Errorf("got %d additional lists, want 0", more)
 	}
 	if more := w.gate.Count(link.Watches("configmaps")) - watches; more < cuts/2 {
-		t.Errorf("watched %d times more: the watch was not cut", more)
+		t.Errorf("got only %d additional watches: the watch was not interrupted", more)
 	}
 }
 
@@ -60,9 +60,10 @@ func TestHalfOpenLink(t *testing.T) {
 	frozen := time.Now()
 	check(t, w.up.Freeze())
 	detectedAfter := waitForState(t, ping+staleGrace+time.Second, "stale", rows...)
-	t.Logf("noticed after %v: %s", detectedAfter, rows[0].State().Reason)
+	t.Logf("interruption was detected after %v: %s", detectedAfter, rows[0].State().Reason)
 	if detectedAfter < ping/2 {
-		t.Errorf("it was noticed after %v, want by pings: the link was not half-open, but cut", detectedAfter)
+		t.Errorf("interruption was detected after %v, so the link was cut and not half-open; want detection by pings",
+			detectedAfter)
 	}
 	sleep(8 * time.Second)
 	checkNotLive(t, frozen.Add(detectedAfter), time.Now(), rows...)
@@ -88,19 +89,20 @@ func TestHalfOpenLinkToClients(t *testing.T) {
 	check(t, w.down.Freeze())
 	check(t, w.Touch(t.Context(), w.namespace, "kept", 5))
 	stop := w.churn(10)
-	t.Logf("let go after %v", eventually(t, pingTimeout+5*time.Second, "clients are let go", func() error {
-		if n := must(w.program.Sockets(t.Context()))(t); n > before+tolerance {
-			return fmt.Errorf("%d sockets, %d before", n, before)
-		}
-		return nil
-	}))
+	t.Logf("the sockets were closed after %v",
+		eventually(t, pingTimeout+5*time.Second, "the sockets are closed", func() error {
+			if n := must(w.program.Sockets(t.Context()))(t); n > before+tolerance {
+				return fmt.Errorf("got %d sockets, %d before", n, before)
+			}
+			return nil
+		}))
 	w.down.ClearFaults(t.Context())
 	stop()
 	t.Logf("converged after %v", w.converges(10*time.Second, rows...))
 	w.objectConverges(10*time.Second, "kept", objects...)
 	for _, v := range all {
 		if sum := checkNoFaults(t, v); sum.Connections < 2 || sum.Snapshots > 1 {
-			t.Errorf("it did not go on from where it was: %+v", sum)
+			t.Errorf("the viewer did not resume: %+v", sum)
 		}
 	}
 }

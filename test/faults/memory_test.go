@@ -81,9 +81,9 @@ func TestSlope(t *testing.T) {
 		})
 	}
 	if got := s.slope(start.Add(time.Second)); got < 59.9 || got > 60.1 {
-		t.Errorf("a megabyte a minute is %.1f MB/h", got)
+		t.Errorf("slope of 1 MB a minute: got %.1f MB/h, want 60", got)
 	}
 	if got := s.withoutCached().slope(start.Add(time.Second)); got < 29.9 || got > 30.1 {
-		t.Errorf("half a megabyte a minute in addition to the cached objects is %.1f MB/h", got)
+		t.Errorf("slope of 0.5 MB a minute in addition to cached objects: got %.1f MB/h, want 30", got)
 	}
 }

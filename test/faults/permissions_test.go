@@ -48,7 +48,7 @@ func TestPermissionGrantedAndRevoked(t *testing.T) {
 
 	check(t, w.Core.RbacV1().RoleBindings(w.namespace).Delete(t.Context(), "reader", metav1.DeleteOptions{}))
 	t.Logf("removed: forbidden after %v", waitForState(t, 25*time.Second, "forbidden", rows...))
-	eventually(t, 2*time.Second, "the rows go", func() error { return checkNoRows(rows...) })
+	eventually(t, 2*time.Second, "the rows are removed", func() error { return checkNoRows(rows...) })
 	checkNoFaults(t, rows...)
 }
 
@@ -67,11 +67,11 @@ func TestClusterPermissionGrantedAndRevoked(t *testing.T) {
 	t.Logf("granted: live after %v", waitForState(t, 60*time.Second, "live", rows...))
 	w.converges(5*time.Second, rows...)
 	if rows[0].Len() == 0 {
-		t.Error("there are no deployments: this test tests nothing")
+		t.Error("the cluster has no Deployments, so the test is not valid")
 	}
 	check(t, w.Revoke(t.Context(), user))
 	t.Logf("removed: forbidden after %v", waitForState(t, 25*time.Second, "forbidden", rows...))
-	eventually(t, 2*time.Second, "the rows go", func() error { return checkNoRows(rows...) })
+	eventually(t, 2*time.Second, "the rows are removed", func() error { return checkNoRows(rows...) })
 	checkNoFaults(t, rows...)
 }
 
@@ -116,12 +116,12 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 	allShown := func() (err error) {
 		for _, v := range withRows {
 			if rowCount := len(v.Rows()); rowCount != len(names) {
-				err = errors.Join(err, fmt.Errorf("%d rows", rowCount))
+				err = errors.Join(err, fmt.Errorf("got %d rows", rowCount))
 			}
 		}
 		return err
 	}
-	t.Logf("all is there after %v", eventually(t, 60*time.Second, "all is shown", allShown))
+	t.Logf("all rows were shown after %v", eventually(t, 60*time.Second, "all rows are shown", allShown))
 
 	reviews := func(r link.Request) bool {
 		return strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/v1/selfsubject")
@@ -132,9 +132,9 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 	before := w.gate.Count(reviews)
 	sleep(20 * time.Second)
 	if sent := w.gate.Count(reviews) - before; sent > 20*25 {
-		t.Errorf("%d questions in 20 s, want 20 a second, and few for all namespaces", sent)
+		t.Errorf("got %d access reviews in 20 s, want at most 25 a second", sent)
 	} else {
-		t.Logf("%.1f questions a second", float64(sent)/20)
+		t.Logf("%.1f access reviews a second", float64(sent)/20)
 	}
 	rowsIn := func(n int) int {
 		count := 0
@@ -149,19 +149,19 @@ func TestPermissionsInManyNamespaces(t *testing.T) {
 	}
 	for n := range 3 {
 		check(t, w.Core.RbacV1().RoleBindings(names[n]).Delete(t.Context(), "reader", metav1.DeleteOptions{}))
-		t.Logf("removed: gone after %v", eventually(t, 15*time.Second, "the rows go", func() error {
+		t.Logf("removed: rows were removed after %v", eventually(t, 15*time.Second, "the rows are removed", func() error {
 			if remaining := rowsIn(n); remaining > 0 {
-				return fmt.Errorf("%d rows are shown of %s", remaining, names[n])
+				return fmt.Errorf("got %d rows of %s, want 0", remaining, names[n])
 			}
 			return nil
 		}))
 		if got := rowsIn(n + 1); got != len(withRows) {
-			t.Errorf("of its neighbor %d rows are shown", got)
+			t.Errorf("got %d rows of the next namespace, want all of them", got)
 		}
 	}
 	for n := range 3 {
 		check(t, grant(t.Context(), n))
 	}
-	t.Logf("granted: shown after %v", eventually(t, 60*time.Second, "the rows appear", allShown))
+	t.Logf("granted: rows were shown after %v", eventually(t, 60*time.Second, "the rows appear", allShown))
 	checkNoFaults(t, viewers...)
 }

@@ -39,14 +39,14 @@ func TestSubscribeRaces(t *testing.T) {
 	elapsed, err := poll(5*time.Second, func() error {
 		files, now := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
 		if files > sockets+tolerance || now > goroutines+tolerance {
-			return fmt.Errorf("%d sockets and %d goroutines, %d and %d before", files, now, sockets, goroutines)
+			return fmt.Errorf("got %d sockets and %d goroutines, before %d and %d", files, now, sockets, goroutines)
 		}
 		return nil
 	})
 	if err != nil {
-		t.Errorf("something is left: %v\n%s", err, must(w.program.Stacks(t.Context()))(t))
+		t.Errorf("sockets or goroutines leaked: %v\n%s", err, must(w.program.Stacks(t.Context()))(t))
 	}
-	t.Logf("%d goroutines before; %d again after %v", goroutines, must(w.program.Goroutines(t.Context()))(t), elapsed)
+	t.Logf("%d goroutines before, %d after %v", goroutines, must(w.program.Goroutines(t.Context()))(t), elapsed)
 	races.Go(func() { race(t, w, 20) })
 	for range 10 {
 		watching = append(watching, w.startViewers(1, w.rows())...)
@@ -124,27 +124,27 @@ func TestStopWithThousandClients(t *testing.T) {
 	}
 	start := time.Now()
 	if err := w.program.Stop(10 * time.Second); err != nil {
-		t.Errorf("it ends with %v", err)
+		t.Errorf("the program ended with error %v", err)
 	}
-	t.Logf("drained in %v", time.Since(start))
+	t.Logf("the program stopped after %v", time.Since(start))
 	stop()
 	running.Wait()
 	reasons := make(map[string]int)
 	for i, v := range viewers {
 		closeError, ok := v.Closed()
 		if !ok || closeError.Code != websocket.StatusGoingAway {
-			t.Fatalf("viewer %d: the connection ended with %v", i, closeError)
+			t.Fatalf("viewer %d: connection ended with error %v, want 1001", i, closeError)
 		}
 		var milliseconds int
 		if n, _ := fmt.Sscanf(closeError.Reason, "retry after %d ms:", &milliseconds); n != 1 {
-			t.Fatalf("viewer %d got no time to reconnect: %q", i, closeError.Reason)
+			t.Fatalf("viewer %d: close reason without a retry delay: %q", i, closeError.Reason)
 		}
 		reasons[closeError.Reason]++
 	}
 	if len(reasons) < len(viewers)/4 {
-		t.Errorf("a thousand viewers got only %d different times to reconnect: they would reconnect together", len(reasons))
+		t.Errorf("got only %d different retry delays for a thousand viewers, want at least a quarter", len(reasons))
 	}
 	if sum := checkNoFaults(t, viewers...); sum.Events == 0 {
-		t.Error("nothing was sent before: this test tests too little")
+		t.Error("got no events before the stop, so the test is not valid")
 	}
 }

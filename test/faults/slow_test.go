@@ -34,9 +34,9 @@ func TestReaderThatNeverReads(t *testing.T) {
 			`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, w.namespace,
 		))
 	}
-	eventually(t, 5*time.Second, "they are there", func() error {
+	eventually(t, 5*time.Second, "the sockets are open", func() error {
 		if n := must(w.program.Sockets(t.Context()))(t); n < sockets+readers {
-			return fmt.Errorf("%d sockets", n)
+			return fmt.Errorf("got %d sockets", n)
 		}
 		return nil
 	})
@@ -46,19 +46,19 @@ func TestReaderThatNeverReads(t *testing.T) {
 		check(t, w.Apply(t.Context(), w.namespace, "it", randomText(900_000)))
 		slowest = max(slowest, w.converges(5*time.Second, rows...), w.objectConverges(5*time.Second, "it", objects...))
 	}
-	t.Logf("the others had each of 30 changes of 0.9 MB within %v", slowest)
-	eventually(t, 15*time.Second, "they are let go", func() error {
+	t.Logf("the other readers got each of 30 changes of 0.9 MB within %v", slowest)
+	eventually(t, 15*time.Second, "the sockets are closed", func() error {
 		if n := must(w.program.Sockets(t.Context()))(t); n > sockets+1 {
-			return fmt.Errorf("%d sockets, %d before", n, sockets)
+			return fmt.Errorf("got %d sockets, %d before", n, sockets)
 		}
 		return nil
 	})
 	// The program closes a connection 10 s after a blocked write. A failed ping would need 55 s.
 	const limit = 20 * time.Second
 	if elapsed := time.Since(start); elapsed > limit {
-		t.Errorf("they were let go after %v, want %v at most", elapsed, limit)
+		t.Errorf("the sockets were closed after %v, want at most %v", elapsed, limit)
 	}
-	t.Logf("let go after %v; at most %d MB", time.Since(start), must(w.program.PeakRSS())(t)>>20)
+	t.Logf("the sockets were closed after %v; peak RSS %d MB", time.Since(start), must(w.program.PeakRSS())(t)>>20)
 	checkNoFaults(t, rows...)
 	checkNoFaults(t, objects...)
 }
@@ -92,11 +92,11 @@ func TestAllReadersStall(t *testing.T) {
 	}
 	start := time.Now()
 	check(t, w.flood(t.Context(), writers, changes/writers))
-	t.Logf("%d updates in %v; %d MB before, at most %d MB since the start", changes, time.Since(start),
+	t.Logf("%d updates in %v; RSS %d MB before, peak RSS %d MB", changes, time.Since(start),
 		before>>20, must(w.program.PeakRSS())(t)>>20)
 	// The limit includes 64 MiB for the history of changes, and uncollected garbage.
 	if peak := must(w.program.PeakRSS())(t); peak-before > 160<<20 {
-		t.Errorf("%d MB before, %d MB at most", before>>20, peak>>20)
+		t.Errorf("RSS %d MB before, peak RSS %d MB; want at most 160 MB more", before>>20, peak>>20)
 	}
 	for _, f := range resumes {
 		f()
@@ -105,10 +105,10 @@ func TestAllReadersStall(t *testing.T) {
 	w.objectConverges(10*time.Second, "cm-1", objects...)
 	// Most changes of an object are combined. Only changes that are already in a socket buffer arrive separately.
 	if sum := checkNoFaults(t, rows...); sum.Events > len(rows)*changes/8 {
-		t.Errorf("got %d changes, want most folded", sum.Events)
+		t.Errorf("got %d row events, want fewer, because changes are folded", sum.Events)
 	}
 	if sum := checkNoFaults(t, objects...); sum.Patches == 0 {
-		t.Error("got no patch")
+		t.Error("got no patches")
 	}
 }
 
@@ -117,7 +117,7 @@ func (w *testbed) flood(ctx context.Context, writers, times int) error {
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("make a client: %w", err)
+		return fmt.Errorf("create a client: %w", err)
 	}
 	done := make(chan error)
 	for i := range writers {
@@ -143,7 +143,7 @@ func (w *testbed) clear() {
 	if err := w.Core.CoreV1().ConfigMaps(w.namespace).DeleteCollection(
 		ctx, metav1.DeleteOptions{}, metav1.ListOptions{},
 	); err != nil {
-		w.t.Errorf("delete what was made: %v", err)
+		w.t.Errorf("delete the ConfigMaps: %v", err)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestLargeObjects(t *testing.T) {
 	for range writers {
 		check(t, <-written)
 	}
-	t.Logf("written in %v", time.Since(start))
+	t.Logf("objects were written in %v", time.Since(start))
 	start = time.Now()
 	rows, objects := w.startViewers(4, w.rows()), w.startViewers(4, w.object("big-7"))
 	all := append(append([]*viewer.Viewer(nil), rows...), objects...)
@@ -190,8 +190,8 @@ func TestLargeObjects(t *testing.T) {
 	checkNoFaults(t, rows...)
 	checkNoFaults(t, objects...)
 	peak := must(w.program.PeakRSS())(t) >> 20
-	t.Logf("at most %d MB", peak)
+	t.Logf("peak RSS %d MB", peak)
 	if peak > 250 {
-		t.Errorf("%d MB for %d objects of %d bytes", peak, count, size)
+		t.Errorf("peak RSS %d MB for %d objects of %d bytes, want at most 250 MB", peak, count, size)
 	}
 }

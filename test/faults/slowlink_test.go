@@ -20,16 +20,16 @@ func TestSlowLink(t *testing.T) {
 	v := viewer.New(w.url, w.object("it"))
 	v.RequestChunks()
 	run(t, v.Run)
-	t.Logf("it has the object after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
+	t.Logf("the object arrived after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
 	check(t, w.Apply(t.Context(), w.namespace, "it", randomText(size)))
-	t.Logf("it has the next version after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
+	t.Logf("the next version arrived after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
 	const maxSilence = 10 * time.Second // A browser would reconnect after 35 s.
 	if sum := checkNoFaults(t, v); sum.Connections != 1 || sum.Snapshots != 1 || sum.Patches != 1 ||
 		sum.Parts < 2*size>>16 {
-		t.Errorf("it took more than one connection, or was sent in one piece: %+v", sum)
+		t.Errorf("got more than one connection, or no chunks: %+v", sum)
 	} else if sum.Silence > maxSilence {
-		t.Errorf("nothing was heard for %v, want %v at most", sum.Silence, maxSilence)
+		t.Errorf("got no data for %v, want at most %v", sum.Silence, maxSilence)
 	} else {
-		t.Logf("%d parts, %v apart at most", sum.Parts, sum.Silence)
+		t.Logf("%d chunks, at most %v apart", sum.Parts, sum.Silence)
 	}
 }

@@ -84,7 +84,7 @@ func TestSoak(t *testing.T) {
 	t.Logf("after %v and %d faults:", duration, s.faultCount.Load())
 	t.Logf("mismatches: %d", s.mismatches.Load())
 	t.Logf(
-		"RSS: %d MB, at most %d MB; slope after %v: %+.1f MB/h, without the cached data %+.1f MB/h",
+		"RSS %d MB, peak %d MB; slope after %v: %+.1f MB/h, without cached data %+.1f MB/h",
 		must(s.program.RSS(t.Context()))(t)>>20,
 		must(
 			s.program.PeakRSS(),
@@ -106,19 +106,19 @@ func TestSoak(t *testing.T) {
 		t.Errorf("%v:\n%s", leakErr, must(s.program.Stacks(t.Context()))(t))
 	}
 	after := s.liveHeap()
-	t.Logf("live heap while nothing may be seen: %.1f MB after %v, %.1f MB now",
+	t.Logf("live heap without permissions: %.1f MB after %v, %.1f MB now",
 		mebibytes(before), min(ringAge, duration/2), mebibytes(after))
 	if after > before+allowedGrowth {
 		t.Errorf("the live heap grew by %.1f MB, want at most %.1f MB", mebibytes(after-before), mebibytes(allowedGrowth))
 	}
 	sum := checkNoFaults(t, s.viewers()...)
-	t.Logf("digests that agree: %d", sum.Digests)
+	t.Logf("matching digests: %d", sum.Digests)
 	// The program sends each live subscription a digest (a hash of all rows) per minute.
 	if duration > 3*time.Minute && sum.Digests == 0 {
-		t.Error("got no digest")
+		t.Error("got no digests")
 	}
 	if n := s.mismatches.Load(); n > 0 {
-		t.Errorf("%d times a client did not have the existing objects", n)
+		t.Errorf("%d times the rows of a client differed from the existing objects", n)
 	}
 }
 
@@ -129,7 +129,7 @@ func (s *soak) withoutPermissions(action func()) error {
 	err := s.Revoke(ctx, s.user)
 	if _, dataErr := poll(time.Minute, s.checkNoData); dataErr != nil {
 		s.mismatches.Add(1)
-		s.t.Logf("the rights have gone, and %v", dataErr)
+		s.t.Logf("the permissions were revoked, and the last check for data got %v", dataErr)
 	}
 	action()
 	return errors.Join(err, s.Grant(ctx, s.user, "cluster-admin"))
@@ -166,7 +166,7 @@ func (s *soak) logProgress(ctx context.Context, end time.Time) {
 		memory, _ := s.program.RSS(ctx)
 		cached, _ := s.program.CachedBytes(ctx)
 		goroutines, _ := s.program.Goroutines(ctx)
-		s.t.Logf("%v to go: %d faults, %d mismatches, %d notes, RSS %d MB, %d MB cached, %d goroutines",
+		s.t.Logf("%v remaining: %d faults, %d mismatches, %d notes, RSS %d MB, %d MB cached, %d goroutines",
 			time.Until(end).Round(time.Second),
 			s.faultCount.Load(), s.mismatches.Load(), s.recordedFaults(), memory>>20, cached>>20, goroutines)
 	}
@@ -211,7 +211,7 @@ func (s *soak) runRound() {
 		s.mismatches.Add(1)
 		s.t.Logf("after %q: %v", names, err)
 	} else if elapsed > 30*time.Second {
-		s.t.Logf("after %q it took %v to converge", names, elapsed)
+		s.t.Logf("after %q: converged after %v", names, elapsed)
 	}
 }
 
@@ -238,18 +238,18 @@ type fault struct {
 
 func (s *soak) faults() []fault {
 	return []fault{
-		{"the upper link is cut", func(context.Context) error { return s.up.DropConnections() }},
+		{"link to the API server is cut", func(context.Context) error { return s.up.DropConnections() }},
 		{
-			"the upper link is down",
+			"link to the API server is down",
 			func(context.Context) error { s.up.Cut(); sleep(s.randomDuration(8000)); return s.up.Restore() },
 		},
-		{"the upper link freezes", func(ctx context.Context) error { return s.freeze(ctx, s.up, 12000) }},
-		{"the lower link is cut", func(context.Context) error { return s.down.DropConnections() }},
+		{"link to the API server freezes", func(ctx context.Context) error { return s.freeze(ctx, s.up, 12000) }},
+		{"link to the clients is cut", func(context.Context) error { return s.down.DropConnections() }},
 		{
-			"the lower link is down",
+			"link to the clients is down",
 			func(context.Context) error { s.down.Cut(); sleep(s.randomDuration(5000)); return s.down.Restore() },
 		},
-		{"the lower link freezes", func(ctx context.Context) error { return s.freeze(ctx, s.down, 5000) }},
+		{"link to the clients freezes", func(ctx context.Context) error { return s.freeze(ctx, s.down, 5000) }},
 		{"too many requests", func(context.Context) error {
 			s.gate.Refuse(func(r link.Request) bool { return r.Resource != "" })
 			defer s.gate.Refuse(nil)
@@ -278,7 +278,7 @@ func (s *soak) faults() []fault {
 			sleep(s.randomDuration(15000))
 			return nil
 		}},
-		{"clients are cut", func(context.Context) error {
+		{"client connections are cut", func(context.Context) error {
 			for _, v := range s.viewers() {
 				if s.random.IntN(2) == 0 {
 					v.Cut()
@@ -286,7 +286,7 @@ func (s *soak) faults() []fault {
 			}
 			return nil
 		}},
-		{"everything is deleted", func(ctx context.Context) error {
+		{"all objects are deleted", func(ctx context.Context) error {
 			for i := range 25 {
 				if err := s.Delete(ctx, s.namespace, fmt.Sprint("cm-", i)); err != nil {
 					return err
@@ -305,14 +305,14 @@ func (s *soak) faults() []fault {
 			}
 			return s.Apply(ctx, s.namespace, "kept", "1")
 		}},
-		{"a definition is deleted and created again", func(context.Context) error {
+		{"a definition is deleted and recreated", func(context.Context) error {
 			s.redefine() //nolint:contextcheck // It uses the context of the test.
 			return nil
 		}},
 		{"all permissions are removed and restored", func(context.Context) error {
 			return s.withoutPermissions(func() {}) //nolint:contextcheck // It uses the context of the test.
 		}},
-		{"subscriptions race", func(context.Context) error {
+		{"concurrent subscribe and unsubscribe", func(context.Context) error {
 			race(s.t, s.testbed, s.random.Int()) //nolint:contextcheck // It uses the context of the test.
 			return nil
 		}},

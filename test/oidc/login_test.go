@@ -64,12 +64,12 @@ func TestLoginAtDex(t *testing.T) {
 	page := "/r/core/v1/configmaps?ns=" + ns
 	if _, text := b.logIn(p, page, "wrong"); !strings.Contains(text, "Invalid") ||
 		b.page.Host == strings.TrimPrefix(p.url, "http://") {
-		t.Errorf("a wrong password leads to %s: %s", b.page, text)
+		t.Errorf("wrong password: got page %s: %s", b.page, text)
 	}
 	code, text := b.logIn(p, page, password)
 	if code != http.StatusForbidden || b.page.Path+"?"+b.page.RawQuery != page ||
 		!strings.Contains(text, "Logged in as "+email) || strings.Contains(text, "of-the-test") {
-		t.Errorf("without rights the page at %s is %d, want 403 at %s, with %q and nothing about the ConfigMap: %s",
+		t.Errorf("page without permissions at %s: got status %d, want 403 at %s with %q and without the ConfigMap: %s",
 			b.page, code, page, "Logged in as "+email, text)
 	}
 	binding := &rbacv1.RoleBinding{
@@ -81,26 +81,26 @@ func TestLoginAtDex(t *testing.T) {
 	if _, err := admin.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the right that was given", func() error {
+	eventually(t, "the permission is effective", func() error {
 		if code, text := b.get(p.url + "/api/v1/snapshot/core/v1/configmaps?ns=" + ns); code != http.StatusOK ||
 			!strings.Contains(text, "of-the-test") {
-			return fmt.Errorf("%d %s", code, text)
+			return fmt.Errorf("GET snapshot: got %d %s, want 200", code, text)
 		}
 		return nil
 	})
 	if code, text := b.get(p.url + "/api/v1/snapshot/core/v1/configmaps"); code != http.StatusOK ||
 		strings.Count(text, `"uid"`) != strings.Count(text, `"ns":"`+ns+`"`) {
-		t.Errorf("for all namespaces got %d %s, want those of %s", code, text, ns)
+		t.Errorf("snapshot of all namespaces: got %d %s, want only those of %s", code, text, ns)
 	}
 	for _, path := range []string{
 		"/api/v1/snapshot/core/v1/configmaps?ns=kube-system", "/api/v1/snapshot/core/v1/secrets?ns=" + ns,
 	} {
 		if code, text := b.get(p.url + path); code != http.StatusForbidden {
-			t.Errorf("%s is answered with %d %s, want 403", path, code, text)
+			t.Errorf("GET %s: got %d %s, want 403", path, code, text)
 		}
 	}
 	if code, _ := newBrowser(t, provider).get(p.url + page); code != http.StatusUnauthorized {
-		t.Errorf("another browser gets %d, want 401", code)
+		t.Errorf("GET page from another browser: got %d, want 401", code)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestSocketEndsWithItsToken(t *testing.T) {
 	b.logIn(p, "/status", password)
 	issued := time.Now()
 	if b.page.Path != "/status" {
-		t.Fatalf("the login leads to %s", b.page)
+		t.Fatalf("page after the login: got %s, want /status", b.page)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -125,16 +125,16 @@ func TestSocketEndsWithItsToken(t *testing.T) {
 	defer conn.Close()
 	code, reason := conn.WaitForClose(ctx)
 	elapsed := time.Since(issued)
-	t.Logf("a socket ended %s after a login by a token that was good for %s", elapsed, lifetime)
+	t.Logf("socket closed %s after the login; token lifetime is %s", elapsed, lifetime)
 	if code != 4401 {
-		t.Errorf("the socket ends with %d %s, want 4401", code, reason)
+		t.Errorf("socket closed with %d %s, want 4401", code, reason)
 	}
 	// The token was issued shortly before the login ended, so the lower limit is 5 s below its lifetime.
 	if elapsed > lifetime+5*time.Second || elapsed < lifetime-5*time.Second {
-		t.Errorf("the socket ended %s after the login, want %s, and 5 s more at most", elapsed, lifetime)
+		t.Errorf("socket closed %s after the login, want %s (up to 5 s later)", elapsed, lifetime)
 	}
 	if code, text := b.get(p.url + "/status"); code != http.StatusUnauthorized {
-		t.Errorf("after the end the page is %d %s", code, text)
+		t.Errorf("page after the session ended: got %d %s, want 401", code, text)
 	}
 }
 
@@ -151,8 +151,8 @@ func TestTokensForOtherClients(t *testing.T) {
 		handler http.HandlerFunc
 		code    int
 	}{
-		{"its own", provider.handler.ServeHTTP, http.StatusOK},
-		{"for another program", func(w http.ResponseWriter, r *http.Request) {
+		{"own client", provider.handler.ServeHTTP, http.StatusOK},
+		{"other client", func(w http.ResponseWriter, r *http.Request) {
 			if query := r.URL.Query(); query.Get("client_id") == client {
 				query.Set("client_id", otherClient)
 				r.URL.RawQuery = query.Encode()
@@ -162,7 +162,7 @@ func TestTokensForOtherClients(t *testing.T) {
 			}
 			provider.handler.ServeHTTP(w, r)
 		}, http.StatusUnauthorized},
-		{"of another issuer", func(w http.ResponseWriter, r *http.Request) {
+		{"other issuer", func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, "/.well-known/") {
 				provider.handler.ServeHTTP(w, r)
 				return
@@ -177,10 +177,10 @@ func TestTokensForOtherClients(t *testing.T) {
 			code, text := b.logIn(p, "/status", password)
 			if code != test.code ||
 				code != http.StatusOK && !strings.Contains(text, "ID token of the provider could not be verified") {
-				t.Errorf("the login ends at %s with %d, want %d: %s", b.page, code, test.code, text)
+				t.Errorf("callback: got page %s with status %d, want %d: %s", b.page, code, test.code, text)
 			}
 			if code, _ := b.get(p.url + "/status"); code != test.code {
-				t.Errorf("after it the page is %d, want %d", code, test.code)
+				t.Errorf("page after the callback: got status %d, want %d", code, test.code)
 			}
 		})
 	}

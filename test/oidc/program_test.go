@@ -33,7 +33,7 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 	t.Helper()
 	path, kubeconfig := os.Getenv("DASHBOARD"), os.Getenv("KUBECONFIG")
 	if path == "" || kubeconfig == "" {
-		t.Fatal("DASHBOARD and KUBECONFIG must name the program and the demo cluster; make test does")
+		t.Fatal("DASHBOARD and KUBECONFIG must be the paths of the program and of the kubeconfig; make test sets them")
 	}
 	folder := t.TempDir()
 	write := func(name string, text []byte) string {
@@ -66,26 +66,26 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM) // Fails if the process has already ended.
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the program ends with %v", err)
+			t.Errorf("the program ended with error %v", err)
 		}
 		for _, sensitive := range []string{secret, password, "eyJ"} { // every JWT starts with eyJ
 			if strings.Contains(p.log.String(), sensitive) {
-				t.Errorf("its log has %q in it", sensitive)
+				t.Errorf("the log contains %q", sensitive)
 			}
 		}
 		if t.Failed() {
-			t.Logf("its log:\n%s", p.log)
+			t.Logf("the program's log:\n%s", p.log)
 		}
 	})
 	match := regexp.MustCompile(` at (http://\S+)/\n`).FindStringSubmatch(line)
 	if errLine != nil || match == nil {
-		t.Fatalf("the program printed %q, %v", line, errLine)
+		t.Fatalf("the program printed %q, error %v", line, errLine)
 	}
 	p.url = match[1]
 	provider.registerClients(t, p.url+"/login/callback")
-	eventually(t, "the API server is reached", func() error {
+	eventually(t, "the API server is reachable", func() error {
 		if code, text := (&browser{t: t, client: &http.Client{}}).get(p.url + "/readyz"); code != http.StatusOK {
-			return fmt.Errorf("%d %s", code, text)
+			return fmt.Errorf("GET /readyz: got %d %s, want 200", code, text)
 		}
 		return nil
 	})
@@ -144,7 +144,7 @@ func (b *browser) followRefresh(header http.Header) (int, string, http.Header) {
 	b.t.Helper()
 	_, to, found := strings.Cut(header.Get("Refresh"), "url=")
 	if !found {
-		b.t.Fatalf("the page at %s leads nowhere", b.page.Redacted())
+		b.t.Fatalf("page %s has no redirect", b.page.Redacted())
 	}
 	next, err := b.page.Parse(to)
 	if err != nil {
@@ -156,16 +156,16 @@ func (b *browser) followRefresh(header http.Header) (int, string, http.Header) {
 func (b *browser) logIn(p *program, path, password string) (int, string) {
 	b.t.Helper()
 	if code, text := b.get(p.url + path); code != http.StatusUnauthorized || !strings.Contains(text, `name="to"`) {
-		b.t.Fatalf("who is not known gets %d %s", code, text)
+		b.t.Fatalf("page without a login: got %d %s, want 401 and a form", code, text)
 	}
 	code, text, header := b.do(http.MethodPost, p.url+"/login", url.Values{"to": {path}})
 	if code != http.StatusOK {
-		b.t.Fatalf("the login begins with %d %s", code, text)
+		b.t.Fatalf("start of the login: got %d %s, want 200", code, text)
 	}
 	code, text, _ = b.followRefresh(header)
 	action := regexp.MustCompile(`<form method="post" action="([^"]+)"`).FindStringSubmatch(text)
 	if code != http.StatusOK || action == nil {
-		b.t.Fatalf("the provider's page at %s is %d %s", b.page.Path, code, text)
+		b.t.Fatalf("page of the provider at %s: got %d %s", b.page.Path, code, text)
 	}
 	to, err := b.page.Parse(html.UnescapeString(action[1]))
 	if err != nil {
@@ -192,7 +192,7 @@ func eventually(t *testing.T, description string, check func() error) {
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("%s: not within a minute: %v", description, err)
+			t.Fatalf("condition %q was not true within a minute: %v", description, err)
 		case <-tick.C:
 		}
 	}

@@ -25,12 +25,12 @@ func TestInvisibleCharactersAreShown(t *testing.T) {
 			`</span>nimda<span class="invisible-char" data-codepoints="U+200B">` + "\u200b" + `</span></h1>`,
 	} {
 		if !strings.Contains(html, want) {
-			t.Errorf("the page has no %s", want)
+			t.Errorf("the page does not contain %s", want)
 		}
 	}
 	visible := regexp.MustCompile(`<span class="invisible-char"[^>]*>[^<]*</span>`).ReplaceAllString(html, "")
 	if i := strings.IndexFunc(visible, func(r rune) bool { return unicode.Is(unicode.Cf, r) }); i >= 0 {
-		t.Errorf("an invisible character is not replaced: %q", visible[max(0, i-40):i+10])
+		t.Errorf("an invisible character is not marked: %q", visible[max(0, i-40):i+10])
 	}
 	var all strings.Builder
 	for r := range rune(0xe0200) {
@@ -40,6 +40,6 @@ func TestInvisibleCharactersAreShown(t *testing.T) {
 	}
 	manyMarks := render(t, templates.ObjectPage(templates.Object{YAML: all.String()}))
 	if n := strings.Count(manyMarks, `class="invisible-char"`); n != 33 {
-		t.Errorf("%d marks, want 32 and the rest", n)
+		t.Errorf("got %d marks, want 32 and one for the rest", n)
 	}
 }

@@ -110,7 +110,7 @@ func TestRowsMatchTheScript(t *testing.T) {
 			t.Fatal(err)
 		}
 		if rows != string(want) {
-			t.Errorf("rows = %s\nwant %s", rows, want)
+			t.Errorf("rows are %s\nwant %s", rows, want)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestListPage(t *testing.T) {
 		},
 		{"wide", func(l *templates.List) { l.Query.Columns = []string{"wide"} }, []string{"node-1", "checked"}, nil},
 		{
-			"what else is shown",
+			"namespaces, sort order and columns",
 			func(l *templates.List) {
 				l.Query.Columns, l.DefaultColumns = []string{"node"}, "/r/core/v1/pods?sort=-name"
 				l.KeptParams = []templates.Parameter{{Name: "sort", Value: "-name"}, {Name: "cols", Value: "node"}}
@@ -150,7 +150,7 @@ func TestListPage(t *testing.T) {
 			[]string{`id="wide"`},
 		},
 		{
-			"columns chosen",
+			"selected columns",
 			func(l *templates.List) {
 				l.Query.Columns = []string{"node", "restarts"}
 			},
@@ -158,7 +158,7 @@ func TestListPage(t *testing.T) {
 			[]string{">Status</a></th>", ">Namespace</a></th>"},
 		},
 		{
-			"and the namespace",
+			"selected columns with the namespace",
 			func(l *templates.List) {
 				l.Query.Columns = []string{"namespace"}
 			},
@@ -182,7 +182,7 @@ func TestListPage(t *testing.T) {
 			nil,
 		},
 		{
-			"a time is no link",
+			"time is not a link",
 			func(l *templates.List) {
 				l.Columns[0] = templates.Column{Name: "Last Seen", Relative: true}
 			},
@@ -214,7 +214,7 @@ func TestListPage(t *testing.T) {
 			nil,
 		},
 		{
-			"nothing matches",
+			"no matching rows",
 			func(l *templates.List) {
 				l.Rows, l.Total, l.Query.Q = nil, &zero, "x"
 			},
@@ -235,7 +235,7 @@ func TestListPage(t *testing.T) {
 			[]string{"No Pods", "first 0", "all namespaces that you can list"},
 		},
 		{
-			"forbidden, and of no namespace",
+			"forbidden cluster-scoped resource",
 			func(l *templates.List) {
 				l.Rows, l.Total, l.State, l.Namespaced =
 					nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}, false
@@ -244,7 +244,7 @@ func TestListPage(t *testing.T) {
 			[]string{"Choose a namespace"},
 		},
 		{
-			"forbidden where it was chosen",
+			"forbidden in the selected namespace",
 			func(l *templates.List) {
 				l.Rows, l.Total, l.State, l.Query.Namespaces =
 					nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}, []string{"payments"}
@@ -256,7 +256,7 @@ func TestListPage(t *testing.T) {
 			[]string{"Choose a namespace"},
 		},
 		{
-			"forbidden to a guest",
+			"forbidden for a guest",
 			func(l *templates.List) {
 				l.Rows, l.Total, l.State, l.Guest =
 					nil, nil, templates.State{State: "forbidden", Reason: "not shared"}, &templates.Guest{}
@@ -265,7 +265,7 @@ func TestListPage(t *testing.T) {
 			[]string{"cluster admin", "Choose a namespace", "all namespaces that you can list"},
 		},
 		{
-			"forbidden to a guest who chose",
+			"forbidden for a guest with selected namespaces",
 			func(l *templates.List) {
 				l.Rows, l.Total, l.State, l.Guest =
 					nil, nil, templates.State{State: "forbidden", Reason: "not shared"}, &templates.Guest{}
@@ -274,7 +274,7 @@ func TestListPage(t *testing.T) {
 			[]string{"Show Pods in all namespaces that you can list"},
 			[]string{"cluster admin"},
 		},
-		{"forbidden by now", func(l *templates.List) {
+		{"failed with rows", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, &zero, templates.State{State: "forbidden"}
 		}, []string{`class="count"></span>`}, nil},
 		{"failed", func(l *templates.List) {
@@ -296,7 +296,7 @@ func TestListPage(t *testing.T) {
 			[]string{"New ones appear"},
 		},
 		{
-			"stale, and nothing matches",
+			"stale and no matching rows",
 			func(l *templates.List) {
 				l.Rows, l.Total, l.State, l.Query.Q = nil, &zero, templates.State{State: "stale"}, "x"
 			},
@@ -321,7 +321,7 @@ func TestListPage(t *testing.T) {
 		}, []string{`class="coverage-note">Showing namespace shop only: a &lt;b&gt; is away</p>`}, nil},
 		{"all namespaces", func(*templates.List) {}, []string{`class="coverage-note" hidden></p>`}, nil},
 		{
-			"some namespaces, and empty",
+			"some namespaces, empty",
 			func(l *templates.List) {
 				l.Rows, l.Total, l.State.Namespaces = nil, &zero, []string{"shop"}
 			},
@@ -331,11 +331,11 @@ func TestListPage(t *testing.T) {
 			},
 			[]string{"<p>New ones appear"},
 		},
-		{"some namespaces, and nothing matches", func(l *templates.List) {
+		{"some namespaces, no matching rows", func(l *templates.List) {
 			l.Rows, l.Total, l.State.Namespaces, l.Query.Q = nil, &zero, []string{"shop"}, "x"
 		}, []string{"filters</h2><p>Showing namespace shop only (no access to others).</p>"}, nil},
 		{
-			"no such columns",
+			"unknown columns",
 			func(l *templates.List) {
 				l.Query.Sort, l.Query.Columns = "-Colour", []string{"a<b", "node", "Weight"}
 			},
@@ -348,7 +348,7 @@ func TestListPage(t *testing.T) {
 			nil,
 		},
 		{
-			"no such column to show, in some namespaces",
+			"unknown column, some namespaces",
 			func(l *templates.List) {
 				l.Query.Columns, l.State.Namespaces = []string{"weight"}, []string{"shop"}
 			},
@@ -359,7 +359,7 @@ func TestListPage(t *testing.T) {
 			nil,
 		},
 		{
-			"a namespace that is not there",
+			"namespace that does not exist",
 			func(l *templates.List) {
 				l.Query.Namespaces, l.Namespaces, l.NamespacesState.State =
 					[]string{"big", "nope", "none"}, []string{"big", "shop"}, "live"
@@ -368,7 +368,7 @@ func TestListPage(t *testing.T) {
 			nil,
 		},
 		{
-			"a namespace that was not there",
+			"namespace that did not exist",
 			func(l *templates.List) {
 				l.Query.Namespaces, l.Namespaces, l.NamespacesState = []string{"big", "nope"}, []string{"big"}, templates.State{
 					State: "stale", Since: "2026-11-21T10:00:00Z",
@@ -378,7 +378,7 @@ func TestListPage(t *testing.T) {
 			nil,
 		},
 		{
-			"a namespace that was not there, while they are read",
+			"namespace that did not exist, during loading",
 			func(l *templates.List) {
 				l.Query.Namespaces, l.Namespaces, l.NamespacesState = []string{"big", "nope"}, []string{"big"}, templates.State{
 					State: "syncing", Since: "2026-11-21T10:00:00Z",
@@ -388,7 +388,7 @@ func TestListPage(t *testing.T) {
 			nil,
 		},
 		{
-			"namespaces that are not known",
+			"namespaces that are not known yet",
 			func(l *templates.List) {
 				l.Query.Namespaces = []string{"big", "nope"}
 			},
@@ -396,7 +396,7 @@ func TestListPage(t *testing.T) {
 			nil,
 		},
 		{
-			"such columns",
+			"valid columns",
 			func(l *templates.List) {
 				l.Query.Sort, l.Query.Columns = "namespace", []string{"wide"}
 			},
@@ -407,7 +407,7 @@ func TestListPage(t *testing.T) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "syncing", Count: new(3400)}
 		}, []string{"Loading Pods…", "Loading, 3,400 so far", `class="count"></span>`}, []string{"No Pods"}},
 		{
-			"a bad selector",
+			"invalid selector",
 			func(l *templates.List) {
 				l.State, l.Problem =
 					templates.State{}, &templates.Problem{Status: 400, Title: "The selector cannot be read"}
@@ -415,7 +415,7 @@ func TestListPage(t *testing.T) {
 			[]string{"The selector cannot be read"},
 			[]string{"Not loaded yet"},
 		},
-		{"not read yet", func(l *templates.List) { l.State = templates.State{} }, []string{"Not loaded yet"}, nil},
+		{"not loaded yet", func(l *templates.List) { l.State = templates.State{} }, []string{"Not loaded yet"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l := podList()
@@ -423,12 +423,12 @@ func TestListPage(t *testing.T) {
 			html := render(t, templates.ListPage(l))
 			for _, want := range test.want {
 				if !strings.Contains(html, want) {
-					t.Errorf("the page has no %q:\n%s", want, html)
+					t.Errorf("the page does not contain %q:\n%s", want, html)
 				}
 			}
 			for _, unwanted := range test.unwanted {
 				if strings.Contains(html, unwanted) {
-					t.Errorf("the page has %q", unwanted)
+					t.Errorf("the page contains %q", unwanted)
 				}
 			}
 		})
@@ -549,19 +549,19 @@ func TestGuestPage(t *testing.T) {
 		want     []string
 		unwanted []string
 	}{
-		{"one kind", []templates.Kind{kind("pods")}, false, []string{
+		{"one resource", []templates.Kind{kind("pods")}, false, []string{
 			"Shared with you, read-only", `datetime="2026-11-21T14:03:00Z">2026-11-21 14:03 UTC</time>`,
 			"&lt;b&gt;for Anna&lt;/b&gt;", `action="/share/leave"`, `href="/r/core/v1/pods?ns=a"`, picker,
 			"data-shared", `name="referrer"`,
 		}, []string{"/status", ">Share<", "<b>for", "Log out"}},
 		{
-			"several kinds",
+			"several resources",
 			[]templates.Kind{kind("pods"), kind("services")},
 			false,
 			[]string{"Shared with you"},
 			[]string{"/status", picker},
 		},
-		{"one object, and its events", []templates.Kind{kind("pods"), kind("events")}, true, []string{picker}, nil},
+		{"one object and its events", []templates.Kind{kind("pods"), kind("events")}, true, []string{picker}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			page := podList()
@@ -573,12 +573,12 @@ func TestGuestPage(t *testing.T) {
 			got := render(t, templates.ListPage(page))
 			for _, want := range test.want {
 				if !strings.Contains(got, want) {
-					t.Errorf("the page has no %s: %s", want, got)
+					t.Errorf("the page does not contain %s: %s", want, got)
 				}
 			}
 			for _, unwanted := range test.unwanted {
 				if strings.Contains(got, unwanted) {
-					t.Errorf("the page has %s", unwanted)
+					t.Errorf("the page contains %s", unwanted)
 				}
 			}
 		})
@@ -588,7 +588,7 @@ func TestGuestPage(t *testing.T) {
 		Crumbs: []templates.Crumb{{Text: "pods", Href: "/r/core/v1/pods"}, {Text: "web-1"}},
 	}
 	if got := render(t, templates.ObjectPage(crumbs)); strings.Contains(got, `href="/r/core/v1/pods"`) {
-		t.Error("where one object is shared its page leads to a list")
+		t.Error("the page of a single shared object links to a list")
 	}
 }
 
@@ -598,11 +598,11 @@ func TestObjectPageLinksToCompare(t *testing.T) {
 	object := templates.Object{Compare: "/compare?a=core%2Fv1%2Fnodes%2F_%2Fa"}
 	const link = `<a class="unscripted" href="/compare?a=core%2Fv1%2Fnodes%2F_%2Fa">`
 	if got := render(t, templates.ObjectPage(object)); !strings.Contains(got, link) {
-		t.Errorf("no %s in %s", link, got)
+		t.Errorf("%s is missing in %s", link, got)
 	}
 	object.Guest = &templates.Guest{}
 	if got := render(t, templates.ObjectPage(object)); strings.Contains(got, "/compare") {
-		t.Errorf("a guest is led to compare: %s", got)
+		t.Errorf("a guest's page links to compare: %s", got)
 	}
 }
 
@@ -611,12 +611,12 @@ func TestGuestStatusPageHasNoRows(t *testing.T) {
 	page := templates.Status{Memory: "0 B cached, no limit"}
 	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "Nothing is watched") ||
 		!strings.Contains(got, page.Memory) {
-		t.Errorf("without watched resources the page is %s", got)
+		t.Errorf("status page without watched resources: got %s", got)
 	}
 	page.Guest = &templates.Guest{}
 	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "not shared with you") ||
 		strings.Contains(got, "Nothing is watched") || strings.Contains(got, page.Memory) {
-		t.Errorf("a guest gets %s", got)
+		t.Errorf("status page of a guest: got %s", got)
 	}
 }
 
@@ -640,10 +640,10 @@ func TestKioskLinks(t *testing.T) {
 		`href="/base/api/v1/snapshot/core/v1/pods?format=csv"`,
 	} {
 		if !strings.Contains(b.String(), want) {
-			t.Errorf("the page has no %s", want)
+			t.Errorf("the page does not contain %s", want)
 		}
 	}
 	if strings.Contains(render(t, templates.ListPage(page)), "kiosk") {
-		t.Error("a page that is no kiosk has a word of it")
+		t.Error("a page without kiosk mode contains \"kiosk\"")
 	}
 }

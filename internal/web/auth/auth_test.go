@@ -123,10 +123,10 @@ func identifiedUser(t *testing.T, a *auth.Authority, r *http.Request, cause stat
 	}
 	p := new(status.Problem)
 	if !errors.As(err, &p) || p.Cause != cause {
-		t.Errorf("the error is %v, want the cause %d", err, cause)
+		t.Errorf("got error %v, want the cause %d", err, cause)
 	}
 	if i.Viewer.Program || i.Viewer.User != nil || i.Viewer.Scope != nil || i.Ended != nil {
-		t.Errorf("with an error the identity is %+v, want no user", i)
+		t.Errorf("identity with an error: got %+v, want no user", i)
 	}
 	return ""
 }
@@ -139,7 +139,7 @@ func login(t *testing.T, a *auth.Authority, token string, cookies ...*http.Cooki
 	}
 	got := w.Result().Cookies()
 	if len(got) != 1 {
-		t.Fatalf("got the cookies %v, want one", got)
+		t.Fatalf("login: got cookies %v, want one", got)
 	}
 	return got[0]
 }

@@ -162,7 +162,7 @@ func (p *issuer) startLogin(a *auth.Authority) (cookie *http.Cookie, query url.V
 	}
 	u, err := url.Parse(address)
 	if err != nil || !strings.HasPrefix(address, p.URL+"/auth?") {
-		p.t.Fatalf("the login is at %q with the error %v, want the provider's address", address, err)
+		p.t.Fatalf("BeginLogin: got URL %q, error %v; want a URL of the provider", address, err)
 	}
 	p.nonce = u.Query().Get("nonce")
 	return w.Result().Cookies()[0], u.Query()
@@ -200,7 +200,7 @@ func TestOIDCLoginCreatesSession(t *testing.T) {
 	a, log := p.newAuthority(func(o *auth.OIDCOptions) { o.GroupsClaim = "groups"; o.GroupsPrefix = "p:" })
 	cookie, query := p.startLogin(a)
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/base/login/" || !cookie.Secure {
-		t.Errorf("the cookie of the login is %v, want one for /base/login/, HttpOnly, Secure and Lax", cookie)
+		t.Errorf("login cookie is %v, want path /base/login/, HttpOnly, Secure and Lax", cookie)
 	}
 	for name, want := range map[string]string{
 		"response_type": "code", "client_id": "glasshouse",
@@ -208,36 +208,37 @@ func TestOIDCLoginCreatesSession(t *testing.T) {
 		"code_challenge_method": "S256",
 	} {
 		if got := query.Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
+			t.Errorf("parameter %s is %q, want %q", name, got, want)
 		}
 	}
 	for _, name := range []string{"state", "nonce", "code_challenge"} {
 		if len(query.Get(name)) < 26 || strings.Contains(cookie.Value, query.Get(name)) {
-			t.Errorf("%s is %q, and the cookie %q; want random text outside the cookie", name, query.Get(name), cookie.Value)
+			t.Errorf("parameter %s is %q, cookie is %q; want random text that is not in the cookie",
+				name, query.Get(name), cookie.Value)
 		}
 	}
 	session, returnPath, err := p.handleCallback(a, cookie, callbackQuery(query))
 	if err != nil || session == nil || returnPath != "/status" || session.SameSite != http.SameSiteStrictMode ||
 		session.MaxAge > 3600 || session.MaxAge < 3500 {
-		t.Fatalf("got the session %v, the path %q and error %v; want a session of one hour", session, returnPath, err)
+		t.Fatalf("callback: got session %v, path %q, error %v; want a session of one hour", session, returnPath, err)
 	}
 	sum := sha256.Sum256([]byte(p.tokenRequests[0].Get("code_verifier")))
 	if p.tokenRequests[0].Get("code") != "a-code" || base64URL(sum[:]) != query.Get("code_challenge") ||
 		p.tokenRequests[0].Get("redirect_uri") != query.Get("redirect_uri") {
-		t.Errorf("the token request is %v, want the code with its verifier and address", p.tokenRequests[0])
+		t.Errorf("token request is %v, want the code, its verifier and the redirect URI", p.tokenRequests[0])
 	}
 	i, err := a.Identify(withCookies(request(t), session))
 	want := &authz.User{Name: p.URL + "#7", Groups: []string{"p:dev", "p:ops", "system:authenticated"}}
 	if err != nil || !reflect.DeepEqual(i.Viewer.User, want) || time.Until(i.Expires) > time.Hour || !i.Cookie {
-		t.Errorf("got the user %+v and error %v, want %+v", i.Viewer.User, err, want)
+		t.Errorf("got user %+v, error %v; want %+v", i.Viewer.User, err, want)
 	}
 	if got := identifiedUser(
 		t, a, withCookies(bearer(t, p.sign(map[string]any{"iss": p.URL})), session), status.Unauthenticated,
 	); got != "" {
-		t.Errorf("a bearer token in mode oidc identifies %q, want no user", got)
+		t.Errorf("bearer token in mode oidc: got user %q, want none", got)
 	}
 	if log.Len() > 0 {
-		t.Errorf("the log is %s, want no lines", log)
+		t.Errorf("log is %s, want no lines", log)
 	}
 }
 
@@ -252,21 +253,21 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, makeToken := range map[string]func(map[string]any) string{
-		"another audience":   p.signWith("aud", "kubernetes"),
-		"other audiences":    p.signWith("aud", []string{"a", "b"}),
-		"no audience":        p.signWith("aud", nil),
-		"another issuer":     p.signWith("iss", "https://evil.test"),
-		"an issuer with a /": p.signWith("iss", p.URL+"/"),
-		"expired":            p.signWith("exp", time.Now().Add(-time.Minute).Unix()),
-		"no expiry":          p.signWith("exp", nil),
-		"not yet valid":      p.signWith("nbf", time.Now().Add(time.Hour).Unix()),
-		"another nonce":      p.signWith("nonce", "x"),
-		"no nonce":           p.signWith("nonce", nil),
-		"no user claim":      p.signWith("sub", nil),
-		"an empty user":      p.signWith("sub", ""),
-		"a numeric user":     p.signWith("sub", 7),
-		"no token":           func(map[string]any) string { return "" },
-		"no JWT":             func(map[string]any) string { return "a.b" },
+		"other audience":               p.signWith("aud", "kubernetes"),
+		"several audiences":            p.signWith("aud", []string{"a", "b"}),
+		"no audience":                  p.signWith("aud", nil),
+		"other issuer":                 p.signWith("iss", "https://evil.test"),
+		"issuer with a trailing slash": p.signWith("iss", p.URL+"/"),
+		"expired":                      p.signWith("exp", time.Now().Add(-time.Minute).Unix()),
+		"no expiry":                    p.signWith("exp", nil),
+		"not yet valid":                p.signWith("nbf", time.Now().Add(time.Hour).Unix()),
+		"other nonce":                  p.signWith("nonce", "x"),
+		"no nonce":                     p.signWith("nonce", nil),
+		"no user claim":                p.signWith("sub", nil),
+		"empty user claim":             p.signWith("sub", ""),
+		"numeric user claim":           p.signWith("sub", 7),
+		"no token":                     func(map[string]any) string { return "" },
+		"not a JWT":                    func(map[string]any) string { return "a.b" },
 		"alg none": func(c map[string]any) string {
 			return jwtPart(map[string]any{"alg": "none"}) + "." + jwtPart(c) + "."
 		},
@@ -286,7 +287,7 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 			parts := strings.Split(p.sign(c), ".")
 			return parts[0] + "." + parts[1] + "."
 		},
-		"signed before it was changed": func(c map[string]any) string {
+		"changed after signing": func(c map[string]any) string {
 			parts := strings.Split(p.sign(c), ".")
 			c = maps.Clone(c)
 			c["sub"] = "8"
@@ -300,14 +301,14 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 		p.makeToken = nil
 		problem := new(status.Problem)
 		if session != nil || !errors.As(err, &problem) || problem.Cause != status.Unauthenticated || returnPath != "/status" {
-			t.Errorf("%s: got the session %v, the path %q and error %v; want no session", name, session, returnPath, err)
+			t.Errorf("%s: got session %v, path %q, error %v; want no session", name, session, returnPath, err)
 			continue
 		}
 		for _, secret := range []string{
 			"client-secret-9", "access-token-1b", "a-code", query.Get("state"), cookie.Value,
 		} {
 			if strings.Contains(log.String(), secret) || strings.Contains(err.Error(), secret) {
-				t.Errorf("%s: %q is in the log %q or the error %v", name, secret, log, err)
+				t.Errorf("%s: the secret %q is in the log %q or in the error %v", name, secret, log, err)
 			}
 		}
 	}
@@ -320,25 +321,25 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 		cookie *http.Cookie
 		query  url.Values
 	}{
-		"no cookie":         {nil, callbackQuery(query)},
-		"an invalid cookie": {&http.Cookie{Name: cookie.Name, Value: "x"}, callbackQuery(query)},
-		"a changed cookie": {
+		"no cookie":      {nil, callbackQuery(query)},
+		"invalid cookie": {&http.Cookie{Name: cookie.Name, Value: "x"}, callbackQuery(query)},
+		"changed cookie": {
 			&http.Cookie{Name: cookie.Name, Value: cookie.Value[:len(cookie.Value)-2] + "AA"}, callbackQuery(query),
 		},
-		"the state of another server": {otherCookie, callbackQuery(otherQuery)},
+		"state of another server": {otherCookie, callbackQuery(otherQuery)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if session, _, err := p.handleCallback(a, test.cookie, test.query); session != nil || err == nil {
-				t.Errorf("got the session %v and error %v, want no session", session, err)
+				t.Errorf("got session %v, error %v; want no session", session, err)
 			}
 		})
 	}
 	p.nonce = query.Get("nonce")
 	if session, _, err := p.handleCallback(a, cookie, callbackQuery(query)); session == nil || err != nil {
-		t.Errorf("a valid callback is refused: %v", err)
+		t.Errorf("valid callback: got error %v", err)
 	}
 	if session, _, err := p.handleCallback(a, cookie, callbackQuery(query)); session != nil || err == nil {
-		t.Errorf("the same callback again: got the session %v and error %v, want no session", session, err)
+		t.Errorf("repeated callback: got session %v, error %v; want no session", session, err)
 	}
 	for _, status := range []int{http.StatusBadRequest, http.StatusInternalServerError} {
 		cookie, query := p.startLogin(a)
@@ -346,14 +347,14 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 		session, _, err := p.handleCallback(a, cookie, callbackQuery(query))
 		p.status = 0
 		if session != nil || err == nil || strings.Contains(err.Error(), "text-that-must-stay-internal") {
-			t.Errorf("the provider fails with %d: got the session %v and error %v, want no session", status, session, err)
+			t.Errorf("status %d of the provider: got session %v, error %v; want no session", status, session, err)
 		}
 	}
 	cookie, query = p.startLogin(a)
 	if session, _, err := p.handleCallback(
 		a, cookie, url.Values{"error": {"access_denied"}, "state": {query.Get("state")}},
 	); session != nil || err == nil || !strings.Contains(err.Error(), "access_denied") {
-		t.Errorf("the provider refuses the login: got the session %v and error %v, want the provider's reason", session, err)
+		t.Errorf("login refused by the provider: got session %v, error %v; want the provider's reason", session, err)
 	}
 }
 
@@ -373,13 +374,13 @@ func TestFailedCallbacksDoNotBlockLogins(t *testing.T) {
 			callback = callbackQuery(query)
 		}
 		if session, _, err := p.handleCallback(a, cookie, callback); session != nil || err == nil {
-			t.Fatalf("got the session %v and error %v, want no session", session, err)
+			t.Fatalf("invalid callback: got session %v, error %v; want no session", session, err)
 		}
 	}
 	p.status = 0
 	cookie, query := p.startLogin(a)
 	if session, _, err := p.handleCallback(a, cookie, callbackQuery(query)); session == nil || err != nil {
-		t.Errorf("a valid login is refused after the invalid ones: %v", err)
+		t.Errorf("valid login after the invalid ones: got error %v", err)
 	}
 }
 
@@ -396,55 +397,55 @@ func TestClaimsBecomeUsers(t *testing.T) {
 		"default": {
 			func(*auth.OIDCOptions) {}, nil, &authz.User{Name: p.URL + "#7", Groups: []string{}},
 		},
-		"without a prefix": {
+		"no prefix": {
 			func(o *auth.OIDCOptions) { o.UsernamePrefix = "-" }, nil, &authz.User{Name: "7", Groups: []string{}},
 		},
-		"another prefix": {
+		"other prefix": {
 			func(o *auth.OIDCOptions) { o.UsernamePrefix = "oidc:" }, nil,
 			&authz.User{Name: "oidc:7", Groups: []string{}},
 		},
-		"an email": {
+		"email": {
 			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, nil,
 			&authz.User{Name: "anna@example.com", Groups: []string{}},
 		},
-		"an email, prefixed": {
+		"email with a prefix": {
 			func(o *auth.OIDCOptions) { o.UsernameClaim = "email"; o.UsernamePrefix = "x/" }, nil,
 			&authz.User{Name: "x/anna@example.com", Groups: []string{}},
 		},
-		"an email, verified": {
+		"verified email": {
 			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.signWith("email_verified", true),
 			&authz.User{Name: "anna@example.com", Groups: []string{}},
 		},
-		"an email, not verified": {
+		"email that is not verified": {
 			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.signWith("email_verified", false), nil,
 		},
-		"an email, with verified as text": {
+		"email with email_verified as a string": {
 			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.signWith("email_verified", "true"), nil,
 		},
 		"groups": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, nil,
 			&authz.User{Name: p.URL + "#7", Groups: []string{"dev", "ops"}},
 		},
-		"one group as text": {
+		"one group as a string": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.signWith("groups", "dev"),
 			&authz.User{Name: p.URL + "#7", Groups: []string{"dev"}},
 		},
-		"a claim that does not exist": {
+		"missing groups claim": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "roles" }, nil,
 			&authz.User{Name: p.URL + "#7", Groups: []string{}},
 		},
 		"numeric groups": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.signWith("groups", []int{1}), nil,
 		},
-		"the group system:masters": {
+		"group system:masters": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.signWith("groups", []string{"system:masters"}), nil,
 		},
-		"the group system:masters with a prefix": {
+		"group system:masters with a prefix": {
 			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups"; o.GroupsPrefix = "p:" },
 			p.signWith("groups", []string{"system:masters"}),
 			&authz.User{Name: p.URL + "#7", Groups: []string{"p:system:masters"}},
 		},
-		"the user system:admin": {
+		"user system:admin": {
 			func(o *auth.OIDCOptions) { o.UsernamePrefix = "-" }, p.signWith("sub", "system:admin"), nil,
 		},
 	} {
@@ -456,7 +457,7 @@ func TestClaimsBecomeUsers(t *testing.T) {
 			p.makeToken = nil
 			if test.want == nil {
 				if session != nil || err == nil {
-					t.Errorf("got the session %v and error %v, want no session", session, err)
+					t.Errorf("got session %v, error %v; want no session", session, err)
 				}
 				return
 			}
@@ -467,7 +468,7 @@ func TestClaimsBecomeUsers(t *testing.T) {
 			i, err := a.Identify(withCookies(request(t), session))
 			test.want.Groups = append(test.want.Groups, "system:authenticated")
 			if err != nil || !reflect.DeepEqual(i.Viewer.User, test.want) {
-				t.Errorf("got the user %+v and error %v, want %+v", i.Viewer.User, err, test.want)
+				t.Errorf("got user %+v, error %v; want %+v", i.Viewer.User, err, test.want)
 			}
 		})
 	}
@@ -484,7 +485,7 @@ func TestNewRejectsInvalidProviders(t *testing.T) {
 	_, err := a.BeginLogin(httptest.NewRecorder(), r, "/")
 	if problem := new(status.Problem); !errors.As(err, &problem) || problem.Cause != status.Unavailable ||
 		!strings.Contains(log.String(), "certificate") || strings.Contains(err.Error(), "certificate") {
-		t.Errorf("a provider with an unknown CA: got the error %v, and the log %q", err, log)
+		t.Errorf("provider with an unknown CA: got error %v, log %q", err, log)
 	}
 	for _, test := range []struct {
 		issuer, client, claim string
@@ -511,7 +512,7 @@ func TestNewRejectsInvalidProviders(t *testing.T) {
 				OIDC: auth.OIDCOptions{Issuer: test.issuer, ClientID: test.client, UsernameClaim: test.claim},
 			})
 			if (err == nil) != test.valid {
-				t.Errorf("%+v: got the error %v", test, err)
+				t.Errorf("New(%+v): got error %v", test, err)
 			}
 		})
 	}

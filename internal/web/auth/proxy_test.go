@@ -40,23 +40,23 @@ func TestProxyIsTrustedByAddressAndSecret(t *testing.T) {
 		name, peers, secret, remoteAddr, sentSecret string
 		want                                        bool
 	}{
-		{"by its address", "10.0.0.0/8", "", proxyAddr, "", true},
-		{"by one of its addresses", "192.0.2.0/31,10.1.2.3/32", "", proxyAddr, "", true},
-		{"by an address in IPv6's words", "10.0.0.0/8", "", "[::ffff:10.1.2.3]:4000", "", true},
-		{"by an address of IPv6", "fd00::/8", "", "[fd00::1%eth0]:4000", "", true},
-		{"from elsewhere", "10.0.0.0/8", "", otherAddr, "", false},
-		{"from elsewhere, with a secret that is not asked for", "10.0.0.0/8", "", otherAddr, validSecret, false},
-		{"from loopback, like a port-forward", "10.0.0.0/8", "", "127.0.0.1:4000", "", false},
-		{"from nowhere", "10.0.0.0/8", "", "", "", false},
-		{"from a socket", "10.0.0.0/8", "", "@", "", false},
-		{"by its secret", "", secret, otherAddr, validSecret, true},
-		{"by another secret", "", secret, otherAddr, invalidSecret, false},
-		{"by the beginning of its secret", "", secret, otherAddr, secret[:20], false},
-		{"without its secret", "", secret, otherAddr, "", false},
-		{"by both", "10.0.0.0/8", secret, proxyAddr, validSecret, true},
-		{"by its address alone", "10.0.0.0/8", secret, proxyAddr, "", false},
-		{"by its address, with another secret", "10.0.0.0/8", secret, proxyAddr, invalidSecret, false},
-		{"by its secret alone", "10.0.0.0/8", secret, otherAddr, validSecret, false},
+		{"trusted address", "10.0.0.0/8", "", proxyAddr, "", true},
+		{"one of several trusted addresses", "192.0.2.0/31,10.1.2.3/32", "", proxyAddr, "", true},
+		{"IPv4-mapped IPv6 address", "10.0.0.0/8", "", "[::ffff:10.1.2.3]:4000", "", true},
+		{"IPv6 address", "fd00::/8", "", "[fd00::1%eth0]:4000", "", true},
+		{"other address", "10.0.0.0/8", "", otherAddr, "", false},
+		{"other address, with a secret that is not configured", "10.0.0.0/8", "", otherAddr, validSecret, false},
+		{"loopback address, like a port-forward", "10.0.0.0/8", "", "127.0.0.1:4000", "", false},
+		{"no address", "10.0.0.0/8", "", "", "", false},
+		{"Unix socket", "10.0.0.0/8", "", "@", "", false},
+		{"secret", "", secret, otherAddr, validSecret, true},
+		{"other secret", "", secret, otherAddr, invalidSecret, false},
+		{"prefix of the secret", "", secret, otherAddr, secret[:20], false},
+		{"missing secret", "", secret, otherAddr, "", false},
+		{"trusted address and secret", "10.0.0.0/8", secret, proxyAddr, validSecret, true},
+		{"trusted address without the secret", "10.0.0.0/8", secret, proxyAddr, "", false},
+		{"trusted address with another secret", "10.0.0.0/8", secret, proxyAddr, invalidSecret, false},
+		{"secret from another address", "10.0.0.0/8", secret, otherAddr, validSecret, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			a := newProxyAuthority(t, test.peers, test.secret)
@@ -75,10 +75,10 @@ func TestProxyIsTrustedByAddressAndSecret(t *testing.T) {
 					want = "anna"
 				}
 				if got := identifiedUser(t, a, r, status.Unauthenticated); got != want {
-					t.Errorf("%s, with a name: %t: it is %q, want %q", test.name, hasUser, got, want)
+					t.Errorf("%s, with user header: %t: got user %q, want %q", test.name, hasUser, got, want)
 				}
 				if len(r.Header) != 0 {
-					t.Errorf("the request keeps %v", r.Header)
+					t.Errorf("identity headers after authentication: got %v, want none", r.Header)
 				}
 			}
 		})
@@ -97,62 +97,62 @@ func TestProxyHeadersMustBeUnambiguous(t *testing.T) {
 		want    *authz.User
 	}{
 		{
-			"a user",
+			"one user",
 			[]string{"X-Forwarded-User: anna"},
 			&authz.User{Name: "anna", Groups: []string{"system:authenticated"}},
 		},
 		{
-			"a user with groups",
+			"user with groups",
 			[]string{"X-Forwarded-User: anna@example.com", "X-Forwarded-Groups: dev, ops,,a b "},
 			&authz.User{Name: "anna@example.com", Groups: []string{"dev", "ops", "a b", "system:authenticated"}},
 		},
 		{
-			"a user of a directory",
+			"user with a distinguished name",
 			[]string{"X-Forwarded-User: cn=Änne,ou=x"},
 			&authz.User{Name: "cn=Änne,ou=x", Groups: []string{"system:authenticated"}},
 		},
 		{"no user", nil, nil},
-		{"an empty user", []string{"X-Forwarded-User: "}, nil},
-		{"a blank user", []string{"X-Forwarded-User:   "}, nil},
-		{"groups alone", []string{"X-Forwarded-Groups: dev"}, nil},
+		{"empty user", []string{"X-Forwarded-User: "}, nil},
+		{"blank user", []string{"X-Forwarded-User:   "}, nil},
+		{"groups without a user", []string{"X-Forwarded-Groups: dev"}, nil},
 		{"two users", []string{"X-Forwarded-User: anna", "X-Forwarded-User: bob"}, nil},
-		{"a user twice", []string{"X-Forwarded-User: anna", "X-Forwarded-User: anna"}, nil},
-		{"groups twice", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev", "X-Forwarded-Groups: ops"}, nil},
-		{"a secret twice", []string{"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: " + secret}, nil},
+		{"same user twice", []string{"X-Forwarded-User: anna", "X-Forwarded-User: anna"}, nil},
+		{"two groups headers", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev", "X-Forwarded-Groups: ops"}, nil},
+		{"secret twice", []string{"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: " + secret}, nil},
 		{"underscores", []string{"X_Forwarded_User: anna"}, nil},
-		{"with underscores too", []string{"X-Forwarded-User: anna", "X_Forwarded_User: admin"}, nil},
-		{"one underscore", []string{"X-Forwarded-User: anna", "X-Forwarded_User: admin"}, nil},
-		{"underscores of groups", []string{"X-Forwarded-User: anna", "X_forwarded_groups: admins"}, nil},
-		{"another case", []string{"X-Forwarded-User: anna", "x-forwarded-user: admin"}, nil},
+		{"additional header with underscores", []string{"X-Forwarded-User: anna", "X_Forwarded_User: admin"}, nil},
+		{"additional header with one underscore", []string{"X-Forwarded-User: anna", "X-Forwarded_User: admin"}, nil},
+		{"groups header with underscores", []string{"X-Forwarded-User: anna", "X_forwarded_groups: admins"}, nil},
+		{"second user header in lower case", []string{"X-Forwarded-User: anna", "x-forwarded-user: admin"}, nil},
 		{"capitals", []string{"X-Forwarded-User: anna", "X-FORWARDED-GROUPS: admins"}, nil},
 		{
-			"another spelling of the secret",
+			"additional secret header with underscores",
 			[]string{"X-Forwarded-User: anna", "X_Glasshouse_Proxy_Secret: " + secret},
 			nil,
 		},
-		{"the cluster's masters", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev,system:masters"}, nil},
-		{"them in another case", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: System:Masters"}, nil},
-		{"them behind blanks", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev,  system:masters"}, nil},
-		{"the nodes", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: system:nodes"}, nil},
-		{"the cluster's admin", []string{"X-Forwarded-User: system:admin"}, nil},
-		{"a service account", []string{"X-Forwarded-User: system:serviceaccount:kube-system:default"}, nil},
-		{"the anonymous user", []string{"X-Forwarded-User: system:anonymous"}, nil},
-		{"no UTF-8", []string{"X-Forwarded-User: a\xff"}, nil},
-		{"a control", []string{"X-Forwarded-User: a\x01"}, nil},
-		{"a control in a group", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: a\tb"}, nil},
+		{"group system:masters", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev,system:masters"}, nil},
+		{"system:masters in mixed case", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: System:Masters"}, nil},
+		{"spaces before a group", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev,  system:masters"}, nil},
+		{"group system:nodes", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: system:nodes"}, nil},
+		{"user system:admin", []string{"X-Forwarded-User: system:admin"}, nil},
+		{"service account", []string{"X-Forwarded-User: system:serviceaccount:kube-system:default"}, nil},
+		{"anonymous user", []string{"X-Forwarded-User: system:anonymous"}, nil},
+		{"invalid UTF-8", []string{"X-Forwarded-User: a\xff"}, nil},
+		{"control character in the user", []string{"X-Forwarded-User: a\x01"}, nil},
+		{"control character in a group", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: a\tb"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := request(t, append(test.headers, "X-Glasshouse-Proxy-Secret: "+secret)...)
 			r.Header.Set("Authorization", "Bearer x")
 			i, err := a.Identify(r)
 			if !reflect.DeepEqual(i.Viewer.User, test.want) || i.Viewer.Program || (err == nil) != (test.want != nil) {
-				t.Errorf("it is %+v, %v; want %+v", i.Viewer, err, test.want)
+				t.Errorf("got viewer %+v, error %v; want user %+v", i.Viewer, err, test.want)
 			}
 			if err != nil && strings.Contains(err.Error(), secret) {
-				t.Errorf("the error has the secret in it: %v", err)
+				t.Errorf("the error contains the secret: %v", err)
 			}
 			if len(r.Header) != 0 {
-				t.Errorf("the request keeps %v", r.Header)
+				t.Errorf("identity headers after authentication: got %v, want none", r.Header)
 			}
 		})
 	}
@@ -174,7 +174,7 @@ func TestProxyIdentityExpires(t *testing.T) {
 		defer done()
 		<-identityCtx.Done()
 		if took := time.Since(start); took != time.Hour {
-			t.Errorf("it lasted %s, want an hour", took)
+			t.Errorf("identity expired after %s, want 1 h", took)
 		}
 	})
 }
@@ -182,18 +182,20 @@ func TestProxyIdentityExpires(t *testing.T) {
 // Options that would trust every client as the proxy are refused.
 func TestNewRejectsInsecureProxyOptions(t *testing.T) {
 	for name, o := range map[string]auth.ProxyOptions{
-		"no conditions":  {UserHeader: "X-User", GroupsHeader: "X-Groups"},
-		"a short secret": {Secret: []byte("0123456789abcde"), UserHeader: "X-User", GroupsHeader: "X-Groups"},
-		"no user":        {Secret: []byte(secret), GroupsHeader: "X-Groups"},
-		"no groups":      {Secret: []byte(secret), UserHeader: "X-User"},
-		"one for two":    {Secret: []byte(secret), UserHeader: "X-User", GroupsHeader: "x-user"},
-		"the secret's":   {Secret: []byte(secret), UserHeader: "x-glasshouse-proxy-secret", GroupsHeader: "X-Groups"},
-		"underscores":    {Secret: []byte(secret), UserHeader: "X_User", GroupsHeader: "X-Groups"},
-		"a blank":        {Secret: []byte(secret), UserHeader: "X User", GroupsHeader: "X-Groups"},
+		"no peers or secret": {UserHeader: "X-User", GroupsHeader: "X-Groups"},
+		"short secret": {Secret: []byte("0123456789abcde"), UserHeader: "X-User",
+			GroupsHeader: "X-Groups"},
+		"no user header":                  {Secret: []byte(secret), GroupsHeader: "X-Groups"},
+		"no groups header":                {Secret: []byte(secret), UserHeader: "X-User"},
+		"same header for user and groups": {Secret: []byte(secret), UserHeader: "X-User", GroupsHeader: "x-user"},
+		"header of the secret": {Secret: []byte(secret), UserHeader: "x-glasshouse-proxy-secret",
+			GroupsHeader: "X-Groups"},
+		"underscores":            {Secret: []byte(secret), UserHeader: "X_User", GroupsHeader: "X-Groups"},
+		"space in a header name": {Secret: []byte(secret), UserHeader: "X User", GroupsHeader: "X-Groups"},
 	} {
 		if _, err := auth.New(auth.Options{Mode: auth.Proxy, Proxy: o}); err == nil ||
 			strings.Contains(err.Error(), "0123456789") {
-			t.Errorf("%s: the error is %v, want one without the secret", name, err)
+			t.Errorf("New with %s: got error %v, want an error without the secret", name, err)
 		}
 	}
 }

@@ -30,23 +30,23 @@ func TestSessionCookieIsRandomAndStrict(t *testing.T) {
 			c := login(t, a, "anna")
 			raw, err := base64.RawURLEncoding.DecodeString(c.Value)
 			if err != nil || len(raw) != 32 || seen[c.Value] {
-				t.Errorf("the cookie is %q, want 32 new bytes", c.Value)
+				t.Errorf("session cookie is %q, want 32 random bytes", c.Value)
 			}
 			seen[c.Value] = true
 			if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/base/" || c.Domain != "" ||
 				c.Secure || c.MaxAge <= 0 || c.MaxAge > 12*3600 {
-				t.Errorf("the cookie is %v", c)
+				t.Errorf("session cookie is %v", c)
 			}
 		}
 		for name, useTLS := range map[string]func(*http.Request){
-			"TLS":                 func(r *http.Request) { r.TLS = &tls.ConnectionState{} },
-			"TLS before a proxy":  func(r *http.Request) { r.Header.Set("Origin", "https://glasshouse.example") },
-			"TLS in another case": func(r *http.Request) { r.Header.Set("Origin", "HTTPS://glasshouse.example") },
+			"TLS":                    func(r *http.Request) { r.TLS = &tls.ConnectionState{} },
+			"TLS at the first proxy": func(r *http.Request) { r.Header.Set("Origin", "https://glasshouse.example") },
+			"TLS in upper case":      func(r *http.Request) { r.Header.Set("Origin", "HTTPS://glasshouse.example") },
 		} {
 			r, w := request(t), httptest.NewRecorder()
 			useTLS(r)
 			if err := a.Login(w, r, " anna\n"); err != nil || !w.Result().Cookies()[0].Secure {
-				t.Errorf("over %s: %v, %v", name, w.Result().Cookies(), err)
+				t.Errorf("login with %s: got cookies %v, error %v; want a Secure cookie", name, w.Result().Cookies(), err)
 			}
 		}
 	})
@@ -63,7 +63,7 @@ func TestCookieNameContainsThePort(t *testing.T) {
 		r := request(t)
 		r.Host = host
 		if got := auth.CookieNameFor("c", r); got != want {
-			t.Errorf("at %q it is %q, want %q", host, got, want)
+			t.Errorf("CookieNameFor with Host %q: got %q, want %q", host, got, want)
 		}
 	}
 }
@@ -80,29 +80,30 @@ func TestLoginReplacesPreviousSession(t *testing.T) {
 		c := login(t, a, "anna", planted)
 		if got := identifiedUser(t, a, withCookies(request(t), planted), status.Unauthenticated); got != "" ||
 			c.Value == planted.Value {
-			t.Errorf("what was planted is %q's session", got)
+			t.Errorf("planted cookie: got user %q, want none and a new cookie", got)
 		}
 		malloryCookie := login(t, a, "mallory")
 		annaCookie := login(t, a, "anna", malloryCookie)
 		if got := identifiedUser(t, a, withCookies(request(t), malloryCookie), status.Unauthenticated); got != "" {
-			t.Errorf("the session before is still %q's", got)
+			t.Errorf("previous session: got user %q, want none", got)
 		}
 		if got := identifiedUser(t, a, withCookies(request(t), annaCookie), 0); got != "anna" {
-			t.Errorf("the session is %q's", got)
+			t.Errorf("new session: got user %q, want anna", got)
 		}
 		if got := identifiedUser(t, a, withCookies(request(t), planted, annaCookie), 0); got != "anna" {
-			t.Errorf("with another cookie the session is that of %q", got)
+			t.Errorf("with an additional planted cookie: got user %q, want anna", got)
 		}
 		// With an invalid Authorization header, a valid session cookie is not used instead.
 		if got := identifiedUser(t, a, withCookies(bearer(t, "bad"), annaCookie), status.Unauthenticated); got != "" {
-			t.Errorf("with a bad token it is %q's", got)
+			t.Errorf("with an invalid bearer token: got user %q, want none", got)
 		}
 		w := httptest.NewRecorder()
 		if err := a.Login(w, withCookies(request(t), annaCookie), "bad"); err == nil || len(w.Result().Cookies()) != 0 {
-			t.Errorf("a bad token logs in: %v, %v", w.Result().Cookies(), err)
+			t.Errorf("login with an invalid token: got cookies %v, error %v; want an error and no cookie",
+				w.Result().Cookies(), err)
 		}
 		if got := identifiedUser(t, a, withCookies(request(t), annaCookie), 0); got != "anna" {
-			t.Errorf("after a login that failed the session is %q's", got)
+			t.Errorf("session after a failed login: got user %q, want anna", got)
 		}
 	})
 }
@@ -136,15 +137,16 @@ func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 			done()
 			if took := time.Since(began); took > test.identityCtx || took < test.identityCtx-2*time.Second ||
 				!errors.Is(context.Cause(identityCtx), auth.ErrEnded) {
-				t.Errorf("%s: it lasted %s and ended by %v, want %s", test.token, took, context.Cause(identityCtx),
+				t.Errorf("token %s: session ended after %s with cause %v, want after %s",
+					test.token, took, context.Cause(identityCtx),
 					test.identityCtx)
 			}
 			if got := identifiedUser(t, a, withCookies(request(t), c), status.Unauthenticated); got != "" {
-				t.Errorf("after its end the session is %q's", got)
+				t.Errorf("session after its end: got user %q, want none", got)
 			}
 			<-time.After(2 * time.Second)
 			if !hasEnded(i) {
-				t.Error("the holder of the session was not notified")
+				t.Error("Ended of the session's identity was not closed")
 			}
 		}
 		c, other := login(t, a, "opaque"), login(t, a, "opaque")
@@ -155,16 +157,16 @@ func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 		a.Logout(w, withCookies(request(t), c))
 		synctest.Wait()
 		if !hasEnded(i) || !errors.Is(context.Cause(identityCtx), auth.ErrEnded) {
-			t.Error("a logout does not end what is open")
+			t.Error("logout did not cancel the context of the identity")
 		}
 		if got := w.Result().Cookies(); len(got) != 1 || got[0].MaxAge >= 0 || got[0].Value != "" ||
 			got[0].Path != "/base/" {
-			t.Errorf("a logout leaves the cookie %v", got)
+			t.Errorf("logout: got cookies %v, want one expired, empty cookie", got)
 		}
 		if got := identifiedUser(
 			t, a, withCookies(request(t), c), status.Unauthenticated,
 		) + identifiedUser(t, a, withCookies(request(t), other), 0); got != "bob" {
-			t.Errorf("after a logout the sessions are %q, want the other alone", got)
+			t.Errorf("after a logout: got users %q, want only bob", got)
 		}
 	})
 }
@@ -183,7 +185,7 @@ func TestSessionEndsWhenReviewFails(t *testing.T) {
 		"other groups": {func(s *apiServer) {
 			s.users = map[string]*authz.User{"anna": {Name: "anna", Groups: []string{"of-anna", "more"}}}
 		}, 31 * time.Second},
-		"another uid": {func(s *apiServer) {
+		"other UID": {func(s *apiServer) {
 			s.users = map[string]*authz.User{"anna": {Name: "anna", UID: "2", Groups: []string{"of-anna"}}}
 		}, 31 * time.Second},
 		"away": {func(s *apiServer) { s.unavailable = true }, 10*time.Minute + time.Second},
@@ -207,17 +209,17 @@ func TestSessionEndsWhenReviewFails(t *testing.T) {
 					defer done()
 					<-time.After(5 * time.Minute)
 					if n := s.takeReviewCount(); n < 9 || n > 11 || identityCtx.Err() != nil {
-						t.Errorf("in 5 min it was asked %d times, %v; want about every 30 s", n, identityCtx.Err())
+						t.Errorf("got %d reviews in 5 min, context error %v; want 9 to 11 and no error", n, identityCtx.Err())
 					}
 					s.change(func() { test.change(s) })
 					start := time.Now()
 					<-identityCtx.Done()
 					if took := time.Since(start); took > test.maxDelay ||
 						test.maxDelay > time.Minute && took < test.maxDelay-31*time.Second {
-						t.Errorf("it lasted %s, want %s", took, test.maxDelay)
+						t.Errorf("session ended after %s, want %s", took, test.maxDelay)
 					}
 					if n := s.takeReviewCount(); test.maxDelay > time.Minute && n > 25 {
-						t.Errorf("an API server that is away was asked %d times", n)
+						t.Errorf("got %d reviews while the API server was unavailable, want at most 25", n)
 					}
 				})
 			})
@@ -243,19 +245,19 @@ func TestRequestsRecheckSessions(t *testing.T) {
 			<-time.After(time.Second)
 		}
 		if n := s.takeReviewCount(); n < 1 || n > 2 {
-			t.Errorf("requests over a minute asked %d times", n)
+			t.Errorf("got %d reviews for requests over a minute, want 1 or 2", n)
 		}
 		<-time.After(3 * time.Hour)
 		if n := s.takeReviewCount(); n != 0 {
-			t.Errorf("a session without use caused %d reviews", n)
+			t.Errorf("got %d reviews without requests, want 0", n)
 		}
 		s.change(func() { s.unavailable = true })
 		if got := get(status.Unavailable) + get(status.Unavailable); got != "" {
-			t.Errorf("after hours without reviews the user is %q", got)
+			t.Errorf("after hours without reviews: got user %q, want none", got)
 		}
 		s.change(func() { s.unavailable = false })
 		if got := get(0); got != "anna" {
-			t.Errorf("the API server is back, and it is %q", got)
+			t.Errorf("when the API server is available again: got user %q, want anna", got)
 		}
 		// Make the API server unavailable. At most one request in 30 s then waits for a review. Other requests use
 		// the result of the last review.
@@ -264,20 +266,20 @@ func TestRequestsRecheckSessions(t *testing.T) {
 		start := time.Now()
 		for range 10 {
 			if got := get(0); got != "anna" {
-				t.Errorf("half a minute after it was asked it is %q", got)
+				t.Errorf("30 s after a review: got user %q, want anna", got)
 			}
 		}
 		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("ten requests waited %s", took)
+			t.Errorf("ten requests took %s, want at most 5 s", took)
 		}
 		s.change(func() { s.unavailable, s.delay, s.users = false, 0, nil })
 		<-time.After(31 * time.Second)
 		if got := get(status.Unauthenticated); got != "" {
-			t.Errorf("a deleted account is %q", got)
+			t.Errorf("deleted account: got user %q, want none", got)
 		}
 		s.change(func() { s.users = users("anna") })
 		if got := get(status.Unauthenticated); got != "" {
-			t.Errorf("a session that has ended is %q's again", got)
+			t.Errorf("ended session: got user %q, want none", got)
 		}
 	})
 }
@@ -316,12 +318,12 @@ func TestSessionsAreLimitedAndEvicted(t *testing.T) {
 		cookies = append(cookies, login(t, a, "u0"))
 		for i, c := range cookies {
 			if got := exists(c); got != (i != 19) {
-				t.Errorf("session %d of 21: there is %t", i, got)
+				t.Errorf("session %d of 21 exists: %t, want all but the 20th", i, got)
 			}
 		}
 		<-time.After(time.Millisecond)
 		if !exists(other) {
-			t.Error("another user's session went")
+			t.Error("another user's session was evicted")
 		}
 		<-time.After(time.Millisecond)
 		for i := 2; i < 101; i++ {
@@ -340,8 +342,8 @@ func TestSessionsAreLimitedAndEvicted(t *testing.T) {
 			}
 		}
 		if count != 9 || !exists(other) {
-			t.Errorf("of 1,011 sessions 11 are to go, those idle longest; of 20 old ones %d are left, and of one "+
-				"used later %t", count, exists(other))
+			t.Errorf("after the limit was exceeded by 11: %d of 20 idle sessions left, want 9; a session used later "+
+				"exists: %t, want true", count, exists(other))
 		}
 	})
 }

@@ -20,40 +20,40 @@ func TestInvalidTokensAreNotReviewed(t *testing.T) {
 		s := &apiServer{users: users("good")}
 		a, log := authority(t, s)
 		for name, headers := range map[string][]string{
-			"nothing":           nil,
-			"an empty header":   {"Authorization: "},
-			"no token":          {"Authorization: Bearer"},
-			"an empty token":    {"Authorization: Bearer  "},
-			"another scheme":    {"Authorization: Basic good"},
-			"a scheme alike":    {"Authorization: Bearers good"},
-			"the token alone":   {"Authorization: good"},
-			"two":               {"Authorization: Bearer good", "Authorization: Bearer good"},
-			"two in one":        {"Authorization: Bearer good, Bearer good"},
-			"a blank in it":     {"Authorization: Bearer go od"},
-			"a control in it":   {"Authorization: Bearer go\x00od"},
-			"a letter in it":    {"Authorization: Bearer goöd"},
-			"a long one":        {"Authorization: Bearer " + strings.Repeat("g", 16<<10+1)},
-			"another header":    {"X-Authorization: Bearer good"},
-			"a spelling of it":  {"authorization_: Bearer good"},
-			"a cookie of one":   {"Cookie: glasshouse-session=good"},
-			"a cookie of its":   {"Cookie: Authorization=Bearer good; token=good"},
-			"a proxy's word":    {"X-Forwarded-User: good", "X-Remote-User: good"},
-			"an empty cookie":   {"Cookie: glasshouse-session="},
-			"many cookies":      {"Cookie: " + strings.Repeat("glasshouse-session=x; ", 100)},
-			"a client's header": {"X-Forwarded-Access-Token: good"},
+			"nothing":                          nil,
+			"empty header":                     {"Authorization: "},
+			"scheme without a token":           {"Authorization: Bearer"},
+			"empty token":                      {"Authorization: Bearer  "},
+			"other scheme":                     {"Authorization: Basic good"},
+			"scheme with an additional letter": {"Authorization: Bearers good"},
+			"token without a scheme":           {"Authorization: good"},
+			"two":                              {"Authorization: Bearer good", "Authorization: Bearer good"},
+			"two tokens in one header":         {"Authorization: Bearer good, Bearer good"},
+			"space in the token":               {"Authorization: Bearer go od"},
+			"control character in the token":   {"Authorization: Bearer go\x00od"},
+			"non-ASCII letter in the token":    {"Authorization: Bearer goöd"},
+			"long token":                       {"Authorization: Bearer " + strings.Repeat("g", 16<<10+1)},
+			"other header":                     {"X-Authorization: Bearer good"},
+			"header with an underscore":        {"authorization_: Bearer good"},
+			"token as session cookie":          {"Cookie: glasshouse-session=good"},
+			"token in other cookies":           {"Cookie: Authorization=Bearer good; token=good"},
+			"headers of a proxy":               {"X-Forwarded-User: good", "X-Remote-User: good"},
+			"empty cookie":                     {"Cookie: glasshouse-session="},
+			"many cookies":                     {"Cookie: " + strings.Repeat("glasshouse-session=x; ", 100)},
+			"access token header of a proxy":   {"X-Forwarded-Access-Token: good"},
 		} {
 			if got := identifiedUser(t, a, request(t, headers...), status.Unauthenticated); got != "" {
-				t.Errorf("%s: got %q, want no user", name, got)
+				t.Errorf("%s: got user %q, want none", name, got)
 			}
 		}
 		if n := s.takeReviewCount(); n != 0 || log.Len() > 0 {
-			t.Errorf("the API server was asked %d times, the log is %q", n, log)
+			t.Errorf("got %d reviews and log %q, want none", n, log)
 		}
 		for _, headers := range []string{
 			"Authorization: Bearer good", "Authorization: bearer good", "Authorization: BEARER  good ",
 		} {
 			if got := identifiedUser(t, a, request(t, headers), status.Unauthenticated); got != "good" {
-				t.Errorf("%s: it is %q", headers, got)
+				t.Errorf("%s: got user %q, want good", headers, got)
 			}
 		}
 	})
@@ -75,35 +75,35 @@ func TestTokenReviewsAreCached(t *testing.T) {
 		}
 		<-time.After(9 * time.Second)
 		if got := get("good", 0); got != "good" || s.takeReviewCount() != 1 {
-			t.Errorf("within 10 s it is %q, asked for more than once", got)
+			t.Errorf("within 10 s: got user %q, want good with one review", got)
 		}
 		s.change(func() { s.users = nil })
 		<-time.After(2 * time.Second)
 		if got := get("good", status.Unauthenticated); got != "" || s.takeReviewCount() != 1 {
-			t.Errorf("11 s later it is %q, want no user, by a new review", got)
+			t.Errorf("after 11 s: got user %q, want none with a new review", got)
 		}
 		get("bad", status.Unauthenticated)
 		get("bad", status.Unauthenticated)
 		if n := s.takeReviewCount(); n != 2 {
-			t.Errorf("a bad token sent twice was asked about %d times, want twice", n)
+			t.Errorf("got %d reviews for an invalid token sent twice, want 2", n)
 		}
 		s.change(func() { s.users, s.unavailable = users("good"), true })
 		get("good", status.Unavailable)
 		s.change(func() { s.unavailable = false })
 		if got := get("good", 0); got != "good" {
-			t.Errorf("the API server is back, and it is %q", got)
+			t.Errorf("when the API server is available again: got user %q, want good", got)
 		}
 		// Make the API server unavailable. A cached review is still used until it expires.
 		s.change(func() { s.unavailable = true })
 		if got := get("good", 0); got != "good" {
-			t.Errorf("it is %q, want what was answered just now", got)
+			t.Errorf("within the cache TTL: got user %q, want good", got)
 		}
 		<-time.After(10 * time.Second)
 		if got := get("good", status.Unavailable); got != "" {
-			t.Errorf("the API server is away, and it is %q", got)
+			t.Errorf("while the API server is unavailable: got user %q, want none", got)
 		}
 		if strings.Contains(log.String(), "good") || !strings.Contains(log.String(), "could not be reviewed") {
-			t.Errorf("the log is %q, want the reason of the refusal, without the token", log)
+			t.Errorf("log is %q, want the reason without the token", log)
 		}
 	})
 }
@@ -123,16 +123,16 @@ func TestTokenReviewsAreKeyedByTokenAndAudiences(t *testing.T) {
 		for range 2 {
 			for _, token := range []string{"t", "t2", "T", "ta", "tab"} {
 				if got := identifiedUser(t, withoutAudience, bearer(t, token), status.Unauthenticated); got != token {
-					t.Errorf("%q is %q's", token, got)
+					t.Errorf("token %q without an audience: got user %q", token, got)
 				}
 			}
 			if got := identifiedUser(t, audienceB, bearer(t, "t"), status.Unauthenticated); got != "t for b" {
-				t.Errorf("for b it is %q", got)
+				t.Errorf("token with audience b: got user %q, want \"t for b\"", got)
 			}
 			if got := identifiedUser(t, audiencesBC, bearer(t, "t"), status.Unauthenticated) + identifiedUser(
 				t, audienceB, bearer(t, "tab"), status.Unauthenticated,
 			) + identifiedUser(t, withoutAudience, request(t), status.Unauthenticated); got != "" {
-				t.Errorf("tokens for others are %q's", got)
+				t.Errorf("tokens for other audiences: got users %q, want none", got)
 			}
 		}
 	})
@@ -153,13 +153,13 @@ func TestConcurrentCallersShareOneReview(t *testing.T) {
 		for range 50 {
 			callers.Go(func() {
 				if got := identifiedUser(t, a, bearer(t, "good"), 0); got != "good" {
-					t.Errorf("it is %q", got)
+					t.Errorf("got user %q, want good", got)
 				}
 			})
 		}
 		callers.Wait()
 		if n := s.takeReviewCount(); n != 1 {
-			t.Errorf("50 who asked at a time were %d questions", n)
+			t.Errorf("got %d reviews for 50 concurrent requests, want 1", n)
 		}
 		start := time.Now()
 		for i := range 64 {
@@ -167,7 +167,7 @@ func TestConcurrentCallersShareOneReview(t *testing.T) {
 		}
 		callers.Wait()
 		if took := time.Since(start); took != 4*time.Second {
-			t.Errorf("64 questions of a second took %s, want 16 at a time", took)
+			t.Errorf("64 reviews of 1 s each took %s, want 4 s (16 at a time)", took)
 		}
 	})
 }
@@ -192,11 +192,11 @@ func TestTokenReviewCacheIsLimited(t *testing.T) {
 			identifiedUser(t, a, bearer(t, name(i)), 0)
 		}
 		if n := s.takeReviewCount(); n != 0 {
-			t.Errorf("%d of the last 1,000 were asked about again", n)
+			t.Errorf("%d of the last 1,000 tokens were reviewed again, want 0", n)
 		}
 		identifiedUser(t, a, bearer(t, name(0)), 0)
 		if n := s.takeReviewCount(); n != 1 {
-			t.Error("the first of 1,100 is still remembered")
+			t.Error("the first of 1,100 tokens is still cached")
 		}
 	})
 }
@@ -211,13 +211,13 @@ func TestExpiredTokenIsRefused(t *testing.T) {
 		a, _ := authority(t, s)
 		i, err := a.Identify(bearer(t, token))
 		if err != nil || time.Until(i.Expires) > 2*time.Second {
-			t.Fatalf("it is %+v, %v; want it to expire in 2 s", i, err)
+			t.Fatalf("got identity %+v, error %v; want it to expire in 2 s", i, err)
 		}
 		identityCtx, done := i.Context(t.Context())
 		defer done()
 		<-identityCtx.Done()
 		if got := identifiedUser(t, a, bearer(t, token), status.Unauthenticated); got != "" {
-			t.Errorf("after its end it is %q's", got)
+			t.Errorf("expired token: got user %q, want none", got)
 		}
 	})
 }

@@ -12,7 +12,7 @@ func addressKey(t *testing.T, ip string) string {
 	t.Helper()
 	address, known := listen.Peers(nil).ClientAddr(&http.Request{RemoteAddr: net.JoinHostPort(ip, "1")})
 	if !known {
-		t.Fatalf("%s is not an address", ip)
+		t.Fatalf("%s is not a valid address", ip)
 	}
 	return listen.AddressKey(address)
 }
@@ -32,7 +32,7 @@ func TestIPv6NetworkCountsAsOneAddress(t *testing.T) {
 		t.Run(test.a+" and "+test.b, func(t *testing.T) {
 			a, b := addressKey(t, test.a), addressKey(t, test.b)
 			if (a == b) != test.same {
-				t.Errorf("%s and %s: got %q and %q, want the same: %t", test.a, test.b, a, b, test.same)
+				t.Errorf("keys of %s and %s: got %q and %q, want equal: %t", test.a, test.b, a, b, test.same)
 			}
 		})
 	}

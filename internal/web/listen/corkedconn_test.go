@@ -46,7 +46,7 @@ func TestCorkedConnWritesOnFlush(t *testing.T) {
 		write(long)
 		write([]byte("end"))
 		if want.WriteString("before"); recorder.text.String() != want.String() {
-			t.Fatalf("%d bytes went out before flush, want %d", recorder.text.Len(), want.Len())
+			t.Fatalf("%d bytes were sent before the flush, want %d", recorder.text.Len(), want.Len())
 		}
 		if err := conn.Flush(); err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestCorkedConnWritesOnFlush(t *testing.T) {
 			want.WriteString(strings.Repeat(string(letter), writeBuffer))
 		}
 		if want.WriteString(string(long) + "end"); recorder.text.String() != want.String() {
-			t.Fatal("what went out is not what was written")
+			t.Fatal("the sent bytes differ from the written bytes")
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestFlushIsNotInterrupted(t *testing.T) {
 	}
 	<-written
 	if text := recorder.text.String(); text != "one two ping" {
-		t.Errorf("%q went out", text)
+		t.Errorf("sent %q, want \"one two ping\"", text)
 	}
 }
 
@@ -132,12 +132,12 @@ func TestFrameCounterIgnoresSplits(t *testing.T) {
 	}{
 		{"nothing", nil, 0},
 		{"pings", bytes.Repeat(ping, 100), 100},
-		{"pings with a text", bytes.Repeat(masked, 100), 100},
+		{"pings with a payload", bytes.Repeat(masked, 100), 100},
 		{"texts", slices.Concat(textFrame(0), textFrame(1), textFrame(125), textFrame(126), textFrame(1000)), 5},
 		{"long texts", slices.Concat(textFrame(65_535), textFrame(65_536), ping), 3 + 32},
-		{"half a head", textFrame(65_536)[:9], 0},
+		{"incomplete header", textFrame(65_536)[:9], 0},
 		{
-			"a text without end",
+			"incomplete text",
 			append([]byte{0x01, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0},
 				make([]byte, 10*frameBytes)...), 1 + 10,
 		},
@@ -150,7 +150,7 @@ func TestFrameCounterIgnoresSplits(t *testing.T) {
 					got += count.add(part)
 				}
 				if got != test.want {
-					t.Errorf("%s, %d bytes at a time: counted %d, want %d", test.name, piece, got, test.want)
+					t.Errorf("%s, %d bytes per write: counted %d frames, want %d", test.name, piece, got, test.want)
 				}
 			}
 		})

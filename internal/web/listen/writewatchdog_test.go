@@ -12,7 +12,7 @@ import (
 // Invariant: I7.
 func TestWriteWatchdogEndsLateWrites(t *testing.T) {
 	for name, elapsed := range map[string]time.Duration{
-		"the first": 0, "behind others": 25 * time.Second, "behind silence": time.Minute,
+		"first write": 0, "after other writes": 25 * time.Second, "after a pause": time.Minute,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -27,12 +27,12 @@ func TestWriteWatchdogEndsLateWrites(t *testing.T) {
 					<-time.After(elapsed)
 				}
 				if len(aborted) > 0 {
-					t.Fatal("cut while no write was late")
+					t.Fatal("connection was aborted although no write was late")
 				}
 				began := time.Now()
 				l.Begin()
 				if after := (<-aborted).Sub(began); after != WriteTimeout {
-					t.Errorf("cut after %s, want %s", after, WriteTimeout)
+					t.Errorf("connection was aborted after %s, want %s", after, WriteTimeout)
 				}
 				l.End()
 				l.Stop()
@@ -44,7 +44,7 @@ func TestWriteWatchdogEndsLateWrites(t *testing.T) {
 // Invariant: I7.
 func TestWriteWatchdogStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := WriteWatchdog{abort: func() { t.Error("cut when it had been stopped") }}
+		l := WriteWatchdog{abort: func() { t.Error("connection was aborted after the watchdog was stopped") }}
 		l.Begin()
 		l.Stop()
 		<-time.After(2 * WriteTimeout)

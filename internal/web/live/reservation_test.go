@@ -19,7 +19,7 @@ func TestReservedMessageBehind(t *testing.T) {
 		c := &connection{netConn: &listen.CorkedConn{Conn: server}}
 		m := &reservedMessage{conn: c}
 		if behind := m.Behind(1); behind != 0 {
-			t.Errorf("a message without memory is behind by %v", behind)
+			t.Errorf("Behind for a message without memory: got %v, want 0", behind)
 		}
 		m.reservedAt.Store(time.Now().UnixNano())
 		ended := make(chan struct{})
@@ -39,14 +39,14 @@ func TestReservedMessageBehind(t *testing.T) {
 		}
 		synctest.Wait()
 		if behind := m.Behind(32 << 10); behind > 100*time.Millisecond {
-			t.Errorf("a client that takes 50 KiB a second is behind by %v", behind)
+			t.Errorf("Behind for a client that reads 50 KiB/s: got %v, want 0", behind)
 		}
 		if behind := m.Behind(100 << 10); behind < 4*time.Second || behind > 6*time.Second {
-			t.Errorf("it is behind a rate of 100 KiB a second by %v, want 5s", behind)
+			t.Errorf("Behind compared with 100 KiB/s: got %v, want 5 s", behind)
 		}
 		<-time.After(2 * time.Second)
 		if behind := m.Behind(1); behind != 2*time.Second {
-			t.Errorf("a client that has stopped for 2s is behind by %v", behind)
+			t.Errorf("Behind for a client that stopped reading for 2 s: got %v, want 2 s", behind)
 		}
 		_ = client.Close() // Closing an in-memory pipe never fails.
 		<-ended

@@ -23,21 +23,21 @@ func TestPlainTextRemovesEscapeSequences(t *testing.T) {
 		{"text", "a\tb\n größe 日本 🎉\n", "a\tb\n größe 日本 🎉\n"},
 		{"colors", "\x1b[31mred\x1b[0m \x1b[1;38;5;12mblue\x1b[m", "red blue"},
 		{"private parameters", "\x1b[?25la\x1b[>4;2mb", "ab"},
-		{"a title, with BEL", "\x1b]0;title\aafter", "after"},
-		{"a link, with ST", "\x1b]8;;http://evil.test\x1b\\text\x1b]8;;\x1b\\", "text"},
-		{"a device string", "\x1bP1$r0m\x1b\\after", "after"},
-		{"a character set", "\x1b(Ba\x1b#8b", "ab"},
-		{"a keypad", "\x1b=a\x1bcb", "ab"},
-		{"a string without its end ends with the line", "\x1b]0;never\nnext\n", "\nnext\n"},
-		{"a sequence without its end ends with the line", "\x1b[31\nnext", "\nnext"},
-		{"ESC twice", "\x1b\x1b[31ma", "a"},
+		{"title, ended by BEL", "\x1b]0;title\aafter", "after"},
+		{"link, ended by ST", "\x1b]8;;http://evil.test\x1b\\text\x1b]8;;\x1b\\", "text"},
+		{"device control string", "\x1bP1$r0m\x1b\\after", "after"},
+		{"character set", "\x1b(Ba\x1b#8b", "ab"},
+		{"keypad mode", "\x1b=a\x1bcb", "ab"},
+		{"unterminated string ends with the line", "\x1b]0;never\nnext\n", "\nnext\n"},
+		{"unterminated sequence ends with the line", "\x1b[31\nnext", "\nnext"},
+		{"two ESC characters", "\x1b\x1b[31ma", "a"},
 		{"ESC at the end", "a\x1b", "a"},
-		{"other controls", "a\x00b\x07c\x7fd\u009be", "a\ufffdb\ufffdc\ufffdd\ufffde"},
-		{"Windows lines", "a\r\nb\r\n", "a\nb\n"},
-		{"a return that is none", "10%\r20%\r", "10%\ufffd20%\ufffd"},
-		{"no UTF-8", "a\xffb\xc3", "a\ufffdb\ufffd"},
-		{"half a character", "\xf0\x9f\x8e", "\ufffd\ufffd\ufffd"},
-		{"markup is left to who shows it", "<script>alert(1)</script>", "<script>alert(1)</script>"},
+		{"other control characters", "a\x00b\x07c\x7fd\u009be", "a\ufffdb\ufffdc\ufffdd\ufffde"},
+		{"CRLF line ends", "a\r\nb\r\n", "a\nb\n"},
+		{"carriage return without a line feed", "10%\r20%\r", "10%\ufffd20%\ufffd"},
+		{"invalid UTF-8", "a\xffb\xc3", "a\ufffdb\ufffd"},
+		{"incomplete character", "\xf0\x9f\x8e", "\ufffd\ufffd\ufffd"},
+		{"markup is unchanged", "<script>alert(1)</script>", "<script>alert(1)</script>"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := toPlainText([]byte(test.text)); got != test.want {
@@ -60,14 +60,14 @@ func FuzzPlainText(f *testing.F) {
 		if !utf8.ValidString(full) || strings.ContainsFunc(full, func(r rune) bool {
 			return unicode.IsControl(r) && r != '\n' && r != '\t'
 		}) {
-			t.Errorf("%q becomes %q, which is no plain text", text, full)
+			t.Errorf("toPlainText(%q): got %q with control characters or invalid UTF-8", text, full)
 		}
 		if got, want := strings.Count(full, "\n"), strings.Count(string(text), "\n"); got != want {
-			t.Errorf("%q has %d lines, want %d", full, got, want)
+			t.Errorf("plain text %q: got %d lines, want %d", full, got, want)
 		}
 		split := int(at % uint(len(text)+1)) //nolint:gosec // A length fits an int.
 		if got := toPlainText(text[:split], text[split:]); got != full {
-			t.Errorf("%q and %q become %q, together %q", text[:split], text[split:], got, full)
+			t.Errorf("split into %q and %q: got %q, want %q", text[:split], text[split:], got, full)
 		}
 	})
 }

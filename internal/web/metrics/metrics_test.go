@@ -55,7 +55,7 @@ func gather(t *testing.T, status watch.WatchStatus) []*dto.MetricFamily {
 		t.Fatal(err)
 	}
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
-		t.Errorf("the metrics are not as Prometheus would have them: %v, %v", problems, err)
+		t.Errorf("metrics do not pass the linter: %v, error %v", problems, err)
 	}
 	families, err := registry.Gather()
 	if err != nil {
@@ -97,7 +97,7 @@ func TestMetricsSumScopesWithTheSameLabels(t *testing.T) {
 		"glasshouse_informer_state{group=apps,resource=deployments,scope=fields,state=stale,version=v1} 1.0",
 	} {
 		if !slices.Contains(lines, want) {
-			t.Errorf("no %s in\n%s", want, strings.Join(lines, "\n"))
+			t.Errorf("series %s is missing in\n%s", want, strings.Join(lines, "\n"))
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestLabelsDoNotGrowWithNamespaces(t *testing.T) {
 	if len(got) != len(want) || slices.ContainsFunc(got, func(line string) bool {
 		return strings.Contains(line, "ns-") || strings.Contains(line, "metadata.")
 	}) {
-		t.Errorf("%d series, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+		t.Errorf("got %d series, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
 	}
 }
 
@@ -154,7 +154,7 @@ func TestCountersDoNotDecrease(t *testing.T) {
 		}
 		if lists, readers := got["glasshouse_informer_lists_total"],
 			got["glasshouse_informer_readers"]; lists != step.lists || readers != step.readers {
-			t.Errorf("step %d: %v lists, want %v; %v readers, want %v", n, lists, step.lists, readers, step.readers)
+			t.Errorf("step %d: got %v lists, want %v; got %v readers, want %v", n, lists, step.lists, readers, step.readers)
 		}
 	}
 }
@@ -168,7 +168,7 @@ func TestUnknownValuesHaveNoSeries(t *testing.T) {
 		"glasshouse_memory_held_bytes{} 0.0", "glasshouse_share_guests{} 5.0", "glasshouse_shares{} 3.0",
 		"glasshouse_sockets{} 7.0",
 	}) {
-		t.Errorf("without data the metrics are %q", lines)
+		t.Errorf("metrics without data: got %q", lines)
 	}
 	syncing := watch.WatchStatusEntry{
 		Resource: "core/v1/pods",
@@ -178,7 +178,7 @@ func TestUnknownValuesHaveNoSeries(t *testing.T) {
 	for _, line := range scrape(t, watch.WatchStatus{Entries: []watch.WatchStatusEntry{syncing}}) {
 		if strings.Contains(line, "_event_") ||
 			strings.Contains(line, "scope=") && !strings.Contains(line, "scope=metadata") {
-			t.Errorf("%s, for metadata that has not arrived", line)
+			t.Errorf("got series %s for metadata that has not arrived", line)
 		}
 	}
 }

@@ -33,11 +33,11 @@ func TestStatusPageMatchesTheScript(t *testing.T) {
 	}
 	if err := json.Unmarshal(text, &want); err != nil ||
 		len(want.Rows) != len(want.Ledger.Entries) {
-		t.Fatalf("%d rows for %d scopes, %v", len(want.Rows), len(want.Ledger.Entries), err)
+		t.Fatalf("got %d rows for %d scopes, error %v", len(want.Rows), len(want.Ledger.Entries), err)
 	}
 	for _, total := range append(want.Totals, want.memoryCase) {
 		if got := formatStatus(templates.Layout{}, total.Ledger, want.Now).Memory; got != total.Memory {
-			t.Errorf("held: got %q, want %q", got, total.Memory)
+			t.Errorf("memory: got %q, want %q", got, total.Memory)
 		}
 	}
 	page := formatStatus(templates.Layout{}, want.Ledger, want.Now)
@@ -47,7 +47,7 @@ func TestStatusPageMatchesTheScript(t *testing.T) {
 			got = append(got, cell.Text)
 		}
 		if !slices.Equal(got, want.Rows[i]) {
-			t.Errorf("got  %q\nwant %q", got, want.Rows[i])
+			t.Errorf("row: got  %q\nwant %q", got, want.Rows[i])
 		}
 	}
 }

@@ -45,13 +45,13 @@ func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
 						return []byte(text), nil
 					})
 					if err != nil || version != wantVersion || string(got) != text {
-						t.Errorf("number %d, %s, %v, want %d, %s", version, got, err, wantVersion, text)
+						t.Errorf("document: got version %d, %s, error %v; want version %d, %s", version, got, err, wantVersion, text)
 					}
 				})
 			}
 			callConcurrently.Wait()
 			if builds.Load() != wantBuilds {
-				t.Errorf("made %d times, want %d", builds.Load(), wantBuilds)
+				t.Errorf("document was built %d times, want %d", builds.Load(), wantBuilds)
 			}
 			<-time.After(time.Second)
 		}
@@ -78,20 +78,20 @@ func TestSharedDocSurvivesCanceledCaller(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		if _, got, err := latest(t.Context(), &docs, after, nil); err != nil || string(got) != "one" {
-			t.Errorf("%s, %v", got, err)
+			t.Errorf("document after the caller was canceled: got %s, error %v", got, err)
 		}
 		<-time.After(time.Second)
 		errBuild := errors.New("bad")
 		if _, _, err := latest(
 			t.Context(), &docs, time.Now(), func(context.Context) ([]byte, error) { return nil, errBuild },
 		); !errors.Is(err, errBuild) {
-			t.Errorf("got %v", err)
+			t.Errorf("got error %v, want the build error", err)
 		}
 		<-time.After(time.Second)
 		if version, got, err := latest(
 			t.Context(), &docs, time.Now(), func(context.Context) ([]byte, error) { return []byte("one"), nil },
 		); err != nil || version != 1 || string(got) != "one" {
-			t.Errorf("number %d, %s, %v", version, got, err)
+			t.Errorf("document after an error: got version %d, %s, error %v", version, got, err)
 		}
 	})
 }

@@ -48,18 +48,18 @@ func TestSocketsOfAUserAreLimited(t *testing.T) {
 	var release func()
 	for range most {
 		if release = limits.AcquireSocket(ada); release == nil {
-			t.Fatal("there is no room for what may be")
+			t.Fatal("AcquireSocket within the limit: got nil, want a lease")
 		}
 	}
 	if limits.AcquireSocket(ada) != nil {
-		t.Errorf("there are more than %d", most)
+		t.Errorf("AcquireSocket above the limit of %d: got a lease, want nil", most)
 	}
 	if limits.AcquireSocket(lin) == nil {
-		t.Error("another client is refused")
+		t.Error("AcquireSocket for another client: got nil, want a lease")
 	}
 	release()
 	if limits.AcquireSocket(ada) == nil {
-		t.Error("there is no room after one has left")
+		t.Error("AcquireSocket after a release: got nil, want a lease")
 	}
 }
 
@@ -71,7 +71,7 @@ func TestFanOutSizeCountsSocketsOfAnAddress(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.open), func(t *testing.T) {
 			if got := fanOutSizes(test.open); !maps.Equal(got, test.want) {
-				t.Errorf("of %v the crowds are %v, want %v", test.open, got, test.want)
+				t.Errorf("fan-out sizes for %v: got %v, want %v", test.open, got, test.want)
 			}
 		})
 	}
@@ -90,18 +90,18 @@ func TestGuestSocketsAreLimited(t *testing.T) {
 		return n
 	}
 	if n := acquireMany("one", 1, 600); n != 600 {
-		t.Errorf("there is room for %d tabs of one link", n)
+		t.Errorf("sockets of one link at one address: got %d, want 600", n)
 	}
 	if n := 600 + acquireMany("one", 2, 5000); n != 2000 {
-		t.Errorf("one link has %d tabs, want 2,000", n)
+		t.Errorf("sockets of one link: got %d, want 2,000", n)
 	}
 	if n := acquireMany("two", 3, 5000); n != 2000 {
-		t.Errorf("one address has %d tabs, want 2,000", n)
+		t.Errorf("sockets of one address: got %d, want 2,000", n)
 	}
 	if n := acquireMany("three", 4, 5000); n != 0 {
-		t.Errorf("guests have %d tabs more than 4,000", n)
+		t.Errorf("sockets of guests: got %d more than 4,000", n)
 	}
 	if limits.AcquireSocket(limits.ForSocket(fromUser("anna"))) == nil {
-		t.Error("a user is refused while guests use all of their places")
+		t.Error("AcquireSocket for a user while guests use their limit: got nil, want a lease")
 	}
 }

@@ -12,7 +12,7 @@ func TestNewBasePathRejectsInvalidPaths(t *testing.T) {
 		"": "", "/": "", "/glasshouse": "/glasshouse", "/a/b.c-d_e~f": "/a/b.c-d_e~f",
 	} {
 		if got, err := request.NewBasePath(text); err != nil || got != want {
-			t.Errorf("%q: got %q, %v", text, got, err)
+			t.Errorf("NewBasePath(%q): got %q, error %v", text, got, err)
 		}
 	}
 	for _, text := range []string{
@@ -20,7 +20,7 @@ func TestNewBasePathRejectsInvalidPaths(t *testing.T) {
 		"/<b>", "https://x.org/a", "/ä",
 	} {
 		if got, err := request.NewBasePath(text); err == nil || !strings.Contains(err.Error(), "such as /glasshouse") {
-			t.Errorf("%q: got %q, %v", text, got, err)
+			t.Errorf("NewBasePath(%q): got %q, error %v", text, got, err)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestIsDisconnectIgnoresOtherSources(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.ctx.Err(), ", ", test.err), func(t *testing.T) {
 			if got := isDisconnect(test.ctx, test.err); got != test.want {
-				t.Errorf("%v, with the context's %v: got %t, want %t", test.err, test.ctx.Err(), got, test.want)
+				t.Errorf("isDisconnect(%v) with the context error %v: got %t, want %t", test.err, test.ctx.Err(), got, test.want)
 			}
 		})
 	}

@@ -21,12 +21,12 @@ func TestPageYAMLParsesWithKubectlsParser(t *testing.T) {
 	for _, c := range yamlCases(t) {
 		text, err := yaml.YAMLToJSON([]byte(c.YAML))
 		if err != nil {
-			t.Errorf("%.200s\ndoes not read: %v", c.YAML, err)
+			t.Errorf("parse YAML %.200s\nerror: %v", c.YAML, err)
 			continue
 		}
 		got, want := parseJSON(t, string(text)), parseJSON(t, c.JSON)
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%.2000s\nreads as %.2000v\nwant %.2000v", c.YAML, got, want)
+			t.Errorf("YAML %.2000s\ngot  %.2000v\nwant %.2000v", c.YAML, got, want)
 		}
 	}
 }
@@ -51,11 +51,11 @@ func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 		}
 		roundTrip, err := yaml.YAMLToJSON(document)
 		if err != nil {
-			t.Errorf("%q does not read: %v", document, err)
+			t.Errorf("parse YAML %q: %v", document, err)
 			continue
 		}
 		if got, want := parseJSON(t, string(roundTrip)), parseJSON(t, raw); !reflect.DeepEqual(got, want) {
-			t.Errorf("%q reads as %q, want %q", document, got, want)
+			t.Errorf("YAML %q: got %q, want %q", document, got, want)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func yamlCases(t *testing.T) []yamlCase {
 		t.Fatal(err)
 	}
 	if len(cases) == 0 {
-		t.Fatal("the file has no cases")
+		t.Fatal("the file contains no cases")
 	}
 	return cases
 }

@@ -64,11 +64,11 @@ func openLink(t *testing.T, s *share.Store, token string) (share.Guest, string) 
 	t.Helper()
 	_, cookie, ok := s.Exchange(t.Context(), token, share.Actor{Address: "192.0.2.2"})
 	if !ok {
-		t.Fatal("the link shows nothing")
+		t.Fatal("Exchange with a valid token: got no guest")
 	}
 	g, ok := s.Guest(cookie)
 	if !ok {
-		t.Fatal("the cookie is nobody's")
+		t.Fatal("Guest with the new cookie: got no guest")
 	}
 	return g, cookie
 }
@@ -96,27 +96,27 @@ func TestShareExpires(t *testing.T) {
 		g, cookie := openLink(t, s, token)
 		if v := g.Share.Viewer(); v.Program || !v.User.Same(annaUser()) || len(v.Scope.Parts) != 1 ||
 			v.Scope.Parts[0].Labels != "app=web" {
-			t.Errorf("a guest is %+v", v)
+			t.Errorf("viewer of the guest is %+v", v)
 		}
 		if _, anonymousToken := create(t, s, newPodsShare(nil, time.Hour)); anonymousToken == token {
-			t.Error("two shares have one token")
+			t.Error("two shares have the same token")
 		}
 		leave := g.Enter()
 		<-time.After(time.Hour - time.Second)
 		if listed := s.List(annaUser(), false); len(listed) != 1 || listed[0].ID != created.ID || listed[0].Viewers != 1 ||
 			listed[0].LastUsed.IsZero() || isClosed(g.Ended) {
-			t.Errorf("a second before the end it is listed as %+v", listed)
+			t.Errorf("shares one second before the expiry: got %+v", listed)
 		}
 		if shares, guests := s.Count(); shares != 2 || guests != 1 {
-			t.Errorf("there are %d shares and %d guests, want 2 and 1", shares, guests)
+			t.Errorf("got %d shares and %d guests, want 2 and 1", shares, guests)
 		}
 		<-time.After(2 * time.Second)
 		synctest.Wait()
 		if _, ok := s.Guest(cookie); ok || !isClosed(g.Ended) || len(s.List(nil, true)) != 0 {
-			t.Error("it goes on when it has expired")
+			t.Error("the share is still valid after its expiry")
 		}
 		if _, _, ok := s.Exchange(t.Context(), token, share.Actor{}); ok {
-			t.Error("its link can be opened when it has expired")
+			t.Error("the link can be opened after its expiry")
 		}
 		leave()
 		cancel()
@@ -132,7 +132,7 @@ func TestExpiredShareIsRefusedBeforeRun(t *testing.T) {
 		_, cookie := openLink(t, s, token)
 		<-time.After(time.Minute)
 		if _, ok := s.Guest(cookie); ok || len(s.List(nil, true)) != 0 {
-			t.Error("it goes on")
+			t.Error("the expired share is still valid")
 		}
 	})
 }
@@ -146,32 +146,33 @@ func TestRevokeRequiresTheCreator(t *testing.T) {
 	created, token := create(t, s, newPodsShare(annaUser(), time.Hour))
 	g, cookie := openLink(t, s, token)
 	for name, user := range map[string]*authz.User{
-		"another": {Name: "bert", UID: "1"}, "one of the same name": {Name: "anna", UID: "2"}, "one without a name": {},
+		"user with the same name and another " +
+			"UID": {Name: "bert", UID: "1"}, "user without a name": {Name: "anna", UID: "2"}, "one without a name": {},
 		"no user": nil,
 	} {
 		if ok, err := s.Revoke(t.Context(), created.ID, user, false, share.Actor{}); ok || err != nil ||
 			len(s.List(user, false)) != 0 || isClosed(g.Ended) {
-			t.Errorf("%s takes it back: %t, %v", name, ok, err)
+			t.Errorf("Revoke by %s: got %t, error %v; want false", name, ok, err)
 		}
 	}
 	if ok, err := s.Revoke(t.Context(), "x", annaUser(), true, share.Actor{}); ok || err != nil {
-		t.Errorf("what is not there is taken back: %t, %v", ok, err)
+		t.Errorf("Revoke of an unknown share: got %t, error %v; want false", ok, err)
 	}
 	changedUser := annaUser()
 	changedUser.Groups = nil
 	if ok, err := s.Revoke(t.Context(), created.ID, changedUser, false, share.Actor{}); !ok || err != nil ||
 		!isClosed(g.Ended) {
-		t.Errorf("its creator takes it back: %t, %v", ok, err)
+		t.Errorf("Revoke by the creator: got %t, error %v; want true", ok, err)
 	}
 	if ok, _ := s.Revoke(t.Context(), created.ID, annaUser(), true, share.Actor{}); ok {
-		t.Error("it can be taken back twice")
+		t.Error("second Revoke of the same share: got true, want false")
 	}
 	if _, ok := s.Guest(cookie); ok {
-		t.Error("its guests go on")
+		t.Error("the guest is still valid after Revoke")
 	}
 	created, _ = create(t, s, newPodsShare(annaUser(), time.Hour))
 	if ok, err := s.Revoke(t.Context(), created.ID, &authz.User{Name: "admin"}, true, share.Actor{}); !ok || err != nil {
-		t.Errorf("who may take all back does not: %t, %v", ok, err)
+		t.Errorf("Revoke by an admin: got %t, error %v; want true", ok, err)
 	}
 }
 
@@ -195,26 +196,26 @@ func TestSharesSurviveReopen(t *testing.T) {
 	g, ok := reopened.Guest(cookie)
 	if !ok || g.Share.ID != kept.ID || !g.Share.Viewer().User.Same(annaUser()) || g.Share.Note != kept.Note ||
 		!g.Share.Expires.Equal(kept.Expires) {
-		t.Errorf("the guest is %+v, %t", g.Share, ok)
+		t.Errorf("guest after reopening: got share %+v, found: %t", g.Share, ok)
 	}
 	if listed := reopened.List(annaUser(), false); len(listed) != 1 || listed[0].ID != kept.ID {
-		t.Errorf("there are %+v", listed)
+		t.Errorf("shares after reopening: got %+v", listed)
 	}
 	if _, _, ok := reopened.Exchange(t.Context(), expiredToken, share.Actor{}); ok {
-		t.Error("what has expired is there again")
+		t.Error("an expired share is valid after reopening")
 	}
 	if _, ok := reopened.Guest(anonymousCookie); !ok {
-		t.Error("a share without a creator has ended")
+		t.Error("a share without a creator is not valid after reopening")
 	}
 	withLogin := openStore(t, share.Options{Dir: dir, DropAnonymous: true})
 	if _, ok := withLogin.Guest(anonymousCookie); ok || len(withLogin.List(nil, true)) != 1 {
-		t.Error("a share without a creator is valid although all users are known")
+		t.Error("a share without a creator is valid although all users log in")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	withLogin.Run(ctx) // Saves the file without the dropped shares.
 	if _, ok := openStore(t, share.Options{Dir: dir}).Guest(anonymousCookie); ok {
-		t.Error("it is there again")
+		t.Error("a deleted share is valid after reopening")
 	}
 }
 
@@ -233,14 +234,14 @@ func TestLastUsedIsSaved(t *testing.T) {
 		<-time.After(62 * time.Second)
 		synctest.Wait()
 		if got := used(); !got.Equal(at) {
-			t.Errorf("a minute later it was used at %s, want %s", got, at)
+			t.Errorf("last use after a minute: got %s, want %s", got, at)
 		}
 		s.Guest(cookie)
 		at = time.Now()
 		cancel()
 		<-ended
 		if got := used(); !got.Equal(at) {
-			t.Errorf("at the end it was used at %s, want %s", got, at)
+			t.Errorf("last use after the store was closed: got %s, want %s", got, at)
 		}
 	})
 }
@@ -271,7 +272,7 @@ func TestTokensAreNotStored(t *testing.T) {
 	created, token := create(t, s, newPodsShare(annaUser(), time.Hour))
 	_, cookie := openLink(t, s, token)
 	if raw, err := base64.RawURLEncoding.DecodeString(token); err != nil || len(raw) != 32 {
-		t.Errorf("the token has %d bytes, %v", len(raw), err)
+		t.Errorf("token has %d bytes, error %v; want 32", len(raw), err)
 	}
 	s.Exchange(t.Context(), token+"x", share.Actor{Address: "192.0.2.2"})
 	if _, err := s.Revoke(t.Context(), created.ID, annaUser(), false, share.Actor{}); err != nil {
@@ -280,9 +281,9 @@ func TestTokensAreNotStored(t *testing.T) {
 	created, token2 := create(t, s, newPodsShare(annaUser(), time.Hour))
 	_, cookie2 := openLink(t, s, token2)
 	if token == token2 || created.ID == token2 {
-		t.Error("a token is no secret")
+		t.Error("a token is not random")
 	}
-	texts := map[string]string{"the log": log.String()}
+	texts := map[string]string{"log": log.String()}
 	for _, name := range []string{"shares.json", "audit.jsonl"} {
 		path := filepath.Join(dir, name)
 		text, err := os.ReadFile(path)
@@ -291,32 +292,32 @@ func TestTokensAreNotStored(t *testing.T) {
 		}
 		texts[name] = string(text)
 		if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
-			t.Errorf("%s has the mode %s, %v; want 0600", name, info.Mode(), err)
+			t.Errorf("%s has mode %s, error %v; want 0600", name, info.Mode(), err)
 		}
 	}
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the directory has the mode %s, %v; want 0700", info.Mode(), err)
+		t.Errorf("the directory has mode %s, error %v; want 0700", info.Mode(), err)
 	}
 	for place, text := range texts {
 		if !strings.Contains(text, created.ID) {
-			t.Errorf("%s does not have the share: %s", place, text)
+			t.Errorf("%s does not contain the share: %s", place, text)
 		}
 		for _, pair := range [][2]string{{token, cookie}, {token2, cookie2}} {
 			never, hashes := secretEncodings(pair[0], pair[1])
 			for _, secret := range never {
 				if strings.Contains(text, secret) {
-					t.Errorf("%s has %s of a share", place, secret)
+					t.Errorf("%s contains the token or cookie %s", place, secret)
 				}
 			}
 			for _, sum := range hashes {
 				if place != "shares.json" && strings.Contains(text, sum) {
-					t.Errorf("%s has the hash %s", place, sum)
+					t.Errorf("%s contains the hash %s", place, sum)
 				}
 			}
 		}
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
-		t.Errorf("the directory has %v, %v; want two files", entries, err)
+		t.Errorf("the directory contains %v, error %v; want two files", entries, err)
 	}
 }
 
@@ -337,14 +338,14 @@ func TestUnreadableFileIsRefused(t *testing.T) {
 	}
 	record := string(content.Shares[0])
 	for name, text := range map[string]string{
-		"empty": "", "cut": string(text[:len(text)/2]), "no JSON": "shares", "null": "null",
-		"another version": `{"version":2,"shares":[]}`, "no version": `{"shares":[]}`,
-		"a member that is not known": `{"version":1,"shares":[],"more":1}`,
-		"a share that is not whole":  `{"version":1,"shares":[{"id":"x"}]}`,
-		"twice the same":             `{"version":1,"shares":[` + record + `,` + record + `]}`,
-		"another hash":               strings.Replace(string(text), `"hash": "`, `"hash": "zz`, 1),
-		"a shorter hash":             strings.Replace(string(text), `"hash": "`, `"hash": "" , "x": "`, 1),
-		"no parts":                   strings.Replace(string(text), `"core/v1/pods"`, `5`, 1),
+		"not JSON": "", "cut": string(text[:len(text)/2]), "no JSON": "shares", "null": "null",
+		"other version": `{"version":2,"shares":[]}`, "no version": `{"shares":[]}`,
+		"unknown member":   `{"version":1,"shares":[],"more":1}`,
+		"incomplete share": `{"version":1,"shares":[{"id":"x"}]}`,
+		"duplicate share":  `{"version":1,"shares":[` + record + `,` + record + `]}`,
+		"invalid hash":     strings.Replace(string(text), `"hash": "`, `"hash": "zz`, 1),
+		"empty hash":       strings.Replace(string(text), `"hash": "`, `"hash": "" , "x": "`, 1),
+		"no parts":         strings.Replace(string(text), `"core/v1/pods"`, `5`, 1),
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "shares.json")
@@ -353,10 +354,10 @@ func TestUnreadableFileIsRefused(t *testing.T) {
 		}
 		if _, err := share.Open(share.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), path) ||
 			!strings.Contains(err.Error(), "remove it") {
-			t.Errorf("%s: got %v", name, err)
+			t.Errorf("Open with %s: got error %v", name, err)
 		}
 		if after, err := os.ReadFile(path); err != nil || string(after) != text {
-			t.Errorf("%s: the file was changed to %q, %v", name, after, err)
+			t.Errorf("%s: the file was changed to %q, error %v", name, after, err)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "file")
@@ -365,7 +366,7 @@ func TestUnreadableFileIsRefused(t *testing.T) {
 	}
 	if _, err := share.Open(share.Options{Dir: file}); err == nil || !strings.Contains(err.Error(), "--data-dir") ||
 		!strings.Contains(err.Error(), file) {
-		t.Errorf("a file for a directory: got %v", err)
+		t.Errorf("Open with a file as the directory: got error %v", err)
 	}
 }
 
@@ -387,11 +388,11 @@ func TestUnsavedShareIsNotCreated(t *testing.T) {
 	}
 	if _, _, err := s.Create(t.Context(), newPodsShare(annaUser(), time.Hour), share.Actor{}); !isUnsaved(err) ||
 		len(s.List(annaUser(), false)) != 1 {
-		t.Errorf("what cannot be written is shared: %v", err)
+		t.Errorf("Create while the file cannot be written: got error %v", err)
 	}
 	if _, err := s.Revoke(t.Context(), created.ID, annaUser(), false, share.Actor{}); !isUnsaved(err) ||
 		!isClosed(g.Ended) {
-		t.Errorf("what was taken back: %v, and it has ended: %t", err, isClosed(g.Ended))
+		t.Errorf("Revoke while the file cannot be written: got error %v, guest ended: %t", err, isClosed(g.Ended))
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -400,7 +401,7 @@ func TestUnsavedShareIsNotCreated(t *testing.T) {
 	cancel()
 	s.Run(ctx)
 	if listed := openStore(t, share.Options{Dir: dir}).List(nil, true); len(listed) != 0 {
-		t.Errorf("when it can be written again there is %v", listed)
+		t.Errorf("shares after the file can be written again: got %v, want none", listed)
 	}
 }
 
@@ -411,7 +412,7 @@ func TestNumberOfSharesIsLimited(t *testing.T) {
 		t.Helper()
 		_, _, err := s.Create(t.Context(), newPodsShare(&authz.User{Name: name}, time.Hour), share.Actor{})
 		if p, ok := errors.AsType[*status.Problem](err); !ok || p.Title != "Too many links" || p.Cause != cause {
-			t.Errorf("one more of %s: got %v", name, err)
+			t.Errorf("Create above the limit of %s: got error %v", name, err)
 		}
 	}
 	for n := range 1000 {
@@ -422,7 +423,7 @@ func TestNumberOfSharesIsLimited(t *testing.T) {
 	}
 	wantTooMany("another", status.Unavailable)
 	if n, _ := s.Count(); n != 1000 {
-		t.Errorf("there are %d", n)
+		t.Errorf("got %d shares, want 1,000", n)
 	}
 }
 
@@ -474,13 +475,13 @@ func TestAuditLogRecordsActions(t *testing.T) {
 			decoder.DisallowUnknownFields()
 			if err := decoder.Decode(&l); err != nil || l.Time.IsZero() || l.Msg+l.Level != "" ||
 				strings.ContainsAny(strings.TrimSuffix(row, "\n"), "\r\x1b\u2028\u009b") {
-				t.Fatalf("%q is no line: %v", row, err)
+				t.Fatalf("invalid line %q: %v", row, err)
 			}
 			events[l.Event] = append(events[l.Event], l)
 		}
 		first := func(event string, count int) line {
 			if len(events[event]) != count {
-				t.Fatalf("there are %d lines of %s, want %d", len(events[event]), event, count)
+				t.Fatalf("got %d lines for %s, want %d", len(events[event]), event, count)
 			}
 			return events[event][0]
 		}
@@ -488,27 +489,27 @@ func TestAuditLogRecordsActions(t *testing.T) {
 			l.By != sanitized || l.Creator != sanitized || l.From != "192.0.2.1" ||
 			l.Note != sanitized || l.To != newShare.To || len(l.Parts) != 1 ||
 			!l.Expires.Equal(newShare.Expires) {
-			t.Errorf("it was made by %+v", l)
+			t.Errorf("create entry is %+v", l)
 		}
 		if l := first("open", 1); l.ID != created.ID || l.By != "" || l.From != "192.0.2.2" {
-			t.Errorf("it was opened by %+v", l)
+			t.Errorf("open entry is %+v", l)
 		}
 		if l := first("revoke", 1); l.ID != created.ID || l.By != "anna" || l.From != "192.0.2.3" {
-			t.Errorf("it was taken back by %+v", l)
+			t.Errorf("revoke entry is %+v", l)
 		}
 		if l := first("expire", 1); l.ID != expires.ID || l.Creator != "anna" {
-			t.Errorf("it expired as %+v", l)
+			t.Errorf("expire entry is %+v", l)
 		}
 		if l := first("refuse", 1001); l.ID != "" || l.From != "192.0.2.9" || events["refuse"][1000].LeftOut != 2000 {
-			t.Errorf("the invalid links are %+v, and the last entry reports %d omitted", l,
+			t.Errorf("refuse entry is %+v, and the last one reports %d omitted entries", l,
 				events["refuse"][1000].LeftOut)
 		}
 		if lines := strings.Count(log.String(), "\n"); lines != strings.Count(string(text), "\n") ||
 			strings.ContainsAny(log.String(), "\r\x1b\u2028") {
-			t.Errorf("the log has %d lines, or ends some of them: %.3000s", lines, log.String())
+			t.Errorf("log has %d lines, or a line contains control characters: %.3000s", lines, log.String())
 		}
 		if strings.Contains(string(text), "secret-group") {
-			t.Error("it has the groups of who shares")
+			t.Error("the audit log contains the groups of the creator")
 		}
 	})
 }
@@ -543,18 +544,18 @@ func TestAuditLogLimitsDoNotSuppressOthers(t *testing.T) {
 			return counts, string(content)
 		}
 		if got, _ := lines(); got["open "+first.ID] != 1 || got["open "+otherShare.ID] != most || got["refuse "] != most {
-			t.Errorf("it has the lines %v", got)
+			t.Errorf("number of lines by event is %v", got)
 		}
 		for range 3600 {
 			<-time.After(time.Second)
 			s.Exchange(t.Context(), "none", share.Actor{Address: "192.0.2.9"})
 		}
 		if got, _ := lines(); got["refuse "] < most+59 || got["refuse "] > most+60 {
-			t.Errorf("an hour later it has the lines %v, want one a minute", got)
+			t.Errorf("number of lines after an hour is %v, want one refuse a minute", got)
 		}
 		openLink(t, s, otherToken)
 		if _, text := lines(); !strings.HasSuffix(text, `"left_out":1000}`+"\n") {
-			t.Errorf("the number of uses is missing: %s", text[len(text)-300:])
+			t.Errorf("the number of omitted entries is missing: %s", text[len(text)-300:])
 		}
 	})
 }
@@ -586,15 +587,15 @@ func TestAuditLogSizeIsLimited(t *testing.T) {
 	for _, name := range []string{"audit.jsonl.1", "audit.jsonl"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || len(text) > most || name != "audit.jsonl" && len(text) < most/2 {
-			t.Errorf("%s has %d bytes, %v", name, len(text), err)
+			t.Errorf("%s has %d bytes, error %v", name, len(text), err)
 		}
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s is %v, %v", name, info, err)
+			t.Errorf("%s has mode %v, error %v", name, info, err)
 		}
 		for row := range strings.Lines(string(text)) {
 			var l struct{ Event, ID string }
 			if err := json.Unmarshal([]byte(row), &l); err != nil {
-				t.Fatalf("%.200s is no line: %v", row, err)
+				t.Fatalf("invalid line %.200s: %v", row, err)
 			}
 			if l.Event == "create" {
 				got = append(got, l.ID)
@@ -602,9 +603,9 @@ func TestAuditLogSizeIsLimited(t *testing.T) {
 		}
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
-		t.Errorf("the directory has %v, %v; want what is shared and two files", entries, err)
+		t.Errorf("the directory contains %v, error %v; want the shares and two audit files", entries, err)
 	}
 	if len(got) < 9 || !slices.Equal(got, want[len(want)-len(got):]) {
-		t.Errorf("it has %d entries, of which the last are %q, want the last of %q", len(got), got, want)
+		t.Errorf("got %d entries, the last are %q, want the last of %q", len(got), got, want)
 	}
 }

@@ -85,7 +85,7 @@ func Helm(root, name string, values map[string]any) (Objects, error) {
 	}
 	files, err := engine.Render(chart, renderValues)
 	if err != nil {
-		return nil, fmt.Errorf("make the chart's objects of %s: %w", name, err)
+		return nil, fmt.Errorf("render the chart for %s: %w", name, err)
 	}
 	objects := Objects{}
 	for file, text := range files {
@@ -104,7 +104,7 @@ func Helm(root, name string, values map[string]any) (Objects, error) {
 func (o Objects) add(document []byte) error {
 	text, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
-		return fmt.Errorf("read an object: %w", err)
+		return fmt.Errorf("decode an object: %w", err)
 	}
 	var object map[string]any
 	if err := json.Unmarshal(text, &object); err != nil || len(object) == 0 {
@@ -113,7 +113,7 @@ func (o Objects) add(document []byte) error {
 	metadata, _ := object["metadata"].(map[string]any)
 	key := fmt.Sprintf("%v %v/%v", object["kind"], metadata["namespace"], metadata["name"])
 	if _, exists := o[key]; exists {
-		return fmt.Errorf("%s is there twice", key)
+		return fmt.Errorf("%s occurs twice", key)
 	}
 	o[key] = object
 	return nil

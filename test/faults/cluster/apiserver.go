@@ -25,11 +25,11 @@ type commands struct {
 func (c *Cluster) commands() (*commands, error) {
 	text, err := os.ReadFile(filepath.Join(c.Dir, "commands.json"))
 	if err != nil {
-		return nil, fmt.Errorf("read how the cluster was started: %w", err)
+		return nil, fmt.Errorf("read the API server's command: %w", err)
 	}
 	decoded := &commands{}
 	if err := json.Unmarshal(text, decoded); err != nil {
-		return nil, fmt.Errorf("read how the cluster was started: %w", err)
+		return nil, fmt.Errorf("decode the API server's command: %w", err)
 	}
 	return decoded, nil
 }
@@ -57,7 +57,7 @@ func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string)
 	config.Timeout = time.Second
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
+		return nil, fmt.Errorf("create a client: %w", err)
 	}
 	return &APIServer{
 		Addr: listener.Addr().String(), cluster: c, flags: flags, client: client,
@@ -73,11 +73,11 @@ func (a *APIServer) Start(ctx context.Context) error {
 	}
 	_, port, err := net.SplitHostPort(a.Addr)
 	if err != nil {
-		return fmt.Errorf("read its address: %w", err)
+		return fmt.Errorf("parse the address: %w", err)
 	}
 	log, err := os.Create(a.log)
 	if err != nil {
-		return fmt.Errorf("open its log: %w", err)
+		return fmt.Errorf("open the log: %w", err)
 	}
 	defer func() { _ = log.Close() }() // The child process has its own descriptor.
 	cmd := exec.Command(cmds.Path)     //nolint:gosec,noctx // This is the demo's own program, and Kill ends it.
@@ -112,7 +112,7 @@ func (a *APIServer) ready(ctx context.Context) error {
 	for {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+a.Addr+"/readyz", http.NoBody)
 		if err != nil {
-			return fmt.Errorf("ask the API server: %w", err)
+			return fmt.Errorf("request the API server's readiness: %w", err)
 		}
 		if response, err := a.client.Do(request); err == nil {
 			_ = response.Body.Close()
@@ -123,7 +123,7 @@ func (a *APIServer) ready(ctx context.Context) error {
 		select {
 		case <-tick.C:
 		case <-a.ended:
-			return fmt.Errorf("the API server ended; see %s", a.log)
+			return fmt.Errorf("the API server exited; see %s", a.log)
 		case <-ctx.Done():
 			return fmt.Errorf("the API server is not ready: %w", ctx.Err())
 		}

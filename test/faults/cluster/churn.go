@@ -22,7 +22,7 @@ func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 		ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "fault-"}}, metav1.CreateOptions{},
 	)
 	if err != nil {
-		return "", fmt.Errorf("make a namespace: %w", err)
+		return "", fmt.Errorf("create a namespace: %w", err)
 	}
 	return created.Name, nil
 }

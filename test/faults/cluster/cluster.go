@@ -35,7 +35,7 @@ type Cluster struct {
 func Open() (*Cluster, error) {
 	c := &Cluster{Kubeconfig: os.Getenv("KUBECONFIG"), Dir: os.Getenv("GLASSHOUSE_DEMO_DIR")}
 	if c.Kubeconfig == "" || c.Dir == "" {
-		return nil, errors.New("KUBECONFIG and GLASSHOUSE_DEMO_DIR must name a demo cluster: run this by .ci/on-demo")
+		return nil, errors.New("KUBECONFIG and GLASSHOUSE_DEMO_DIR must be paths of a demo cluster: use .ci/on-demo")
 	}
 	var err error
 	if c.Config, err = clientcmd.BuildConfigFromFlags("", c.Kubeconfig); err != nil {
@@ -44,10 +44,10 @@ func Open() (*Cluster, error) {
 	c.Config.QPS = -1
 	c.Config.WarningHandler = rest.NoWarnings{}
 	if c.Core, err = kubernetes.NewForConfig(c.Config); err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
+		return nil, fmt.Errorf("create a client: %w", err)
 	}
 	if c.Dynamic, err = dynamic.NewForConfig(c.Config); err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
+		return nil, fmt.Errorf("create a client: %w", err)
 	}
 	return c, nil
 }
@@ -101,7 +101,7 @@ func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, want 
 		}
 	}
 	if err := json.Unmarshal(text, &table); err != nil {
-		return fmt.Errorf("read the list of %s: %w", want.Resource, err)
+		return fmt.Errorf("decode the list of %s: %w", want.Resource, err)
 	}
 	for i := range table.Rows {
 		m := &table.Rows[i].Object.Metadata
@@ -126,7 +126,7 @@ func (c *Cluster) Object(ctx context.Context, resource, namespace, name string) 
 	}
 	var object map[string]any
 	if err := json.Unmarshal(text, &object); err != nil {
-		return nil, fmt.Errorf("read %s %s: %w", resource, name, err)
+		return nil, fmt.Errorf("decode %s %s: %w", resource, name, err)
 	}
 	if m, ok := object["metadata"].(map[string]any); ok {
 		delete(m, "managedFields")

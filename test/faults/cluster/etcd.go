@@ -44,16 +44,16 @@ func (c *Cluster) etcd(ctx context.Context, path, body string, result any) error
 		ctx, http.MethodPost, cmds.flag("kube-apiserver", "--etcd-servers=")+path, bytes.NewBufferString(body),
 	)
 	if err != nil {
-		return fmt.Errorf("ask etcd: %w", err)
+		return fmt.Errorf("create a request to etcd: %w", err)
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}
 	response, err := client.Do(request)
 	if err != nil {
-		return fmt.Errorf("ask etcd: %w", err)
+		return fmt.Errorf("send a request to etcd: %w", err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	if err := json.NewDecoder(response.Body).Decode(result); err != nil || response.StatusCode != http.StatusOK {
-		return fmt.Errorf("etcd answers %s to %s: %w", response.Status, path, err)
+		return fmt.Errorf("etcd responded with %s to %s: %w", response.Status, path, err)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (c *Cluster) Grant(ctx context.Context, user, role string) error {
 func (c *Cluster) Revoke(ctx context.Context, user string) error {
 	err := c.Core.RbacV1().ClusterRoleBindings().Delete(ctx, user, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("take back what %s was granted: %w", user, err)
+		return fmt.Errorf("revoke the permissions of %s: %w", user, err)
 	}
 	return nil
 }

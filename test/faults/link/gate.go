@@ -40,11 +40,11 @@ type GateOptions struct {
 func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
 	target, err := url.Parse(options.Server)
 	if err != nil {
-		return nil, fmt.Errorf("read the API server's address: %w", err)
+		return nil, fmt.Errorf("parse the API server's address: %w", err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("open a gate: %w", err)
+		return nil, fmt.Errorf("start a gate: %w", err)
 	}
 	g := &Gate{addr: listener.Addr().String(), ended: make(chan struct{}), dropListEnds: options.NoListEnds}
 	proxy := &httputil.ReverseProxy{

@@ -21,7 +21,7 @@ func New(upstream string) (*Link, error) {
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	l := &Link{proxy: toxiproxy.NewProxy(server, upstream, "127.0.0.1:0", upstream)}
 	if err := l.proxy.Start(); err != nil {
-		return nil, fmt.Errorf("lay a link to %s: %w", upstream, err)
+		return nil, fmt.Errorf("start a link to %s: %w", upstream, err)
 	}
 	return l, nil
 }

@@ -47,7 +47,7 @@ func (p *Program) Stacks(ctx context.Context) (string, error) {
 func (p *Program) PeakRSS() (int, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
-		return 0, fmt.Errorf("read the program's memory: %w", err)
+		return 0, fmt.Errorf("read the program's memory use: %w", err)
 	}
 	kilobytes, err := number(status, `(?m)^VmHWM:\s+(\S+) kB`)
 	return kilobytes << 10, err
@@ -57,13 +57,13 @@ func (p *Program) PeakRSS() (int, error) {
 func (p *Program) CPU() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
-		return 0, fmt.Errorf("read the program's time: %w", err)
+		return 0, fmt.Errorf("read the program's CPU time: %w", err)
 	}
 	_, rest, _ := strings.Cut(string(stat), ") ") // The process name before ") " can contain spaces.
 	var ticks [2]int                              // User mode and kernel mode.
 	for i, text := range strings.Fields(rest)[11:13] {
 		if ticks[i], err = strconv.Atoi(text); err != nil {
-			return 0, fmt.Errorf("read the program's time: %w", err)
+			return 0, fmt.Errorf("parse the program's CPU time: %w", err)
 		}
 	}
 	return time.Duration(ticks[0]+ticks[1]) * 10 * time.Millisecond, nil // A clock tick is 10 ms on Linux.
@@ -95,7 +95,7 @@ func (p *Program) get(ctx context.Context, path string) ([]byte, error) {
 		return nil, fmt.Errorf("measure the program: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("measure the program: %s is answered with %s", path, response.Status)
+		return nil, fmt.Errorf("measure the program: GET %s: status %s", path, response.Status)
 	}
 	return text, nil
 }
@@ -103,7 +103,7 @@ func (p *Program) get(ctx context.Context, path string) ([]byte, error) {
 func number(text []byte, pattern string) (int, error) {
 	match := regexp.MustCompile(pattern).FindSubmatch(text)
 	if match == nil {
-		return 0, fmt.Errorf("nothing there matches %s", pattern)
+		return 0, fmt.Errorf("no match for %s", pattern)
 	}
 	value, err := strconv.ParseFloat(string(match[1]), 64)
 	return int(value), err

@@ -74,7 +74,7 @@ func (p *Program) waitForURLs(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-p.ended:
-			return fmt.Errorf("it ended: %w\n%s", p.err, p.Log())
+			return fmt.Errorf("the program exited: %w\n%s", p.err, p.Log())
 		case <-tick.C:
 		}
 	}
@@ -98,7 +98,7 @@ func (p *Program) Stop(timeout time.Duration) error {
 	case <-time.After(timeout):
 		_ = p.cmd.Process.Kill()
 		<-p.ended
-		return errors.New("it did not end within " + timeout.String())
+		return errors.New("the program did not exit within " + timeout.String())
 	}
 }
 

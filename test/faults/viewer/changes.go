@@ -23,19 +23,19 @@ func (v *Viewer) CompareChanges(before, want map[string]Row) error {
 		switch {
 		case last == nil && exists && row.UID == w.UID && row.RV == w.RV: // The object has not changed.
 		case last == nil, last.Op == "delete", last.UID != w.UID, last.RV != w.RV:
-			return fmt.Errorf("the last change of %s is %+v of %d, want one to %s at %s",
+			return fmt.Errorf("last change of %s is %+v of %d, want UID %s at version %s",
 				key, last, len(history), w.UID, w.RV)
 		}
 	}
 	for i := range history {
 		key := history[i].Key()
 		if _, exists := want[key]; !exists && lastOf(history, key).Op != "delete" {
-			return fmt.Errorf("the last change of %s is %+v, and it is no more", key, *lastOf(history, key))
+			return fmt.Errorf("last change of %s is %+v, but the object does not exist", key, *lastOf(history, key))
 		}
 	}
 	for key := range before {
 		if _, exists := want[key]; !exists && lastOf(history, key) == nil {
-			return fmt.Errorf("no message reports that %s was deleted", key)
+			return fmt.Errorf("no change reports the deletion of %s", key)
 		}
 	}
 	return nil

@@ -88,7 +88,7 @@ func (v *Viewer) CompareRows(want map[string]Row) error {
 	for key, w := range want {
 		row, ok := rows[key]
 		if !ok {
-			return fmt.Errorf("%s is missing among %d rows, want %d", key, len(rows), len(want))
+			return fmt.Errorf("%s is missing in %d rows, want %d", key, len(rows), len(want))
 		}
 		if kind == "table" {
 			w.UID = "" // Messages of the form table contain no UIDs.
@@ -98,7 +98,7 @@ func (v *Viewer) CompareRows(want map[string]Row) error {
 		}
 		for i, cell := range w.Cells {
 			if i < len(columns) && !columns[i].Relative && (i >= len(row.Cells) || !sameJSON(row.Cells[i], cell)) {
-				return fmt.Errorf("%s has the cells %s, want %s", key, row.Cells, w.Cells)
+				return fmt.Errorf("%s has cells %s, want %s", key, row.Cells, w.Cells)
 			}
 		}
 	}

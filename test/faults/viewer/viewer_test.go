@@ -39,10 +39,10 @@ func receive(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 // Invariant: I43.
 func TestFaults(t *testing.T) {
 	for _, test := range []struct{ name, frame, want string }{
-		{"a state", `{"type":"state","state":"live"}`, ""},
+		{"state message", `{"type":"state","state":"live"}`, ""},
 		{"an error", `{"type":"error","problem":{}}`, "an error"},
-		{"no message", `nonsense`, "not understood"},
-		{"an event", `{"type":"events","cursor":"d","events":[]}`, "before a snapshot"},
+		{"invalid message", `nonsense`, "not understood"},
+		{"events before a snapshot", `{"type":"events","cursor":"d","events":[]}`, "before a snapshot"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := strings.Join(receive(t, viewer.Rows("core/v1/pods"), test.frame).Faults(), "\n")
@@ -84,14 +84,14 @@ func TestCompareRows(t *testing.T) {
 		want        string
 	}{
 		{"table", table, all(w1, row("w-2", "6", "2")), ""},
-		{"table of an older version", table, all(w1, row("w-2", "7", "2")), "w-2 is"},
+		{"table with an older version", table, all(w1, row("w-2", "7", "2")), "w-2 is"},
 		{"table with another cell", table, all(w1, row("w-2", "6", "3")), "cells"},
-		{"table with one too many", table, all(w1), "2 rows, want 1"},
+		{"table with an additional row", table, all(w1), "2 rows, want 1"},
 		{"window", window, all(w1, w2, w3, x), ""},
-		{"window of an older version", window, all(w1, row("w-2", "7", "1"), w3, x), "w-2 is"},
+		{"window with an older version", window, all(w1, row("w-2", "7", "1"), w3, x), "w-2 is"},
 		{"window in another order", window, all(w1, row("w-2", "6", "2"), w3, x), "the window is"},
-		{"window of too many", window, all(w1, w2, w3), "the counts are"},
-		{"window of what does not match", window, all(w1, w2, row("v", "7", "3"), x), "the counts are"},
+		{"window with another total", window, all(w1, w2, w3), "the counts are"},
+		{"window with another number of matching rows", window, all(w1, w2, row("v", "7", "3"), x), "the counts are"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v := receive(
@@ -102,7 +102,7 @@ func TestCompareRows(t *testing.T) {
 			}
 			if err := v.CompareRows(test.existing); (err == nil) != (test.want == "") ||
 				err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want %q", err, test.want)
+				t.Errorf("CompareRows: got error %v, want %q", err, test.want)
 			}
 		})
 	}

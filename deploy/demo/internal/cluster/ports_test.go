@@ -15,7 +15,7 @@ func TestChoosePorts(t *testing.T) {
 	defer listener.Close() //nolint:errcheck // An error would not affect the test.
 	addr, ok := listener.Addr().(*net.TCPAddr)
 	if !ok {
-		t.Fatalf("a TCP listener on a %T", listener.Addr())
+		t.Fatalf("address of a TCP listener has type %T", listener.Addr())
 	}
 	port := addr.Port
 
@@ -24,12 +24,12 @@ func TestChoosePorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first.APIServer == port {
-		t.Errorf("the API server gets port %d, which is taken", port)
+		t.Errorf("port of the API server is %d, which is in use", port)
 	}
 	used := map[int]bool{}
 	for _, p := range first.all() {
 		if *p == 0 || used[*p] {
-			t.Errorf("port %d is none, or given twice: %+v", *p, first)
+			t.Errorf("port %d is 0 or used twice: %+v", *p, first)
 		}
 		used[*p] = true
 	}
@@ -39,7 +39,7 @@ func TestChoosePorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if second.APIServer != first.APIServer {
-		t.Errorf("the API server moves from %d to %d", first.APIServer, second.APIServer)
+		t.Errorf("port of the API server changed from %d to %d", first.APIServer, second.APIServer)
 	}
 }
 
@@ -51,14 +51,14 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := lock(path, dir); err == nil {
-		t.Error("two of them in one directory")
+		t.Error("second lock of the same directory: got no error")
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
 	second, err := lock(path, dir)
 	if err != nil {
-		t.Fatalf("after the first has gone: %v", err)
+		t.Fatalf("lock after the first was released: got error %v", err)
 	}
 	_ = second.Close()
 }

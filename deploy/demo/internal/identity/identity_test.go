@@ -25,7 +25,7 @@ func TestTokensAreKept(t *testing.T) {
 	seen := map[string]string{}
 	for user, token := range second {
 		if other := seen[token]; other != "" || len(token) < 26 {
-			t.Errorf("token of %s is weak, or that of %q", user, other)
+			t.Errorf("token of %s is too short or equals that of %q", user, other)
 		}
 		seen[token] = user
 		if before, ok := first[user]; ok && before != token {
@@ -56,7 +56,7 @@ func TestKubeconfigChecksServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Insecure || string(got.CAData) != "CA" || got.Host != want.Server || got.BearerToken != "T" {
-		t.Errorf("got %+v", got)
+		t.Errorf("configuration is %+v", got)
 	}
 	checkOwnerOnly(t, path)
 }
@@ -79,7 +79,7 @@ func TestPKI(t *testing.T) {
 	}
 	for _, name := range []string{"localhost", "127.0.0.1", "kubernetes.default.svc"} {
 		if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: name}); err != nil {
-			t.Errorf("as %s: %v", name, err)
+			t.Errorf("verify certificate for %s: %v", name, err)
 		}
 	}
 	checkOwnerOnly(t, pki.Key("ca"))
@@ -88,7 +88,7 @@ func TestPKI(t *testing.T) {
 		t.Fatal(err)
 	}
 	if unchanged, _ := os.ReadFile(pki.Cert("ca")); string(unchanged) != string(ca) {
-		t.Error("certificates are created again")
+		t.Error("the CA certificate was created again")
 	}
 }
 

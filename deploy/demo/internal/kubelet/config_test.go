@@ -29,13 +29,13 @@ func TestConfig(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.Contains(string(data), "\n      @") {
-				t.Error("a fragment was not put in")
+				t.Error("a placeholder was not replaced")
 			}
 			if !strings.Contains(string(data), "target: {address: 127.0.0.1, port: 18080}") {
-				t.Error("port-forward does not lead to the port")
+				t.Error("the configuration does not forward to the port")
 			}
 			if got := slices.Contains(stageNames(t, data), "pod-crash-restart"); got != test.want {
-				t.Errorf("crashing pods restart: got %v, want %v", got, test.want)
+				t.Errorf("stage pod-crash-restart exists: got %v, want %v", got, test.want)
 			}
 		})
 	}

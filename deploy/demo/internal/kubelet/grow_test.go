@@ -32,7 +32,7 @@ func TestGrow(t *testing.T) {
 	lines := bytes.Count(text, []byte("\n"))
 	logLines := regexp.MustCompile(`(?m)^\S+Z stdout F .*level=.*$`).FindAll(text, -1)
 	if len(logLines) != lines || lines < 100 || len(text) > 1<<20+200 {
-		t.Errorf("after 8 hours the file has %d bytes and %d lines, of which %d are a log's",
+		t.Errorf("after 8 hours: file has %d bytes and %d lines, of which %d are log lines",
 			len(text), lines, len(logLines))
 	}
 }

@@ -18,7 +18,7 @@ func TestPickReturnsAnAction(t *testing.T) {
 	choices := actions()
 	for range 1000 {
 		if pick(choices).run == nil {
-			t.Fatal("an action that does nothing")
+			t.Fatal("pick returned an action without a function")
 		}
 	}
 }

@@ -22,13 +22,13 @@ func TestRunReturnsEndedError(t *testing.T) {
 	err := proc.Run(t.Context(), shellSpec(t, "echo cannot bind; exit 3"), time.Second)
 	ended, ok := errors.AsType[*proc.EndedError](err)
 	if !ok || !strings.Contains(ended.Tail, "cannot bind") || !strings.Contains(ended.State, "3") {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v", err)
 	}
 }
 
 func TestRunStopsWithContext(t *testing.T) {
 	for name, trap := range map[string]string{
-		"one that listens": "trap 'exit 0' TERM", "one that does not": "trap '' TERM",
+		"handles SIGTERM": "trap 'exit 0' TERM", "ignores SIGTERM": "trap '' TERM",
 	} {
 		t.Run(name, func(t *testing.T) {
 			ready := filepath.Join(t.TempDir(), "ready")
@@ -42,7 +42,7 @@ func TestRunStopsWithContext(t *testing.T) {
 			}()
 			script := trap + "; echo > " + ready + "; while :; do sleep 0.01; done"
 			if err := proc.Run(ctx, shellSpec(t, script), 100*time.Millisecond); err != nil {
-				t.Errorf("got %v, want none", err)
+				t.Errorf("got error %v, want nil", err)
 			}
 		})
 	}
@@ -54,7 +54,7 @@ func TestGroupFailsWhenAProcessEnds(t *testing.T) {
 	group.Start(groupCtx, shellSpec(t, "exit 1"))
 	<-groupCtx.Done()
 	if _, ok := errors.AsType[*proc.EndedError](context.Cause(groupCtx)); !ok {
-		t.Errorf("cause: got %v", context.Cause(groupCtx))
+		t.Errorf("cause of the context: got %v", context.Cause(groupCtx))
 	}
 	group.Stop()
 }

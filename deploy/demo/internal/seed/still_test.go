@@ -25,29 +25,29 @@ func TestWrittenPodsRun(t *testing.T) {
 	}
 	writePods()
 	if want := []int{250, 500, 600}; !slices.Equal(reported, want) {
-		t.Errorf("%v pods were reported, want %v", reported, want)
+		t.Errorf("reported progress is %v, want %v", reported, want)
 	}
 	pods, err := client.CoreV1().Pods(seed.Big).List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(pods.Items) != total {
-		t.Fatalf("%d pods, %v; want %d", len(pods.Items), err, total)
+		t.Fatalf("got %d pods, error %v; want %d", len(pods.Items), err, total)
 	}
 	addresses := make(map[string]bool)
 	for _, pod := range pods.Items {
 		addresses[pod.Status.PodIP] = true
 		if pod.Spec.NodeName == "" || pod.Status.Phase != corev1.PodRunning || metav1.GetControllerOf(&pod) == nil {
 			t.Fatalf(
-				"%s is %s, on node %q, and of %v", pod.Name, pod.Status.Phase, pod.Spec.NodeName, pod.OwnerReferences,
+				"pod %s has phase %s, node %q, owners %v", pod.Name, pod.Status.Phase, pod.Spec.NodeName, pod.OwnerReferences,
 			)
 		}
 	}
 	if len(addresses) != total {
-		t.Errorf("%d addresses for %d pods", len(addresses), total)
+		t.Errorf("got %d addresses for %d pods", len(addresses), total)
 	}
 	client.ClearActions()
 	writePods()
 	for _, action := range client.Actions() {
 		if action.GetResource().Resource == "pods" {
-			t.Fatalf("the second time it did %s on a pod", action.GetVerb())
+			t.Fatalf("second run: got action %s on a pod", action.GetVerb())
 		}
 	}
 }

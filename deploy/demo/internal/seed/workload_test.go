@@ -67,10 +67,10 @@ func TestWorkloadHasManyAuthors(t *testing.T) {
 	}
 	const want = 5
 	if len(authors) < want || authors[""] > 0 {
-		t.Errorf("authors: got %v, want %d or more, none without a name", slices.Collect(maps.Keys(authors)), want)
+		t.Errorf("authors: got %v, want at least %d, all with a name", slices.Collect(maps.Keys(authors)), want)
 	}
 	if authors["kubectl-client-side-apply"] == 0 {
-		t.Error("nothing is applied as kubectl apply does it")
+		t.Error("no object has the field manager of client-side kubectl apply")
 	}
 }
 
@@ -81,7 +81,7 @@ func TestWorkloadIsUnambiguous(t *testing.T) {
 		o := item.Object
 		key := strings.Join([]string{o.GetKind(), o.GetNamespace(), o.GetName()}, "/")
 		if seen[key] {
-			t.Errorf("%s is there twice", key)
+			t.Errorf("%s occurs twice", key)
 		}
 		seen[key] = true
 	}
@@ -102,7 +102,7 @@ func TestRelativeTimesAreResolved(t *testing.T) {
 		checked++
 		at, err := time.Parse(time.RFC3339, text)
 		if err != nil || at.After(now) || now.Sub(at) > 30*24*time.Hour {
-			t.Errorf("%s ran last at %q (%v); now is %v", item.Object.GetName(), text, err, now)
+			t.Errorf("%s ran last at %q (error %v); current time is %v", item.Object.GetName(), text, err, now)
 		}
 	}
 	if checked == 0 {
