@@ -168,8 +168,7 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 	return nil
 }
 
-// warnAboutWideRanges logs a warning for each address range that is larger than the usual pod network of one node: a
-// /24 for IPv4, or a /64 for IPv6.
+// warnAboutWideRanges logs a warning for each address range larger than the usual pod network of one node.
 func warnAboutWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, risk string) {
 	for _, prefix := range ranges {
 		minBits := 24

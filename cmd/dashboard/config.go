@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The precedence is: command line, environment, file of --config, default. kubectl's flags can be set only on the
-// command line, because kubectl has its own variables.
+// Precedence: command line, environment, file of --config, default. kubectl's flags can be set only on the command
+// line.
 
 const kubectlAnnotation = "kubectl"
 
@@ -34,11 +34,11 @@ func environmentName(flag string) string {
 	return "GLASSHOUSE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// configure sets flags from the environment and the configuration file. An empty variable counts as unset, because
-// Kubernetes manifests often contain one. Unknown variables are ignored, because Kubernetes creates variables such as
-// GLASSHOUSE_PORT for a Service.
+// configure sets flags from the environment and the configuration file. It ignores empty variables, which Kubernetes
+// manifests often contain.
 func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 	all := ownFlags(flags)
+	// Unknown variables are ignored: Kubernetes creates some, such as GLASSHOUSE_PORT for a Service.
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		value := getenv(environmentName(name))
 		if value == "" || all[name].Changed {

@@ -37,8 +37,8 @@ type nextCluster struct {
 	done chan struct{}
 }
 
-// hasClusterFlags reports whether kubectl flags such as --server or --token describe one cluster or identity. Users
-// then cannot switch contexts, because another cluster must not receive these credentials.
+// hasClusterFlags reports whether flags such as --token describe one cluster. Users then cannot switch contexts, to
+// protect the credentials.
 func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 	allowed := []string{"kubeconfig", "context", "namespace", "request-timeout", "cache-dir", "disable-compression"}
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -56,8 +56,8 @@ func (c *contextSwitcher) switchable() *request.Contexts {
 	return &request.Contexts{List: c.listContexts, Switch: c.switchTo}
 }
 
-// configFor returns the kubectl flags for a context, without flags such as --server and --token. An empty name
-// selects the current context.
+// configFor returns the kubectl flags for a context, without --server and --token. An empty name selects the current
+// context.
 func (c *contextSwitcher) configFor(name string) *genericclioptions.ConfigFlags {
 	kube := genericclioptions.NewConfigFlags(true)
 	kube.KubeConfig, kube.Timeout, kube.DisableCompression = c.kube.KubeConfig, c.kube.Timeout,
@@ -135,8 +135,7 @@ func clusterInfo(f clusterTarget, cluster *watch.Cluster) request.ClusterInfo {
 	return request.ClusterInfo{Cluster: cluster, Name: f.name, Server: f.config.Host, Namespace: f.namespace}
 }
 
-// run runs the active cluster until ctx ends. A switch starts the next cluster before it stops the previous one, so
-// that no page waits.
+// run runs the active cluster. A switch starts the next cluster before the previous one stops, so no page waits.
 func (c *contextSwitcher) run(ctx context.Context, cluster *watch.Cluster, server *web.Server) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for {

@@ -16,8 +16,8 @@ func main() {
 	os.Exit(code)
 }
 
-// setHTTP2Timeouts makes client-go detect a broken connection within 20 s, instead of 45 s
-// (k8s.io/apimachinery/pkg/util/net). Until then, the page shows old data as live.
+// setHTTP2Timeouts makes client-go detect a broken connection within 20 s instead of 45 s
+// (k8s.io/apimachinery/pkg/util/net).
 func setHTTP2Timeouts() {
 	for _, name := range []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS", "HTTP2_PING_TIMEOUT_SECONDS"} {
 		if os.Getenv(name) == "" {

@@ -249,8 +249,8 @@ func (s *settings) open(ctx context.Context) (net.Listener, error) {
 	return listener, err
 }
 
-// listenOn requires a loopback address if allowAny is false. This is the case without a login, because every client
-// that can connect sees the cluster.
+// listenOn requires a loopback address if allowAny is false. Without a login, every client that connects sees the
+// cluster.
 func listenOn(ctx context.Context, flag, address string, allowAny bool) (net.Listener, error) {
 	if err := checkAddress(flag, address); err != nil {
 		return nil, err

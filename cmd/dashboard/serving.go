@@ -79,8 +79,7 @@ func (s *servingSettings) scheme() string {
 	return "http"
 }
 
-// listenForProbes accepts any address, because the kubelet and Prometheus connect to the pod's address. Go profiles
-// are served only on a loopback address.
+// listenForProbes accepts any address, because the kubelet and Prometheus connect to the pod's address.
 func listenForProbes(ctx context.Context, address string) (net.Listener, error) {
 	const flag = "--metrics-listen"
 	if err := checkAddress(flag, address); err != nil {

@@ -36,8 +36,8 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&s.ringAge, "ring-age", 5*time.Minute, "The maximum age of the history of each resource.")
 }
 
-// options validates the flags, and sets the memory limit of the Go runtime. The function container returns the memory
-// limit of the container in bytes.
+// options validates the flags, and sets the memory limit of the Go runtime. container returns the container's limit
+// in bytes.
 func (s *watchSettings) options(log *slog.Logger, container func() (uint64, error)) (watch.Options, error) {
 	options := watch.Options{Pinned: s.always, Linger: s.linger, Ring: informer.Ring{Age: s.ringAge}}
 	for _, ref := range s.always {
@@ -64,8 +64,8 @@ func (s *watchSettings) options(log *slog.Logger, container func() (uint64, erro
 	return options, err
 }
 
-// heapTenths is the share of the Go runtime in the memory limit, in tenths. The rest is for the program's binary and
-// for sockets in the kernel. In total, the process should use less than nine tenths.
+// heapTenths is the Go runtime's share of the memory limit, in tenths. The program's binary and sockets need the
+// rest.
 const heapTenths = 8
 
 // memoryLimit returns the limit of --memory-limit or of the container, in bytes; 0 means no limit.

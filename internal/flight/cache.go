@@ -17,8 +17,7 @@ type Cache[K comparable, A any] struct {
 	entries map[K]*call[A]
 }
 
-// New returns a Cache of at most maxEntries results. The limit is necessary because clients can request any number of
-// keys. A full Cache first drops results older than maxAge.
+// New returns a Cache with a limit, because clients can request any keys. It first drops results older than maxAge.
 func New[K comparable, A any](maxEntries int, maxAge time.Duration) *Cache[K, A] {
 	return &Cache[K, A]{maxEntries: maxEntries, maxAge: maxAge, entries: make(map[K]*call[A])}
 }
@@ -33,8 +32,7 @@ func (s *Cache[K, A]) Len() int {
 type call[A any] struct {
 	done  chan struct{}
 	value A
-	// The start of the request, once the field value is valid. It is zero while the request is in progress and after
-	// a canceled request.
+	// The start of the request. It is zero while the request is in progress and after a canceled request.
 	startedAt time.Time
 }
 
@@ -47,8 +45,8 @@ func (a *call[A]) pending() bool {
 	}
 }
 
-// Get returns the cached result if isFresh accepts it. The time that isFresh gets is the start of the request.
-// Otherwise, Get waits for the request in progress, or sends a new one. The result ok is false if ctx ends earlier.
+// Get returns the cached result if isFresh accepts the result and the start of its request. Otherwise, Get waits for
+// the request in progress, or sends one. ok is false if ctx ends earlier.
 func (s *Cache[K, A]) Get(
 	ctx context.Context, key K, isFresh func(A, time.Time) bool, request func(context.Context) A,
 ) (value A, ok bool) {
@@ -78,7 +76,7 @@ func (a *call[A]) run(ctx context.Context, request func(context.Context) A) {
 	}
 }
 
-// join returns a usable cache entry. If isLeader is true, the entry is new and the caller must send the request.
+// join returns a usable cache entry. If isLeader is true, the caller must send the request for this entry.
 func (s *Cache[K, A]) join(key K, isFresh func(A, time.Time) bool) (a *call[A], isLeader bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,8 +91,8 @@ func (s *Cache[K, A]) join(key K, isFresh func(A, time.Time) bool) (a *call[A], 
 	return a, true
 }
 
-// makeRoomLocked drops entries until the cache is at most three quarters full, the oldest first. It keeps entries
-// with a request in progress.
+// makeRoomLocked drops the oldest entries until the cache is three quarters full. It keeps entries with a request in
+// progress.
 func (s *Cache[K, A]) makeRoomLocked() {
 	for _, maxAge := range []time.Duration{s.maxAge, s.maxAge / 8, 0} {
 		maps.DeleteFunc(s.entries, func(_ K, a *call[A]) bool { return !a.pending() && time.Since(a.startedAt) >= maxAge })

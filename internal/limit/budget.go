@@ -10,17 +10,15 @@ import (
 )
 
 const (
-	// A response is stalled if it is late by stalledAfter, because its client reads too slowly. A stalled response is
-	// aborted if another caller waits for memory.
+	// A response is stalled if it is late by stalledAfter, because its client reads too slowly.
 	stalledAfter = 500 * time.Millisecond
-	// While a caller waits for memory, other clients must read at a minimum speed in bytes per second. It is minRate
-	// at first, and doubles each second, up to maxRate.
+	// Minimum speed of clients while a caller waits, in bytes per second. It starts at minRate, and doubles each
+	// second.
 	minRate, maxRate = 32 << 10, 1 << 20
 	checkInterval    = 100 * time.Millisecond
 	// In each check, at most maxAborts responses are aborted for each waiting caller.
 	maxAborts = 8
-	// One caller can use 1/callerFraction of a Budget, and one group 1/groupFraction. Half of the Budget therefore
-	// remains during an attack by one user or share link.
+	// One caller can use 1/callerFraction of a Budget, and one group (such as a share link) 1/groupFraction.
 	callerFraction, groupFraction = 4, 2
 )
 
@@ -32,17 +30,15 @@ type Caller struct {
 
 // Response is an HTTP response or a WebSocket message that uses memory until its client has read all of it.
 type Response interface {
-	// Behind returns the delay of the client: the time without any progress, or the delay compared with the given
-	// rate (bytes per second). It returns 0 while the response is being built.
+	// Behind returns the client's delay: the time without progress, or the delay compared with rate (bytes per
+	// second). It returns 0 while the response is being built.
 	Behind(rate int64) time.Duration
 	// Abort makes the response end soon, which releases its Reservation. Abort does not block.
 	Abort()
 }
 
-// Budget limits the memory of all responses together, in bytes.
-//
-// While a caller waits for memory, stalled responses are aborted: those of this caller, and those of callers that use
-// more than their fair share. A client that reads nothing delays others for little more than stalledAfter (500 ms).
+// Budget limits the memory of all responses together, in bytes. It aborts stalled responses while a caller waits for
+// memory.
 type Budget struct {
 	total   int64
 	limiter Limiter
@@ -87,8 +83,7 @@ func (b *Budget) Used() int64 { return b.limiter.Used(totalKey) }
 // totalKey differs from the keys of callers and groups, because those have a prefix.
 const totalKey = ""
 
-// Reserve reserves bytes for a response, or waits until ctx ends. More than the maximum for one caller is reduced to
-// this maximum.
+// Reserve reserves bytes for a response, or waits until ctx ends. It reduces bytes to the maximum for one caller.
 func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, response Response) (*Reservation, error) {
 	limits := []Limit{{"caller " + caller.Key, b.total / callerFraction}, {totalKey, b.total}}
 	if caller.Group != "" {
@@ -171,9 +166,7 @@ func (b *Budget) check() {
 	b.checking.Reset(checkInterval)
 }
 
-// selectStalled returns the stalled responses to abort, up to maxAborts for each waiting caller. It selects from the
-// waiting caller's responses and from those of callers above their fair share. The callers with the highest use are
-// first.
+// selectStalled returns the stalled responses to abort, those of the callers with the highest use first.
 func (b *Budget) selectStalled() []*Reservation {
 	waiting, reservations, fairShare := b.snapshot()
 	usedBy := func(caller string) int64 { return b.limiter.Used("caller " + caller) }

@@ -1,7 +1,6 @@
 // Package limit limits what each caller (a user, a share link or an address) uses at the same time.
 //
-// A Limiter counts units in use by key, such as the connections of an address. A Budget limits bytes that callers
-// share fairly. Rates limit how often something happens.
+// A Limiter counts units in use, such as connections. A Budget limits bytes. Rates limit how often something happens.
 //
 // No mutex of this package is locked during a call of a Response's method.
 package limit
@@ -13,8 +12,8 @@ import (
 	"time"
 )
 
-// A request that has waited for overdueAfter is overdue: from then on, free units are kept for it. Before that,
-// smaller requests can take the free units.
+// After overdueAfter, a waiting request is overdue, and free units are kept for it. Before, smaller requests can take
+// them.
 const overdueAfter = time.Second
 
 // Limit is the maximum number of units in use at the same time under one key.
@@ -23,7 +22,7 @@ type Limit struct {
 	Max int64
 }
 
-// Limiter counts units in use by key, such as the open sockets of each user. The zero value is ready for use.
+// Limiter counts units in use by key, such as each user's open sockets. The zero value is ready for use.
 type Limiter struct {
 	mu      sync.Mutex
 	used    map[string]int64
@@ -47,8 +46,8 @@ type waiter struct {
 	granted chan struct{}
 }
 
-// TryAcquire acquires units without waiting. It returns nil if too few units are free, or if the free units are kept
-// for a waiting request.
+// TryAcquire acquires units without waiting. It returns nil if too few units are free, or a waiter precedes the
+// caller.
 func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,14 +64,8 @@ func (l *Limiter) tryLocked(units int64, limits []Limit) *Lease {
 	return lease
 }
 
-// Acquire acquires units under all of the given limits, or waits until ctx ends. A request above its lowest limit is
-// reduced to this limit.
-//
-// The key of the first limit identifies the caller. Free units go first to the waiting caller that has the fewest
-// units in use. Therefore, callers with high use do not block others.
-//
-// A small request can overtake a large one. After overdueAfter, free units are kept for the request that has waited
-// longest. Then only callers with fewer units in use can overtake it.
+// Acquire acquires units under all limits, or waits until ctx ends. It reduces units to the lowest limit. The first
+// limit's key identifies the caller. Callers with the fewest units in use are served first.
 func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*Lease, error) {
 	l.mu.Lock()
 	if lease := l.tryLocked(units, limits); lease != nil {
@@ -117,8 +110,7 @@ func (le *Lease) Units() int64 {
 	return le.units
 }
 
-// Resize sets the number of units in use without waiting, even above the limits. Resize to 0 releases the lease
-// permanently.
+// Resize sets the number of units in use without waiting, even above the limits. Resize to 0 releases the lease.
 func (le *Lease) Resize(units int64) {
 	le.change(func(int64) int64 { return units })
 }
@@ -140,8 +132,7 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// Even growth can allow grants: if the caller of an overdue waiter now uses more units than other callers, they
-	// can take the units that were kept for this waiter.
+	// After growth, callers that now use fewer units than an overdue waiter's caller can take the kept units.
 	l.grantLocked()
 }
 
@@ -166,13 +157,13 @@ func (l *Limiter) fitsLocked(units int64, limits []Limit) bool {
 	return true
 }
 
-// overdueLocked returns the overdue waiter for which free units are kept, or nil. It skips a waiter whose request
-// exceeds the limit of its own caller.
+// overdueLocked returns the overdue waiter for which free units are kept, or nil.
 func (l *Limiter) overdueLocked() *waiter {
 	for _, w := range l.waiters {
 		if time.Since(w.since) < overdueAfter {
 			return nil
 		}
+		// Free units do not help a waiter whose request exceeds its caller's limit.
 		if l.fitsLocked(w.units, w.lease.limits[:1]) {
 			return w
 		}
@@ -180,8 +171,8 @@ func (l *Limiter) overdueLocked() *waiter {
 	return nil
 }
 
-// isReservedLocked reports whether the free units under limits are kept for the waiter in overdue. This requires that
-// both have a common limit. The units are not kept from callers that use fewer units than the waiter's caller.
+// isReservedLocked reports whether free units are kept from a caller. Callers below the overdue waiter's use are
+// exempt.
 func (l *Limiter) isReservedLocked(limits []Limit, overdue *waiter) bool {
 	if overdue == nil || len(limits) == 0 || l.used[limits[0].Key] < l.used[overdue.lease.limits[0].Key] {
 		return false
@@ -223,13 +214,13 @@ func (l *Limiter) servedLocked(caller string) {
 	l.served[caller] = l.lastServed
 }
 
-// precedesLocked reports whether w gets units before the waiter in earlier. The caller with fewer units in use is
-// first. If both use the same number, the caller that has not got units for longer is first.
+// precedesLocked reports whether w gets units before the waiter in earlier. The caller with fewer units is first.
 func (l *Limiter) precedesLocked(w, earlier *waiter) bool {
 	key, earlierKey := w.lease.limits[0].Key, earlier.lease.limits[0].Key
 	if l.used[key] != l.used[earlierKey] {
 		return l.used[key] < l.used[earlierKey]
 	}
+	// Otherwise, the caller that has not got units for longer is first.
 	return l.served[key] < l.served[earlierKey]
 }
 

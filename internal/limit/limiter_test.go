@@ -66,7 +66,7 @@ func TestAcquireWaits(t *testing.T) {
 		wait("greedy", 4)
 		wait("greedy", 4)
 		wait("modest", 4)
-		// Now 8 of the 10 units are free: enough for one request of each caller, but not for both of "greedy".
+		// Now 8 units are free: enough for one request of each caller, but not for both of "greedy".
 		blocking.Resize(2)
 		synctest.Wait()
 		first := []string{<-order, <-order}
@@ -113,8 +113,7 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 	}
 }
 
-// After a second, free units are kept for a large request that waits. They are not kept if its caller uses more units
-// than the others, or would exceed its own limit.
+// After 1 s, free units are kept for a large request, unless its caller has the highest use.
 func TestLargeRequestsDoNotStarve(t *testing.T) {
 	for _, test := range []struct {
 		name      string
@@ -172,7 +171,7 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 	}
 }
 
-// Free units are kept for an overdue request only while its caller uses no more units than each other waiting caller.
+// Free units are kept for an overdue request only while no other waiting caller uses fewer units.
 func TestGrowthMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
@@ -258,8 +257,7 @@ func (s *stalledResponse) Behind(int64) time.Duration {
 
 func (s *stalledResponse) Abort() { close(s.aborted) }
 
-// When a caller waits for memory, a stalled response of the caller with the highest use is aborted. A response that
-// is still being built is not aborted.
+// When a caller waits for memory, a stalled response of the caller with the highest use is aborted.
 func TestStalledResponsesMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBudget(100)
@@ -315,8 +313,7 @@ func (r *slowResponse) Behind(rate int64) time.Duration {
 
 func (r *slowResponse) Abort() { close(r.aborted) }
 
-// While a caller waits for memory, clients must read at a speed that rises to 1 MiB per second. Slower responses
-// are aborted.
+// While a caller waits for memory, slow responses are aborted. The minimum speed rises to 1 MiB per second.
 func TestSlowResponsesMakeRoom(t *testing.T) {
 	for _, test := range []struct {
 		rate       int64

@@ -15,8 +15,7 @@ type Rates struct {
 	limiters [4096]atomic.Pointer[rate.Limiter]
 }
 
-// NewRates returns rate limiters for any keys. Each one allows the number burst of events at once, and the number
-// every of events per second.
+// NewRates returns rate limiters for any keys. burst is the maximum at once, and every the number per second.
 func NewRates(every rate.Limit, burst int) *Rates {
 	return &Rates{every: every, burst: burst, seed: maphash.MakeSeed()}
 }

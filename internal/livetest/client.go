@@ -83,8 +83,8 @@ func (c *Client) View(id int) *View {
 	return c.views[id]
 }
 
-// Read returns the next message. After the last chunk of a message, it also returns the whole message. An invalid
-// frame causes ErrFrame.
+// Read returns the next message, and after the last chunk of a message the whole message. Invalid frames cause
+// ErrFrame.
 func (c *Client) Read(ctx context.Context) (*Message, error) {
 	for len(c.queue) == 0 {
 		frame, err := c.readComplete(ctx)
@@ -101,12 +101,13 @@ func (c *Client) Read(ctx context.Context) (*Message, error) {
 }
 
 // readComplete returns the next frame. If the connection ends, the WebSocket library returns an incomplete frame
-// without an error. Therefore, readComplete reads once more after an invalid frame, which returns the error.
+// without an error.
 func (c *Client) readComplete(ctx context.Context) ([]byte, error) {
 	frame, err := c.ReadFrame(ctx)
 	if err != nil || json.Valid(frame) {
 		return frame, err
 	}
+	// The read after an incomplete frame returns the error.
 	if _, err = c.ReadFrame(ctx); isCut(err) {
 		return nil, err
 	}

@@ -1,15 +1,8 @@
-// Package livetest is the WebSocket client of all Go tests. It maintains the state of each subscription like a
-// browser, and finds messages that are inconsistent with it:
+// Package livetest is the WebSocket client of all Go tests. A Conn sends frames, and a Client messages. A Tab is a
+// Client that reports errors to its test.
 //
-//   - an add of an existing row, or a change of a missing row
-//   - a resourceVersion that does not increase
-//   - a patch for another version
-//   - a snapshot instead of a resume from a cursor
-//   - a heartbeat or digest (a hash of the rows) that does not match
-//   - a chunk that does not continue its message
-//
-// It imports no code of the program, so that it verifies the protocol independently. A Conn sends frames, and a
-// Client messages. A Tab is a Client that reports errors to its test.
+// A Client finds messages that contradict earlier ones, such as a change of a missing row. To verify the protocol
+// independently, the package imports no code of the program.
 package livetest
 
 import (
@@ -104,8 +97,7 @@ func (c *Conn) Close() {
 	_ = c.socket.CloseNow() // The connection can have ended before.
 }
 
-// WaitForClose reads until the connection ends, and returns the code and reason of the close frame. Without one, the
-// code is -1, and the reason is the error.
+// WaitForClose reads until the connection ends. Without a close frame, code is -1, and reason is the error.
 func (c *Conn) WaitForClose(ctx context.Context) (code websocket.StatusCode, reason string) {
 	for {
 		if _, err := c.ReadFrame(ctx); err != nil {

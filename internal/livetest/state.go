@@ -68,8 +68,8 @@ func (v *View) Object() []byte {
 	return v.object
 }
 
-// Offers reports whether the server's list of resources contains ref, such as apps/v1/deployments. Before the first
-// list has arrived, isLoaded is false.
+// Offers reports whether the server's list of resources contains ref. isLoaded is false until the first list has
+// arrived.
 func (v *View) Offers(ref string) (offered, isLoaded bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -68,7 +68,7 @@ func (c *Tab) Next() *Message {
 	return m
 }
 
-// Until reads up to the next message with the ID and one of the types. The ID 0 means no subscription.
+// Until reads up to the next message with the ID and a listed type. ID 0 means no subscription.
 func (c *Tab) Until(id int, types ...string) *Message {
 	c.t.Helper()
 	return c.await(fmt.Sprintf("%s of %d", types, id), func(m *Message) bool {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A View is the state of one subscription, as a browser would have it. All methods are safe for concurrent use.
+// A View is the state of one subscription, like in a browser. All methods are safe for concurrent use.
 type View struct {
 	patch func(object, patch []byte) ([]byte, error)
 

@@ -75,7 +75,7 @@ func applyPatch(object, patch []byte) ([]byte, error) {
 	return decoded.Apply(object)
 }
 
-// A View computes the same digests (hashes of rows) as the browser's script. A digest that does not match is a fault.
+// A View computes the same digests (hashes of rows) as the browser's script. A different digest is a fault.
 func TestDigest(t *testing.T) {
 	text, err := os.ReadFile("../../web/test/digest.json")
 	if err != nil {

@@ -21,8 +21,7 @@ const (
 	maxKinds     = 500
 )
 
-// kind identifies records that are counted together. At most maxKinds kinds are counted separately. All further kinds
-// share the zero value.
+// kind identifies records that are counted together. After maxKinds kinds, all further kinds share the zero value.
 type kind struct {
 	pc      uintptr
 	level   slog.Level

@@ -32,8 +32,7 @@ func (l *logBuffer) drain() string {
 	return l.text.String()
 }
 
-// newSampledLogger returns a logger whose Handler runs in the background. The returned function stop ends the
-// Handler, and waits until it has logged the last numbers of suppressed records.
+// newSampledLogger returns a logger. stop ends its Handler, which first logs the last numbers of suppressed records.
 func newSampledLogger(t *testing.T) (log *slog.Logger, out *logBuffer, stop func()) {
 	t.Helper()
 	out = &logBuffer{}
@@ -62,8 +61,8 @@ func logFailure(log *slog.Logger, route string) {
 	log.Error("request failed", "route", route, "error", errors.New("boom"))
 }
 
-// In each minute, the first ten records of a repeated error are logged. A later record contains the number of
-// suppressed records. Errors from other calls, or with other messages or routes, are counted separately.
+// In each minute, the first ten records of a repeated error are logged. A later record contains the suppressed
+// number.
 func TestRepeatedErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := newSampledLogger(t)
@@ -91,8 +90,7 @@ func TestRepeatedErrors(t *testing.T) {
 	})
 }
 
-// Loggers that are derived from one logger share its counts. The record that reports suppressed records has the
-// attributes of the derived logger. Each resource is counted separately.
+// Loggers that are derived from one logger share its counts. Each resource is counted separately.
 func TestDerivedLoggers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := newSampledLogger(t)

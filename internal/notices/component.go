@@ -15,8 +15,8 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// minCoverage is the minimum percentage of a license file that must match a known license. The rest can be copyright
-// lines.
+// minCoverage is the minimum percentage of a license file that must match a known license. Copyright lines do not
+// match.
 const minCoverage = 70
 
 // Component is third-party software in the program: a Go module, an npm package or the Go standard library.

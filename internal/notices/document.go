@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Document returns the content of THIRD_PARTY_NOTICES. root is the root of the repository, where the web page must
-// already be built.
+// Document returns the content of THIRD_PARTY_NOTICES. The web page in the repository at root must already be built.
 func Document(ctx context.Context, root string) (string, error) {
 	modules, err := Modules(ctx, root)
 	if err != nil {

@@ -25,8 +25,8 @@ type packageLock struct {
 	}
 }
 
-// LockedPackages returns the direct and indirect dependencies in web/package.json, without license texts. It includes
-// indirect ones because a published package can contain others, which the bundler's report does not list.
+// LockedPackages returns the direct and indirect dependencies in web/package.json, without license texts. The
+// bundler's report omits dependencies inside published packages.
 func LockedPackages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {

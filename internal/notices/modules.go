@@ -38,18 +38,14 @@ type linkedPackage struct {
 	}
 }
 
-// linkedModule contains the folders with possible license files of a module: its root, and all folders down to a
-// linked package, because forked code has its own license.
-//
-// For the standard library, this is only the root. The license of crypto/internal/boring applies only to BoringCrypto
-// builds.
+// linkedModule contains a module's folders with possible license files. Subfolders count, because forked code has its
+// own license.
 type linkedModule struct {
 	name, version, root string
 	folders             map[string]bool
 }
 
-// Modules returns the Go standard library and the Go modules in cmd/dashboard on any platform, sorted by name. It
-// runs the go command in root, the root of the repository.
+// Modules returns the Go standard library and the Go modules in cmd/dashboard on any platform, sorted by name.
 func Modules(ctx context.Context, root string) ([]Component, error) {
 	modules := map[string]*linkedModule{}
 	for _, platform := range platforms() {
@@ -98,6 +94,7 @@ func listPackages(ctx context.Context, root, goos, goarch string) ([]linkedPacka
 }
 
 func (p linkedPackage) addTo(modules map[string]*linkedModule) {
+	// For the standard library, only the root counts: crypto/internal/boring's license applies only to BoringCrypto.
 	name, version, folder := standardLibrary, "", p.Root
 	if !p.Standard {
 		name, version, folder = p.Module.Path, p.Module.Version, p.Dir

@@ -78,8 +78,7 @@ func TestNoticesAreCurrent(t *testing.T) {
 	}
 }
 
-// Tools often miss these licenses: of modules for one platform, of forked code in a subfolder, of the Go standard
-// library, and NOTICE files.
+// The notices include licenses that tools often miss, such as those of forked code and of the Go standard library.
 func TestNoticesAreComplete(t *testing.T) {
 	file := readCommitted(t)
 	for _, part := range []string{

@@ -68,8 +68,7 @@ func (f *finder) link(from, to, kind, via string) {
 	f.graph.Edges = append(f.graph.Edges, e)
 }
 
-// assignNodes gives each object a node. In each group, only the first objects get their own node. All others share
-// one node, which contains their number.
+// assignNodes gives the first objects of each group their own nodes. All other objects of a group share one node.
 func (f *finder) assignNodes(entries []*entry) {
 	entryGroups := make(map[group]bool)
 	for _, e := range entries {

@@ -19,8 +19,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// client-go's default error handler sleeps until just after its last error by the real clock. That is years
-	// ahead of the fake clock in synctest bubbles.
+	// In synctest bubbles, client-go's default error handler sleeps for years, because it uses the last error's real
+	// time.
 	utilruntime.ErrorHandlers = nil
 	goleak.VerifyTestMain(m)
 }
@@ -175,8 +175,7 @@ func (c *testCluster) add(objects ...object) {
 	synctest.Wait()
 }
 
-// graph returns the graph of an object. It also verifies that each ID is unique, that edges connect nodes, and that
-// each node but the first has an edge.
+// graph returns the graph of an object. It also verifies that IDs are unique and that edges connect all nodes.
 func (c *testCluster) graph(t *testing.T, path string) *relations.Graph {
 	t.Helper()
 	ref, namespace, name := splitPath(path)

@@ -79,8 +79,8 @@ func selectsPods(resource string) bool {
 	return false
 }
 
-// operatorKinds returns kinds to search for a custom resource: those of the same API group, and built-in kinds that
-// operators usually create.
+// operatorKinds returns kinds to search for a custom resource: those of its API group, and kinds that operators
+// usually create.
 func operatorKinds(r *resource.Resource, known []watch.ResourceStatus) (kinds []string) {
 	if isBuiltIn(r.Group) {
 		return nil

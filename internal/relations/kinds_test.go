@@ -268,8 +268,7 @@ func idOf(path string) string {
 	return strings.Join(append(parts[:1], parts[2:]...), "/")
 }
 
-// Only kinds whose objects can be owned by the custom resource or refer to it are searched: listable ones of its
-// group and scope, each in one version.
+// Only kinds that a custom resource can own, or that can refer to it, are searched, each in one version.
 func TestKindsSearchedForACustomResource(t *testing.T) {
 	kinds := []apitest.Kind{
 		{Ref: backups, Kind: "Backup"},

@@ -1,11 +1,7 @@
-// Package relations computes a graph of an object's relations:
-//   - the object's owners, up to the root, and the objects that it owns
-//   - the objects that it uses (refers to), and the objects that use it
-//   - the pods that it selects, and the objects that select pods in the graph
+// Package relations computes a graph of an object's relations: owners and owned objects, used objects and users,
+// selected pods and selectors.
 //
-// To find objects that refer to it, the package searches a few likely kinds, which starts a watch of each.
-//
-// The graph contains whether each kind was searched and each node was read. It never claims that unread data does not
+// To find users, the package starts watches of a few likely kinds. The graph never claims that unread data does not
 // exist.
 package relations
 
@@ -20,21 +16,19 @@ import (
 
 const (
 	maxNodes = 200
-	// maxPerGroup is the maximum number of objects of one kind, namespace and owner that have their own node. The
-	// other objects share a node. maxOwnNodes is the maximum number of own nodes in the whole graph.
+	// maxPerGroup limits the own nodes of objects of one kind, namespace and owner. maxOwnNodes limits those of the
+	// graph.
 	maxPerGroup, maxOwnNodes = 20, 120
 	// maxKinds is the maximum number of kinds to search. maxReads is the maximum number of individually read objects.
 	maxKinds, maxReads = 16, 60
-	// maxOwnerDepth is the maximum length of a chain of owners. maxChains is the maximum number of such chains from
-	// the selected pods.
+	// maxOwnerDepth limits the length of a chain of owners, and maxChains the number of chains from selected pods.
 	maxOwnerDepth, maxChains = 10, 10
 	// listWait is the maximum wait for the first list of a kind. readWait is the limit for all reads together.
 	listWait, readWait = 3 * time.Second, 5 * time.Second
-	// parallel is the maximum number of objects that are read at the same time. Each object can need several MiB
-	// until its references are known.
+	// parallel is the maximum number of simultaneous reads. Each can need several MiB until its references are known.
 	parallel = 2
-	// entryMemory is the estimated memory for each object of a searched kind, in bytes. The measured value is 270,
-	// for short names.
+	// entryMemory is the estimated memory for each object of a searched kind, in bytes. Measured for short
+	// names: 270.
 	entryMemory = 400
 )
 
@@ -70,8 +64,7 @@ const (
 	Unknown   State = "unknown"
 )
 
-// Edge is a relation: from the owner to the owned object, from the user to the used object, or from the selecting
-// object to the pod.
+// Edge is a relation from owner to owned object, from user to used object, or from selector to pod.
 type Edge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -79,7 +72,7 @@ type Edge struct {
 	Via  string `json:"via"`  // path of the referring JSON member, without indices
 }
 
-// Searched is a kind with the status of its list. The kind was searched only if the state is Live or Stale.
+// Searched is a kind with the status of its list. Only the states Live and Stale mean a finished search.
 type Searched struct {
 	Ref string `json:"ref"`
 	status.Status
@@ -123,8 +116,8 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 	return &f.graph, ctx.Err()
 }
 
-// compute runs steps after it has acquired a processor (see AcquireProcessor), whose number is limited. Therefore,
-// the steps must not wait, for example for the API server.
+// compute runs steps on a leased processor (see AcquireProcessor). The steps must not wait, because processors are
+// few.
 func (f *finder) compute(ctx context.Context, steps ...func()) error {
 	release, err := f.access.AcquireProcessor(ctx)
 	if err != nil {

@@ -49,8 +49,7 @@ func newCluster(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster
 	return server, startCluster(t, server)
 }
 
-// A graph uses a processor (see WithScanLimiter) while it is computed, but not during requests. At most two objects
-// are read at the same time.
+// A graph uses a processor (see WithScanLimiter) while it is computed, but not during requests.
 func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	const uses = 6
 	synctest.Test(t, func(t *testing.T) {

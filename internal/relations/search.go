@@ -96,8 +96,6 @@ func (f *finder) read(ctx context.Context, l *list) {
 	}
 }
 
-// readRefs reads the references in each object. It reads only the owners of an object whose text does not contain the
-// name of f.object, because such a text cannot refer to f.object.
 func (f *finder) readRefs() {
 	name := jsonscan.AppendString(nil, f.object.Name)
 	var text []byte
@@ -109,6 +107,7 @@ func (f *finder) readRefs() {
 			if text, err = e.AppendJSON(text[:0]); err != nil {
 				continue // never occurs, because this program has compressed the text
 			}
+			// A text without the name of f.object cannot refer to f.object.
 			if !mayHaveSelector && !bytes.Contains(text, name) {
 				e.owners = objectrefs.Owners(text)
 				continue
@@ -150,8 +149,7 @@ func (f *finder) find(match func(*resource.Resource) bool) *resource.Resource {
 	return nil
 }
 
-// entryOf finds an object in the searched lists. missing means that the object does not exist, because the complete
-// list does not contain it.
+// entryOf finds an object in the searched lists. missing means that a complete list does not contain the object.
 func (f *finder) entryOf(r *resource.Resource, namespace, name string) (e *entry, missing bool) {
 	kind := nameOf(r)
 	index := slices.IndexFunc(f.lists, func(l *list) bool { return l.kind == kind })

@@ -20,8 +20,8 @@ type target struct {
 	owners   []objectrefs.Ref
 }
 
-// target resolves a reference without reading the object. namespace is that of the referring object. ok is false if
-// the reference lacks a namespace.
+// target resolves a reference from an object in the namespace. ok is false if the reference lacks a required
+// namespace.
 func (f *finder) target(r *objectrefs.Ref, namespace string) (t *target, ok bool) {
 	t = &target{Ref: *r, resource: f.byKind(r.Group, r.Kind)}
 	if t.Namespace == "" {
@@ -102,8 +102,7 @@ func (t *target) read(ctx context.Context, access *watch.Access) {
 	}
 }
 
-// setFound records that an object with the target's name exists. With another UID, it is a different object, and the
-// target counts as missing.
+// setFound records that an object with the target's name exists. With another UID, the target counts as missing.
 func (t *target) setFound(uid string, owners []objectrefs.Ref) {
 	if t.UID != "" && t.UID != uid {
 		t.node.State, t.node.Reason = Missing, "Another object has this name."

@@ -7,8 +7,7 @@ import (
 	"unicode"
 )
 
-// Text returns the text as one line that is safe to print on a terminal. It replaces each unprintable character by
-// U+FFFD, because a terminal can interpret such characters as commands.
+// Text returns one line that is safe to print on a terminal, with U+FFFD instead of each unprintable character.
 func Text(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -18,9 +17,8 @@ func Text(text string) string {
 	}, text)
 }
 
-// Attr replaces control characters in a log attribute by U+FFFD: DEL, and control characters that are not ASCII. The
-// JSON output of slog does not escape them, and some terminals interpret them. Use Attr as ReplaceAttr in
-// slog.HandlerOptions.
+// Attr replaces control characters in a log attribute by U+FFFD. The JSON output of slog does not escape them, and
+// some terminals interpret them. Use Attr as ReplaceAttr in slog.HandlerOptions.
 func Attr(_ []string, a slog.Attr) slog.Attr {
 	isControl := func(r rune) bool { return r >= 0x7f && unicode.IsControl(r) }
 	if kind := a.Value.Kind(); kind != slog.KindString && kind != slog.KindAny {

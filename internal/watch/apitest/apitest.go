@@ -31,7 +31,7 @@ type Kind struct {
 	Cluster    bool
 	ShortNames []string
 	Verbs      []string // default: get, list and watch
-	// Columns is the columnDefinitions of a Table, as JSON. If it is empty, the server sends plain objects instead of
+	// Columns is a Table's columnDefinitions, as JSON. If it is empty, the server sends plain objects instead of
 	// Tables.
 	Columns string
 	// Page is the maximum number of objects in one page of a list; 0 means no limit.
@@ -93,7 +93,7 @@ type object struct {
 	version int
 }
 
-// event is one line in a watch. Raw text from the method Send has no version, so only open watches get it.
+// event is one line in a watch. Raw text from Send has no version, so only open watches get it.
 type event struct {
 	version         int
 	namespace, name string

@@ -73,8 +73,8 @@ func (p *pipeListener) Close() error { p.close(); return nil }
 
 func (p *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pipe"} }
 
-// bufferedConn accepts writes before the peer reads them. Without a buffer, a refused TLS handshake would block: the
-// peer writes its error before it has read everything, so both sides would wait for their write to end.
+// bufferedConn accepts writes before the peer reads them. Without a buffer, both sides of a refused TLS handshake
+// would block.
 type bufferedConn struct {
 	net.Conn
 

@@ -82,8 +82,7 @@ func (s *Server) rulesReview(w http.ResponseWriter, r *http.Request) {
 	write(w, "application/json", review)
 }
 
-// mayGetLocked reports whether a get of one object is allowed. With an empty name, it reports whether a get of every
-// object is allowed. FailPath with the status 403 denies a get.
+// mayGetLocked reports whether a get of the named object is allowed. An empty name means every object.
 func (s *Server) mayGetLocked(attributes *authorization.ResourceAttributes) bool {
 	path := "/apis/" + attributes.Group + "/" + attributes.Version + "/"
 	if attributes.Group == "" {

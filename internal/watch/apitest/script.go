@@ -143,8 +143,8 @@ func (s *Server) Expire(ref string) {
 	})
 }
 
-// Refuse makes lists and watches of a kind fail with an HTTP status, and ends its watches. Status 0 allows them
-// again. An empty namespace means all.
+// Refuse makes lists and watches of a kind fail with an HTTP status. Status 0 allows them again. An empty namespace
+// means all.
 func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -153,8 +153,7 @@ func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 	})
 }
 
-// Revoke removes the permission to list and watch a kind in a namespace; "" means all. As with a real API server,
-// open watches continue.
+// Revoke removes the permission to list and watch a kind. Open watches continue. An empty namespace means all.
 func (s *Server) Revoke(ref, namespace string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -172,8 +171,8 @@ func (s *Server) HangStreamingLists(ref string) {
 	s.change(func() { s.kindLocked(ref).noBookmarks = true })
 }
 
-// FailStreamingLists makes lists of a kind fail, as with an unavailable conversion webhook. client-go retries such a
-// streaming list without reporting the error. An empty reason removes the error.
+// FailStreamingLists makes lists of a kind fail. client-go retries them without reporting the error. An empty reason
+// removes the error.
 func (s *Server) FailStreamingLists(ref, reason string) {
 	s.change(func() { s.kindLocked(ref).streamError = reason })
 }
@@ -191,8 +190,8 @@ func (s *Server) Down(down bool) {
 	}
 }
 
-// EnableTLS makes the server use TLS for new connections. Each connection calls cert for the server's certificate.
-// authorities is the path of a file with the CAs that clients trust.
+// EnableTLS makes the server use TLS for new connections. cert returns each connection's certificate. authorities is
+// the path of the clients' CA file.
 func (s *Server) EnableTLS(authorities string, cert func() *tls.Certificate) {
 	s.Config.Host, s.Config.CAFile = "https://api.test", authorities
 	s.listener.mu.Lock()

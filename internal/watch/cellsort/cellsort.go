@@ -16,7 +16,7 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// A Rank is the sort key of a cell: a number or a text. The zero Rank means an unknown value.
+// A Rank is the sort key of a cell. The zero Rank means an unknown value.
 type Rank struct {
 	Text string
 	bits uint64 // inverted bits of a number; the zero value means NaN, which is no number
@@ -62,8 +62,7 @@ func Compare(a, b Rank, descending bool) int {
 // RankNatural returns the Rank of a text in natural order (node-2 before node-10).
 func RankNatural(text string) Rank { return Rank{Text: padNumbers(text)} }
 
-// RankCell returns the Rank of a cell in JSON. If showsAge is true, the page shows a timestamp in the cell as an age.
-// In ascending order, the newest timestamp is then first.
+// RankCell returns the Rank of a JSON cell. If showsAge is true, the newest timestamp is first in ascending order.
 func RankCell(cell []byte, showsAge bool) Rank {
 	if len(cell) == 0 {
 		return Rank{}
@@ -87,7 +86,7 @@ func RankCell(cell []byte, showsAge bool) Rank {
 	return number(parseFloat(string(cell)))
 }
 
-// rankText parses a text as a duration, a quantity, a fraction or a number, and otherwise sorts it in natural order.
+// rankText parses a text as a duration, quantity, fraction or number, and otherwise sorts it in natural order.
 func rankText(text string, showsAge bool) Rank {
 	text = strings.TrimFunc(text, isSpace)
 	if isUnknown(text) {

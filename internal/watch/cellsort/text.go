@@ -8,8 +8,7 @@ import (
 
 const paddedDigits = 12
 
-// padNumbers returns a text in lower case, with its numbers zero-padded, so that a plain comparison gives the natural
-// order (node-2 before node-10).
+// padNumbers returns a text in lower case with zero-padded numbers, so that node-2 sorts before node-10.
 func padNumbers(text string) string {
 	text = Lower(text)
 	var out []byte
@@ -55,8 +54,7 @@ func Words(filter string) []string { return strings.FieldsFunc(Lower(filter), is
 // isSpace reports whether JavaScript treats r as white space.
 func isSpace(r rune) bool { return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r) }
 
-// Lower returns a text in lower case as JavaScript does. Unlike strings.ToLower, it handles "İ", and "Σ" at the end
-// of a word.
+// Lower returns a text in lower case as JavaScript does. strings.ToLower handles "İ" and a final "Σ" differently.
 func Lower(text string) string {
 	if !strings.ContainsAny(text, "İΣ") {
 		return strings.ToLower(text)

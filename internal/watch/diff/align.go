@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// listKeys returns the keys of associative lists in the schema of client-go v0.37.2 (applyconfigurations/internal),
-// the most specific first. Endpoints of an EndpointSlice have no key there, so their addresses are used.
+// listKeys returns the keys of associative lists in client-go v0.37.2 (applyconfigurations/internal), the most
+// specific first.
 func listKeys() [][]string {
 	return [][]string{
 		{"mountPath"},
@@ -24,14 +24,15 @@ func listKeys() [][]string {
 		{"name"},
 		{"type"},
 		{"status", "reason"},
+		// For endpoints of an EndpointSlice, which have no key in the schema.
 		{"addresses"},
 	}
 }
 
 type pair struct{ a, b int }
 
-// align returns pairs of indices of matching elements, ascending in both arrays. Elements are compared by hash: a
-// collision makes the patch longer, but not incorrect.
+// align returns the indices of matching elements, ascending in both arrays. A hash collision makes the patch longer,
+// not incorrect.
 func align(as, bs []node) []pair {
 	if len(as)*len(bs) <= 1 {
 		return nil
@@ -56,8 +57,7 @@ func align(as, bs []node) []pair {
 	return longestIncreasing(m.toA)
 }
 
-// A matching records which elements of two arrays belong together. toB and toA contain the index of each element's
-// partner in the other array, or -1.
+// matching contains each element's partner: toB[i] is the index in bs of the partner of as[i], or -1.
 type matching struct {
 	as, bs   []node
 	toB, toA []int
@@ -115,11 +115,9 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 
 // longestIncreasing returns the longest sequence of pairs whose indices ascend in both arrays, in O(n log n) time.
 func longestIncreasing(toA []int) []pair {
-	// A pair is identified by its index j in b. before[j] is the previous pair in the longest sequence that ends with
-	// the pair j.
+	// before[j] is the previous pair in the longest sequence that ends with the pair of bs[j].
 	before := make([]int, len(toA))
-	// ends[n] is the last pair of a sequence of n+1 pairs. Of all such sequences, it is the one whose last index in a
-	// is smallest.
+	// ends[n] is the last pair of the sequence of n+1 pairs whose last index in a is smallest.
 	var ends []int
 	for j, i := range toA {
 		if i < 0 {

@@ -1,13 +1,7 @@
-// Package diff compares two JSON documents and returns the changes as an RFC 6902 patch. It compares equal parts as
-// bytes, and parses only different parts.
+// Package diff compares two JSON documents and returns an RFC 6902 patch with add, remove and replace.
 //
-//   - White space and the order of members are ignored. Numbers and strings are compared as written.
-//   - Operations are add, remove and replace, in the order of keys and indices.
-//   - One replace is used instead of operations that would be longer. A patch is never longer than
-//     [{"op":"replace","path":"","value":AFTER}].
-//   - Array elements are paired by their text, then by the keys of Kubernetes lists ([listKeys]), then by position.
-//   - Of several members with the same name, the final one counts, as in encoding/json.
-//   - Values that are more than 100 levels deep are replaced as a whole.
+// It ignores white space and the order of members, and compares numbers and strings as written. A patch is never
+// longer than a replace of the whole document. Equal parts are compared as bytes, not parsed.
 package diff
 
 import (
@@ -34,9 +28,8 @@ func Patch(before, after []byte) ([]byte, error) {
 
 const maxFormer = 256
 
-// Compare returns the patch that changes before into after, as Patch does. It also returns the values that the patch
-// replaces or removes, up to 256 bytes each. former is a JSON object with the indices of operations as keys, such as
-// {"0":"Pending"}, or nil.
+// Compare returns the patch of Patch. former contains the replaced and removed values, up to 256 bytes each, by index
+// of the operation, such as {"0":"Pending"}, or is nil.
 func Compare(before, after []byte) (patch, former []byte, err error) {
 	return compare(before, after, true)
 }
@@ -95,8 +88,8 @@ func (d *differ) value(a, b *node) {
 	}
 }
 
-// members compares the members of two objects. It stops when the patch is longer than limit, because operations for a
-// hostile document could use much memory.
+// members compares the members of two objects. It stops at limit, because a hostile document could require many
+// operations.
 func (d *differ) members(as, bs []node, limit int) {
 	for len(as)+len(bs) > 0 && len(d.out) <= limit {
 		switch {
@@ -113,8 +106,7 @@ func (d *differ) members(as, bs []node, limit int) {
 	}
 }
 
-// elements compares two arrays. It writes operations from left to right. Each index refers to the array after all
-// previous operations.
+// elements compares two arrays from left to right. Each index refers to the array after all previous operations.
 func (d *differ) elements(as, bs []node, limit int) {
 	at := 0
 	for len(as) > 0 && len(bs) > 0 && equal(&as[0], &bs[0]) {

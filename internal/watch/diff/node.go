@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A node is one value in a JSON document. Its text is valid JSON without surrounding white space, and never empty.
+// node is one JSON value. Its text is valid, not empty, and without surrounding white space.
 type node struct {
 	key   []byte
 	text  []byte
@@ -18,8 +18,7 @@ const (
 	maxDepth       = 100
 )
 
-// parse sets n.items. It returns false if n is a scalar or nested too deep. It does not parse parts again that are
-// equal in the node similar.
+// parse sets n.items, or returns false for a scalar or deep nesting. It reuses parts that are equal in similar.
 func (n *node) parse(similar *node) bool {
 	if n.items != nil {
 		return true
@@ -33,8 +32,7 @@ func (n *node) parse(similar *node) bool {
 	return ok
 }
 
-// members returns the members of an object, sorted by key. Of several members with the same key, the final one
-// counts.
+// members returns the members of an object, sorted by key. Of members with the same key, the final one counts.
 func (n *node) members() []node {
 	for i := 1; i < len(n.items); i++ {
 		if bytes.Compare(n.items[i-1].key, n.items[i].key) < 0 {

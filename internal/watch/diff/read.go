@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// document validates a JSON document and splits its first levels into nodes. It does not parse parts again that are
-// equal in the document similar.
+// document validates a JSON document, and splits its first levels into nodes. It reuses parts that are equal in
+// similar.
 func document(text []byte, similar *node) (node, error) {
 	r := reader{data: text}
 	n, ok := r.value(0, levelsPerParse, similar)
@@ -33,7 +33,7 @@ type reader struct {
 	pos  int
 }
 
-// value reads the value at pos, down to the given number of levels. depth is the nesting depth of the value.
+// value reads the value at pos, down to the given number of levels. depth is the value's nesting depth.
 func (r *reader) value(depth, levels int, similar *node) (node, bool) {
 	n := node{depth: depth}
 	first := r.peek()
@@ -131,8 +131,7 @@ type predictor struct {
 	index int
 }
 
-// next returns the length of the next value if a nearby item of the similar text is equal to it. Otherwise, it
-// returns 0 and the similar item at the same position.
+// next returns the next value's length if a nearby item equals it, or 0 and the item at its position.
 func (g *predictor) next(text []byte) (int, *node) {
 	for _, at := range [...]int{g.index, g.index - 1, g.index + 1} {
 		if at < 0 || at >= len(g.items) {

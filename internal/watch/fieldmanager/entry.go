@@ -8,8 +8,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// maxShapes is the maximum number of key shapes of one list. A key shape is a set of members that identify the
-// elements of a list, such as containerPort and protocol. Normal lists have only one key shape. Hostile data can have
+// maxShapes limits the sets of keys that identify a list's elements. Normal lists have one set, but hostile data
 // many.
 const maxShapes = 8
 
@@ -21,9 +20,7 @@ type entry struct {
 	shapes map[*fieldpath.Set][][]string // for each list in set: the member names by which its elements are identified
 }
 
-// ownedDepth returns the number of steps of the path that lead to a value that this entry owns. If the entry owns the
-// value at the end of the path, or a value inside it, the result is the length of the path. ok is false if the entry
-// owns nothing on the path.
+// ownedDepth returns the length of the path's part that leads to an owned value. ok is false without one.
 func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	set := e.parse()
 	for i := range path {
@@ -31,6 +28,7 @@ func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 		switch {
 		case children == nil:
 			return i + 1, member
+		// The entry owns a value inside the value at the end of the path.
 		case i == len(path)-1:
 			return len(path), true
 		}
@@ -50,8 +48,7 @@ func (e *entry) parse() *fieldpath.Set {
 	return e.set
 }
 
-// find follows one step of a path. member reports whether the field itself is owned. children contains the owned
-// fields inside it.
+// find follows one step of a path. member means that the entry owns the field; children are owned inner fields.
 func (e *entry) find(set *fieldpath.Set, s *step) (member bool, children *fieldpath.Set) {
 	if s.item == nil {
 		return getElement(set, fieldpath.FieldNameElement(s.name))

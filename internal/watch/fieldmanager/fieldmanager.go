@@ -47,8 +47,7 @@ func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	return &clone, unambiguous
 }
 
-// Latest returns the newest time in managedFields, or the zero Time. It is cheaper than Newest, because it allocates
-// no strings.
+// Latest returns the newest time in managedFields, or the zero Time. Unlike Newest, it allocates no strings.
 func Latest(managed []byte) (latest time.Time) {
 	c := jsonscan.NewCursor(managed)
 	_ = c.Array(func(int) error { // After an error, the times before the error are still valid.
@@ -66,19 +65,9 @@ func Latest(managed []byte) (latest time.Time) {
 	return latest
 }
 
-// Attribute returns the authors of a patch from package diff with their operations, newest author first. managed is
-// the managedFields of newDocument. lastWrite is the newest time in the managedFields before the patch.
-//
-//   - An operation belongs to every manager that owns its path, or a value inside it. If there is none, the operation
-//     belongs to the owners of the nearest parent, such as an atomic list. Owners that wrote after lastWrite take
-//     precedence.
-//   - Some operations have no owner: they remove a value, or set a field that the API server sets with every write.
-//     They belong to the newest entry. If several entries have the newest time, an entry that owns another operation
-//     is preferred.
-//   - If no entry is newer than lastWrite, the newest entry gets operations without owner only if it owns another
-//     operation. An example is the binding of a pod, which updates no time.
-//
-// Paths are compared literally. Therefore, an entry for another API version with other field names owns nothing.
+// Attribute returns the authors of a patch with their operations, newest first. managed belongs to newDocument.
+// lastWrite is the newest time in managedFields before the patch. Paths are compared literally, without conversion
+// between API versions.
 func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share {
 	entries := read(managed)
 	slices.Reverse(entries) // makes the stable sort put later entries with the same time first
@@ -91,6 +80,7 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 	hasNewTime := len(shares) > 0 && shares[0].Time.After(lastWrite)
 	var unattributed []int
 	for n, op := range operations(patch) {
+		// These operations belong to the newest entry, because managedFields records no owner.
 		isUnowned := op.name == "remove" || isUntracked(op.path)
 		var owners []int
 		if !isUnowned && (hasNewTime || op.path != "" && op.path != "/metadata") {
@@ -103,6 +93,7 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 			unattributed = append(unattributed, n)
 		}
 	}
+	// Without a new time (binding of a pod), only an author of other operations gets them.
 	if i := fallbackIndex(shares, lastWrite); i >= 0 {
 		shares[i].Ops = append(shares[i].Ops, unattributed...)
 		slices.Sort(shares[i].Ops)
@@ -122,8 +113,8 @@ func fallbackIndex(shares []Share, lastWrite time.Time) int {
 	return -1
 }
 
-// ownersOf returns the entries that own a path, or otherwise the owners of its nearest parent. Owners newer than
-// lastWrite take precedence. entries must be sorted by time, newest first.
+// ownersOf returns the owners of a path or its nearest parent, preferably newer than lastWrite. entries are sorted
+// newest first.
 func ownersOf(entries []entry, path []step, lastWrite time.Time) (owners []int) {
 	nearest := 0
 	for i := range entries {

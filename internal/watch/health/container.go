@@ -55,7 +55,7 @@ func (c *container) hasSucceeded() bool {
 }
 
 // hasFailed reports whether the container exited with an error, or waits for an unusual reason. Ephemeral containers
-// never count as failed.
+// never fail.
 func (c *container) hasFailed() bool {
 	if c.role == ephemeralRole {
 		return false

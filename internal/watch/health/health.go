@@ -1,9 +1,9 @@
-// Package health determines whether an object is healthy, and gives the reasons as sentences for people.
+// Package health determines whether an object is healthy, and gives the reasons as sentences.
 //
-// The status is from kstatus (github.com/fluxcd/cli-utils), which kubectl apply --prune and Flux use. For common
-// kinds, this package has stricter rules: kstatus reports Current for a failed Pod, because that Pod is reconciled.
+// The status is from kstatus (github.com/fluxcd/cli-utils), as in Flux. Common kinds have stricter rules: a failed
+// Pod is Current in kstatus, because that Pod is reconciled.
 //
-// The same JSON text always gives the same Health. The size of a Health is limited.
+// The same JSON text always gives the same Health of limited size.
 package health
 
 import (
@@ -33,15 +33,15 @@ const (
 	maxText    = 1000
 )
 
-// Health describes whether an object is healthy, and why. Its sentences have no final period, and can contain text
-// from the cluster.
+// Health describes whether an object is healthy, and why. Sentences have no final period, and can contain cluster
+// text.
 type Health struct {
 	Status  Status   `json:"status"`
 	Summary string   `json:"summary"` // one or two sentences; can be empty if Status is Current
 	Details []string `json:"details"` // further sentences, the worst first; never nil
 }
 
-// Of returns the Health of an object, given as JSON text. The status is Unknown if the text is not a JSON object.
+// Of returns the Health of an object, given as JSON text. The status is Unknown for any other text.
 func Of(text []byte) Health {
 	o, err := read(text)
 	if err != nil {
@@ -102,8 +102,7 @@ func (v kstatusResult) toHealth(o node) Health {
 	return h
 }
 
-// generalSummary returns a sentence about a deletion, or about a controller that has not observed the object.
-// Otherwise, it returns "".
+// generalSummary returns a sentence about a deletion or about a controller that has not observed the object, or "".
 func (v kstatusResult) generalSummary(o node) string {
 	finalizers := o.texts("metadata", "finalizers")
 	switch {

@@ -33,8 +33,7 @@ func job(o node, _ Status) Health {
 	return h
 }
 
-// cronJob returns Failed if the newest run ended without success. The controller writes the end and the success in
-// one update, so a successful run is never shown as failed.
+// cronJob returns Failed if the newest run ended without success.
 func cronJob(o node, _ Status) Health {
 	last, succeeded := o.text("status", "lastScheduleTime"), o.text("status", "lastSuccessfulTime")
 	active := len(o.nodes("status", "active"))
@@ -46,6 +45,7 @@ func cronJob(o node, _ Status) Health {
 		h.Summary = counted(int64(active), "job") + " running"
 	case last == "":
 		h.Summary = "Not run yet"
+	// The controller writes a run's end and success together, so successful runs never match.
 	case succeeded < last: // RFC 3339 times in UTC, in seconds, sort as text
 		h.Status, h.Summary = Failed, "Last run did not succeed"
 	default:

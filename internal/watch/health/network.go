@@ -11,8 +11,7 @@ func addresses(o node) (found []string) {
 	return found
 }
 
-// service returns InProgress for a LoadBalancer without an external address; kstatus requires only a cluster IP. Pods
-// do not matter, because a Service does not contain their health.
+// service returns InProgress for a LoadBalancer without an external address. kstatus requires only a cluster IP.
 func service(o node, status Status) Health {
 	h := Health{Status: status, Summary: "Cluster IP " + o.text("spec", "clusterIP")}
 	hasLoadBalancer := o.text("spec", "type") == "LoadBalancer"

@@ -9,11 +9,10 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// node is a decoded JSON object. Integers have the type int64. Its methods return the zero value for a missing member
-// or an unexpected type.
+// node is a decoded JSON object. Its methods return the zero value for a missing member or an unexpected type.
 type node map[string]any
 
-// read decodes only members on which the health depends. Others, such as the data of a ConfigMap, can be 1 MiB long.
+// read decodes only members on which the health depends. Others, such as a ConfigMap's data, can be 1 MiB long.
 func read(text []byte) (node, error) {
 	o := node{}
 	c := jsonscan.NewCursor(text)

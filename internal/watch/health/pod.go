@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// pod ignores the status from kstatus: kstatus returns Current for a failed pod, and for an unschedulable pod its
-// result depends on the current time.
+// pod ignores the status from kstatus, which is Current for failed pods, and depends on time for unschedulable pods.
 func pod(o node, _ Status) Health {
 	containers := containersOf(o)
 	h := Health{Status: InProgress}

@@ -2,8 +2,8 @@ package health
 
 import "fmt"
 
-// readiness returns the health of a workload. The first of the reasons becomes a part of the summary if the numbers
-// do not explain the status.
+// readiness returns a workload's health. If the numbers do not explain the status, the summary includes the first
+// reason.
 func readiness(status Status, ready, desired int64, noun string, reasons []string) Health {
 	h := Health{Status: status, Summary: ratioText(ready, desired, noun, "ready"), Details: reasons}
 	if desired == 0 && ready == 0 {
@@ -95,8 +95,8 @@ func statefulSet(o node, status Status) Health {
 	return readiness(status, ready, desired, "replicas", reasons)
 }
 
-// daemonSet ignores outdated pods for the update strategy OnDelete. kstatus waits for their update, which happens
-// only when someone deletes them.
+// daemonSet ignores outdated pods for the strategy OnDelete. kstatus waits for their update, which requires a manual
+// deletion.
 func daemonSet(o node, status Status) Health {
 	desired, ready := o.count("status", "desiredNumberScheduled"), o.count("status", "numberReady")
 	isOnDelete := o.text("spec", "updateStrategy", "type") == "OnDelete"

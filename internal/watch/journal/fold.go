@@ -1,13 +1,7 @@
 package journal
 
-// Fold merges all changes of a key into one change. If a key was added and later deleted, there is no change. The
-// function continues reports whether two values are versions of the same thing, such as an object with the same UID.
-// If they are not, Fold merges the changes into a Delete and an Add. The results are in the order of each key's first
-// change.
-//
-// A merged change has the old value of the first change, the offset and time of the newest change, and an empty Memo.
-// A single change of a key is returned unchanged, with its Memo. If any changes are merged, changes without a key
-// (see Mark) are left out.
+// Fold merges all changes of a key into one, or none if the key was added and later deleted. continues is like
+// Options.Continues. Results are in the order of each key's first change.
 func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(before, after V) bool) []*Change[K, V, M] {
 	if !repeats(changes) {
 		return changes
@@ -30,8 +24,7 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 	return folded
 }
 
-// repeats reports whether any key has more than one change. Usually there is no such key, and Fold then returns the
-// changes unmodified.
+// repeats reports whether any key has more than one change. Usually, no key has.
 func repeats[K comparable, V, M any](changes []*Change[K, V, M]) bool {
 	if len(changes) <= 8 { // for short lists, a linear search is faster than a map
 		for i, change := range changes {
@@ -56,6 +49,7 @@ func foldKey[K comparable, V, M any](run []*Change[K, V, M], continues func(befo
 		return run
 	}
 	existed, exists := first.Op != Add, last.Op != Delete
+	// Readers must compute the Memo of a merged change again.
 	merged := Change[K, V, M]{Offset: last.Offset, Time: last.Time, Key: last.Key}
 	remove, add := merged, merged
 	remove.Op, remove.Old = Delete, first.Old

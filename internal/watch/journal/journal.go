@@ -1,20 +1,8 @@
 // Package journal stores the present value of each key and a bounded history of changes. Readers read the changes
-// after a cursor, which is a position in the history.
+// after a cursor, and get ErrGone if some were dropped.
 //
-// Writers set and delete values by key. Each change gets the next offset, and is stored in a ring buffer. The only
-// state of a reader is its Cursor. Therefore, a waiting reader needs no buffer, and delays neither writers nor other
-// readers. A slow reader reads all missed changes in one larger batch. If the ring has dropped some of these changes,
-// the reader gets ErrGone.
-//
-// Guarantees:
-//   - A Snapshot matches its cursor exactly: the snapshot plus all changes after the cursor gives the present state.
-//   - All readers get the same changes in the same order, each exactly once.
-//   - A writer never waits for readers of changes. It wakes all of them in constant time, by a goroutine that it
-//     starts. It starts none while an earlier one has not woken the readers yet.
-//   - A Snapshot delays a writer only while it copies a few thousand keys.
-//
-// A Journal has one lock, which protects the present values. Reading changes does not need this lock. The functions
-// in Options are called while the lock is in use, so they must be fast and must not call the Journal.
+// All readers get the same changes in the same order, each exactly once. A Snapshot plus all changes after its cursor
+// gives the present state. Waiting readers delay no writer.
 package journal
 
 import (
@@ -26,8 +14,8 @@ import (
 )
 
 var (
-	// ErrGone means that the changes after a cursor are no longer in the history, or that the cursor belongs to
-	// another journal. The reader must start again from a Snapshot.
+	// ErrGone means that changes after a cursor were dropped, or that another journal created the cursor. Readers
+	// need a Snapshot.
 	ErrGone = errors.New("the change after this cursor is no longer in the history")
 	// ErrClosed means that the journal was closed, and that the reader has read all its changes.
 	ErrClosed = errors.New("the journal is closed")
@@ -35,18 +23,15 @@ var (
 	ErrNoChange = errors.New("nothing has changed")
 )
 
-// A Change is one add, update or delete of a key. Each Change has the offset of the previous Change plus 1.
-//
-// The field Memo is additional data of this change. The writer passes a part of it to SetWith. Readers derive the
-// rest from the change: the first reader computes it, and all readers share it. Therefore, the type M must be safe
-// for concurrent use. The Memo is freed with the change.
+// A Change is one add, update or delete of a key. Offset is the previous Change's plus 1.
 type Change[K comparable, V, M any] struct {
 	Offset   uint64
 	Time     time.Time
 	Key      K
 	Old, New V
 	Op       Op
-	Memo     M
+	// All readers share the Memo and add data to it, so M must support concurrent use.
+	Memo M
 }
 
 // Op is the type of a Change. It is 0 for a Change without key and values (see Mark).
@@ -63,16 +48,15 @@ const (
 type Options[K comparable, V any] struct {
 	// Same reports whether two values are equal for readers. If they are, Set replaces the value without a Change.
 	Same func(before, after V) bool
-	// Continues reports whether two values of a key are versions of the same thing, such as an object with the same
-	// UID. If they are not, Set creates a Delete and an Add instead of an Update.
+	// Continues reports whether two values are versions of the same thing. Otherwise, Set creates a Delete and an
+	// Add.
 	Continues func(before, after V) bool
 	// Size returns the size of a value in bytes, for the limit MaxBytes and the method Weight.
 	Size func(V) int
-	// Derived returns the size, in bytes, of the data that readers will store in the Memo of a change to this value.
-	// If the function is nil, readers store nothing.
+	// Derived returns the size, in bytes, of the data that readers will store in a change's Memo. nil means none.
 	Derived func(V) int
-	// MaxBytes and MaxAge limit the total size and the age of the changes in the history. The newest change is never
-	// dropped. If MaxAge is zero, the history contains only the newest change.
+	// MaxBytes and MaxAge limit the changes in the history, but never drop the newest. Zero MaxAge keeps only the
+	// newest.
 	MaxBytes int
 	MaxAge   time.Duration
 }
@@ -92,9 +76,9 @@ type Entry[K comparable, V any] struct {
 	Value V
 }
 
-// A Journal stores the present values and the recent changes of a set of keys. It is safe for concurrent readers.
-// Several writers can use it concurrently if each key has only one writer.
+// A Journal stores values and recent changes. It is safe for concurrent use if each key has only one writer.
 type Journal[K comparable, V, M any] struct {
+	// Functions in options are called while mu is locked. They must not call the Journal.
 	options Options[K, V]
 	tail    atomic.Pointer[tail[K, V, M]] // what readers see of the history; each write replaces it
 	waiters waiters
@@ -120,9 +104,8 @@ func (j *Journal[K, V, M]) Set(key K, value V) {
 	j.SetWith(key, value, none, 0)
 }
 
-// SetWith sets the value of a key, and the initial Memo of the resulting change. The parameter weight is the size of
-// the Memo in bytes. If the old and the new value are the same according to Options.Same, there is no change, and the
-// Memo is discarded.
+// SetWith sets the value of a key, and the resulting change's Memo of weight bytes. If Options.Same returns true for
+// the old and the new value, there is no change.
 func (j *Journal[K, V, M]) SetWith(key K, value V, memo M, weight int) {
 	j.write(func(now time.Time) { j.setLocked(key, value, memo, weight, now) })
 }
@@ -133,19 +116,15 @@ func (j *Journal[K, V, M]) Delete(key K) {
 	j.write(func(now time.Time) { j.deleteLocked(key, none, now) })
 }
 
-// Replace replaces all keys and values by those in the slice next. Only the differences become changes: first the
-// deletes, then the adds and updates in the order of the slice. The journal does not keep the slice.
-//
-// The first call on an empty journal creates no changes. It uses one offset, so that a reader with an older cursor
-// gets ErrGone.
+// Replace replaces all keys and values. Changes are only the differences: first deletes, then adds and updates in the
+// order of next. The first call on an empty journal creates no changes.
 func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 	var none M
 	j.ReplaceIn(func(K) bool { return true }, next, func(K) M { return none }, none)
 }
 
-// ReplaceIn is like Replace, but only for some keys: those for which includes(key) is true. Other keys stay
-// unchanged. The slice next must not contain other keys. The function addMemo returns the initial Memo for the add of
-// a key, and deleteMemo is the initial Memo of each delete. Updates have an empty Memo.
+// ReplaceIn is like Replace, but only for keys for which includes returns true; next must not contain others. addMemo
+// and deleteMemo give the initial Memo of adds and deletes.
 func (j *Journal[K, V, M]) ReplaceIn(includes func(K) bool, next []Entry[K, V], addMemo func(K) M, deleteMemo M) {
 	var none M
 	j.write(func(now time.Time) {
@@ -155,6 +134,7 @@ func (j *Journal[K, V, M]) ReplaceIn(includes func(K) bool, next []Entry[K, V], 
 				j.state[e.Key] = e.Value
 				j.weight += j.options.Size(e.Value)
 			}
+			// A reader with an older cursor must get ErrGone.
 			j.nextTail.offset++
 			return
 		}
@@ -177,8 +157,7 @@ func (j *Journal[K, V, M]) ReplaceIn(includes func(K) bool, next []Entry[K, V], 
 	})
 }
 
-// Mark stores a Change without key and values. It uses one offset, so that a cursor from before the call differs from
-// a cursor from after it.
+// Mark stores a Change without key and values, so that cursors before and after the call differ.
 func (j *Journal[K, V, M]) Mark() {
 	j.write(func(now time.Time) {
 		j.nextTail.offset++
@@ -186,14 +165,12 @@ func (j *Journal[K, V, M]) Mark() {
 	})
 }
 
-// Forget drops the complete history. Readers that have not read all of it get ErrGone, and must start again from a
-// Snapshot.
+// Forget drops the complete history. Readers that have not read all of it get ErrGone.
 func (j *Journal[K, V, M]) Forget() {
 	j.write(func(now time.Time) { j.ring = ring[K, V, M]{completeSince: now} })
 }
 
-// Trim drops changes that are older than MaxAge. Each write also drops them, so only a journal without writes needs
-// Trim.
+// Trim drops changes older than MaxAge, as each write does. Only a journal without writes needs Trim.
 func (j *Journal[K, V, M]) Trim() {
 	now := time.Now()
 	j.mu.Lock()
@@ -286,15 +263,14 @@ func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M], weight int) {
 	j.ring.push(change, weight)
 }
 
-// Next waits until there are changes after a cursor. It returns at most limit changes in order, and the cursor after
-// the last of them. After a call of Wake, it can return without changes. All readers share the returned changes, and
-// may modify only the Memo in them.
+// Next waits for changes after a cursor. It returns at most limit changes, and the cursor after them. After Wake, it
+// can return without changes. Readers may modify only the Memo of a change.
 func (j *Journal[K, V, M]) Next(ctx context.Context, cursor Cursor, limit int) ([]*Change[K, V, M], Cursor, error) {
 	return j.NextWithin(ctx, noTimer, cursor, limit)
 }
 
-// NextWithin is like Next, but with a time limit. If it must wait, it calls the function timer for a channel, and
-// returns ErrNoChange when this channel receives a value.
+// NextWithin is like Next, but returns ErrNoChange when a channel from timer receives a value. It calls timer only if
+// it must wait.
 func (j *Journal[K, V, M]) NextWithin(
 	ctx context.Context, timer func() <-chan time.Time, cursor Cursor, limit int,
 ) ([]*Change[K, V, M], Cursor, error) {
@@ -311,8 +287,7 @@ func (j *Journal[K, V, M]) NextWithin(
 
 func noTimer() <-chan time.Time { return nil }
 
-// sleep waits for the next write, for a value from the channel that the function timer returns, or for the end of
-// ctx. It returns at once if there is already a change after the cursor.
+// sleep waits for the next write, the timer or the end of ctx. An existing change ends sleep at once.
 func (j *Journal[K, V, M]) sleep(ctx context.Context, timer func() <-chan time.Time, cursor Cursor) error {
 	woken := j.waiters.wait()
 	defer j.waiters.done()
@@ -329,8 +304,7 @@ func (j *Journal[K, V, M]) sleep(ctx context.Context, timer func() <-chan time.T
 	}
 }
 
-// Get returns the present value of a key, whether the key exists, and the cursor after the newest change of the
-// journal.
+// Get returns the present value of a key, whether the key exists, and the cursor after the newest change.
 func (j *Journal[K, V, M]) Get(key K) (V, bool, Cursor) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -351,17 +325,15 @@ func (j *Journal[K, V, M]) Len() int {
 	return len(j.state)
 }
 
-// Weight returns approximate memory sizes in bytes. The result state is the size of the present keys and values, and
-// the result ring is the size of the history. They are sums of the sizes from Options.Size, Options.Derived and
-// SetWith.
+// Weight returns approximate memory sizes in bytes: state for the present keys and values, and ring for the history.
 func (j *Journal[K, V, M]) Weight() (state, ring int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	return j.weight + EntryOverhead*len(j.state), j.ring.weight
 }
 
-// WeightIn returns the approximate memory size, in bytes, of the present keys for which includes(key) is true, and of
-// their values.
+// WeightIn returns the approximate memory of the present keys for which includes returns true, and of their values,
+// in bytes.
 func (j *Journal[K, V, M]) WeightIn(includes func(K) bool) (state int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

@@ -11,8 +11,7 @@ const changeOverhead = 176
 // EntryOverhead is the size in bytes of a key and its map slot, without the value.
 const EntryOverhead = 120
 
-// ring is a queue of changes, oldest first, that grows and shrinks with its contents. The method trim limits its
-// size. Only the writer uses the ring. Readers use a tail, which is a published copy of the ring's fields.
+// ring is a queue of changes, oldest first. Only the writer uses it. Readers use a tail, a published copy.
 type ring[K comparable, V, M any] struct {
 	slots         slots[K, V, M]
 	weights       []int // sizes in bytes of the changes in slots, at the same indices
@@ -22,15 +21,14 @@ type ring[K comparable, V, M any] struct {
 	completeSince time.Time // time of the newest change that was dropped; zero if none was dropped
 }
 
-// slots is a circular array of changes. The index of a change is its offset modulo the length of the array. The
-// length is a power of two.
+// slots is a circular array. A change's index is its offset modulo the length, which is a power of two.
 type slots[K comparable, V, M any] []atomic.Pointer[Change[K, V, M]]
 
 func (s slots[K, V, M]) at(offset uint64) *atomic.Pointer[Change[K, V, M]] {
 	return &s[offset&uint64(len(s)-1)]
 }
 
-// push adds a change. The offset of the change must be the offset of the newest change in the ring plus 1.
+// push adds a change. Its offset must be that of the newest change in the ring plus 1.
 func (r *ring[K, V, M]) push(change *Change[K, V, M], weight int) {
 	if r.count == len(r.slots) {
 		r.resize(max(16, 2*r.count))
@@ -42,8 +40,7 @@ func (r *ring[K, V, M]) push(change *Change[K, V, M], weight int) {
 	r.weight += weight
 }
 
-// trim drops the oldest changes until the total size is at most maxWeight bytes, and no change is older than the time
-// in the parameter oldest. It never drops the newest change.
+// trim drops changes before oldest, and the oldest changes above maxWeight bytes. It never drops the newest change.
 func (r *ring[K, V, M]) trim(maxWeight int, oldest time.Time) {
 	for r.count > 1 {
 		at := r.newest - uint64(r.count) + 1 //nolint:gosec // A count is not negative.
@@ -65,8 +62,7 @@ func (r *ring[K, V, M]) weightOf(offset uint64) *int {
 	return &r.weights[offset&uint64(len(r.weights)-1)]
 }
 
-// resize creates n new slots and copies the changes into them. It does not modify the old slots, because readers can
-// still read from them.
+// resize copies the changes into n new slots. The old slots stay unchanged, because readers can still use them.
 func (r *ring[K, V, M]) resize(n int) {
 	old := *r
 	r.slots, r.weights = make(slots[K, V, M], n), make([]int, n)

@@ -2,12 +2,11 @@ package journal
 
 import "math"
 
-// keysPerLock is the number of keys that Snapshot copies before it releases the lock for a moment, so that a writer
-// can continue.
+// keysPerLock is the number of keys that Snapshot copies before it releases the lock for a moment.
 const keysPerLock = 2048
 
-// Snapshot returns all keys and values at one moment, in random order, and the cursor of that moment. It delays a
-// writer only while it copies a few thousand keys.
+// Snapshot returns all keys and values at one moment, in random order, and the cursor of that moment. It delays
+// writers only for a few thousand keys at a time.
 func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
 	for {
 		if entries, cursor, ok := j.snapshot(); ok {
@@ -16,16 +15,14 @@ func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
 	}
 }
 
-// snapshot copies all values in steps, and then applies the changes that happened during the copy. It returns false
-// if some of these changes are no longer in the history.
+// snapshot copies values in steps, and then adds later changes. It returns false if the history lacks such changes.
 func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	start := j.nextTail.offset
 	entries := make([]Entry[K, V], 0, len(j.state))
-	// The map can change between two steps of this iteration, because the lock is released. According to the Go
-	// specification ("For statements with range clause"), the iteration can miss added keys, and does not return
-	// removed keys. catchUpLocked corrects both cases.
+	// The map can change during this iteration, which can miss added keys (Go specification, "For statements with
+	// range clause"). catchUpLocked corrects this.
 	state := j.state
 	for key, value := range state {
 		entries = append(entries, Entry[K, V]{key, value})
@@ -41,8 +38,8 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	return j.catchUpLocked(entries, changed), j.Now(), true
 }
 
-// changedLocked returns the keys that have changed since an offset. It returns false if some of these changes are no
-// longer in the history. The caller must have locked the journal.
+// changedLocked returns the keys that have changed since an offset, or false if the history lacks some of these
+// changes.
 func (j *Journal[K, V, M]) changedLocked(offset uint64) (map[K]struct{}, bool) {
 	changed := make(map[K]struct{})
 	if offset == j.nextTail.offset {

@@ -1,8 +1,7 @@
 package journal
 
-// tail is the state of a journal that readers see: the changes in the ring buffer. Each write publishes a new tail.
-// The fields of a published tail never change, but the writer can put newer changes into the same slots. A reader
-// detects this by the offset of the change in a slot: another offset means that the expected change was dropped.
+// tail is the history that readers see. Each write publishes a new tail. Published fields never change, but slots
+// can.
 type tail[K comparable, V, M any] struct {
 	slots   slots[K, V, M]
 	count   int
@@ -11,8 +10,7 @@ type tail[K comparable, V, M any] struct {
 	closed  bool
 }
 
-// read returns at most limit changes after a cursor, and the cursor after these changes. ok is true if there are
-// changes, or if Wake was called after the reader got its cursor.
+// read returns at most limit changes and the next cursor. ok is true for changes or a call of Wake.
 func (t *tail[K, V, M]) read(cursor Cursor, limit int) (changes []*Change[K, V, M], next Cursor, ok bool, err error) {
 	switch {
 	case cursor.Offset > t.offset || cursor.Offset < t.offset-uint64(t.count): //nolint:gosec // A count is not negative.
@@ -35,13 +33,13 @@ func (t *tail[K, V, M]) read(cursor Cursor, limit int) (changes []*Change[K, V, 
 	return nil, cursor, false, nil
 }
 
-// after returns at most limit changes, starting after the given offset. It returns nil if the ring has dropped one of
-// them.
+// after returns at most limit changes after the offset, or nil if the ring has dropped one of them.
 func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	changes := make([]*Change[K, V, M], min(int(t.offset-offset), limit)) //nolint:gosec // At most the ring's length.
 	for i := range changes {
 		at := offset + uint64(i) + 1 //nolint:gosec // i cannot be negative.
 		change := t.slots.at(at).Load()
+		// Another offset means that the ring has dropped the expected change.
 		if change == nil || change.Offset != at {
 			return nil
 		}
@@ -50,8 +48,7 @@ func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	return changes
 }
 
-// moved reports whether Next must return to a reader with this cursor. The reasons are a later change, a call of Wake
-// after the reader got its cursor, or the end of the journal.
+// moved reports whether Next must return to a reader with this cursor.
 func (t *tail[K, V, M]) moved(cursor Cursor) bool {
 	return t.offset != cursor.Offset || t.wakeups != cursor.wakeups || t.closed
 }

@@ -13,9 +13,7 @@ func (b *waiters) init() {
 	b.signal.Store(&signal)
 }
 
-// wait registers a waiting reader. The next write closes the returned channel. After the call of wait, the reader
-// must check the tail (the state that readers see) once more, because a write can have happened before the call. A
-// reader that stops waiting must call done.
+// wait registers a waiting reader. The reader must then check the tail again, and finally call done.
 func (b *waiters) wait() (woken <-chan struct{}) {
 	b.count.Add(1)
 	return *b.signal.Load()
@@ -23,8 +21,7 @@ func (b *waiters) wait() (woken <-chan struct{}) {
 
 func (b *waiters) done() { b.count.Add(-1) }
 
-// wake wakes all waiting readers in constant time. Before the call, the caller must publish the new tail, the state
-// that readers see.
+// wake wakes all waiting readers in constant time. The caller must publish the new tail first.
 func (b *waiters) wake() {
 	if b.count.Load() > 0 && b.waking.CompareAndSwap(false, true) {
 		go b.wakeAll()

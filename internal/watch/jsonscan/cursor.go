@@ -14,8 +14,7 @@ import (
 // MaxDepth is the maximum nesting depth of a document, as in encoding/json.
 const MaxDepth = 10000
 
-// ErrStop is the error that a callback returns to end a call of Object or Array early. That call then returns
-// ErrStop.
+// ErrStop is the error with which a callback ends Object or Array early. That call then returns ErrStop.
 var ErrStop = errors.New("stop walking")
 
 // Cursor is a position in a JSON text, from which its methods read.
@@ -29,14 +28,13 @@ type Cursor struct {
 // NewCursor returns a Cursor at the start of data. The Cursor refers to data and never changes it.
 func NewCursor(data []byte) *Cursor { return &Cursor{data: data} }
 
-// Object calls visit for each member of the JSON object at the cursor. If visit does not read the value, Object skips
-// it. key is valid until visit returns.
+// Object calls visit for each member of the JSON object at the cursor. It skips values that visit does not read. key
+// is valid until visit returns.
 func (c *Cursor) Object(visit func(key []byte) error) error {
 	return c.each('{', '}', func(key []byte, _ int) error { return visit(key) })
 }
 
-// Array calls visit for each element of the JSON array at the cursor. If visit does not read the element, Array skips
-// it.
+// Array calls visit for each element of the JSON array at the cursor. It skips elements that visit leaves unread.
 func (c *Cursor) Array(visit func(index int) error) error {
 	return c.each('[', ']', func(_ []byte, index int) error { return visit(index) })
 }
@@ -90,8 +88,7 @@ func (c *Cursor) item(member bool, index int, visit func(key []byte, index int) 
 	return nil
 }
 
-// Value returns the JSON value at the cursor, without surrounding white space. The result is a slice of the Cursor's
-// data, not a copy.
+// Value returns the JSON value at the cursor, without surrounding white space, as a slice of the Cursor's data.
 func (c *Cursor) Value() ([]byte, error) {
 	c.Peek()
 	start := c.pos
@@ -101,8 +98,8 @@ func (c *Cursor) Value() ([]byte, error) {
 	return c.data[start:c.pos:c.pos], nil
 }
 
-// ValueWithout returns the JSON value at the cursor. If match returns true for a member name in the value, ok is
-// false and the cursor does not move. A name with escapes always matches.
+// ValueWithout returns the JSON value at the cursor. If match accepts a member name in the value, ok is false and the
+// cursor does not move. A name with escapes always matches.
 func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bool, err error) {
 	trial := *c
 	trial.match = match
@@ -141,7 +138,7 @@ func Unquote(raw []byte) (string, error) {
 	return s, err
 }
 
-// AppendString appends s to dst as a JSON string. It does not escape <, > and &, because only JSON.parse reads it.
+// AppendString appends s to dst as a JSON string without escaping <, > and &, because only JSON.parse reads it.
 func AppendString[S string | []byte](dst []byte, s S) []byte {
 	for i := range len(s) {
 		if b := s[i]; b < 0x20 || b >= 0x7f || b == '"' || b == '\\' {

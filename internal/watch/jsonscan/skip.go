@@ -24,8 +24,7 @@ func (c *Cursor) Skip() error {
 	}
 }
 
-// skipObject accepts the same text as Object. It is faster, because it calls no function for each member. Most text
-// is skipped.
+// skipObject accepts the same text as Object. It is faster, because it calls no function for each member.
 func (c *Cursor) skipObject() error {
 	if c.depth++; c.depth > MaxDepth {
 		return fmt.Errorf("byte %d: nested deeper than %d levels", c.pos, MaxDepth)
@@ -130,11 +129,9 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 
 // countPlain counts the bytes before the first quote, backslash or control character. The lowest byte of b is the
 // first.
-//
-// The expression tests all eight bytes at once. Subtracting n from a byte sets its high bit if the byte is less than
-// n. A borrow can set a wrong bit only above the first match, where it does not matter.
 func countPlain(b uint64) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
+	// The subtraction sets the high bit of matching bytes. Borrows affect only later bytes.
 	found := ((b - ones*0x20) | (b ^ ones*'"' - ones) | (b ^ ones*'\\' - ones)) & ^b & high
 	return bits.TrailingZeros64(found) / 8
 }

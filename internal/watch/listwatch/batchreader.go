@@ -5,9 +5,7 @@ import (
 	"time"
 )
 
-// batchInterval is the minimum time between two reads of a list, after its first batchThreshold bytes. An API server
-// sends each object in a separate HTTP/2 frame. For each frame, the HTTP/2 client wakes the reader and sends two
-// WINDOW_UPDATE frames. For 10,000 pods, this work took a fifth of the CPU time and a tenth of the total time.
+// batchInterval is the minimum time between two reads of a list, after its first batchThreshold bytes.
 const batchInterval, batchThreshold = 4 * time.Millisecond, 256 << 10
 
 // batchReader reads a long list in large pieces, and all other data without delay.
@@ -22,6 +20,7 @@ func (g *batchReader) Read(p []byte) (int, error) {
 	if !g.isList {
 		return g.source.Read(p)
 	}
+	// For 10,000 pods, a wakeup for each HTTP/2 frame took a fifth of the CPU time.
 	if wait := batchInterval - time.Since(g.lastDrained); wait > 0 && g.readBytes >= batchThreshold {
 		<-time.After(wait)
 	}

@@ -7,33 +7,28 @@ import (
 )
 
 const (
-	// sampleObjects is the number of objects from which a compression dictionary is built. They are selected evenly
-	// from the first objects of a list.
+	// sampleObjects is the number of objects from which a compression dictionary is built.
 	sampleObjects = 16
-	// trainingObjects is the number of objects of a list after which the compression dictionary is built. The first
-	// objects of the list stay uncompressed until then.
+	// trainingObjects is the number of objects in a list after which the dictionary is built. Until then, they stay
+	// uncompressed.
 	trainingObjects = 256
-	// trainingBytes is a limit for large objects: the compression dictionary is built earlier than after
-	// trainingObjects if the objects reach this size together.
+	// trainingBytes is the total size of objects at which the dictionary is built, even before trainingObjects.
 	trainingBytes = 8 << 20
-	// sampleBytes is the maximum number of bytes of one object in the dictionary. Without this limit, one large
-	// object could fill the dictionary.
+	// sampleBytes is the maximum size of one object in the dictionary, in bytes. Large objects would fill the
+	// dictionary.
 	sampleBytes = s2.MaxDictSize / 4
 )
 
-// codec compresses the redacted texts or the managedFields of one resource's objects. Objects of one kind are
-// similar, so a dictionary from a few objects compresses the others to a tenth of their size. The zero codec has no
-// dictionary. A codec is safe for concurrent use.
+// codec compresses texts of one resource's objects. A dictionary of similar objects compresses them to a tenth of
+// their size.
 type codec struct {
 	mask func(dst, text []byte) ([]byte, error) // Masks text for guests (share-link viewers); nil for no mask.
-	// unmasked is the codec that decodes the text before it is masked. It is set only if mask is set. A codec with a
-	// mask only decodes.
+	// unmasked is the codec that decodes the text before it is masked. It is set only if mask is set.
 	unmasked   *codec
 	dictionary *s2.Dict
 }
 
-// newCodec returns a codec whose dictionary consists of the given samples of text. If they are too short, the codec
-// has no dictionary.
+// newCodec returns a codec with a dictionary of the given samples. If they are too short, it has no dictionary.
 func newCodec(samples [][]byte) *codec {
 	var dictionary []byte
 	for _, sample := range samples {
@@ -42,8 +37,8 @@ func newCodec(samples [][]byte) *codec {
 	return &codec{dictionary: s2.MakeDict(dictionary, nil)}
 }
 
-// encode compresses the text. It stores the result in dst if the capacity of dst suffices for the longest possible
-// result. Otherwise, it allocates memory.
+// encode compresses the text. The result uses the memory of dst if its capacity suffices for the longest possible
+// result.
 func (c *codec) encode(dst, text []byte) []byte {
 	if c.dictionary == nil {
 		return s2.Encode(dst, text)
@@ -51,8 +46,7 @@ func (c *codec) encode(dst, text []byte) []byte {
 	return c.dictionary.Encode(dst, text)
 }
 
-// decode appends the decompressed text of body to dst. It masks the text if the codec has a mask. A nil codec means
-// that body is not compressed.
+// decode appends the decompressed and possibly masked text of body to dst. A nil codec means uncompressed text.
 func (c *codec) decode(dst, body []byte) ([]byte, error) {
 	switch {
 	case c == nil:

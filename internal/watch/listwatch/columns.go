@@ -19,8 +19,8 @@ type Column struct {
 	Format      string `json:"format"`
 	Description string `json:"description,omitempty"`
 	Priority    int32  `json:"priority"` // kubectl get shows columns with a priority above 0 only with -o wide.
-	// Relative means that the cells of the column contain a timestamp (RFC 3339), which is displayed as the time
-	// elapsed since then. The timestamp is the complete cell, or a part as in "3 (2026-11-21T10:00:00Z ago)".
+	// Relative means that cells contain a timestamp, which is displayed as elapsed time, as in
+	// "3 (2026-11-21T10:00:00Z ago)".
 	Relative bool `json:"relative,omitempty"`
 
 	fullDescription string   // Description before shortening. In a CRD, it can contain the JSONPath.
@@ -34,9 +34,8 @@ func plainColumns() []Column {
 
 const creationPath = "metadata.creationTimestamp"
 
-// relativePaths returns the paths to the timestamps that the API server prints as elapsed time in a column of a
-// resource. The preferred path is first. In a path, [] means each element of a list. Source: kubernetes v1.36,
-// pkg/printers/internalversion/printers.go.
+// relativePaths returns the paths to a column's timestamps, the preferred first. In a path, [] means each element of
+// a list. Source: kubernetes v1.36, pkg/printers/internalversion/printers.go.
 func relativePaths(resource, column string) []string {
 	switch resource + " " + column {
 	case "pods Restarts":
@@ -62,12 +61,12 @@ func relativePaths(resource, column string) []string {
 	return nil
 }
 
-// markRelative sets Relative for the columns whose cells show elapsed time. The map dates contains the paths of a
-// CRD's columns of type date, by column name. It is nil if the resource is not known to be defined by a CRD. In a
-// CRD, a column Age that is not of type date can contain anything, so it is not marked.
+// markRelative sets Relative for columns that show elapsed time. dates contains the paths of a CRD's date columns, by
+// name.
 func markRelative(columns []Column, resource string, dates map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
+		// A CRD's column Age can contain anything if its type is not date.
 		isCRD := dates != nil || strings.HasPrefix(c.fullDescription, generatedDescription)
 		if path, ok := dates[c.Name]; ok {
 			c.paths = []string{path}
@@ -79,8 +78,7 @@ func markRelative(columns []Column, resource string, dates map[string]string) []
 	return columns
 }
 
-// ElapsedText returns the text that is displayed for a cell at the time now. In a column that shows elapsed time (see
-// Relative), it replaces each timestamp in the cell by the time elapsed since then.
+// ElapsedText returns the text that is displayed for a cell at the time now. It replaces timestamps by elapsed time.
 func (c *Column) ElapsedText(cell string, now time.Time) string {
 	if !c.Relative {
 		return cell
@@ -97,19 +95,13 @@ func (c *Column) ElapsedText(cell string, now time.Time) string {
 // timestampPattern matches the timestamps that replace elapsed times in stored cells (see resolve).
 var timestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// elapsedPattern matches an elapsed time that duration.HumanDuration printed. It is the complete cell, or follows a
-// number as in "3 (5m ago)".
+// elapsedPattern matches a cell or a part of a cell that duration.HumanDuration printed, as in "3 (5m ago)".
 var elapsedPattern = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: ago\))?$`)
 
-// futureDuration is the text that duration.HumanDuration prints for a time in the future. Clocks that differ between
-// machines can cause such times.
+// futureDuration is what duration.HumanDuration prints for a time in the future, which different clocks can cause.
 const futureDuration = "<invalid>"
 
-// resolve replaces the elapsed time in a cell with a timestamp. The parameter cell is the text of the cell, object is
-// the JSON text of the object, and created is its creation time.
-//
-// The paths of the column lead to the timestamp in the object. If there is no timestamp, resolve subtracts the
-// elapsed time from now. The result is then only as precise as the cell's text.
+// resolve replaces the elapsed time in a cell with the timestamp from the object, which is more precise.
 func (c *Column) resolve(cell string, object []byte, created, now time.Time) string {
 	m := elapsedPattern.FindStringSubmatchIndex(cell)
 	if m == nil && cell == futureDuration {
@@ -130,14 +122,13 @@ func (c *Column) resolve(cell string, object []byte, created, now time.Time) str
 		return cell
 	}
 	if at.IsZero() {
+		// This time is only as precise as the text of the cell.
 		at = now.Add(-parseElapsed(printed)).Truncate(time.Second)
 	}
 	return cell[:m[4]] + at.UTC().Format(time.RFC3339) + cell[m[5]:]
 }
 
-// timestamp returns the time to which the column's paths lead, or the zero Time if there is none. If a path leads to
-// several list elements, it selects the time for which HumanDuration prints the text in the parameter printed. If no
-// time matches, it selects the newest.
+// timestamp returns the time at the column's paths, or the zero Time. It prefers the time that the cell shows.
 func (c *Column) timestamp(printed string, object []byte, now time.Time) time.Time {
 	var newest time.Time
 	for _, path := range c.paths {
@@ -171,8 +162,7 @@ func parseElapsed(text string) (total time.Duration) {
 	return total
 }
 
-// lookup returns the strings at a path in the object. The path consists of member names, separated by dots. There can
-// be several strings, because [] in a path means each element of a list.
+// lookup returns the strings at a path of names with dots. The name [] means each element of a list.
 func lookup(object []byte, path string) []string {
 	return find(jsonscan.NewCursor(object), strings.Split(path, "."))
 }
@@ -204,8 +194,8 @@ func find(c *jsonscan.Cursor, path []string) (found []string) {
 	return found
 }
 
-// SimplePath converts a JSONPath of plain member names (".status.lastRun") into the dotted path that Source.SetDates
-// expects. It returns false for any other JSONPath.
+// SimplePath converts a JSONPath of plain member names into the path for Source.SetDates. It returns false for other
+// JSONPaths.
 func SimplePath(jsonPath string) (string, bool) {
 	path := strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(jsonPath, "{"), "}"), ".")
 	names := strings.Split(path, ".")

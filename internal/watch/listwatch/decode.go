@@ -17,12 +17,10 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// seed is the seed of all hashes of object texts (see Object.textHash). It is random, so an attacker cannot construct
-// two texts with the same hash.
+// seed is the seed of text hashes. It is random, so an attacker cannot construct texts with the same hash.
 var seed = maphash.MakeSeed() //nolint:gochecknoglobals // The hashes of all decoders are compared.
 
-// decoder converts the API server's responses for one resource into Objects. Only one list or watch at a time can use
-// a decoder.
+// decoder converts API responses for one resource into Objects. Only one list or watch at a time can use it.
 type decoder struct {
 	resource schema.GroupResource
 	dates    map[string]string
@@ -48,20 +46,18 @@ func newDecoder(groupResource schema.GroupResource, redactor *redact.Redactor) *
 	return &decoder{resource: groupResource, redactor: redactor, codec: new(codec), managers: new(codec)}
 }
 
-// beginList prepares the decoder for the first page of a list. It collects the first objects of the list, from which
-// a new compression dictionary is built.
+// beginList prepares the decoder for the first page of a list, whose first objects are collected for a dictionary.
 func (d *decoder) beginList() {
 	d.redactor.BeginList()
 	d.training, d.trainingSize, d.samples = make([]*Object, 0, trainingObjects), 0, nil
 	d.listing, d.listBytes = true, 0
 }
 
-// collecting reports whether the objects decoded so far are still uncompressed, because their dictionary does not
-// exist yet. Callers must not send these objects to others yet, because the method train will change them.
+// collecting reports whether the decoded objects are still uncompressed. Callers must not send them yet, because
+// train will change them.
 func (d *decoder) collecting() bool { return d.training != nil }
 
-// endList ends a list. It compresses the objects that are still uncompressed because the list was too short for a
-// dictionary.
+// endList ends a list, and compresses objects that are still uncompressed.
 func (d *decoder) endList() {
 	d.redactor.EndList()
 	d.train()
@@ -110,8 +106,7 @@ func readMembers(object []byte) (m members, err error) {
 	return m, err
 }
 
-// LabelsOf returns metadata.labels of an object's JSON text as a JSON object, or an empty text if there are no
-// labels. The result is a slice of the text, not a copy.
+// LabelsOf returns the labels in an object's JSON text, as a slice of the text, or an empty text.
 func LabelsOf(object []byte) []byte {
 	m, _ := readMembers(object) // Text that is not a JSON object has no labels.
 	return m.labels
@@ -124,8 +119,7 @@ func toValidUTF8(text []byte) []byte {
 	return bytes.ToValidUTF8(text, []byte(string(utf8.RuneError)))
 }
 
-// object makes an Object from the cells of a table row and from the JSON object at the cursor. The result managed is
-// the text of the object's managedFields. It is a slice of the cursor's data, not a copy.
+// object makes an Object from a row's cells and the JSON object at the cursor. managed is not a copy.
 func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed []byte, err error) {
 	redacted, err := d.redactor.Next(d.scratch[:0], c)
 	if err != nil {
@@ -165,15 +159,11 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed [
 	return o, managed, nil
 }
 
-// cells converts the cells of a table row into the form that an Object stores. It replaces elapsed times ("5m") with
-// timestamps. It also replaces the escapes that encoding/json uses for <, > and &, because "<none>" with escapes
-// takes 16 bytes.
-//
-// A row without cells gets the cells of plainColumns. If a row has more cells than columns, as for IPAddress, the
-// surplus cells are removed. A cell is masked if it can show a value that redaction removed from the object.
+// cells converts a table row's cells into the form that an Object stores, with timestamps and masks.
 func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created time.Time) []byte {
 	now, columns, builtIn := time.Now(), d.currentColumns(), IsBuiltIn(d.resource.Group)
 	if raw == nil {
+		// A row without cells gets those of plainColumns.
 		out := jsonscan.AppendString([]byte{'['}, m.name)
 		out = jsonscan.AppendString(append(out, ','), m.created)
 		return append(out, ']')
@@ -183,6 +173,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 	c := jsonscan.NewCursor(raw)
 	_ = c.Array(func(i int) error {
 		if i >= len(columns) && len(columns) > 0 {
+			// Some rows, as of IPAddress, have more cells than columns.
 			_, err := c.Value()
 			return err
 		}
@@ -203,6 +194,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 			out = append(out, cell...)
 			return nil
 		}
+		// This also removes the escapes of <, > and &, which lengthen "<none>" to 16 bytes.
 		text, err := jsonscan.Unquote(cell)
 		if relative {
 			text = columns[i].resolve(text, object.Text, created, now)
@@ -213,8 +205,8 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 	return append(out, ']')
 }
 
-// train builds the compression dictionaries from the objects collected so far. With fewer than 2*sampleObjects
-// objects, it builds empty dictionaries. Then it compresses the collected objects.
+// train builds the compression dictionaries, which are empty for fewer than 2*sampleObjects objects. Then it
+// compresses the collected objects.
 func (d *decoder) train() {
 	objects, managers := d.training, d.samples
 	d.training, d.samples = nil, nil

@@ -8,12 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// estimateObjects is the number of objects that Estimate lists as a sample. They are enough for a compression
-// dictionary, so they compress as well as in a complete list.
+// estimateObjects is the number of objects that Estimate lists, enough for a compression dictionary.
 const estimateObjects = 64
 
-// Time limits of Count and Estimate. They are short, because the caller waits for the result, but can continue
-// without it.
+// Time limits of Count and Estimate. They are short, because the caller can continue without the result.
 const (
 	// estimateStall is SourceOptions.Stall for the list request of Count or Estimate.
 	estimateStall = 5 * time.Second
@@ -21,8 +19,7 @@ const (
 	estimateTimeout = 10 * time.Second
 )
 
-// Count returns the approximate number of objects in a scope. It lists one object, and adds the number of remaining
-// objects that the server reports. It fails if the server does not report this number.
+// Count returns the approximate number of objects in a scope. It fails if the server does not report this number.
 func (c *Client) Count(ctx context.Context, scope Scope) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, estimateTimeout)
 	defer cancel()
@@ -51,14 +48,12 @@ func remainingItems(list *List) int {
 	return int(min(max(0, *list.RemainingItemCount), maxRemaining))
 }
 
-// maxRemaining is the largest number of remaining objects that is accepted from a server. No cluster has that many
-// objects, and larger numbers could overflow.
+// maxRemaining is the largest accepted number of remaining objects. Larger numbers could overflow, and no cluster has
+// so many.
 const maxRemaining = 1 << 30
 
-// Estimate returns the number of objects in a scope and their approximate memory in bytes, including the hashes of
-// masked values. It lists one short page, and extrapolates the memory to the number of objects that the server
-// reports. With a selector, the server does not report this number. The results then include only the objects of the
-// page.
+// Estimate returns the number of objects in a scope and their approximate memory in bytes, from one short page and
+// the server's number. With a selector, the results include only this page.
 func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, estimateTimeout)
 	defer cancel()

@@ -7,8 +7,7 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// GuestMask makes masked copies of a resource's Objects for guests (viewers of a share link). Only one goroutine at a
-// time can use it.
+// GuestMask makes masked copies of a resource's Objects for guests. Only one goroutine at a time can use it.
 type GuestMask struct {
 	mask      *redact.GuestMask
 	lastCodec *codec // Codec that masks texts of the previous Object. Objects of one list share it, so it is used again.
@@ -19,8 +18,7 @@ func NewGuestMask(group, resource string) *GuestMask {
 	return &GuestMask{mask: redact.NewGuestMask(group, resource)}
 }
 
-// Object returns a copy of o whose JSON text is masked for guests. The copy does not store the masked text. Each read
-// of the text computes it from the text of o. If the mask is nil, because the viewer is not a guest, Object returns o.
+// Object returns a copy of o whose text is masked for guests at each read. A nil GuestMask returns o.
 func (v *GuestMask) Object(o *Object) *Object {
 	if v == nil {
 		return o
@@ -33,8 +31,7 @@ func (v *GuestMask) Object(o *Object) *Object {
 	return &masked
 }
 
-// After returns a copy of o with a text that is masked for guests. Masked values that differ from those in the
-// previous version of the object get a mask with the word "changed".
+// After returns a copy of o with masked text. Masks of values that differ from previous contain the word "changed".
 func (v *GuestMask) After(previous, o *Object) (*Object, error) {
 	old, err := previous.JSON()
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// list reads the text of a Table or of a plain list. It decodes one row at a time, so that memory never contains the
-// text of all rows at once. After each row, it calls the function observe with the number of rows read so far.
+// list reads a Table or a plain list by rows. It calls observe with the number of rows so far.
 func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	list := &List{}
 	add := func(cells []byte, object *jsonscan.Cursor) error {
@@ -57,12 +56,11 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	return list, err
 }
 
-// errNotAList is the error for a response without rows and items, for example from a gateway in front of the API
-// server. Such a response must not count as an empty list.
+// errNotAList is the error for a response without rows and items, which must not count as an empty list.
 var errNotAList = errors.New("the response is not a list: it has neither rows nor items")
 
-// eachMember reads the next JSON object from dec. It calls readValue for each member, which must read the member's
-// value from dec.
+// eachMember calls readValue for each member of the next JSON object. readValue must read the member's value from
+// dec.
 func eachMember(dec *json.Decoder, readValue func(key string) error) error {
 	return each(dec, '{', func() error {
 		key, err := dec.Token()

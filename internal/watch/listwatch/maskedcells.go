@@ -9,12 +9,11 @@ import (
 
 const maskedCell = `"(masked)"`
 
-// generatedDescription is the start of the description that the API server generates for a CRD's column that has
-// none. The JSONPath of the column follows.
+// generatedDescription is the start of the API server's description for a CRD's column without one. The JSONPath
+// follows.
 const generatedDescription = "Custom resource definition column (in JSONPath format): "
 
-// markPaths sets the shownPath of each column whose value is at a known path. The map paths contains the JSONPaths of
-// a CRD's columns, by column name. It is nil if they are not known.
+// markPaths sets the shownPath of columns with a known path. paths contains a CRD's JSONPaths by column name.
 func markPaths(columns []Column, paths map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
@@ -34,8 +33,7 @@ func markPaths(columns []Column, paths map[string]string) []Column {
 	return columns
 }
 
-// literalPrefix converts the plain member names at the start of a JSONPath to a JSON Pointer. The value of the
-// complete JSONPath is the value at this pointer, or a value inside it.
+// literalPrefix converts a JSONPath's plain start to a JSON Pointer to its value or to a parent of this value.
 func literalPrefix(jsonPath string) string {
 	var pointer strings.Builder
 	path, ok := strings.CutPrefix(strings.Trim(jsonPath, "{} "), ".")
@@ -54,8 +52,7 @@ func literalPrefix(jsonPath string) string {
 	return pointer.String()
 }
 
-// cutName splits a path after its first name. A dot after a backslash is part of the name, as in
-// annotations.example\.com/owner.
+// cutName splits a path after its first name. A dot after a backslash belongs to the name, as in example\.com.
 func cutName(path string) (name, rest string, more bool) {
 	for {
 		part, rest, more := strings.Cut(path, ".")
@@ -67,17 +64,10 @@ func cutName(path string) (name, rest string, more bool) {
 	}
 }
 
-// mayShowMasked reports whether a cell of the column can show a part of a value that redaction has masked or dropped.
-// This is possible if the column's path equals the path of the value, or is a parent or child of that path. The
-// parameter builtIn means that Kubernetes itself defines the object's kind.
-//
-// A column without a known path can show any masked value. For kinds of Kubernetes itself, values for which
-// isUnprinted returns true are an exception.
-//
-// A column without a known path is not masked because of dropped annotations. Most objects have such an annotation,
-// with a copy of the object, so all these columns would be masked.
+// mayShowMasked reports whether a cell can show masked or dropped text. builtIn means a kind of Kubernetes itself.
 func (c *Column) mayShowMasked(removed *redact.Redacted, builtIn bool) bool {
 	if c.shownPath == "" {
+		// Dropped annotations do not count here: most objects have one, which would mask the column always.
 		return slices.ContainsFunc(removed.Masked, func(path string) bool { return !builtIn || !isUnprinted(path) })
 	}
 	return slices.ContainsFunc(removed.Masked, c.overlaps) || slices.ContainsFunc(removed.Dropped, c.overlaps)

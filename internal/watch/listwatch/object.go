@@ -1,13 +1,8 @@
-// Package listwatch is the client of the API server. It lists and watches a resource as Tables, which also contain
-// the objects. From each table row it makes a compact Object.
+// Package listwatch is the client of the API server. It lists and watches a resource as Tables (the format that
+// kubectl get requests), which contain the cells and full objects. Servers without Tables send plain objects.
 //
-// A Table (the format that kubectl get requests) contains the server's own cells and the full object in one response.
-// Built-in kinds, custom resources and aggregated APIs support it. Servers that cannot print Tables send plain
-// objects, which get the columns Name and Age.
-//
-// The package does not decode objects into maps. It parses the text of a row once for the few needed members, then
-// redacts, compresses and stores the text. Objects are immutable and safe for concurrent use as soon as the package
-// returns or sends them.
+// From each row, the package makes a compact, redacted Object without decoding the row into maps. Objects are
+// immutable.
 package listwatch
 
 import (
@@ -25,11 +20,10 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// Object is one object of the cluster in compact form. It contains the values that tables and selectors need, and the
-// redacted JSON text of the object in compressed form.
+// Object is one object of the cluster: the values for tables and selectors, and the compressed redacted JSON text.
 type Object struct {
-	// data consists of six parts: namespace, name, uid, resourceVersion, cells and body (the compressed text of the
-	// object). The array ends contains the end of each part as an index in data, except for the last part.
+	// data is namespace, name, uid, resourceVersion, cells and body (the compressed text). ends contains where each
+	// part ends.
 	data        []byte
 	ends        [5]uint32
 	created     int64                 // Creation time in Unix seconds; 0 if unknown.
@@ -52,8 +46,7 @@ func (o *Object) UID() string { return string(o.data[o.ends[1]:o.ends[2]]) }
 // conventions require.
 func (o *Object) ResourceVersion() string { return string(o.data[o.ends[2]:o.ends[3]]) }
 
-// text returns one part of the field data without a copy: part 0 is the namespace, 1 the name, 2 the uid, 3 the
-// resourceVersion.
+// text returns a part of data without a copy: 0 namespace, 1 name, 2 uid, 3 resourceVersion.
 func (o *Object) text(part int) []byte {
 	if part == 0 {
 		return o.data[:o.ends[0]]
@@ -85,12 +78,12 @@ func (o *Object) Cell(at int) (cell []byte) {
 	return cell
 }
 
-// Cells returns the row's cells as a JSON array. Elapsed times are stored as timestamps. The caller must not change
-// the result, which is part of the Object.
+// Cells returns the row's cells as a JSON array, with timestamps for elapsed times. Callers must not change the
+// array.
 func (o *Object) Cells() []byte { return o.data[o.ends[3]:o.ends[4]:o.ends[4]] }
 
 // SameCells reports whether two Objects with the same resourceVersion have equal cells. It ignores timestamps: some
-// of them are computed from a rounded elapsed time, and are different in each list.
+// are computed from a rounded elapsed time, and differ in each list.
 func (o *Object) SameCells(other *Object) bool {
 	a, b := o.Cells(), other.Cells()
 	return bytes.Equal(a, b) || bytes.Equal(timestampPattern.ReplaceAll(a, nil), timestampPattern.ReplaceAll(b, nil))
@@ -104,20 +97,18 @@ func (o *Object) Created() time.Time {
 	return time.Unix(o.created, 0).UTC()
 }
 
-// Labels returns the labels as the text of a JSON object, or an empty text if there are none. Objects with equal text
-// have equal handles.
+// Labels returns the labels as a JSON object, or an empty text. Objects with equal text have equal handles.
 func (o *Object) Labels() unique.Handle[string] { return o.labels }
 
-// ManagedTime returns the newest time in the object's managedFields, in whole seconds. If a change does not increase
-// this time, the managedFields possibly have no entry for the change. An example is a deletion that waits for
-// finalizers.
+// ManagedTime returns the newest time in the object's managedFields, in whole seconds. Some changes, such as a
+// deletion that waits for finalizers, do not increase this time.
 func (o *Object) ManagedTime() time.Time { return time.Unix(o.managedTime, 0).UTC() }
 
 // JSON returns the object's redacted text. Each call decompresses the text again.
 func (o *Object) JSON() ([]byte, error) { return o.AppendJSON(nil) }
 
-// SameText reports whether two Objects have the same redacted text. The text can change although the resourceVersion
-// stays the same. Causes are a new default in a CRD's schema, a version conversion, or a newer API server.
+// SameText reports whether two Objects have the same redacted text. A CRD's new default, a version conversion or a
+// newer API server changes the text, but not the resourceVersion.
 func (o *Object) SameText(other *Object) bool { return o.textHash == other.textHash }
 
 // AppendJSON appends the object's redacted JSON text to dst.
@@ -147,8 +138,7 @@ func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, body 
 	o.data = append(data, body...)
 }
 
-// repack replaces the body (the compressed text of the object). The parameter body must be encoded with the codec c.
-// The caller must be the only user of the Object.
+// repack replaces the body by one that codec c encoded. The caller must be the only user of the Object.
 func (o *Object) repack(c *codec, body []byte) {
 	data := make([]byte, 0, int(o.ends[4])+len(body))
 	data = append(data, o.data[:o.ends[4]]...)

@@ -20,13 +20,11 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// accept is the Accept header of list and watch requests. It requests a Table, and accepts plain objects from servers
-// that cannot print Tables.
+// accept is the Accept header of list and watch requests. Servers that cannot print Tables send plain objects.
 const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
-// Client creates Sources, which list and watch the objects of one Scope each. All Sources of a Client share one HTTP
-// transport, and therefore its connections to the API server, because client-go caches the transport of each TLS
-// configuration.
+// Client creates Sources, which list and watch one Scope each. All share HTTP connections, because client-go caches
+// transports.
 type Client struct {
 	config *rest.Config
 	rules  redact.Rules
@@ -34,12 +32,12 @@ type Client struct {
 	codecs serializer.CodecFactory
 }
 
-// NewClient returns a Client for the API server in config. It redacts all objects that it reads by the given rules.
-// It ignores the Timeout in config, which would interrupt long lists and end watches. It also ignores the client-side
-// rate limit, because API Priority and Fairness in the server replaces it.
+// NewClient returns a Client for the API server in config. It redacts all objects that it reads by the rules.
 func NewClient(config *rest.Config, rules redact.Rules) *Client {
 	config = rest.CopyConfig(config)
+	// A Timeout would interrupt long lists and end watches.
 	config.Timeout = 0
+	// No client-side rate limit: the server has API Priority and Fairness.
 	config.QPS = -1
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
@@ -55,7 +53,7 @@ type Scope struct {
 	GuestMasked bool   // Mask objects and cells for guests (viewers of a share link) before storing them.
 }
 
-// Source lists and watches the objects of one Scope. Only one list or watch of a Source can run at a time.
+// Source lists and watches the objects of one Scope. Only one list or watch can run at a time.
 type Source struct {
 	client    rest.Interface
 	scope     Scope
@@ -72,20 +70,18 @@ type SourceOptions struct {
 	Stall time.Duration
 	// Stalled is called after a streaming list has failed because it made no progress for too long (see Stall).
 	Stalled func()
-	// Established is called once for each watch that works, but not for a streaming list. A watch works if its first
-	// event is not an error, or if the server sends nothing for watchGracePeriod. The function is optional.
+	// Established is called when a watch works: its first event is no error, or watchGracePeriod passes without
+	// events. Optional.
 	Established func()
-	// Failed is called when a streaming list fails, except for lack of progress (see Stall). client-go retries the
-	// list without reporting the error. The function is optional.
+	// Failed is called when a streaming list fails, except for lack of progress, because client-go reports no such
+	// error. Optional.
 	Failed func(error)
-	// Panicked is called after a panic during decoding. v is the value of the panic, and stack is its stack trace.
-	// The panic fails the list or watch, but does not end the program.
+	// Panicked is called with the value and stack trace of a panic during decoding, which fails the list or watch.
 	Panicked func(v any, stack []byte)
-	// Observe is called for each object of a list, and at the end of the list. The argument objects is the number of
-	// objects received so far, and bytes is the size of those that are already compressed.
+	// Observe is called during and after a list, with the objects so far and the bytes of the compressed ones.
 	Observe func(objects int, bytes int64)
-	// Masks stores keyed hashes of masked values, by which a change of a value is detected. All Sources of one
-	// resource share it. If it is nil, the Source creates its own.
+	// Masks detects changes of masked values. All Sources of one resource share it. If nil, the Source creates its
+	// own.
 	Masks *redact.Memory
 }
 
@@ -144,28 +140,25 @@ func (s *Source) request(options metav1.ListOptions) *rest.Request {
 		SetHeader("Accept", accept)
 }
 
-// Columns returns the columns of the newest list. It returns nil before the first columns arrive. The caller must not
-// change the result.
+// Columns returns the columns of the newest list, or nil before the first. The caller must not change the columns.
 func (s *Source) Columns() []Column { return s.decoder.currentColumns() }
 
 // DigestBytes returns the approximate size, in bytes, of the hashes that the newest list has added to
 // SourceOptions.Masks.
 func (s *Source) DigestBytes() int64 { return s.decoder.redactor.DigestBytes() }
 
-// SetDates sets the paths of the resource's date columns, by column name. The paths have the form that SimplePath
-// returns. They apply to later lists and watches.
+// SetDates sets the paths of date columns for later lists and watches, by column name. SimplePath returns such paths.
 func (s *Source) SetDates(dates map[string]string) { s.decoder.dates = dates }
 
-// SetPaths sets the JSONPaths of a CRD's printer columns, by column name. A nil map means that they are not known.
-// They apply to later lists and watches.
+// SetPaths sets the JSONPaths of a CRD's columns for later lists and watches, by column name; nil means unknown.
 func (s *Source) SetPaths(paths map[string]string) { s.decoder.paths = paths }
 
-// responseTimeout is the maximum time from a list request to the start of its response. kube-apiserver can spend up
-// to one minute (--request-timeout) before it responds, because it first collects the complete list.
+// responseTimeout limits the time to the start of a list response. kube-apiserver needs up to one minute
+// (--request-timeout).
 const responseTimeout = 75 * time.Second
 
-// List reads a complete list, or one page of it, row by row. After the response has started, the list fails if it
-// makes no progress for twice the time in SourceOptions.Stall.
+// List reads a complete list, or one page of it, row by row. After its response has started, the list fails without
+// progress for twice SourceOptions.Stall.
 func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *List, err error) {
 	defer s.recover(&err)
 	ctx, cancel := context.WithCancel(ctx)
@@ -204,7 +197,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	return list, err
 }
 
-// recover converts a panic during decoding into an error. It is deferred in List and in the method read of stream.
+// recover converts a panic during decoding into an error.
 func (s *Source) recover(err *error) {
 	if v := recover(); v != nil {
 		s.options.Panicked(v, debug.Stack())

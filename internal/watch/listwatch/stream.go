@@ -13,23 +13,18 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// maxLine is the maximum length of one event, in bytes. It is far above the length of any real event, because etcd
-// limits an object to 1.5 MiB.
+// maxLine is the maximum length of one event, in bytes. Real events are shorter: etcd limits objects to 1.5 MiB.
 const maxLine = 64 << 20
 
-// reflectorBatch is the number of list objects that are sent to client-go's Reflector at once. Sending each object
-// separately took as long as decoding several objects. The Reflector uses the objects only after the end of the list,
-// so waiting for a batch delays nothing.
+// reflectorBatch is the number of list objects that are sent to client-go's Reflector at once, because each send is
+// slow.
 const reflectorBatch = 64
 
-// maxSilence is the maximum time without data on a watch. After that, the watch is closed, because its connection is
-// probably dead: API servers send a bookmark about every minute. HTTP/2 pings detect a dead connection sooner, but
-// some proxies use HTTP/1.1, which has no pings.
+// maxSilence is the maximum time without data on a watch. API servers send a bookmark about every minute.
 const maxSilence = 150 * time.Second
 
-// watchGracePeriod is the time after which a watch without events counts as working. The wait is necessary because an
-// API server that no longer has the events after the requested resourceVersion accepts the watch, but immediately
-// sends an error event.
+// watchGracePeriod is the time after which a silent watch counts as working. An expired resourceVersion causes an
+// error event earlier.
 const watchGracePeriod = 500 * time.Millisecond
 
 // stream reads the response to a watch and sends its events to a channel. It implements watch.Interface for
@@ -76,9 +71,8 @@ func (s *stream) send(ctx context.Context, events ...watch.Event) {
 	}
 }
 
-// errStalled is the error of a streaming list without progress. Some proxies and servers never send the bookmark that
-// ends the list, and client-go would wait forever (kubernetes#135895). After this error, the Reflector uses a normal
-// list and then a watch.
+// errStalled is the error of a streaming list without progress. Without its bookmark, client-go would wait forever
+// (kubernetes#135895). After this error, the Reflector uses a normal list and then a watch.
 var errStalled = errors.New("the streaming list made no progress")
 
 func (s *stream) read(ctx context.Context, initial bool) (err error) {
@@ -97,9 +91,7 @@ func (s *stream) read(ctx context.Context, initial bool) (err error) {
 	return s.readEvents(ctx, lines, initial)
 }
 
-// readList reads the initial events of a streaming list, up to the bookmark that ends the list. It sends no objects
-// before their compression dictionary exists, because building the dictionary changes these objects, and a receiver
-// can read an Object at any time.
+// readList reads the initial events of a streaming list, up to the bookmark that ends the list.
 func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	options := &s.source.options
 	s.source.decoder.beginList()
@@ -134,14 +126,13 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 		if e.kind == watch.Error {
 			return apierrors.FromObject(e.status)
 		}
-		// All objects of a list arrive as ADDED events. The first event of another kind is a change after the list,
-		// so only the bookmark that ends the list is missing. Changes do not count as progress, because on a busy
-		// cluster they never end.
+		// The first event other than ADDED is a change after the list. Changes never end, so they are no progress.
 		if onlyAdded = onlyAdded && e.kind == watch.Added; onlyAdded {
 			stalled.Reset(options.Stall)
 			options.Observe(objects, s.source.decoder.listBytes)
 		}
 		pending = append(pending, e.forReflector())
+		// Building the dictionary changes the objects, so receivers must not have them yet.
 		if !s.source.decoder.collecting() && len(pending) >= reflectorBatch {
 			s.send(ctx, pending...)
 			pending = pending[:0]
@@ -149,8 +140,7 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	}
 }
 
-// endList sends the remaining events of a streaming list, which are in the parameter rest. If all events were objects
-// of the list (onlyAdded), endList also reports their final number and size to the function Observe.
+// endList sends the remaining events of a streaming list. onlyAdded means that all events were objects of the list.
 func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, onlyAdded bool) {
 	s.source.decoder.endList()
 	if onlyAdded {
@@ -159,8 +149,8 @@ func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, o
 	s.send(ctx, rest...)
 }
 
-// readEvents reads the events after a list. If the stream is interrupted or sends no data for too long, it returns no
-// error, so that the Reflector resumes the watch after the last event.
+// readEvents reads the events after a list. After an interruption, it returns nil, so that the Reflector resumes the
+// watch.
 func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool) error {
 	silenceTimer := time.AfterFunc(maxSilence, func() { _ = s.body.Close() })
 	defer silenceTimer.Stop()
@@ -189,8 +179,8 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool
 	}
 }
 
-// statusOf returns the Status for the ERROR event of a stream that ended with the error err. After such an event, the
-// Reflector starts a new list, or retries the request if the reason in the Status allows this.
+// statusOf returns the Status for the ERROR event of a stream. Its reason decides whether the Reflector lists or
+// retries.
 func statusOf(err error) *metav1.Status {
 	if sent, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		return &sent.ErrStatus
@@ -208,8 +198,8 @@ type lineReader struct {
 	lastLine []byte
 }
 
-// next returns the next line. The next call of this method overwrites the line with zeros, because a line contains
-// values before masking.
+// next returns the next line. The following call overwrites the line with zeros, because it contains values before
+// masking.
 func (l *lineReader) next() ([]byte, error) {
 	clear(l.lastLine)
 	line, err := l.read()

@@ -11,12 +11,10 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// rowFunc handles one row of a Table. The parameter cells is the JSON array of the cells; it is nil for a plain
-// object. The function must move the cursor past the object of the row.
+// rowFunc handles one row, and must move the cursor past its object. cells is nil without Tables.
 type rowFunc func(cells []byte, object *jsonscan.Cursor) error
 
-// table calls the function row for each row of the Table at the cursor. If the value at the cursor is a plain object
-// instead of a Table, it calls row once, with nil cells.
+// table calls row for each row of the Table at the cursor. For a plain object, it passes nil cells.
 func (d *decoder) table(c *jsonscan.Cursor, row rowFunc) error {
 	isTable, plain := false, *c
 	err := c.Object(func(key []byte) error {
@@ -98,8 +96,8 @@ func (d *decoder) setColumns(definitions []byte) error {
 	return d.useColumns(markPaths(markRelative(columns, d.resource.String(), d.dates), d.paths))
 }
 
-// useColumns stores the columns. If they change during a watch, it returns an error, which ends the watch and causes
-// a new list. This is necessary because stored objects have cells for the previous columns.
+// useColumns stores the columns. During a watch, other columns cause an error, because stored objects have the
+// previous cells.
 func (d *decoder) useColumns(columns []Column) error {
 	before := d.currentColumns()
 	if SameColumns(before, columns) {
@@ -119,8 +117,7 @@ func (d *decoder) currentColumns() []Column {
 	return nil
 }
 
-// SameColumns reports whether two lists of columns are equal, so that cells for the columns a are also valid for the
-// columns b.
+// SameColumns reports whether cells for the columns a are also valid for the columns b.
 func SameColumns(a, b []Column) bool {
 	return slices.EqualFunc(a, b, func(a, b Column) bool {
 		return a.Name == b.Name && a.Type == b.Type && a.Format == b.Format && a.Priority == b.Priority &&

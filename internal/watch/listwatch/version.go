@@ -9,8 +9,7 @@ import (
 	"glasshouse/internal/watch/fieldmanager"
 )
 
-// Version is an Object from a watch event, together with its managedFields. Objects from a list have no
-// managedFields, because these are needed only to find the author of a change.
+// Version is an Object from a watch event with its managedFields, which are needed to find a change's author.
 type Version struct {
 	*Object
 
@@ -20,9 +19,8 @@ type Version struct {
 // DeepCopyObject returns the Version itself, because a Version is immutable.
 func (v *Version) DeepCopyObject() runtime.Object { return v }
 
-// Managed contains an object's compressed managedFields, which record the authors of changes. It is separate from
-// Object, because managedFields are as large as the rest of the object, and are needed only for recent changes, whose
-// author a reader can request.
+// Managed contains compressed managedFields, apart from the Object, because managedFields are large and only needed
+// for recent changes.
 type Managed struct {
 	newest      fieldmanager.Author
 	unambiguous bool
@@ -30,8 +28,7 @@ type Managed struct {
 	codec       *codec
 }
 
-// Newest returns the managedFields entry with the newest time. If several entries have this time, it returns the last
-// of them, and the result unambiguous is false.
+// Newest returns the newest entry of the managedFields. If several entries have its time, unambiguous is false.
 func (m *Managed) Newest() (newest fieldmanager.Author, unambiguous bool) {
 	return m.newest, m.unambiguous
 }
@@ -50,10 +47,9 @@ func (m *Managed) Size() int {
 	return len(m.packed) + len(m.newest.Manager) + len(m.newest.Operation) + len(m.newest.Subresource) + 144
 }
 
-// compressManaged compresses managedFields. If they equal those of the previous call, it returns the same Managed.
-// This is common: several writes of a manager within one second have the same time, so they change managedFields only
-// once.
+// compressManaged compresses managedFields, or returns the previous Managed if they are equal.
 func (d *decoder) compressManaged(text []byte) *Managed {
+	// Writes within one second often change managedFields only once.
 	if d.managed != nil && bytes.Equal(text, d.managedText) {
 		return d.managed
 	}

@@ -27,8 +27,7 @@ func kindOfNameMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// kindOfObjectMember returns the kind to which a member refers by a JSON object with a name, or by a list of such
-// JSON objects. An example is configMapRef.
+// kindOfObjectMember returns the kind to which a member refers by JSON objects with a name, such as configMapRef.
 func kindOfObjectMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "configMap", "configMapRef", "configMapKeyRef":
@@ -54,12 +53,12 @@ func hasKind(key string) bool {
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
 }
 
-// isOpaque reports whether a member cannot contain references. Such a member is a map with arbitrary keys. The status
-// is another one, because it only repeats names from other members.
+// isOpaque reports whether a member cannot contain references, such as a map with arbitrary keys.
 func isOpaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":
 		return true
+	// A status only repeats names from other members.
 	case "status", "data", "stringData", "binaryData":
 		return depth == 0
 	}

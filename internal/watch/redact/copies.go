@@ -12,8 +12,7 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// isCopy reports whether an annotation contains a copy of an applied object. Such copies are from kubectl
-// (LastApplied), kapp, Rancher, KubeVela, k8s-objectmatcher and OpenShift's DeploymentConfig.
+// isCopy reports whether an annotation contains a copy of an applied object, as from kubectl, kapp or Rancher.
 func isCopy(key []byte) bool {
 	switch string(key) {
 	case LastApplied, "kapp.k14s.io/original", "objectset.rio.cattle.io/applied",
@@ -23,17 +22,15 @@ func isCopy(key []byte) bool {
 	return bytes.HasSuffix(key, []byte("/last-applied")) || bytes.HasSuffix(key, []byte("/last-applied-configuration"))
 }
 
-// cannotBeCopy reports whether an annotation's value, in JSON, cannot contain a copy of an object. An invalid
-// annotation can contain anything.
-//
-// A mask such as "(masked, change 3)" is masked again for viewers of share links, so that all of them get the same
-// text.
+// cannotBeCopy reports whether an annotation's value cannot contain a copy of an object. An invalid value can contain
+// anything.
 func cannotBeCopy(_, value []byte) bool {
 	switch value[0] {
 	case '{', '[':
 		return false
 	case '"':
 		text, err := jsonscan.Unquote(value)
+		// Masks such as "(masked, change 3)" are masked again, to be equal for all share links.
 		return err == nil && !strings.HasPrefix(text, "(masked") && !mayBeCopy(text)
 	}
 	return true
@@ -42,16 +39,14 @@ func cannotBeCopy(_, value []byte) bool {
 const (
 	// maxEncodings is the maximum number of nested encodings that are decoded. A text with more counts as a copy.
 	maxEncodings = 4
-	// maxDigest is the maximum length of a hash, in bytes; SHA-512 has 64. Longer binary data can be compressed text,
-	// so it counts as a copy.
+	// maxDigest is the maximum length of a hash, in bytes; SHA-512 has 64. Longer binary data counts as a copy.
 	maxDigest = 96
-	// minCompressed is the minimum length of compressed data, in bytes. Shorter data does not count as compressed,
-	// because a short word, decoded from base64, often begins with the two bytes that identify zlib.
+	// minCompressed is the minimum length of compressed data, in bytes. Shorter words often decode to the bytes that
+	// identify zlib.
 	minCompressed = 10
 )
 
-// mayBeCopy reports whether a text can contain a part of an object: JSON, YAML or compressed data, also in quotes,
-// percent-encoding, base64 or hexadecimal digits.
+// mayBeCopy reports whether a text can contain a part of an object, also encoded: JSON, YAML or compressed data.
 func mayBeCopy(text string) bool {
 	for range maxEncodings {
 		text = strings.TrimFunc(text, func(r rune) bool {
@@ -74,8 +69,8 @@ func mayBeCopy(text string) bool {
 	return true
 }
 
-// startsLikeObject reports whether a text starts like JSON, like its percent-encoding or base64, or like base64 of
-// gzip, zip or zstd. The rest can be invalid base64, as in a JWT.
+// startsLikeObject reports whether a text starts like JSON, like its percent-encoding, or like base64 of JSON or
+// compressed data.
 func startsLikeObject(text string) bool {
 	for _, prefix := range []string{"{", "[", "%7B", "%7b", "%5B", "%5b", "%22", "H4sI", "UEsDB", "KLUv"} {
 		if strings.HasPrefix(text, prefix) {
@@ -85,6 +80,7 @@ func startsLikeObject(text string) bool {
 	if len(text) < 4 {
 		return false
 	}
+	// The rest can be invalid base64, as in a JWT.
 	first, err := base64.StdEncoding.DecodeString(text[:4])
 	return err == nil && len(first) > 1 && (first[0] == '{' || first[0] == '[') &&
 		strings.IndexByte(" \t\r\n\"{}[]", first[1]) >= 0
@@ -107,8 +103,8 @@ func isCompressed(data string) bool {
 	return false
 }
 
-// isText reports whether the text has only printable characters, tabs and line breaks. U+FFFD is not allowed: the API
-// server puts it in place of invalid UTF-8.
+// isText reports whether the text is printable. The API server replaces invalid UTF-8 by U+FFFD, which is not
+// allowed.
 func isText(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return r == utf8.RuneError || r != '\n' && r != '\r' && r != '\t' && unicode.IsControl(r)

@@ -2,8 +2,8 @@ package redact
 
 import "glasshouse/internal/watch/jsonscan"
 
-// GuestMask masks objects for guests (viewers of a share link): the values of Secrets, ConfigMaps and environment
-// variables, and annotations that can contain copies of them. A mask is the same for all guests.
+// GuestMask masks objects for guests (viewers of a share link): Secrets, ConfigMaps, environment variables, and
+// annotations that can contain copies.
 type GuestMask struct{ rules []Rule }
 
 // NewGuestMask returns the GuestMask of a resource. group is "" for the core group.

@@ -2,8 +2,7 @@ package redact
 
 import "glasshouse/internal/watch/jsonscan"
 
-// builtInRules returns the rules that always apply. They mask the values and annotations of Secrets, and Helm
-// releases, which contain the values of a chart.
+// builtInRules returns the rules that always apply, for Secrets and Helm releases, which contain a chart's values.
 func builtInRules() Rules {
 	data := func(name string) []step { return []step{{kind: member, name: name}, {kind: members}} }
 	release := func(name string) []step { return []step{{kind: member, name: name}, {kind: member, name: "release"}} }
@@ -16,8 +15,7 @@ func builtInRules() Rules {
 	}
 }
 
-// definitions is a resource to which the rules for env and annotations at any depth do not apply. Its schemas have
-// members with these names, which describe values but contain none.
+// definitions is a resource whose schemas have members named env and annotations, which contain no values.
 const definitions = "customresourcedefinitions"
 
 // objectAnnotations is the path of the object's own annotations, not of those in a pod template.
@@ -25,8 +23,8 @@ func objectAnnotations() []step {
 	return []step{{kind: member, name: "metadata"}, {kind: member, name: "annotations"}, {kind: members}}
 }
 
-// copyRules returns the rules for annotations that can contain a copy of an object. They apply at any depth, because
-// custom resources can contain annotations anywhere.
+// copyRules returns rules for annotations with copies of objects. Custom resources can contain annotations at any
+// depth.
 func copyRules() Rules {
 	inner := []step{{kind: anywhere, name: "annotations"}, {kind: members}}
 	return Rules{
@@ -35,8 +33,7 @@ func copyRules() Rules {
 	}
 }
 
-// envRules returns the rules for environment variables of containers. They apply at any depth, because custom
-// resources can contain containers anywhere.
+// envRules returns rules for environment variables. Custom resources can contain containers at any depth.
 func envRules() Rules {
 	value := []step{{kind: elements}, {kind: member, name: "value"}}
 	rules := Rules{{
@@ -68,7 +65,7 @@ func identity(uid, namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// subjectOf reads the metadata of the object. Its parameter c is a copy, so that the caller's cursor does not move.
+// subjectOf reads the metadata of the object. The parameter c is a copy, so the caller's cursor stays.
 func subjectOf(c jsonscan.Cursor) (*subject, error) {
 	found := &subject{paths: make(map[string]bool)}
 	var uid, name string

@@ -1,10 +1,9 @@
 // Package redact removes sensitive values from an object's JSON text before the text is stored or sent.
 //
-// It drops managedFields, and annotations with a complete copy of an object, because the copy can contain a Secret
-// (CVE-2023-40029). It masks the values of Secrets and Helm releases, and the values that Rules select. A GuestMask
-// masks more for viewers of share links.
+// It masks Secrets, Helm releases and values that Rules select. It drops managedFields and copies of applied objects,
+// which can contain a Secret (CVE-2023-40029).
 //
-// The package fails closed: if a value does not have the type that a rule expects, it is masked completely.
+// The package fails closed: a value of an unexpected type is masked completely.
 package redact
 
 import (
@@ -22,9 +21,7 @@ import (
 // LastApplied is the annotation in which kubectl's client-side apply stores a copy of the object.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// Memory stores a keyed hash of each masked value of one resource, to detect changes. All Redactors of the resource
-// share it. A mask reveals only the number of changes of its value. Therefore, two equal values can have different
-// masks.
+// Memory stores a keyed hash of each masked value of one resource. Masks reveal only how often their values changed.
 type Memory struct {
 	key [32]byte // random, so that the hashes are useless without this Memory
 
@@ -91,7 +88,7 @@ func (m *Memory) Forget(isForgotten func(namespace string) bool) {
 	m.dropLocked(func(_ string, o object) bool { return isForgotten(o.namespace) })
 }
 
-// Redactor redacts the objects of one resource. It is safe for concurrent use, but supports only one list at a time.
+// Redactor redacts the objects of one resource. Several goroutines can use it, but for only one list at a time.
 type Redactor struct {
 	*Memory
 
@@ -101,8 +98,7 @@ type Redactor struct {
 	listWeight int64
 }
 
-// DigestBytes returns the approximate number of bytes that the newest list has added. If a list failed and was
-// repeated, the bytes of the failed attempts are included.
+// DigestBytes returns the approximate bytes that the newest list has added, including failed attempts.
 func (r *Redactor) DigestBytes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,8 +119,7 @@ func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redac
 // Redacted is an object after redaction.
 type Redacted struct {
 	Text []byte
-	// Managed is the JSON of metadata.managedFields, as a slice of the input. It is nil if there are none, or if they
-	// contain a masked value.
+	// Managed is the JSON of metadata.managedFields, a slice of the input. It is nil if it contains a masked value.
 	Managed []byte
 	// Masked contains the path of each masked value, as a JSON Pointer (RFC 6901).
 	Masked []string
@@ -202,8 +197,8 @@ func (r *Redactor) addWeightLocked(bytes int64) {
 	}
 }
 
-// maxStaleDigests is the maximum number of hashes for deleted values of an object. They detect a change if the value
-// is added again.
+// maxStaleDigests limits the hashes for an object's deleted values, which detect a change when a value is added
+// again.
 const maxStaleDigests = 32
 
 func (r *Redactor) dropStale(target *subject) {

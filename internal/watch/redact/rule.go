@@ -50,8 +50,7 @@ const (
 	Env = "env"
 )
 
-// Parse parses a rule, for example core/v1/configmaps:data.*, or Env. The resource is group/version/resource, with
-// core for the core group, or * for all. A rule applies to all versions of its resource.
+// Parse parses a rule, for example core/v1/configmaps:data.*, or Env. A rule applies to all versions of its resource.
 func Parse(text string) (Rules, error) {
 	if text == Env {
 		return envRules(), nil
@@ -108,8 +107,8 @@ func Parse(text string) (Rules, error) {
 	return append(Rules{rule}, rule.derived()...), nil
 }
 
-// derived returns an additional rule for events. The API server serves each event in the core group and in
-// events.k8s.io, with different member names.
+// derived returns an additional rule for events, which events.k8s.io serves with different member names than the core
+// group.
 func (r *Rule) derived() Rules {
 	const newGroup = "events.k8s.io"
 	if r.resource != "events" || r.group != "" && r.group != newGroup {
@@ -232,8 +231,8 @@ func (rules Rules) AppliesTo(group, resource string) bool {
 	return len(rules.forResource(group, resource)) > 0
 }
 
-// MayMask reports whether a rule can mask the value at the path, or a value inside it. A rule for a name at any depth
-// could mask something inside any value. Such a rule counts only if the path contains the name.
+// MayMask reports whether a rule can mask the value at the path, or inside it. A rule for a name at any depth counts
+// only if the path contains the name.
 func (rules Rules) MayMask(group, resource string, path []string) bool {
 	return slices.ContainsFunc(rules.forResource(group, resource), func(r Rule) bool { return r.mayMask(path) })
 }
@@ -255,8 +254,7 @@ func groupOrCore(group string) string {
 	return group
 }
 
-// follow applies the rule's steps along a path of member names. steps contains the indices of the steps that can
-// match the next name. isMasked means that the rule masks a value on the path.
+// follow returns the steps that can match the name after path, or whether the rule masks a value on it.
 func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	steps = map[int]bool{0: true}
 	for _, name := range path {

@@ -7,17 +7,14 @@ import (
 )
 
 const (
-	// maxHarmless is the maximum length, in bytes, of an unmasked annotation of a Secret. Lists of domain names are
-	// the longest.
+	// maxHarmless is the maximum length, in bytes, of an unmasked annotation. Lists of domain names are the longest.
 	maxHarmless = 1024
-	// maxWord is the maximum length, in bytes, of one word in an unmasked annotation, as for a DNS label. Longer
-	// words can be encoded data.
+	// maxWord is the maximum length, in bytes, of a word in an unmasked annotation. Longer words can be encoded data.
 	maxWord = 63
 )
 
-// isHarmless reports whether an annotation of a Secret stays unmasked. The key must be one of a known tool. The value
-// must be a name, a number or a list of these. Other annotations can contain the secret value, or a hash from which
-// it can be guessed.
+// isHarmless reports whether an annotation of a Secret stays unmasked. Other annotations can contain the secret value
+// or its hash.
 func isHarmless(key, value []byte) bool {
 	if value[0] != '"' || !isHarmlessKey(string(key)) {
 		return false

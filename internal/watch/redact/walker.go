@@ -7,8 +7,7 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// walker redacts one object in one pass over its JSON text. For each value on the path, it records how many steps of
-// each rule have matched.
+// walker redacts one object in one pass, and records each rule's progress for the values on the path.
 type walker struct {
 	rules []Rule
 	mask  func(out []byte, path string, value []byte) []byte
@@ -51,12 +50,12 @@ func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, 
 	return w.value(dst, c, 0, root)
 }
 
-// maxSearchDepth is the maximum depth at which values are searched for annotations and managedFields. A value without
-// them is copied in one piece, which is fast. The depth is limited, because each level searches the same text again.
+// maxSearchDepth is the maximum depth for a search of annotations and managedFields, because each level searches the
+// same text.
 const maxSearchDepth = 8
 
-// value redacts the value at the cursor, and appends it to out. w.positions[from:] contains the progress of the rules
-// at this value.
+// value redacts the value at the cursor, and appends it to out. w.positions[from:] is the rules' progress at this
+// value.
 func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, valueRole role) ([]byte, error) {
 	kind := c.Peek()
 	if (valueRole == metadata || valueRole == annotations) && kind != '{' {
@@ -110,8 +109,7 @@ func (w *walker) maskAt(out []byte, c *jsonscan.Cursor) ([]byte, error) {
 	return w.mask(out, path, value), nil
 }
 
-// masksCompletely reports whether the rule masks a value as a whole. The rule does so if it has no next step, or if
-// that step requires another type. The parameter kind is the value's first character.
+// masksCompletely reports whether the rule masks a value as a whole. kind is the value's first character.
 func (r *Rule) masksCompletely(next int, kind byte) bool {
 	if kind == 'n' {
 		return false
@@ -186,8 +184,7 @@ func (w *walker) array(out []byte, c *jsonscan.Cursor, from int) ([]byte, error)
 	return append(out, ']'), err
 }
 
-// enter appends the progress of the rules at the value of a member to w.positions. The parameter kind is the value's
-// first character.
+// enter appends the progress of the rules at a member's value to w.positions. kind is the value's first character.
 func (w *walker) enter(from, to int, key []byte, kind byte) {
 	for _, p := range w.positions[from:to] {
 		s := &w.rules[p.rule].steps[p.step]

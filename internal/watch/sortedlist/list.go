@@ -6,14 +6,13 @@ package sortedlist
 
 import "slices"
 
-// List contains members in the order of a comparison function, without duplicates. Only one goroutine at a time can
-// use it.
+// List contains members in the order of compare, without duplicates. Only one goroutine at a time can use it.
 type List[T any] struct {
 	compare func(a, b T) int
 	members []T
 }
 
-// New returns a List of the members. It sorts and keeps the slice, so the caller must not use it any more.
+// New returns a List of the members. It sorts and keeps the slice, so the caller must not use members.
 func New[T any](members []T, compare func(a, b T) int) *List[T] {
 	slices.SortFunc(members, compare)
 	return &List[T]{compare: compare, members: members}
@@ -31,10 +30,8 @@ func (l *List[T]) Part(start, count int) []T {
 // Find returns the index of a member and true, or the index at which it would be inserted and false.
 func (l *List[T]) Find(member T) (index int, ok bool) { return l.find(0, member) }
 
-// Change removes and inserts members, and sorts both slices. If an added member compares as equal to a removed one,
-// it replaces that member.
-//
-// Change returns false if a member to remove is missing, or a member to add exists. The List is then invalid.
+// Change removes and inserts members, and sorts both slices. It returns false if a member to remove is missing, or a
+// member to add exists. The List is then invalid.
 func (l *List[T]) Change(removed, added []T) bool {
 	slices.SortFunc(removed, l.compare)
 	slices.SortFunc(added, l.compare)
