@@ -38,8 +38,8 @@ func dial(ctx context.Context, t *testing.T, d *dashboard) *livetest.Tab {
 	return openTab(ctx, t, d.url, nil)
 }
 
-// client is a test client for one subscription, which it resumes with each connection. It records a fault for each
-// message that contradicts its data.
+// client resumes one subscription with each connection. It records a fault for each message that contradicts its
+// data.
 type client struct {
 	*livetest.View
 

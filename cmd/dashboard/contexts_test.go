@@ -61,8 +61,7 @@ func silentAddress(t *testing.T) string {
 	return "http://" + listener.Addr().String()
 }
 
-// writeKubeconfig creates a kubeconfig with the current context "one". The map contains the server URL by context
-// name, optionally followed by a space and the user as JSON.
+// writeKubeconfig sets the current context "one". The map contains "URL" or "URL USER" by context name. USER is JSON.
 func writeKubeconfig(t *testing.T, servers map[string]string) string {
 	t.Helper()
 	var clusters, contexts, users []string
@@ -192,8 +191,7 @@ func (p *runningProgram) openSocket(clusterID string) *livetest.Tab {
 	return livetest.OpenTab(p.t.Context(), p.t, p.url, livetest.Options{Query: "cluster=" + clusterID})
 }
 
-// readSnapshot subscribes to pods with a cursor, and reads messages up to the first snapshot that contains rows. It
-// returns the types of the messages before that snapshot, and the cursor of the snapshot.
+// readSnapshot subscribes to pods, and reads up to the first snapshot with rows.
 func readSnapshot(tab *livetest.Tab, cursor string) (earlierTypes, snapshotCursor string) {
 	tab.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"` + cursor + `"}`)
 	for {

@@ -43,8 +43,8 @@ func (a target) expand(template string) string {
 	return strings.NewReplacer("REF", a.ref, "NS", a.ns, "NAME", a.name).Replace(template)
 }
 
-// mask replaces the namespace and the name of the target. It also replaces values that differ between requests:
-// times, resourceVersions and cursors.
+// mask replaces the target's namespace and name, and values that differ between requests: times, resourceVersions and
+// cursors.
 func (a target) mask(text string) string {
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`).ReplaceAllString(text,
 		"TIME")
@@ -58,8 +58,8 @@ func (a target) mask(text string) string {
 	return strings.NewReplacer(a.ns, "NS", a.name, "NAME").Replace(text)
 }
 
-// routeRequests returns the requests for each route, and must contain every route. Requests without REF, NS or NAME
-// must be harmless: all users with a token get the same response, or a response without data.
+// routeRequests contains every route. Requests without REF, NS or NAME get the same response for all users, or no
+// data.
 func routeRequests() map[string][]string {
 	list := []string{
 		"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME",
@@ -317,8 +317,7 @@ func (w *prober) openSocket(t *testing.T, header http.Header) *backgroundSocket 
 
 func bearer(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
 
-// collect appends messages until isComplete returns true and none arrives for 1.5 s. It skips heartbeats and
-// digests (hashes of a list), because their number depends on time.
+// collect appends messages until isComplete returns true and none arrives for 1.5 s.
 func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool) {
 	e.t.Helper()
 	const quietTime = 1500 * time.Millisecond
@@ -330,6 +329,7 @@ func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool)
 		}
 		select {
 		case m := <-e.messages:
+			// The number of heartbeats and digests depends on time.
 			if m.Type != "heartbeat" && m.Type != "digest" {
 				all[m.ID] = append(all[m.ID], string(m.Raw))
 			}

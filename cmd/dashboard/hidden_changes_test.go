@@ -69,8 +69,7 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 	return s
 }
 
-// get returns the status, headers and body in one text, with placeholders for values that always differ. It also
-// returns the cursor in the body.
+// get returns status, headers and body in one text. Placeholders replace values that always differ.
 func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.prober.url, nil)
@@ -159,8 +158,7 @@ func (s *observer) subscribe(view, members string) (id int) {
 	return s.nextID
 }
 
-// readUntil returns the messages with changes, by subscription ID. It checks that heartbeats and digests (hashes of
-// a list) contain the newest cursor.
+// readUntil returns the messages with changes, by subscription ID.
 func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string) bool) map[int][]string {
 	t.Helper()
 	received := make(map[int][]string)
@@ -173,6 +171,7 @@ func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string
 			t.Fatalf("%s: not all messages arrived within 30 s: %v", s.name, received)
 		}
 		message := string(m.Raw)
+		// Heartbeats and digests must contain the newest cursor.
 		if m.Type == "heartbeat" || m.Type == "digest" {
 			if m.Cursor != "" && m.Cursor != s.last[m.ID] {
 				t.Errorf("%s: the cursor of a %s message of %s differs from that of the last "+
@@ -191,8 +190,8 @@ func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string
 	return received
 }
 
-// wantSameMessages checks that all subscriptions of one view get the same messages while the visible objects have the
-// same value. The parameter state is this value.
+// wantSameMessages checks that all subscriptions of a view get equal messages while the visible objects have the
+// value state.
 func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages []string) {
 	t.Helper()
 	view := s.views[id-1]
@@ -218,8 +217,8 @@ func (s *observer) subscribedViews() []string {
 	return []string{"rows", "table", "window", "object", "changes"}
 }
 
-// newObservers returns an observer (a restricted client) for each kind of restriction. Some can read all of
-// ownNamespace, the others some objects of partNamespace.
+// newObservers returns restricted clients. Some can read all of ownNamespace, the others some objects of
+// partNamespace.
 func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) []*observer {
 	t.Helper()
 	const ref = "core/v1/configmaps"
@@ -333,8 +332,7 @@ func (w *prober) waitForValue(t *testing.T, ns, name, value string) {
 	})
 }
 
-// changeHidden changes objects that no observer can read, some of them in the namespace part. It waits until the
-// program has received the changes.
+// changeHidden changes objects that no observer can read, and waits until the program has received the changes.
 func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	t.Helper()
 	value := fmt.Sprint("stir-", n)
@@ -354,11 +352,11 @@ func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	w.waitForValue(t, w.otherNamespace, plantedName, value)
 }
 
-// In half of the rounds, hidden objects change. The test tries to guess these rounds from the responses. It must do no
-// better than chance. The environment variable ROUNDS sets the number of rounds (default 200).
+// Hidden objects change in half of the rounds. Guesses of these rounds must be no better than chance.
 // Invariant: S24. Nothing that a restricted reader receives depends on objects that it is not permitted to read.
 // Invariant: I18.
 func TestHiddenChangesCannotBeGuessed(t *testing.T) {
+	// The environment variable ROUNDS sets the number of rounds.
 	rounds := 200
 	if s := os.Getenv("ROUNDS"); s != "" {
 		rounds, _ = strconv.Atoi(s)

@@ -33,10 +33,9 @@ import (
 
 const canary = "c4n4ry-7f3a"
 
-// Invariant: I19. Every listable resource is served, with the same count as in the API server. A resource that
-// appears, disappears or changes its version shows within 2 s. An API without responses affects only its own
-// resources. The page of an object that does not exist yet shows the object when it exists. While the API server is
-// unreachable, a page shows since when.
+// Invariant: I19. Every listable resource is served, with the same count as in the API server. New and removed
+// resources and versions show within 2 s. An API without responses affects only its own resources. A page shows a
+// missing object when it exists. A page shows since when the API server is unreachable.
 func TestEveryListableKindIsServed(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))
@@ -253,11 +252,10 @@ func TestSecretsAreMasked(t *testing.T) {
 }
 
 // Invariant: I24. The program starts without its API server, and connects within 15 s after the API server becomes
-// reachable. Data whose watch cannot be resumed is stale until it is listed again. One context of the kubeconfig is
-// active at a time. No page shows data of another context, and nothing of a previous context remains. An unreachable
-// context blocks no other context. If a context cannot be opened, the active one stays. An API server with an unknown
-// authority receives no request. A rotated authority is trusted. Expired credentials do not count as a revoked
-// permission.
+// reachable. Data whose watch cannot be resumed is stale until relisted. One kubeconfig context is active, and
+// nothing of other contexts is shown or remains. An unreachable context blocks no other one. If a context cannot be
+// opened, the active one stays. An API server with an unknown authority receives no request. A rotated authority is
+// trusted. Expired credentials do not count as a revoked permission.
 func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	config := adminConfig(t)
 	address, upstream := forwardAddresses(t, config)
@@ -282,9 +280,8 @@ func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	}
 }
 
-// Invariant: I20. A forbidden resource has the state forbidden. Permitted namespaces are live. New permissions are
-// detected, and a revoked permission removes its rows. Rows that appear or disappear with a permission are not sent
-// as changes. Real changes during this time are sent.
+// Invariant: I20. Permitted namespaces are live, and a forbidden resource has the state forbidden. New permissions
+// are detected, and revoked ones remove their rows. While permissions change, only real changes are sent as changes.
 func TestUsersSeePermittedNamespaces(t *testing.T) {
 	dir := filepath.Dir(adminConfig(t))
 	for _, test := range []struct{ name, config, path, want string }{
@@ -305,10 +302,10 @@ func TestUsersSeePermittedNamespaces(t *testing.T) {
 	}
 }
 
-// Invariant: I26. Invalid or oversized input is refused with an explanation, and the program continues. Every route
-// serves only allowed host names and origins, and a refusal names the flag that allows others. A log record is one
-// line. A renewed certificate is used without a restart. All URLs are under the base path. A setting is read from its
-// flag, the environment or a file.
+// Invariant: I26. Invalid or oversized input is refused with an explanation, and the program continues. Only allowed
+// host names and origins are served, and a refusal names the flag that allows others. A log record is one line. A
+// renewed certificate needs no restart. All URLs are under the base path. A setting is read from its flag, the
+// environment or a file.
 func TestInvalidInputIsReported(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	for _, test := range []struct {

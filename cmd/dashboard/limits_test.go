@@ -5,8 +5,8 @@ type limitGroup struct {
 	limits []limit
 }
 
-// limitGroups returns the tables of limits for docs/reference.md. Braces contain the name of a constant, which is
-// replaced by its value.
+// limitGroups returns the tables of limits for docs/reference.md. The value of a constant replaces its name in
+// braces.
 func limitGroups() []limitGroup {
 	return []limitGroup{
 		{"Requests and connections", []limit{

@@ -71,8 +71,8 @@ func (c canaries) value(place string, n int) string {
 	return fmt.Sprintf("%s-%s-%d-end", c.prefix, place, n)
 }
 
-// encodedCopies returns annotations with copies of a Secret in several encodings. Archives are not compressed, so
-// that a search finds the encoded secret value.
+// encodedCopies returns annotations with copies of a Secret in several encodings. Archives are uncompressed, so that
+// a search works.
 func (c canaries) encodedCopies(t *testing.T, place string, n int) map[string]string {
 	t.Helper()
 	value := c.value(place, n)
@@ -98,8 +98,7 @@ func (c canaries) encodedCopies(t *testing.T, place string, n int) map[string]st
 	}
 }
 
-// uncompressedArchive returns a text as a base64-encoded archive. The function newWriter must not compress, so that
-// a search finds the text.
+// uncompressedArchive returns base64. The function newWriter must not compress, so that a search finds the text.
 func uncompressedArchive(t *testing.T, text string, newWriter func(io.Writer) (io.WriteCloser, error)) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -128,8 +127,7 @@ func (c canaries) innerAnnotations(t *testing.T, n int) map[string]string {
 
 func (c canaries) encodedForms() [][]byte {
 	forms := [][]byte{[]byte(c.prefix), []byte(hex.EncodeToString([]byte(c.prefix))), []byte(strings.ToUpper(c.prefix))}
-	// Base64 encodes groups of 3 bytes. For each of the three alignments, use only the characters that depend on
-	// the prefix alone.
+	// Base64 encodes groups of 3 bytes. For each alignment, use only the characters that depend on the prefix alone.
 	for padding := range 3 {
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", padding) + c.prefix))
 		end := (padding + len(c.prefix)) / 3 * 4
@@ -521,8 +519,8 @@ func (e *recorder) requestAll(t *testing.T, d *dashboard, ns string) {
 	}
 }
 
-// leakedPlaces returns the places (kinds of fields) whose secret test values were received, each with its sources. A
-// source is a path or a view.
+// leakedPlaces returns the kinds of fields whose secret test values were received. The map values are paths and
+// views.
 func (e *recorder) leakedPlaces(c canaries) map[string][]string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -562,8 +560,8 @@ func plantInNewNamespace(t *testing.T, o *apiClient, c canaries) (ns string) {
 	return ns
 }
 
-// Even without redaction rules, guests (viewers of a share link) get environment variables, ConfigMaps and copies
-// of objects in annotations masked.
+// Viewers of a share link get environment variables, ConfigMaps and annotations with object copies masked, even
+// without redaction rules.
 // Invariant: I15.
 func TestGuestsGetNoMaskedValues(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
@@ -607,12 +605,12 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 	}
 }
 
-// Neither the output nor the memory contains a masked value. Without rules, the output must contain all values that
-// only rules mask, which proves that all outputs are searched.
+// Neither output nor memory contains a masked value.
 // Invariant: I15.
 func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
 	defineCanaryResource(t, o)
+	// Without rules, values that rules mask must appear, which proves that all outputs are searched.
 	for _, rules := range [][]string{canaryRules(), nil} {
 		c := newCanaries()
 		ns := plantInNewNamespace(t, o, c)
@@ -684,8 +682,7 @@ func waitForLastChange(t *testing.T, d *dashboard, ns string) {
 	})
 }
 
-// overwriteBuffers makes the program read other data through the same connections, which overwrites the read
-// buffers. The number try makes object names unique.
+// overwriteBuffers makes the program read other data through the same connections, which overwrites the read buffers.
 func overwriteBuffers(t *testing.T, o *apiClient, d *dashboard, ns string, try int) {
 	t.Helper()
 	const pod = `{"containers":[{"name":"c","image":"example.com/c"}]}`
@@ -711,6 +708,7 @@ func overwriteBuffers(t *testing.T, o *apiClient, d *dashboard, ns string, try i
 		"test.example.com/v1/widgets": `"kind":"Widget"`,
 	}
 	const fillers = 3
+	// The number try makes the names unique.
 	fillerName := func(n int) string { return fmt.Sprintf("washer-%d-%d", try, n) }
 	for n := range fillers {
 		for _, ref := range plantedResources() {
@@ -762,8 +760,7 @@ func fetchURL(t *testing.T, url string) []byte {
 	return text
 }
 
-// readProcessMemory returns the memory of a process after three garbage collections, or nil if it is not readable.
-// The process must run with GODEBUG=clobberfree=1.
+// readProcessMemory returns nil if the memory is not readable. The process must run with GODEBUG=clobberfree=1.
 func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte) {
 	t.Helper()
 	for range 3 {
@@ -796,8 +793,8 @@ func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte)
 	return all
 }
 
-// wantNoCanariesInMemory fails if each of 16 reads of the memory contains a secret test value. The function
-// readMemory also overwrites read buffers.
+// wantNoCanariesInMemory fails if each of 16 reads contains a secret test value. readMemory also overwrites read
+// buffers.
 func wantNoCanariesInMemory(t *testing.T, c canaries, readMemory func(try int) [][]byte) {
 	t.Helper()
 	var found []string

@@ -60,10 +60,10 @@ func resourceFor(ref string) schema.GroupVersionResource {
 	}
 }
 
-// With random Roles, a user sees exactly the objects that the API server returns for the user's token. The
-// environment variable PARITY sets the number of users (default 100), SEED the random seed.
+// With random Roles, a user sees exactly the objects that the API server returns for the user's token.
 // Invariant: I18.
 func TestPermissionsMatchTheAPIServer(t *testing.T) {
+	// The environment variable PARITY sets the number of users, SEED the random seed.
 	sets := 100
 	if s := os.Getenv("PARITY"); s != "" {
 		sets, _ = strconv.Atoi(s)
@@ -360,8 +360,7 @@ func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 	return outcomeOf(err)
 }
 
-// seenAtAPIServer returns the objects that the API server returns for the user's token. If a list of all namespaces
-// is refused, it combines lists of each namespace.
+// seenAtAPIServer returns what the API server sends for the user's token.
 func (u *parityUser) seenAtAPIServer(t *testing.T, s parityRequest) string {
 	t.Helper()
 	client := u.client.Resource(resourceFor(s.ref))
@@ -388,6 +387,7 @@ func (u *parityUser) seenAtAPIServer(t *testing.T, s parityRequest) string {
 	}
 	namespaces := s.namespaces
 	if len(namespaces) == 0 {
+		// If this list is refused, the lists of each namespace are combined.
 		list, err := client.List(t.Context(), metav1.ListOptions{})
 		if err == nil {
 			out := []string{}

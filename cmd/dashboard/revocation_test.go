@@ -21,11 +21,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Updates end at most 15 s after the permission is revoked, even while data changes. The environment variable LOST
-// sets the number of revoked permissions (default 4).
+// Updates end at most 15 s after the permission is revoked, even while data changes.
 // Invariant: I18.
 func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 	const limit, concurrent = 15 * time.Second, 10
+	// The environment variable LOST sets the number of revoked permissions.
 	count := 4
 	if s := os.Getenv("LOST"); s != "" {
 		count, _ = strconv.Atoi(s)
@@ -79,8 +79,7 @@ func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 		durations[len(durations)-1])
 }
 
-// measureRevocation returns the time from the revocation to the last change that the user received. It waits at
-// least 25 s.
+// measureRevocation returns the time from the revocation to the last received change.
 func measureRevocation(
 	t *testing.T, client kubernetes.Interface, e *backgroundSocket, ns string,
 ) (duration time.Duration, err error) {

@@ -236,7 +236,7 @@ func TestVersionAndHelpGoToStdout(t *testing.T) {
 	}
 }
 
-// The program starts even if its API server does not respond. It exits with code 0 when its context is canceled.
+// The program starts even if its API server does not respond. It exits with code 0 when canceled.
 func TestStartAndStop(t *testing.T) {
 	clearEnvironment(t)
 	for _, test := range []struct{ format, metrics, want string }{

@@ -78,8 +78,7 @@ func (d *dashboard) dialAsGuest(ctx context.Context, cookie string) *livetest.Ta
 	return openTab(ctx, d.t, d.url, http.Header{"Cookie": {cookie}, "Origin": {d.url}})
 }
 
-// A guest (a viewer of a share link) loses access within 15 s after the creator loses it, and when the link is
-// revoked.
+// Viewers of a share link lose access within 15 s after the creator does, and when the link is revoked.
 // Invariant: I30.
 func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
@@ -178,8 +177,7 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	}
 }
 
-// The log, the files and the memory contain no token of a share link and no guest cookie. Other requests first
-// overwrite the read buffers.
+// The log, the files and the memory contain no token of a share link and no guest cookie.
 // Invariant: I30.
 func TestMemoryContainsNoShareTokens(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")

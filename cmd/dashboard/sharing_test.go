@@ -236,8 +236,8 @@ func otherCertificate(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// The flag --server-ca makes the command trust a private certificate authority. If its file contains no
-// certificate, the command sends no request.
+// --server-ca makes the command trust a private certificate authority. Without a certificate in the file, no request
+// is sent.
 // Invariant: I30.
 func TestShareVerifiesTheServerCertificate(t *testing.T) {
 	home := clearEnvironment(t)

@@ -18,8 +18,7 @@ import (
 	"time"
 )
 
-// source is the parsed source code of packages with limits and problems (error documents). The program itself
-// contains no list of them.
+// source is the parsed code of packages with limits and problems (error documents).
 type source struct {
 	files map[string][]*ast.File
 	// The value of each constant, by a name such as "web.maxBody"; nil for a name that is defined twice.
@@ -131,8 +130,7 @@ func (s *source) binary(pkg string, e *ast.BinaryExpr) (value constant.Value, is
 	}
 }
 
-// shown returns the value of a constant, such as "web.maxBody", as text for docs/reference.md. If the unit is "size",
-// the value is in bytes. If it is "rate", the value is an interval, and the text is a number per second.
+// shown returns a constant as text for docs/reference.md.
 func (s *source) shown(name, unit string) (string, error) {
 	pkg, _, _ := strings.Cut(name, ".")
 	value, isDuration, err := s.value(pkg, s.constants[name])
@@ -143,6 +141,7 @@ func (s *source) shown(name, unit string) (string, error) {
 	switch {
 	case !ok:
 		return "", fmt.Errorf("%s is not an integer", name)
+	// The constant is an interval, and the text is a number per second.
 	case isDuration && unit == "rate":
 		return thousands(int64(time.Second) / number), nil
 	case isDuration:
@@ -183,7 +182,7 @@ func thousands(n int64) string {
 	return text
 }
 
-// limit is one row of a table. In the field value, braces contain the name of a constant, as in {web.maxBody size}.
+// limit is one row of a table. In value, braces contain a constant's name, as in {web.maxBody size}.
 type limit struct{ what, value string }
 
 func (s *source) limits(t *testing.T) string {
@@ -251,8 +250,7 @@ func (s *source) problems(t *testing.T) string {
 	return list.String()
 }
 
-// addProblem adds the problem (error document) that a node of the source code creates, if any. The key is its
-// title.
+// addProblem adds the problem (error document) that a node creates, if any. The key is its title.
 func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, node ast.Node) {
 	t.Helper()
 	add := func(title ast.Expr, status int, details ...ast.Expr) {
@@ -334,8 +332,7 @@ func statusOf(e ast.Expr) int {
 	}[nameOf(e)]
 }
 
-// titles returns the possible titles of a problem (error document). If the expression e ends with the variable
-// "name", its value is "view" or "format".
+// titles returns the possible titles of a problem (error document).
 func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	t.Helper()
 	if e == nil {
@@ -344,6 +341,7 @@ func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	if sum, ok := e.(*ast.BinaryExpr); ok && sum.Op == token.ADD {
 		if prefix, _, err := s.value(in, sum.X); err == nil && nameOf(sum.Y) == "name" {
 			text := constant.StringVal(prefix)
+			// The variable "name" is always "view" or "format".
 			return []string{text + "view", text + "format"}
 		}
 	}
@@ -358,8 +356,7 @@ func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	return nil
 }
 
-// firstSentence returns the detail up to the first ".", ";" or ":" that follows at least four words. Without one, it
-// returns an empty text. The slice detail contains one string, or a format and its arguments.
+// firstSentence returns the detail up to the first ".", ";" or ":" after at least four words.
 func (s *source) firstSentence(in string, detail []ast.Expr) string {
 	text := s.text(in, detail) + " "
 	words := regexp.MustCompile(`[a-z]{2,}`)
@@ -371,8 +368,7 @@ func (s *source) firstSentence(in string, detail []ast.Expr) string {
 	return ""
 }
 
-// text returns the value of a string expression, or of a format and its arguments. Values that are not constant
-// become "…".
+// text returns a string expression, or a format with its arguments. Values that are not constant become "…".
 func (s *source) text(in string, parts []ast.Expr) string {
 	if len(parts) == 0 || parts[0] == nil {
 		return ""

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// If a client does not read, at most 1 MiB of messages waits in kernel buffers. Later changes wait in the program,
-// which combines the changes of one object.
+// If a client does not read, at most 1 MiB of messages waits in kernel buffers.
 // Invariant: I7.
 func TestUnsentBytesAreLimited(t *testing.T) {
 	listener, err := listenOn(t.Context(), "--listen", "127.0.0.1:0", false)

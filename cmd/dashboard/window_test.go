@@ -17,9 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A window is the visible part of a sorted list. The test moves windows while objects change. At the end, each window
-// contains the same rows as the API server, in sort order.
-//
+// A window is a range of sorted rows. After moves during changes, windows contain the rows of the API server.
 // Invariant: I9.
 func TestWindowsConvergeDuringChanges(t *testing.T) {
 	d, c := startReady(t, adminConfig(t)), newAPIClient(t, adminConfig(t))

@@ -14,10 +14,10 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// benchAppend measures one write to a journal (a bounded history of changes) while 1000 readers wait, one waits, or
-// none. A busy cluster has about 100 writes per second.
+// benchAppend measures one write to a journal (a bounded history of changes) while 1000 readers wait, one, or none.
 func benchAppend(t *testing.T, _ subject, report *table) {
 	t.Helper()
+	// Writes per second. A busy cluster has about 100.
 	for _, rate := range []int{100, 1000, 10_000, unpaced} {
 		results := measureAlternately(t, func(t *testing.T) appends { t.Helper(); return measureAppends(t, 0, rate) },
 			func(t *testing.T) appends { t.Helper(); return measureAppends(t, viewers, rate) },

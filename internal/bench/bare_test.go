@@ -16,9 +16,9 @@ import (
 	"github.com/coder/websocket"
 )
 
-// bareLoop is the baseline of the fan-out benchmark: it only sends messages to each viewer in a loop. Its first
-// message has the length and compression of the program's snapshot.
+// bareLoop is the baseline of the fan-out benchmark: it only sends messages to each viewer in a loop.
 type bareLoop struct {
+	// The length and compression are those of the program's snapshot.
 	snapshot []byte
 
 	mu      sync.Mutex
@@ -26,8 +26,7 @@ type bareLoop struct {
 	changed chan struct{} // Closed and replaced when a message is added.
 }
 
-// startBare starts the baseline server (see bareLoop) in a separate process. Each line of its stdin contains the
-// events of one message.
+// startBare starts bareLoop in another process. Each line of its stdin contains the events of one message.
 func startBare(t *testing.T) *child {
 	t.Helper()
 	command := exec.CommandContext( //nolint:gosec // The command is this test binary itself.

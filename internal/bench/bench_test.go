@@ -1,7 +1,6 @@
 //go:build integration
 
-// Package bench_test compares this program with alternative implementations (baselines) in the same run. Its result
-// is a table of memory, latency and CPU time.
+// Package bench_test measures memory, latency and CPU time of this program and of baselines in the same run.
 package bench_test
 
 import (
@@ -16,21 +15,21 @@ import (
 
 const podsRef = "core/v1/pods"
 
-// TestBench does not fail if the program exceeds a limit, because people must judge the result. Each part can run
-// alone, for example with -run TestBench/fanout. All parts except memory and program need a cluster in which pods
-// start.
+// TestBench does not fail if the program exceeds a limit, because people must judge the result.
 func TestBench(t *testing.T) {
 	if os.Getenv("GLASSHOUSE_BENCH") == "" {
 		t.Skip("takes a quarter of an hour and a cluster of thousands of pods: make bench runs it")
 	}
 	subj := subject{demoConfig(t), build(t)}
 	var all table
+	// Each part can run alone, for example with -run TestBench/fanout.
 	for _, part := range []struct {
 		name    string
 		measure func(*testing.T, subject, *table)
 	}{
 		{"memory", benchMemory},
 		{"program", benchProgram},
+		// The following parts need a cluster in which pods start.
 		{"latency", benchLatency},
 		{"bytes", benchBytes},
 		{"fanout", benchFanout},
@@ -73,8 +72,7 @@ func demoConfig(t *testing.T) *rest.Config {
 	return config
 }
 
-// measureAlternately alternates between the measurements, so that a changing load of the machine affects all
-// equally. It returns the results of each measurement.
+// measureAlternately alternates between the measurements, so that a changing load of the machine affects all equally.
 func measureAlternately[T any](t *testing.T, methods ...func(*testing.T) T) [][]T {
 	t.Helper()
 	results := make([][]T, len(methods))

@@ -41,8 +41,7 @@ type byteCounts struct {
 	rows, objects figures
 }
 
-// measureBytes starts a pod and returns the bytes on the wire for two viewers. One gets the table rows, the other
-// one the complete object.
+// measureBytes starts a pod, and returns the bytes on the wire for viewers of rows and of the object.
 func measureBytes(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name string) (w byteCounts) {
 	t.Helper()
 	var reading sync.WaitGroup

@@ -20,13 +20,12 @@ const (
 	viewers = 1000
 )
 
-// benchFanout measures the cost of sending changes to 1000 viewers, for this program and for a simple loop. The loop
-// is measured twice: with as many changes per message as the program, and with one. Each server runs in its own
-// process. The viewers and the API server are not measured.
+// benchFanout measures the cost of changes for 1000 viewers. Each server runs in its own process.
 func benchFanout(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000} {
 		share := 1.0
+		// The loop sends as many changes per message as the program, and then one.
 		results := measureAlternately(t, func(t *testing.T) load {
 			t.Helper()
 			l := fanoutOurs(t, subj.binary, rate)
@@ -83,8 +82,7 @@ func (l load) rss() float64      { return (l.end - l.idle) / viewers }
 func (l load) size() float64     { return l.bytes / l.deliveries }
 func (l load) share() float64    { return l.deliveries / l.frames }
 
-// fanout connects 1000 viewers, calls the function change n times, and measures the cost. The parameter rate is in
-// calls per second.
+// fanout connects 1000 viewers, calls change n times, and measures the cost. The unit of rate is calls per second.
 func fanout(t *testing.T, server *child, n, rate int, change func(i int)) (l load) {
 	t.Helper()
 	warm := join(t, server.address, 1, subscribeTo(podsRef))

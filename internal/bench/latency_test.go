@@ -25,8 +25,7 @@ const (
 	writeRate = 100
 )
 
-// benchLatency measures the delay from a write to its event. It compares a WebSocket client of this program with a
-// plain watch of the API server.
+// benchLatency compares the delay from a write to its event: for a WebSocket client, and for a plain watch.
 func benchLatency(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	core, namespace := newNamespace(t, subj.config)
@@ -93,14 +92,13 @@ func (h *arrivals) record(version string) {
 	h.times[version] = now
 }
 
-// delaysAfter returns the delay from each write to its event, or nil before the event of the last write. Several
-// writes can share one event. It has the version of the last of these writes, so the earlier ones also get its
-// arrival time.
+// delaysAfter returns the delay from each write to its event, or nil before the last event.
 func (h *arrivals) delaysAfter(written []write) delays {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var d delays
 	var arrived time.Time
+	// An event that several writes share has the version of the last one.
 	for _, w := range slices.Backward(written) {
 		if t, ok := h.times[w.version]; ok {
 			arrived = t

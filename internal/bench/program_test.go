@@ -12,8 +12,8 @@ import (
 // gcDelay lets the garbage collector finish before memory is measured.
 const gcDelay = 10 * time.Second
 
-// benchProgram measures the resident memory with one viewer of all pods. The baseline is a process with only a
-// dynamic informer.
+// benchProgram measures resident memory with one viewer of all pods. The baseline is a process with only a dynamic
+// informer.
 func benchProgram(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	type memory struct {

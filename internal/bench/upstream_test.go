@@ -12,8 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// benchUpstream counts the watches of pods at the API server, with one viewer and with 1000. The limit is one
-// watch.
+// benchUpstream counts the watches of pods at the API server, with one viewer and with 1000.
 func benchUpstream(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	results := measureAlternately(t, func(t *testing.T) float64 { t.Helper(); return upstream(t, subj, 1) },

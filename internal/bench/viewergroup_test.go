@@ -101,8 +101,7 @@ func masked(text string) []byte {
 // read counts events and messages by the number of occurrences of two constant texts. It calls onRead after each
 // read.
 func (c *viewerGroup) read(in io.Reader, onRead func()) {
-	// The end of each read is searched again together with the next read. This works only if both texts have the same
-	// length. The server can split a message after its first 16 bytes, where messageMark never is.
+	// A message can be split after 16 bytes, where messageMark never is. Both texts must have the same length.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
 	keptBytes := 0 // The bytes kept from the previous read can be the start of a constant text.
@@ -116,6 +115,7 @@ func (c *viewerGroup) read(in io.Reader, onRead func()) {
 			c.events.Add(int64(found))
 		}
 		c.frames.Add(int64(bytes.Count(buffer[:keptBytes+n], []byte(messageMark))))
+		// Search the end of each read again, together with the next read.
 		end := min(len(eventMark)-1, keptBytes+n)
 		keptBytes = copy(buffer, buffer[keptBytes+n-end:keptBytes+n])
 		onRead()
@@ -145,8 +145,7 @@ func subscribeTo(ref string) string {
 	return fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"view":"rows"}`, ref)
 }
 
-// callAtRate calls the function change n times, rate times per second. After a delay, it calls without pauses until
-// it is on time.
+// callAtRate calls the function change rate times per second. After a delay, it calls without pauses until on time.
 func callAtRate(n, rate int, change func(i int)) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

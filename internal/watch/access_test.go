@@ -13,8 +13,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// A subscription calls the ScanLimiter before each scan of all rows. Subscriptions without a filter start with a
-// shared list of all rows. Therefore, their start needs no scan.
+// A subscription calls the ScanLimiter before each scan of all rows.
 // Invariant: I44.
 func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 	for _, test := range []struct {
@@ -23,6 +22,7 @@ func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 		view  stream.View
 		scans int // The number of scans in two minutes, including those for digests (hashes of rows).
 	}{
+		// Without a filter, the start uses a shared list of all rows.
 		{"all rows", query.Query{}, stream.Rows, 1},
 		{"some rows", query.Query{Labels: "a!=b"}, stream.Rows, 2},
 		{"a table", query.Query{Labels: "a!=b"}, stream.Table, 2},

@@ -170,8 +170,7 @@ func TestAuthorizeShare(t *testing.T) {
 	}
 }
 
-// Guests (viewers of a share link) get a pod's log only while the pod matches the shared labels or words, and only
-// if the pod itself is shared.
+// Viewers of a share link get a log only while the pod is shared and matches the labels or words.
 // Invariant: I30.
 func TestGuestsGetLogsByLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -63,11 +63,10 @@ func newBudgetedClusterWith(t *testing.T, fails func(*http.Request) bool) (*apit
 	})
 }
 
-// A resource that exceeds the memory budget is not watched. A part of it, such as one namespace, can still be
-// watched.
-// Invariant: I21. All watched resources together fit the memory budget. If memory is short, history is dropped first,
-// then resources without readers. A resource that grew too large is stopped, and its readers get the reason.
-// Resources of `--watch` stay watched.
+// A resource beyond the memory budget is not watched, but a part of it, such as one namespace, can be.
+// Invariant: I21. All watched resources fit the memory budget. If memory is short, history is dropped first, then
+// resources without readers. A resource that grew too large is stopped, and its readers get the reason. Resources of
+// `--watch` stay watched.
 func TestOversizedResourceIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -167,8 +166,7 @@ func TestIdleInformersAreEvictedFirst(t *testing.T) {
 	})
 }
 
-// The API server reports no length for a list with a field selector. A list beyond the memory budget is canceled,
-// and retried after 5 minutes.
+// A list beyond the memory budget is canceled, and retried after 5 minutes.
 // Invariant: I21.
 func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -177,6 +175,7 @@ func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 4<<10))
 		}
 		bystander := subscribe(t, cluster, query.Query{}, "")
+		// The API server reports no length for a list with a field selector.
 		r := subscribe(t, cluster, query.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "more objects can follow") ||
@@ -235,8 +234,7 @@ func TestStartedNamespacesFitTogether(t *testing.T) {
 	})
 }
 
-// If a new permission covers all namespaces, one watch replaces those of single namespaces. Readers keep their rows.
-// Objects that are already in memory need no additional memory.
+// If one watch of all namespaces replaces those of single namespaces, objects in memory need no additional memory.
 // Invariant: I21.
 func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -266,7 +264,7 @@ func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 	})
 }
 
-// While a new feed (list and watch) replaces an old one, an object in both counts only once as used memory.
+// While a new feed (list and watch) replaces an old one, an object in both counts once as used memory.
 // Invariant: I21.
 func TestRelistedObjectsAreCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -362,8 +360,7 @@ func TestGrownResourceIsStopped(t *testing.T) {
 	})
 }
 
-// If a namespace outgrows the memory budget, its watch stops, and its readers get the reason. The program does not
-// list the namespace again at once.
+// If a namespace outgrows the memory budget, its watch stops with a reason. It is not relisted at once.
 // Invariant: I21.
 func TestGrownNamespaceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -413,8 +410,7 @@ func statesFor(t *testing.T, cluster *watch.Cluster, q query.Query, duration tim
 	}
 }
 
-// The estimate before a list matches the memory that its objects use, even close to the memory budget. A list that
-// does not fit is not started. A list that was started is not stopped later.
+// The estimate before a list matches the memory that its objects use. Therefore, no started list is stopped later.
 // Invariant: I21.
 func TestEstimateMatchesUsedMemory(t *testing.T) {
 	values := `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`
@@ -525,8 +521,7 @@ func TestRelistIsLimitedByBudget(t *testing.T) {
 	}
 }
 
-// A relist (a new list after an interrupted watch) needs memory only for new objects. If they fit the memory budget,
-// no watch is stopped.
+// A relist needs memory only for new objects. If they fit the memory budget, no watch is stopped.
 // Invariant: I21.
 func TestFittingRelistStopsNoWatch(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -590,8 +585,7 @@ func TestOnlyLargestInformerStops(t *testing.T) {
 	})
 }
 
-// The history of changes has a limit, and is dropped before any informer is stopped. Therefore, history never stops
-// an informer.
+// History is limited, and dropped before any informer is stopped. Therefore, history never stops an informer.
 // Invariant: I21.
 func TestHistoryIsDroppedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -263,8 +263,8 @@ func TestDateColumns(t *testing.T) {
 	})
 }
 
-// Without the get permission for an object, the program does not request the object. If it cannot review permissions,
-// it sends the request, which the API server refuses.
+// An object without the get permission is not requested. If permissions cannot be reviewed, the API server refuses
+// the request.
 // Invariant: I27.
 func TestObjectForbidden(t *testing.T) {
 	const path = "/api/v1/namespaces/a/pods/p"

@@ -16,8 +16,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// sink is an example of a consumer of changes. A real sink stores versions and positions on disk, in one
-// transaction.
+// sink is an example consumer of changes. A real one stores versions and positions in one transaction on disk.
 type sink struct {
 	versions  map[string]map[string]string // The resourceVersion of each object ("namespace/name"), by resource.
 	positions map[string]string

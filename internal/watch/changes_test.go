@@ -113,13 +113,13 @@ func (f *changesReader) wantSettle(want string) {
 	}
 }
 
-// managedBy adds managedFields. The slice managers contains pairs: a name, then its fieldsV1. The first entry has the
-// time second, in seconds since the start of the fake clock. Each further entry is 1 s later.
+// managedBy adds managedFields. The slice managers contains pairs of name and fieldsV1.
 func managedBy(p apitest.Item, second int, managers ...string) apitest.Item {
 	entries := []string{}
 	for i := 0; i < len(managers); i += 2 {
 		entries = append(entries,
 			fmt.Sprintf(`{"manager":%q,"operation":"Update","time":"2000-01-01T00:%02d:%02dZ","fieldsV1":%s}`,
+				// Seconds since the start of the fake clock. Each entry is 1 s later.
 				managers[i], (second+i/2)/60, (second+i/2)%60, managers[i+1]))
 	}
 	p.Metadata = `"managedFields":[` + strings.Join(entries, ",") + `]`
@@ -165,11 +165,10 @@ func TestChangesView(t *testing.T) {
 	})
 }
 
-// A reader of one object first gets the object as it was before the oldest known change. The patches then lead to the
-// present object.
+// The patches lead from the first object to the present one.
 // Invariant: I41. A reader of one object first gets the object as it was before the oldest change. Therefore, the
-// values before each change are known. Changes that a page has received stay visible when the server restarts. The
-// page shows where changes were missed.
+// values before each change are known. Received changes stay visible when the server restarts. The page shows where
+// changes were missed.
 func TestChangesViewOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -457,8 +456,7 @@ func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	})
 }
 
-// A new permission can replace the watch of one namespace by a watch of all namespaces. If an object of the visible
-// namespace changes meanwhile, the change is sent. Objects that become visible are not sent as changes.
+// If a watch of all namespaces replaces one of a namespace, changes are sent, but not newly visible objects.
 // Invariant: I20.
 func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -469,8 +467,7 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.wantSettle("snapshot")
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
-		// Wait for the list of the polled resource. The next one is 30 s away, so a permission review (every 10 s)
-		// happens before it.
+		// Wait for a list. The next one is 30 s away, so a permission review (every 10 s) happens first.
 		for before := lists(); lists() == before; {
 			advance(time.Second)
 		}
@@ -482,8 +479,7 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	})
 }
 
-// The view sends the time since which it knows all changes. This is the time of the newest list among those of the
-// requested namespaces.
+// The view is complete since the newest list among those of the requested namespaces. It sends this time.
 func TestChangesAreCompleteSinceLastList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -95,8 +95,7 @@ func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
 	}
 }
 
-// The program trusts the authorities in a replaced CA file without a restart. If the old file contained both
-// authorities, there is no interruption.
+// Authorities in a replaced CA file are trusted without a restart.
 // Invariant: I24.
 func TestRotatedAuthorityIsTrusted(t *testing.T) {
 	for _, both := range []bool{false, true} {
@@ -107,6 +106,7 @@ func TestRotatedAuthorityIsTrusted(t *testing.T) {
 			r := subscribe(t, cluster, query.Query{Resource: pods}, "")
 			r.settle()
 			r.wantRows("a/p=Running")
+			// If the old file contained both authorities, there is no interruption.
 			if both {
 				writeAuthorities(append(firstPEM, nextPEM...))
 				advance(6 * time.Minute)

@@ -18,10 +18,9 @@ import (
 )
 
 // After many changes, a slow reader gets one event with a patch for its copy of the object.
-// Invariant: I4. After a flood of changes, each reader has the exact state. Patches for a slow reader apply to the
-// version that it has, even if the API server sends two texts with the same version. Messages contain more changes
-// under load, for clients that draw slowly, and for many readers. Without load, each change is sent at once. Readers
-// of the same change share its encoded text.
+// Invariant: I4. After a flood of changes, each reader has the exact state. Patches for a slow reader apply to its
+// version, even if two texts have the same version. Messages combine changes under load, for slow clients, and for
+// many readers. Without load, each change is sent at once. Readers of the same change share its encoded text.
 func TestFloodOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -131,8 +130,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			if m := r.next(); len(m.Events) != 2 || time.Since(start) != test.wait {
 				t.Errorf("got %d events after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
 			}
-			// This change is sent at once, because the pause has just ended. The pause does not make the previous
-			// message late.
+			// The pause has just ended, so this change is sent at once. The previous message is not late.
 			go change("soon after " + test.late.String())
 			start = time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
@@ -193,8 +191,8 @@ func TestFanOutIsSpread(t *testing.T) {
 				readers.Wait()
 				delete(at, began)
 				for when, n := range at {
-					// On average, 8 of the 64 readers send at the same time. The probability of more than 24 is one
-					// in a million.
+					// On average, 8 of the 64 readers send simultaneously. More than 24 have a probability of one in
+					// a million.
 					if size == 1000 && n > 24 {
 						t.Errorf("got %d of 64 messages at the same time, %s after the start; want at most 24", n, when.Sub(began))
 					}
@@ -204,8 +202,7 @@ func TestFanOutIsSpread(t *testing.T) {
 	}
 }
 
-// A client can request a minimum interval between messages. The first change after a quiet time is still sent at
-// once.
+// A client can request a minimum interval between messages. The first change after a quiet time is sent at once.
 // Invariant: I4.
 func TestRequestedPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -245,8 +242,7 @@ func TestConcurrentSnapshotsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		longRow := pod("a", "long", "1")
-		// This row fills the first message of the snapshot. Until the reader has read the second one, it keeps the
-		// list in memory.
+		// This row fills the first message of the snapshot. The list stays in memory until the second one is read.
 		longRow.UID = strings.Repeat("x", 300<<10)
 		server.Set(pods, longRow, pod("a", "p", "1"), pod("b", "q", "1"))
 		first := subscribe(t, cluster, query.Query{}, "")

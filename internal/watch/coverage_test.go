@@ -16,8 +16,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// newNamedOnlyCluster starts a Cluster that cannot list namespaces. It can watch the pods of a and b, if a query
-// names them.
+// newNamedOnlyCluster cannot list namespaces. It can watch the pods of a and b if a query names them.
 func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -32,8 +31,8 @@ func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// A namespace is not watched after some minutes without readers. A reader with an earlier cursor then restarts from
-// a snapshot, even if the namespace was empty.
+// After some minutes without readers, a namespace is not watched. Earlier cursors then cause a reset, even without
+// rows.
 // Invariant: I20.
 func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 	for name, empty := range map[string]bool{"with rows": false, "empty": true} {
@@ -111,8 +110,7 @@ func TestSwappedFeedsResetNoReader(t *testing.T) {
 		single.wantSettle("snapshot")
 		before, after := []string{all.cursor, single.cursor}, "add a/n"
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
-		// Wait for the list of the polled resource. The next one is 30 s away, so a permission review (every 10 s)
-		// happens before it.
+		// Wait for a list. The next one is 30 s away, so a permission review (every 10 s) happens first.
 		for before := lists(); lists() == before; {
 			advance(time.Second)
 		}
@@ -164,8 +162,7 @@ func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 	})
 }
 
-// A new feed (list and watch) must not contain older versions than those in memory. This also applies if the API
-// server has an older cache.
+// A new feed (list and watch) contains no older versions than memory, even if the API server's cache is older.
 // Invariant: I20.
 func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

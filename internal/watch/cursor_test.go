@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// After an interruption, the offsets of changes restart from zero. Older cursors are then invalid, even if the new
-// offsets have become as high as theirs.
+// After an interruption, offsets restart from zero. Older cursors are invalid, even if offsets have become as high
+// again.
 func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

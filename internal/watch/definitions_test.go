@@ -100,8 +100,7 @@ func TestFollowBeforeClusterRuns(t *testing.T) {
 	})
 }
 
-// A pinned resource is watched even without readers. When its CRD is created, the watch starts within 2 s if the
-// program may watch CRDs, and otherwise within 31 s, after the next discovery.
+// A pinned resource is watched without readers, soon after its CRD is created.
 func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 	for name, defined := range map[string]bool{"CRDs are watched": true, "CRDs are not watchable": false} {
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +120,7 @@ func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 					t.Errorf("got %d discovery requests in an hour, want one every 30 s", n)
 				}
 				server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+				// Discovery runs every 30 s. A watch of CRDs starts it earlier.
 				wait := 31 * time.Second
 				if defined {
 					server.Set(definitions, apitest.Item{Name: "widgets.example.com"})

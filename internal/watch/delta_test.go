@@ -18,8 +18,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// The member "by" of a change names the newest author. If there are several authors, the member "authors" lists the
-// operations of each author.
+// The member "by" names the newest author. The member "authors" lists the operations of each author, if there are
+// several.
 func TestObjectAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // The fake clock starts on 2000-01-01.
 		server, cluster := serveCluster(t)
@@ -79,8 +79,7 @@ func TestObjectAuthors(t *testing.T) {
 	})
 }
 
-// The author of a change is the manager of the newest managedFields entry. If the time of that entry did not change,
-// or several entries have it, the author is the manager that owns the changed fields.
+// The manager of the newest entry is the author. If its time is unchanged or shared, the field owner is.
 func TestRowAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -123,8 +122,7 @@ func TestRowAuthors(t *testing.T) {
 	})
 }
 
-// If several managers made the changes that one update combines, the update has no author. Managers that changed no
-// cell do not count.
+// An update that combines changes of several managers has no author. Managers that changed no cell do not count.
 // Invariant: I3.
 func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	const before = -60
@@ -272,8 +270,7 @@ func TestEventMessagesAreSmall(t *testing.T) {
 	})
 }
 
-// The API server can send two JSON texts with the same resourceVersion. Readers get the second text as a change, so
-// that later patches apply.
+// If two JSON texts have one resourceVersion, readers get the second as a change, so that later patches apply.
 // Invariant: I4.
 func TestChangedTextOfSameVersionIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

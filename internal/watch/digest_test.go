@@ -61,8 +61,7 @@ func TestDigestsMatchRows(t *testing.T) {
 	})
 }
 
-// A digest (a hash of all rows) has the same cursor as the message before it. If the cursor differed, the page would
-// assume that a message was lost.
+// A digest has the cursor of the message before it. Otherwise, the page would assume a lost message.
 // Invariant: I8.
 func TestDigestRepeatsLastCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -76,8 +75,8 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 			for n := range 70 {
 				server.Set(pods, pod("b", "q", "Running"))
 				if n == 7 {
-					// This change delays the heartbeat. Otherwise, the heartbeat would be due at the same time as the
-					// digest, and would have a new cursor.
+					// Delay the heartbeat by a change. Otherwise, it would be due with the digest, and have a new
+					// cursor.
 					server.Set(pods, pod("a", "p", "Failed"))
 				}
 				<-time.After(time.Second)
@@ -92,7 +91,7 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 	})
 }
 
-// If a reader must restart from a snapshot, a digest (a hash of all rows) that is due is not sent before it.
+// If a reader must restart from a snapshot, no digest (a hash of all rows) is sent before the reset.
 // Invariant: I8.
 func TestResetDropsDigest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -133,8 +132,7 @@ func TestObjectViewGetsNoDigests(t *testing.T) {
 	})
 }
 
-// The computation of a digest (a hash of all matching rows) scans all rows. Therefore, digests of different filters
-// are due at different times.
+// A digest needs a scan of all rows. Therefore, digests of different filters are due at different times.
 // Invariant: I8.
 func TestDigestsAreSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -181,8 +179,7 @@ func TestDigestsAreSpread(t *testing.T) {
 	})
 }
 
-// If the computation of a digest (a hash of all rows) panics, waiting readers are woken. The next reader computes the
-// digest again.
+// If the computation of a digest panics, waiting readers are woken, and the next one computes the digest again.
 // Invariant: I6.
 func TestDigestPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

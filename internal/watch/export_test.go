@@ -6,8 +6,8 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// Informer returns the informer of the resource ref. Tests use its method Faults to produce states that otherwise
-// only rare races produce.
+// Informer returns the informer of the resource ref. Its method Faults produces states that otherwise need rare
+// races.
 func (c *Cluster) Informer(ref string) *stream.SharedInformer {
 	resources, _, _ := c.catalog.All()
 	return c.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})
@@ -18,6 +18,5 @@ func (s *Subscription) Reader() *stream.Reader { return s.reader }
 
 func (c *Cluster) CachedNamespaces() int { return c.namespaceExistence.Len() }
 
-// CachedValues returns the values in the cache of encoded values, and the size of the whole cache in bytes as the cache
-// itself counts it.
+// CachedValues returns the cache of encoded values, and its size in bytes as counted by the cache itself.
 func (c *Cluster) CachedValues() (values []any, accounted int) { return c.encodedCache.Values() }

@@ -48,8 +48,7 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 	})
 }
 
-// A resource that is no longer served is not listed until the cluster serves it again. No Follower, which runs
-// discovery repeatedly, is necessary for this.
+// A removed resource is not listed until it is served again, even without a Follower, which repeats discovery.
 func TestRemovedResourceIsNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -74,8 +73,7 @@ func TestRemovedResourceIsNotListed(t *testing.T) {
 	})
 }
 
-// An unhealthy aggregated API can be part of discovery although it answers lists with 404 Not Found. The state of
-// such a resource is "absent".
+// If a served resource answers lists with 404, like an unhealthy aggregated API, the state is "absent".
 func TestServedResourceThatIsNotFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -27,12 +27,11 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// grants are the permissions of users, such as "ann list pods a" for the namespace a. The namespace "*" grants the
-// verb in each namespace, and for all namespaces together.
+// grants are permissions such as "ann list pods a". The namespace "*" means each namespace and all together.
 type grants map[string]bool
 
-// allow makes the API server permit exactly the accesses that the returned grants contain. The parameter lines
-// contains the first grants. A test can change the grants while no request is in progress.
+// allow makes the API server permit exactly the returned grants. Tests can change them while no request is in
+// progress.
 func allow(server *apitest.Server, lines ...string) grants {
 	g := grants{}
 	for _, line := range lines {
@@ -68,8 +67,7 @@ func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 	return server, cluster, g
 }
 
-// queryShapes returns all types of queries for pods, with the views that accept them and the pods that the user ann
-// gets.
+// queryShapes returns all types of pod queries, with the views that accept them and the pods that ann gets.
 func queryShapes(t *testing.T) map[string]struct {
 	query   query.Query
 	views   []stream.View
@@ -141,9 +139,9 @@ func collectMessages(t *testing.T, access *watch.Access, q query.Query, view str
 	return messages.String()
 }
 
-// Invariant: I18. A user sees exactly what the API server would allow that user to list, watch and get, for each form
-// of a query. Rows disappear within 15 s after a permission is revoked. If a permission cannot be determined, nothing
-// is shown. Changes of hidden objects have no visible effect. A scope restricts every viewer that has it.
+// Invariant: I18. A user sees exactly what the API server would allow that user to list, watch and get. Rows
+// disappear within 15 s after a permission is revoked. If a permission cannot be determined, nothing is shown.
+// Changes of hidden objects have no visible effect. A scope restricts every viewer that has it.
 func TestQueriesReturnPermittedObjects(t *testing.T) {
 	for name, shape := range queryShapes(t) {
 		t.Run(name, func(t *testing.T) {
@@ -400,7 +398,7 @@ func TestPermissionRevokedDuringFirstList(t *testing.T) {
 	}
 }
 
-// A log ends within 15 s after the permission is revoked, whether it is followed or only read to its end.
+// A log ends within 15 s after the permission is revoked, whether followed or only read to its end.
 // Invariant: I18.
 func TestLogEndsWithViewersPermission(t *testing.T) {
 	for _, follow := range []bool{true, false} {
@@ -499,8 +497,7 @@ func TestDecisionsBelongToOneUser(t *testing.T) {
 	})
 }
 
-// If a reader is not permitted to see all objects, only the same user can resume from its cursor. New permissions
-// make the cursor invalid.
+// Only the same user can resume from a restricted reader's cursor. New permissions make the cursor invalid.
 // Invariant: I18.
 func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -531,11 +528,10 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 
 var oldVersion = regexp.MustCompile(`"(\d+)":"\d+"`)
 
-// Invariant: I30. A guest sees only what the creator of the link may see now. Nothing else is revealed, not even its
-// existence. A link ends when it is revoked or expires, and open streams end with it. No token is stored or logged.
-// Guests have their own quotas. The dialog lists what is shared, and which shared values are not masked. A guest's
-// page offers nothing else, and has no token in its URL or history. A page in kiosk mode stays in this mode when it
-// reconnects.
+// Invariant: I30. A guest sees only what the creator of the link may see now, and learns of nothing else. A link ends
+// when it is revoked or expires, and open streams end with it. No token is stored or logged. Guests have their own
+// quotas. The dialog lists what is shared, and which shared values are not masked. A guest's page has no token in its
+// URL or history. Kiosk mode survives reconnects.
 // Invariant: I18.
 func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 	scope := func(parts ...watch.Part) *watch.Scope { return &watch.Scope{Parts: parts} }

@@ -51,8 +51,7 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 	}
 }
 
-// When an object no longer matches a share link, the viewers of the link get a delete event. They get nothing of the
-// new version.
+// An object that leaves a share is deleted for its viewers. They get nothing of the new version.
 // Invariant: I18.
 func TestObjectLeavesShare(t *testing.T) {
 	for name, part := range map[string]watch.Part{
@@ -117,8 +116,7 @@ func TestObjectLeavesShare(t *testing.T) {
 	}
 }
 
-// A share of logs without labels or words includes the logs of all pods in its namespaces, even of pods that are not
-// shared. With labels or words, the pod itself must be shared. The present version of the pod must match.
+// Without labels or words, logs of all pods are shared. Otherwise, the present pod must be shared and match.
 // Invariant: I18.
 func TestSharedLogsMatchParts(t *testing.T) {
 	all := watch.Part{Resource: pods}
@@ -382,8 +380,7 @@ func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 	})
 }
 
-// Without a watch of pods, a log that is shared by labels continues while the API server confirms the labels. A log
-// that is shared by words ends within 15 s.
+// Without a watch of pods, the API server must confirm the labels of shared logs.
 // Invariant: I18.
 func TestSharedLogWithoutLivePods(t *testing.T) {
 	const duration = time.Minute
@@ -407,6 +404,7 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false,
 			status.Refused, "Forbidden",
 		},
+		// The API server cannot check words, so these logs end within 15 s.
 		"text": {
 			[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Text: "running"}},
 			nil, true, status.Unavailable,
@@ -474,9 +472,7 @@ func TestUnknownShareIsUnavailable(t *testing.T) {
 	})
 }
 
-// Without a watch, cached objects can be outdated. For a share by labels, the program therefore requests the present
-// labels from the API server. The API server cannot check words. For a share by words, Object fails, and LastKnown
-// returns the cached version.
+// Without a watch, cached objects can be outdated. Shared labels are then checked by a request to the API server.
 // Invariant: I18.
 func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	const deployments = "apps/v1/deployments"
@@ -508,6 +504,7 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 						t.Errorf("got messages about what is not shared: %s, %s", object, last)
 					}
 					switch {
+					// The API server cannot check words. Only LastKnown returns the cached version.
 					case byWords:
 						wantProblem(t, err, status.Unavailable, "Not known yet", "whether the link includes this one")
 						if errLast != nil || current.State != status.Stale || !strings.Contains(string(last), "Running") {
@@ -573,8 +570,7 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 	})
 }
 
-// Guests (viewers of share links) and users read the same changes in either order. The patches of each lead to the
-// object that a new read returns.
+// Viewers of share links and users read the same changes, in either order. Patches lead to the newly read object.
 // Invariant: I15.
 func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 	const configmaps = "core/v1/configmaps"

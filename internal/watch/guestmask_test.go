@@ -22,8 +22,7 @@ func copyAnnotation(value string) string {
 	return fmt.Sprintf(`"annotations":{"example.com/copy":%q}`, text)
 }
 
-// sensitiveObjects returns one function for each resource. It returns the JSON of an object that contains the given
-// value in all places that are masked for guests (viewers of share links).
+// sensitiveObjects returns functions that put a value in all places masked for viewers of share links, by resource.
 func sensitiveObjects() map[string]func(value string) string {
 	pod := func(v string) string {
 		return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}`, v)
@@ -77,9 +76,8 @@ func guest() watch.Viewer {
 	return watch.Viewer{Program: true, Scope: scope}
 }
 
-// readEverything returns all texts that a viewer receives while an object gets each of the values. The texts are from
-// views, reads and snapshots, also without an API server. The result patches contains only the patches of the Object
-// view.
+// readEverything returns all texts that a viewer receives while an object gets each value, and the Object view's
+// patches.
 func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
 	t.Helper()
 	server, cluster := serveCluster(t)
@@ -244,8 +242,7 @@ func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	}
 }
 
-// Masks do not reveal whether a value returns. A change to a new value has the same patch as a change to an earlier
-// value.
+// Masks do not reveal whether a value returns: a new and an earlier value have the same patch.
 // Invariant: I16.
 func TestSharedMasksAreUnlinkable(t *testing.T) {
 	for ref := range sensitiveObjects() {

@@ -57,8 +57,7 @@ func TestSharedListsAreRecent(t *testing.T) {
 	})
 }
 
-// A limited Snapshot contains the first objects in sort order, and the number of all matching ones. A simple
-// implementation computes the expected results of random queries.
+// A limited Snapshot contains the first objects in sort order, and the number of all matching ones.
 // Invariant: I9.
 func TestLimitedSnapshotHasFirstRows(t *testing.T) {
 	for seed := range uint64(10) {

@@ -26,8 +26,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// client-go's default error handler sleeps until just after its last error by the real clock. That is years
-	// ahead of the fake clock in synctest bubbles.
+	// client-go's default error handler sleeps until the real time of its last error, years ahead of the fake clock.
 	utilruntime.ErrorHandlers = nil
 	goleak.VerifyTestMain(m)
 }
@@ -66,8 +65,7 @@ func labelled(p apitest.Item, app string) apitest.Item {
 	return p
 }
 
-// serveCluster starts a fake API server and a Cluster in a synctest bubble. The test fails if goroutines remain, or
-// after a request that can modify data.
+// serveCluster needs a synctest bubble. The test fails if goroutines remain, or after a request that can modify data.
 func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -144,7 +142,7 @@ type messageEvent struct {
 	Authors               json.RawMessage
 }
 
-// reader applies the messages of a subscription like the page. A message that does not fit its rows fails the test.
+// reader applies messages like the page. A message that does not fit its rows fails the test.
 type reader struct {
 	t       *testing.T
 	sub     *watch.Subscription

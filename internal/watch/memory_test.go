@@ -29,8 +29,7 @@ func memory() (inUse, allocated int64) {
 	return int64(m.HeapAlloc), int64(m.TotalAlloc) //nolint:gosec // The values are far below 2^63.
 }
 
-// allocatedBy returns the bytes that f allocates. A garbage collection would clear weak references, and f would then
-// allocate their values again. Therefore, it is off.
+// allocatedBy disables garbage collection, which would clear weak references and make f allocate their values again.
 func allocatedBy(f func()) int64 {
 	_, before := memory()
 	percent := debug.SetGCPercent(-1)
@@ -118,8 +117,8 @@ func TestPatchesAreShared(t *testing.T) {
 }
 
 // The size of the history includes the encoded rows of changes, because they stay in memory for later readers.
-// Invariant: I14. Data that readers derive from changes is counted in the memory budget or dropped. A selector needs
-// little memory. All readers of the list of resources (the picker) share one text.
+// Invariant: I14. Data derived from changes is budgeted or dropped. Selectors need little memory. Readers of the
+// resource list share one text.
 func TestHistorySizeIncludesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -152,8 +151,7 @@ func TestSelectorsAreSmall(t *testing.T) {
 		var perReader []int64
 		const readers = 40
 		none, some := query.Query{Namespaces: []string{"b"}}, query.Query{Labels: "app=none"}
-		// Measure the query "none" both before and after "some". One of its results can be too low if earlier memory
-		// is freed.
+		// Measure "none" before and after "some", because one result can be too low if earlier memory is freed.
 		for _, q := range []query.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {
@@ -280,8 +278,7 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 	}
 }
 
-// A message with events reserves memory for its text, and for a compressor if it is long enough to be compressed. A
-// short message reserves nothing.
+// A message with events reserves memory for its text, and for a compressor if the text is long enough.
 func TestEventsReserveMemory(t *testing.T) {
 	const compressor = 1 << 20
 	window, err := query.NewWindow("", 0, 10)
@@ -333,8 +330,7 @@ func TestEventsReserveMemory(t *testing.T) {
 	}
 }
 
-// The memory for rows is reported before it is allocated. The reported size is between one and two times the used
-// size.
+// Memory for rows is reported before its allocation, as one to two times the used size.
 func TestSnapshotReportsMemory(t *testing.T) {
 	const rows = 4000
 	guest := sharedWith(watch.Part{Resource: pods})

@@ -15,8 +15,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// Without the permission to list namespaces, the program continues to watch the namespaces that it knows while access
-// reviews permit it. A deleted namespace is dropped after its next review.
+// Without the permission to list namespaces, known ones stay watched while reviews permit it. Reviews also drop
+// deleted namespaces.
 // Invariant: I20.
 func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusUnauthorized} {
@@ -91,8 +91,7 @@ func (l slowCloseBody) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// If a permission changes, a watch of some namespaces replaces a watch of all namespaces, or the reverse. Meanwhile,
-// readers see the old or the new rows with the matching status, and never an error.
+// While a new permission changes the watches, readers see old or new rows with the matching status, never an error.
 // Invariant: I20.
 func TestSwappedFeedsShowNoGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

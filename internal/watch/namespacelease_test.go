@@ -50,8 +50,7 @@ func TestUnusedNamespacesExpire(t *testing.T) {
 	})
 }
 
-// If one watch includes all namespaces, a query can name any number of them. If each namespace needs its own watch,
-// the number is limited.
+// A query can name any number of namespaces if one watch includes all. Otherwise, the number is limited.
 func TestNamedNamespacesAreLimited(t *testing.T) {
 	for name, all := range map[string]bool{"one watch of all namespaces": true, "one watch for each namespace": false} {
 		t.Run(name, func(t *testing.T) {
@@ -140,8 +139,7 @@ func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (
 	return readers
 }
 
-// The number of watches of single namespaces is limited. Readers beyond the limit get a status with the reason, and
-// wait for unused watches.
+// Watches of single namespaces are limited. Readers beyond the limit get the reason, and wait for unused watches.
 // Invariant: I20.
 func TestNamespacesBeyondLimitWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

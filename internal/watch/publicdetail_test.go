@@ -18,8 +18,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// Errors of the API server can contain stored data. The program removes this data before it shows or logs such an
-// error.
+// The program removes stored data from errors of the API server before it shows or logs them.
 // Invariant: I15.
 func TestErrorsHideStoredData(t *testing.T) {
 	for _, test := range []struct {

@@ -94,8 +94,7 @@ func (o *viewerRankings) wantRefused(n int) {
 		"100 orders for you, in 500 for the viewers of all links, or in 1000 in total")
 }
 
-// A ranking (a sorted list) counts towards the quota of the viewer who opened it first. When that viewer closes it,
-// it counts towards the quota of another viewer.
+// A sorted list counts towards the quota of its first viewer, and later towards that of another viewer.
 // Invariant: I10.
 func TestRankingOwnershipMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -171,8 +170,7 @@ func (p *panicOnceSelector) Matches(apilabels.Labels) bool {
 	return true
 }
 
-// If an update of a ranking (a sorted list) panics, the next reader gets all present rows, not a partly updated list.
-//
+// If an update of a sorted list panics, the next reader gets all present rows, not a partly updated list.
 // Invariant: I6.
 func TestRankingRecoversFromPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,8 +16,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// While the columns of a resource change, a snapshot is empty. Its rows would still have the cells of the old
-// columns.
+// While columns change, a snapshot is empty, because its rows would have the cells of the old columns.
 // Invariant: I6.
 func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -43,8 +42,7 @@ func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 	})
 }
 
-// Changes can wait so that one message contains several of them. If a reset occurs meanwhile, the reset is sent with
-// its reason instead of these changes.
+// A reset is sent at once, with its reason, instead of changes that wait for a common message.
 // Invariant: I6.
 func TestResetInterruptsCoalescing(t *testing.T) {
 	for name, reset := range map[string]func(*watch.Cluster){
@@ -143,8 +141,7 @@ func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 	}
 }
 
-// If the state changes between parts of a snapshot, the new state is sent before the next part. After a lost
-// permission, no more rows are sent.
+// A new state is sent before the next part of a snapshot. After a lost permission, no rows follow.
 // Invariant: I6.
 func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 	const podCount = 4000

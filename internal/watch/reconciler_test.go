@@ -143,8 +143,8 @@ func TestStoppedFeedIsNotLive(t *testing.T) {
 	})
 }
 
-// If access reviews are forbidden, the program detects permissions by list requests. Readers get no messages while
-// the permissions stay the same.
+// If access reviews are forbidden, list requests detect permissions. Readers get no messages while permissions stay
+// the same.
 // Invariant: I20.
 func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -266,8 +266,7 @@ func TestSyncingOfSeveralNamespaces(t *testing.T) {
 	})
 }
 
-// During an upgrade, API servers can send different columns for different namespaces. While rows with other columns
-// exist, the state is never live.
+// During an upgrade, namespaces can have different columns. The state is never live while other columns exist.
 func TestNamespacesWithDifferentColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -367,16 +366,15 @@ func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 	})
 }
 
-// The rate of access reviews is limited, but rows disappear within 15 s after a revocation. The test runs three
-// informers.
+// The rate of access reviews of three informers is limited, but rows disappear within 15 s after a revocation.
 // Invariant: I20.
 func TestReviewRateIsLimited(t *testing.T) {
 	for name, test := range map[string]struct {
 		incomplete bool
 		perSecond  int
 	}{
-		// 200 permitted namespaces, reviewed every 10 s, cause 20 reviews per second. 200 denied ones, reviewed
-		// every 30 s, cause 7 for each of three informers.
+		// 200 permitted namespaces (every 10 s) cause 20 reviews per second; 200 denied ones (every 30 s) 7 per
+		// informer.
 		"rules":   {false, 45},
 		"reviews": {true, 85}, // Each informer reviews separately: 3 times 20 plus 3 times 7.
 	} {

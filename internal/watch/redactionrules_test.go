@@ -66,8 +66,7 @@ func define(server *apitest.Server, password, phase string) {
 	})
 }
 
-// Values are masked in every view, including cells and patches. When a column gets another JSONPath, the next watch
-// masks its cells.
+// Values are masked in every view. The next watch masks a column that gets another JSONPath.
 // Invariant: I15.
 func TestRedactionRulesMaskEveryView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -143,9 +143,8 @@ func (r *transcript) record(at time.Duration, message []byte) {
 	fmt.Fprintf(&r.text, "%s %s\n", at, text)
 }
 
-// Invariant: S24. A restricted reader (which may not see all objects) receives the same messages at the same times,
-// whether or not hidden objects change. This applies to each view, with and without pauses between messages, and also
-// after a resubscription.
+// Invariant: S24. Hidden changes affect neither the messages of a restricted reader nor their times, even after the
+// reader resubscribes.
 // Invariant: I18.
 func TestHiddenChangesAreInvisible(t *testing.T) {
 	views := []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Changes, stream.Object}
@@ -179,9 +178,7 @@ func firstDifference(text, other string) string {
 	return strings.Join(lines[max(0, at-2):min(len(lines), at+3)], "\n")
 }
 
-// transcribe records the messages of a view for longer than the maximum age of the history. It resumes three times:
-// at once, after a visible change, and after hidden changes. It also tries to resume from two cursors that are too
-// old.
+// transcribe records the messages of a view for longer than the maximum age of the history.
 func transcribe(
 	t *testing.T, name string, viewer watch.Viewer, view stream.View, every time.Duration, busy bool,
 ) string {
@@ -244,6 +241,7 @@ func transcribe(
 	}
 	follow("", 0, 40*time.Second)
 	dropped := last()
+	// Resume three times: at once, after a visible change, and after hidden changes.
 	follow(dropped, 55*time.Second, 65*time.Second)
 	old := last()
 	follow(old, 81*time.Second, 139*time.Second)
@@ -251,6 +249,7 @@ func transcribe(
 	if view != stream.Windowed && strings.Contains(r.text.String(), `"reset"`) {
 		t.Errorf("cursor of the last minute: got a reset: %s", r.text.String())
 	}
+	// Both cursors are too old.
 	follow(old, 145*time.Second, 150*time.Second)
 	follow(dropped, 168*time.Second, 172*time.Second)
 	<-ended
@@ -264,8 +263,8 @@ func transcribe(
 	return maskVersions(text)
 }
 
-// maskVersions removes resourceVersions and the digests (hashes) of them. They reveal hidden writes, because all
-// objects share one version counter. This cannot be avoided.
+// maskVersions removes resourceVersions and their digests. All objects share one version counter, which unavoidably
+// reveals hidden writes.
 func maskVersions(text string) string {
 	const patched = `"path":"/metadata/resourceVersion","value":"`
 	for _, part := range []string{`"resourceVersion":"`, `"rv":"`, `"digest":"`, patched} {
@@ -282,9 +281,9 @@ func maskVersions(text string) string {
 const notResumed = "you are not allowed to see all objects of this resource, so a cursor is valid for at most " +
 	"one minute"
 
-// Invariant: S24. A restricted reader (which may not see all objects) that reconnects within a minute receives
-// exactly the visible changes that it missed, and no reset. If there were none, it receives only a new cursor,
-// whether or not hidden objects changed. A minute after its cursor was issued, it receives a reset.
+// Without visible changes, the reader receives only a new cursor, even if hidden objects changed.
+// Invariant: S24. Within a minute, a restricted reader resumes with exactly the visible changes that it missed.
+// Later, it receives a reset.
 func TestRestrictedReadersResume(t *testing.T) {
 	views := []stream.View{stream.Rows, stream.Table, stream.Changes, stream.Object}
 	for name, viewer := range restrictedViewers() {
@@ -396,8 +395,7 @@ func TestRestrictedResetsAreEqual(t *testing.T) {
 	}
 }
 
-// Changes of an unwatched namespace are missed. The view Rows can resume afterwards, but not Changes, which must
-// send every change.
+// The view Rows can resume after missed changes of an unwatched namespace. The view Changes must send every change.
 func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 	for view, want := range map[stream.View]string{
 		stream.Changes: "reset state snapshot", stream.Rows: "state events delete",
@@ -472,9 +470,8 @@ func (c *client) connect(duration time.Duration) string {
 	}
 }
 
-// Invariant: S24. Repeated requests of a restricted reader (which may not see all objects) do not reveal whether
-// hidden objects changed between them. In the test, they change in half of 200 rounds. A client that compares two
-// responses guesses right only as often as by chance.
+// Hidden objects change in half of 200 rounds. A client that compares two responses guesses right only by chance.
+// Invariant: S24. Repeated requests of a restricted reader do not reveal whether hidden objects changed between them.
 // Invariant: I18.
 func TestPollingRevealsNoHiddenChange(t *testing.T) {
 	const rounds = 200

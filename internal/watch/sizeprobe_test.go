@@ -16,8 +16,8 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// newEstimatedCluster has pods in 30 namespaces, each with its own watch. The function respond handles size probes:
-// requests for the first page of a list.
+// newEstimatedCluster watches 30 namespaces separately. The function respond handles size probes: requests for a
+// list's first page.
 func newEstimatedCluster(
 	t *testing.T, respond func(*http.Request, http.RoundTripper) (*http.Response, error),
 ) *watch.Cluster {
@@ -44,8 +44,7 @@ func newEstimatedCluster(
 	})
 }
 
-// At most 4 size probes (requests for the first page of a list) run at a time. A probe without a response delays no
-// other namespace.
+// At most 4 size probes run at a time. A probe without a response delays no other namespace.
 // Invariant: I21.
 func TestNamespacesAreProbedConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

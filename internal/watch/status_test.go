@@ -241,8 +241,7 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 1")
 		server.RemoveKind(ref)
-		// The state absent can be sent before or after the reset, because either a list or discovery can detect the
-		// removal first. Therefore, ignore the position of this state.
+		// A list or discovery detects the removal first, so the state absent can be sent before or after the reset.
 		if got := strings.ReplaceAll(r.settle(), "state absent, ", ""); got != "reset, snapshot of 0" ||
 			r.state != "absent" {
 			t.Errorf("got state %s after the messages %s, want absent after a reset", r.state, got)
@@ -303,8 +302,7 @@ func TestInterruptedWatchIsStale(t *testing.T) {
 	})
 }
 
-// After an outage of 6 hours, the program reconnects within 15 s and resumes its watch. Clients resume from old
-// cursors.
+// After an outage of 6 hours, the program resumes within 15 s, and clients resume from old cursors.
 // Invariant: I24.
 func TestLongOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -372,8 +370,7 @@ func TestUnansweredWatchIsCanceled(t *testing.T) {
 	})
 }
 
-// An API server without the missed changes accepts the watch, and then sends an error event. The state stays stale
-// until the next list.
+// An API server can accept a watch without the missed changes, and then send an error: the state stays stale.
 // Invariant: I24.
 func TestStaleUntilRelisted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -405,7 +402,7 @@ func TestStaleUntilRelisted(t *testing.T) {
 	})
 }
 
-// If a new watch cannot continue after the last change, the state is stale since the end of the previous watch.
+// If a watch cannot continue after the last change, the state is stale since the previous watch ended.
 // Invariant: I24.
 func TestStaleSinceLastContinuedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -571,8 +568,7 @@ func TestSyncingSendsCount(t *testing.T) {
 	})
 }
 
-// During a long list, readers get the number of objects so far and the total. If more objects arrive than the total,
-// the total is no longer sent.
+// During a list, readers get the number of objects so far, and the total unless more objects arrive.
 // Invariant: I38.
 func TestSyncingSendsTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -675,8 +671,7 @@ func TestPolledListInPages(t *testing.T) {
 	})
 }
 
-// If the JSONPath of a date column is unknown, its date is computed from the printed age, such as "33h". If the next
-// list gives the same date, this is no change.
+// Without a JSONPath, dates are computed from printed ages such as "33h". An equal date is no change.
 func TestComputedDates(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -800,7 +795,7 @@ func TestLinger(t *testing.T) {
 	})
 }
 
-// A response with status 200 that is not a list, for example from a gateway, does not count as an empty list.
+// A response with status 200 that is no list, for example from a gateway, is not an empty list.
 func TestResponseThatIsNoList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -24,8 +24,8 @@ func awaitReader() {
 
 // A read during the removal of rows returns the state forbidden, without rows.
 // Invariant: I6. While rows are being removed, readers learn neither that these rows exist nor that they are deleted.
-// During a reset, only the reason is sent, even between two chunks of a message. No patch is based on a message that
-// failed midway. A text or a ranking (a sorted list) is not used if its computation panicked.
+// During a reset, only the reason is sent. No patch is based on an incomplete message. Results of computations that
+// panicked are not used.
 func TestReadWhileRowsAreDeleted(t *testing.T) {
 	for _, kind := range []string{"rows", "object", "snapshot"} {
 		t.Run(kind, func(t *testing.T) {

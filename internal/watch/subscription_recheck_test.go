@@ -129,8 +129,7 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 	}
 }
 
-// A message that is still being sent must be aborted within 15 s after its permission is revoked or the readers are
-// reset.
+// A message in transit is aborted within 15 s after its permission is revoked or the readers are reset.
 // Invariant: I44.
 func TestMessageStaysValidWithPermission(t *testing.T) {
 	for name, revoke := range map[string]func(*apitest.Server, *watch.Cluster){
@@ -241,8 +240,7 @@ func TestWindowWaitsForRankingLock(t *testing.T) {
 	}
 }
 
-// If the context of Next ends during the computation of a digest (a hash of all rows), a later call returns the
-// digest.
+// If the context of Next ends during the computation of a digest, a later call returns the digest.
 func TestDigestSurvivesItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster, _ := newGuardedCluster(t)
@@ -263,8 +261,7 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 	})
 }
 
-// A user and the program subscribe to a resource, which is removed and added again. Both get the same states, and
-// neither subscription ends.
+// If a resource is removed and added again, a user and the program get the same states in open subscriptions.
 // Invariant: I18.
 func TestRemovedResourceOfUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -423,8 +420,8 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 	})
 }
 
-// If the program cannot list namespaces, a user sees the kubeconfig's namespace. If the list fails for another
-// reason, the error is Unavailable.
+// If the program may not list namespaces, users see the kubeconfig's namespace. Other failures of the list are
+// Unavailable.
 // Invariant: I18.
 func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 	start := func(t *testing.T, defaultNamespace string) (*apitest.Server, *watch.Access) {

@@ -47,9 +47,7 @@ func TestRowsView(t *testing.T) {
 	})
 }
 
-// If a change leaves managedFields the same, any manager can have made it, so the change has no author. There is one
-// exception: the newest entry owns the changed fields, and its time is the second of the change. Then its manager is
-// the author.
+// If a change leaves managedFields the same, any manager can have made it, so it has no author.
 func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -72,6 +70,7 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 		if got := by(); got != "" {
 			t.Errorf("change without a manager: got author %q, want none", got)
 		}
+		// Exception: the newest entry owns the changed fields, and has the second of the change.
 		for _, status := range []string{"Running", "Failed"} {
 			set(status, "2000-01-01T00:00:15Z")
 			if got := by(); got != "kubelet" {
@@ -125,8 +124,7 @@ func TestFieldSelectorsAreSentUpstream(t *testing.T) {
 	})
 }
 
-// An informer with a field selector runs for Options.Linger after its last reader. At most 20 such informers exist. A
-// further one ends the informer that has been unused longest.
+// At most 20 informers have a field selector. The one that has been unused longest ends first.
 func TestFieldSelectorsLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -241,7 +239,7 @@ func TestInvalidFieldSelectors(t *testing.T) {
 	}
 }
 
-// An object that is created again under the same name is a different one: readers get a delete and an add.
+// An object recreated under the same name is another one: readers get a delete and an add.
 func TestUIDChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -427,8 +425,7 @@ func TestSnapshotInParts(t *testing.T) {
 	})
 }
 
-// A heartbeat is sent every 15 s without changes. A digest (a hash of the rows) is due between the second and the
-// third one.
+// Without changes, a heartbeat is sent every 15 s. A digest of the rows is due after the second one.
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -654,8 +651,7 @@ func TestEndOfCluster(t *testing.T) {
 	})
 	_, err := r.sub.Next(t.Context())
 	if err == nil {
-		// The real clock is years ahead of the fake clock, so a digest (a hash of the rows) is due. Next returns this
-		// digest before the error.
+		// The real clock is years ahead of the fake clock, so a digest is due and returned before the error.
 		_, err = r.sub.Next(t.Context())
 	}
 	if !errors.Is(err, stream.ErrClosed) {

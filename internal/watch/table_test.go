@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// The table view has the same rows as the rows view, also if a long table is sent in several messages.
+// The table view has the same rows as the rows view, even if several messages contain a long table.
 func TestTableViewEqualsRowsView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

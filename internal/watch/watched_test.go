@@ -11,8 +11,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// A subscription with Query.Watched uses a watch that is already running. It neither starts nor prolongs a watch.
-// When the watch ends, the subscription ends.
+// Query.Watched uses a running watch, but neither starts nor prolongs one. The subscription ends with the watch.
 // Invariant: I43.
 func TestWatchedQueryStartsNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

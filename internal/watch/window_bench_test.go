@@ -85,12 +85,12 @@ func openView(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Su
 	return sub
 }
 
-// windowOffset returns the position of the window for BenchmarkOneChange. If the rows are sorted by name, the window
-// contains the changed row. If they are sorted by restarts, the row moves from one side of the window to the other.
+// windowOffset returns a position for BenchmarkOneChange. Sorted by name, the window contains the changed row.
 func windowOffset(sort string) int {
 	if sort == "name" {
 		return 61_900
 	}
+	// Sorted by restarts, the row moves from one side of the window to the other.
 	return benchRows / 3
 }
 
@@ -107,8 +107,7 @@ func readUntilPart(b *testing.B, sub *watch.Subscription, part []byte) {
 	}
 }
 
-// BenchmarkFirstView measures the wait for a snapshot of all rows, or of a window without an existing ranking
-// (sorted rows). It also reports the memory of the ranking for each row.
+// BenchmarkFirstView measures the wait for all rows, or for a window without an existing sorted list.
 func BenchmarkFirstView(b *testing.B) {
 	_, cluster := newBenchCluster(b)
 	for _, test := range []struct{ name, sort, text string }{
@@ -130,6 +129,7 @@ func BenchmarkFirstView(b *testing.B) {
 				cluster.Informer(pods).DropUnused()
 				openView(b, cluster, test.sort, test.text).Close()
 			}
+			// The memory of the sorted list for each row.
 			b.ReportMetric(float64(max(after, before)-before)/benchRows, "cachedB/row")
 		})
 	}
@@ -176,8 +176,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkOneChange measures the way of one change from the journal (the list of changes) to the message. In a list
-// sorted by name, the changed row stays in place. In a list sorted by restarts, it moves to the other end.
+// BenchmarkOneChange measures one change from the list of changes to the message.
 func BenchmarkOneChange(b *testing.B) {
 	server, cluster := newBenchCluster(b)
 	const n = benchRows / 3
@@ -197,6 +196,7 @@ func BenchmarkOneChange(b *testing.B) {
 		}
 	}
 	versions := []*watch.Item{at(39), at(0)}
+	// Sorted by restarts, the row moves to the other end. Sorted by name, it stays.
 	for _, sort := range []string{"rows", "name", "-restarts"} {
 		b.Run(strconv.Quote(sort), func(b *testing.B) {
 			sub := openView(b, cluster, sort, "")

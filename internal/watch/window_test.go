@@ -22,8 +22,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// windowClient applies the messages of a window (a range of sorted rows) like the page. A message that does not fit
-// its rows fails the test.
+// windowClient applies messages of a window (a range of sorted rows) like the page. Faulty messages fail the test.
 type windowClient struct {
 	t      *testing.T
 	window *query.Window
@@ -270,11 +269,10 @@ func (p *windowClient) move(offset, count int) {
 	}
 }
 
-// A window (a range of sorted rows) gets changes of its rows by index. Changes of other rows affect only its counts.
+// A window gets changes of its rows by index. Changes of other rows affect only its counts.
 // Invariant: I10. A window (a range of sorted rows) receives its position. After large changes, it receives all its
 // rows. Readers of the same rows share one encoded text. Slow readers get the present state instead of all changes.
-// Rankings (sorted lists) are bounded, and the watch status includes them. A reader that waits for a scan misses no
-// change.
+// Sorted lists are bounded, and part of the watch status. A reader that waits for a scan misses no change.
 func TestWindowSendsChangesByIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -321,8 +319,7 @@ func TestWindowSendsChangesByIndex(t *testing.T) {
 	})
 }
 
-// An object that replaces another one of the same name is a new row. If most rows are new, the complete window is
-// sent.
+// An object that replaces another one is a new row. If most rows are new, all rows are sent.
 // Invariant: I10.
 func TestWindowIsSentCompletely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -448,8 +445,7 @@ func TestInvalidWindows(t *testing.T) {
 	})
 }
 
-// A window (a range of sorted rows) gets a heartbeat every 15 s without changes. The heartbeat has a newer cursor,
-// even if the filter drops all changes.
+// A window gets a heartbeat every 15 s. The heartbeat's cursor is newer, even if the filter drops all changes.
 // Invariant: I10.
 func TestWindowHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -486,8 +482,7 @@ func TestWindowHeartbeat(t *testing.T) {
 	})
 }
 
-// A client can move a window (a range of sorted rows) to the row of an object. Later, the window keeps its offset,
-// even if that row moves.
+// A client can move a window (a range of rows) to an object. Later, the window keeps its offset.
 // Invariant: I11.
 func TestWindowMovesToRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -520,11 +515,9 @@ func TestWindowMovesToRow(t *testing.T) {
 	})
 }
 
-// A removed row has the reason gone (deleted or hidden), filtered (without the words of the query) or moved. A row
-// has no reason if other rows have pushed it out of the window.
+// A removed row has the reason gone (deleted or hidden), filtered or moved, or none if other rows displaced it.
 // Invariant: I11. A page with a window (a range of sorted rows) behaves like a page with all rows. It has the same
-// removed, counted and highlighted rows, the same messages, and the same next object. A list that outgrows the page
-// keeps its position.
+// removed, counted and highlighted rows, messages, and next object. A list that outgrows the page keeps its position.
 func TestRemovedRowsHaveReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -567,8 +560,7 @@ func TestRemovedRowsHaveReasons(t *testing.T) {
 	})
 }
 
-// Counts of errors, warnings and changes among all rows are sent at most once per second, if nothing else has
-// changed.
+// If nothing else changed, counts of errors, warnings and changes are sent at most once per second.
 // Invariant: I11.
 func TestWindowSendsOffscreenChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -717,8 +709,7 @@ type windowQuery struct {
 	sort string
 }
 
-// expected returns the pods that the query selects, computed by a simple implementation. The result total also counts
-// pods that do not contain the query's words.
+// expected simply computes the pods of the query. The result total also counts pods without the query's words.
 func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*podRow) {
 	for _, th := range state {
 		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) ||
@@ -818,9 +809,9 @@ func randomQuery(random *rand.Rand) windowQuery {
 	}
 }
 
-// Invariant: I9. A window (a range of sorted rows) contains the same rows as a plain sort of the present state, after
-// any changes and moves. It has the order and the filter of the web page. A list with a limit contains the first
-// rows, and the total count.
+// Invariant: I9. A window (a range of sorted rows) equals a plain sort of the present state, after any changes and
+// moves. It has the order and the filter of the web page. A limited list contains the first rows, and the total
+// count.
 func TestWindowsConverge(t *testing.T) {
 	for seed := range uint64(25) {
 		synctest.Test(t, func(t *testing.T) {
@@ -941,8 +932,7 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 	})
 }
 
-// If the history drops changes that a window (a range of sorted rows) has not read, the window gets the present rows.
-// It is not reset.
+// If the history drops changes that a window has not read, the window gets the present rows without a reset.
 // Invariant: I10.
 func TestSlowWindowSkipsHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -987,8 +977,7 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 	})
 }
 
-// If times are computed from printed ages, the next list can give slightly different times. They are not sent as
-// changes. The sort order stays correct.
+// Times computed from printed ages can differ slightly between lists. This is no change, and keeps the sort order.
 // Invariant: I9.
 func TestRecomputedTimesKeepOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -1049,8 +1038,8 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 					readToType(t, sub, kind)
 				}
 			})
-			// The limit allows one buffer for each reader, because the race detector drops pooled buffers. Separate
-			// encoding would allocate five times as much.
+			// The race detector drops pooled buffers, so allow one per reader. Separate encoding would allocate five
+			// times as much.
 			if round != "buffers grow" && bytes > viewers*rows*each*3/2 {
 				t.Errorf("%s: allocated %d KiB to send %d viewers %d KiB each",
 					round, bytes>>10, viewers, rows*each>>10)

@@ -58,8 +58,7 @@ func TestRankCell(t *testing.T) {
 
 func sign(n int) int { return max(-1, min(1, n)) }
 
-// Arrays and objects are sorted by their JSON text. Empty, null and invalid cells have the Rank of an unknown
-// value.
+// Arrays and objects are sorted by their JSON text. Empty, null and invalid cells have an unknown Rank.
 func TestOtherCells(t *testing.T) {
 	if a, b := cellsort.RankCell([]byte(`["a",2]`), false),
 		cellsort.RankCell([]byte(`["a",10]`), false); cellsort.Compare(a, b, false) > -1 {
@@ -73,8 +72,7 @@ func TestOtherCells(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	// A sigma at the end of a word has another lower-case form (ς). A hyphenation point does not end a word, but an
-	// ellipsis does.
+	// At the end of a word, sigma becomes ς. An ellipsis ends a word, but a hyphenation point does not.
 	if got := cellsort.Lower("ΑΣ‧Α ΑΣ…Α"); got != "ασ‧α ας…α" {
 		t.Errorf("got %q", got)
 	}

@@ -162,10 +162,9 @@ func TestErrorsNameTheDocument(t *testing.T) {
 	}
 }
 
-// Invariant: I43. The activity is a list of recent changes. It requests nothing until it is opened, is bounded, and
-// shows when it started. The activity of all watched resources does not start a watch or keep one running. A change
-// contains the previous value if that is short, for readers without the object. The test client reports every
-// deviation, which its own tests verify.
+// Invariant: I43. The activity, a list of recent changes, is bounded and shows when it started. It requests nothing
+// until it is opened. The activity of all watched resources neither starts nor prolongs a watch. A change contains
+// the previous value if that is short. The test client reports every deviation.
 func TestCompareReturnsFormerValues(t *testing.T) {
 	long := strings.Repeat("x", 255)
 	for _, test := range []struct{ before, after, former string }{

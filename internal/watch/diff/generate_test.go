@@ -88,8 +88,7 @@ func (g generator) mutate(v any) any {
 	return pick(g, g.scalar(), g.value(2))
 }
 
-// encode sorts members by name. If shuffled, members have random order, white space is added, and some members
-// occur twice with different values.
+// encode sorts members by name. If shuffled, order and white space are random, and some members occur twice.
 func (g generator) encode(v any, shuffled bool) []byte {
 	var b bytes.Buffer
 	g.write(&b, v, shuffled)

@@ -47,8 +47,8 @@ func fixtures(tb testing.TB) (out []fixture) {
 	return out
 }
 
-// Invariant: I12. Each test object has the expected health: a status and a sentence. The health of any input has a
-// limited size. The health of an object is sent with the object, and again when it changes.
+// Invariant: I12. Test objects have the expected health. Health is limited in size, and sent with the object and at
+// each change.
 func TestFixtures(t *testing.T) {
 	seen := map[string][]health.Status{}
 	for _, f := range fixtures(t) {
@@ -116,7 +116,7 @@ func checkSentence(t *testing.T, sentence string) {
 	}
 }
 
-// The result of health.Of has a limited length. The time of the call is proportional to the time of parsing the text.
+// The result has a limited length. The duration is proportional to the time of parsing the text.
 // Invariant: I12.
 func TestUnusualTexts(t *testing.T) {
 	deep := strings.Repeat(`{"status":`, 9990) + "1" + strings.Repeat("}", 9990)

@@ -59,8 +59,8 @@ func describe(changes []*testChange) (out []string) {
 	return out
 }
 
-// Invariant: I2. All clients receive changes in the same order, without a gap or a duplicate. A patch is applied only
-// to the version for which it was made.
+// Invariant: I2. Clients receive changes in the same order, without gaps or duplicates. A patch applies only to the
+// version before it.
 func TestChangesAreReadInOrder(t *testing.T) {
 	j := newJournal(1 << 20)
 	j.Set("a", object{1, 1})
@@ -108,8 +108,8 @@ func TestFirstReplaceIsOneStep(t *testing.T) {
 	}
 }
 
-// Invariant: I13. The history of changes is bounded by bytes and by age, also for resources that do not change. After
-// a new list, the history keeps only the objects of earlier lists, no other data of them.
+// Invariant: I13. History is bounded by bytes and age, even without changes. Of earlier lists, it keeps only the
+// objects.
 func TestRingIsBoundedByBytes(t *testing.T) {
 	j := newJournal(10_000)
 	for i := range 1000 {
@@ -436,13 +436,11 @@ func TestNextWithin(t *testing.T) {
 }
 
 // A read during a write returns either the requested changes or ErrGone.
-// Invariant: I5. The writer never waits for readers, and no reader misses a wake-up. A reader that stops gets nothing
-// more, however much is pending.
+// Invariant: I5. The writer never waits for readers. No reader misses a wake-up. A stopped reader gets nothing more.
 func TestInterruptedReadIsConsistent(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // The test must be reproducible.
-		// The limit of 3000 bytes is enough for about 12 changes in the history. The ring buffer of the history
-		// therefore often wraps, grows and shrinks.
+		// 3000 bytes are about 12 changes, so the ring buffer of the history often wraps, grows and shrinks.
 		j := newJournal(3000)
 		applyRandomChanges(j, random, 30)
 		from := j.Now().Offset - min(j.Now().Offset, 5)

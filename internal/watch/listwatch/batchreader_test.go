@@ -9,8 +9,7 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// frames is an io.Reader whose data arrives in HTTP/2 frames. Read waits for the first frame and returns all that
-// have arrived.
+// frames is an io.Reader. Read waits for the first HTTP/2 frame and returns all that have arrived.
 type frames struct {
 	arrivals  chan int
 	available int

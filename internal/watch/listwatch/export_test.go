@@ -11,8 +11,7 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// CheckLine decodes a line as an event of a list and of a watch, and checks the results. Sending it through a
-// stream would make fuzzing a thousand times slower.
+// CheckLine decodes a line as list and watch event. Fuzzing is a thousand times faster without a stream.
 func CheckLine(t *testing.T, line []byte) {
 	t.Helper()
 	for _, initial := range []bool{false, true} {
@@ -56,8 +55,7 @@ func Compressed(text string, freed func()) *Object {
 	return o
 }
 
-// Decode decodes lines of a stream of pods, for a benchmark. The compression dictionary exists before the
-// measurement. If initial is true, the lines belong to the list, otherwise to the watch after it.
+// Decode decodes lines for a benchmark. If initial, they belong to the list, otherwise to the watch after it.
 func Decode(b *testing.B, lines [][]byte, initial bool) {
 	b.Helper()
 	d := newDecoder(schema.GroupResource{Resource: "pods"}, redact.New(nil, "", "pods"))
@@ -67,6 +65,7 @@ func Decode(b *testing.B, lines [][]byte, initial bool) {
 			b.Fatal(err)
 		}
 	}
+	// Create the compression dictionary before the measurement.
 	for n := range trainingObjects {
 		decode(n, true)
 	}

@@ -37,8 +37,7 @@ func wantText(i int, item apitest.Item) string {
 	)
 }
 
-// Objects of previous lists stay in the history. They keep the decompressor of their list in memory, but not the
-// larger compressor.
+// Objects of previous lists keep the decompressor of their list in memory, but not the larger compressor.
 // Invariant: I13.
 func TestObjectsOfPreviousListsAreSmall(t *testing.T) {
 	server := podServer(t)

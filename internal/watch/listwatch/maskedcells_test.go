@@ -155,14 +155,14 @@ func TestCellsOfMaskedValues(t *testing.T) {
 	}
 }
 
-// A cell of a dropped annotation is masked for every viewer. For guests (viewers of a share link), so is a cell of
-// an annotation that can contain a copy of an object.
+// A cell of a dropped annotation is masked for every viewer.
 // Invariant: I15.
 func TestCellsOfDroppedAnnotations(t *testing.T) {
 	const rollouts = "argoproj.io/v1alpha1/rollouts"
 	const annotations = `"annotations":{"example.com/copy":"{\"x\":\"CANARY\"}","example.com/owner":"me",` +
 		`"kapp.k14s.io/original":"CANARY"}`
 	for _, annotationsPath := range []string{".metadata.annotations", ".spec.template.metadata.annotations"} {
+		// Guests (viewers of a share link) also get no cells with possible copies of objects.
 		for column, want := range map[string]struct{ viewer, guest bool }{
 			annotationsPath: {false, false},
 			annotationsPath + `.kapp\\.k14s\\.io/original`:      {false, false},

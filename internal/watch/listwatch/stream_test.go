@@ -265,8 +265,7 @@ func TestUnusualLines(t *testing.T) {
 	}
 }
 
-// An interrupted watch ends without an error event, so that the next one resumes. An interrupted streaming list
-// ends with one.
+// An interrupted watch ends without an error event, so that the next one resumes. A streaming list ends with one.
 func TestInterruptedStream(t *testing.T) {
 	for _, test := range []struct {
 		name        string
@@ -316,8 +315,8 @@ func TestInterruptedStream(t *testing.T) {
 }
 
 // A streaming list fails after 30 s (fake time) without a new object, but not while objects arrive slowly.
-// Invariant: I25. The program aborts a streaming list that stalls, an estimate without a response, and a silent
-// watch. Changed columns arrive with the next list.
+// Invariant: I25. The program aborts stalled streaming lists, estimates without a response, and silent watches.
+// Changed columns arrive with the next list.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -417,8 +416,7 @@ func TestEstimateTimeout(t *testing.T) {
 	})
 }
 
-// A streaming list ends with a bookmark. Changes that arrive instead of the bookmark do not count as progress of the
-// list, so the list still fails.
+// A streaming list ends with a bookmark. Changes instead of the bookmark are no progress, so the list still fails.
 // Invariant: I25.
 func TestChangesAreNotListProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -443,8 +441,7 @@ func TestChangesAreNotListProgress(t *testing.T) {
 	})
 }
 
-// Objects wait uncompressed until enough of them exist for a compression dictionary. Large objects are sent earlier,
-// to limit this memory.
+// Objects wait uncompressed for a compression dictionary. Large objects are sent earlier, to limit this memory.
 // Invariant: I44.
 func TestLargeObjectsAreSentEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -66,8 +66,8 @@ func lines(o *objectrefs.Object) (out []string) {
 	return out
 }
 
-// Invariant: I27. The relations of an object are read from the texts of objects, up to a limit. Parts that were not
-// read are reported as such. Objects that the program may not read are not requested.
+// Invariant: I27. Relations are read from object texts, up to a limit. Unread parts are reported. Forbidden objects
+// are not requested.
 func TestReferences(t *testing.T) {
 	for _, path := range fixtures(t) {
 		text, want := fixture(t, path)

@@ -254,8 +254,8 @@ func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// A member "annotations" of another type is masked for guests (viewers of share links), except in CRDs, where it is
-// part of a schema.
+// A member "annotations" of another type is masked for viewers of share links, except in CRDs, where schemas contain
+// it.
 // Invariant: I15.
 func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	for in, want := range map[string]string{

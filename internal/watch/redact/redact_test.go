@@ -13,9 +13,8 @@ import (
 
 const canary = "c4n4ry"
 
-// Invariant: I15. No masked value is sent in a text, a cell or an error. No masked value is stored, and none can be
-// used in a selector. Guests get no values of ConfigMaps and environment variables. They get no annotation that may
-// contain a copy of an object, at any depth.
+// Invariant: I15. No masked value is stored, sent in a text, cell or error, or usable in a selector. Guests get no
+// values of ConfigMaps and environment variables, and no annotation that may contain an object, at any depth.
 func TestObjectRedaction(t *testing.T) {
 	tests := map[string]struct{ group, resource, in, want, managed string }{
 		"managedFields and last-applied are removed": {
@@ -173,8 +172,7 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 	})
 }
 
-// A Memory counts the changes of masked values. Redactors with the same Memory continue the same counts. When a
-// Redactor ends a list, it removes only the objects of its own namespace from the Memory.
+// Redactors with the same Memory continue its counts of changes.
 func TestMemoryIsSharedByRedactors(t *testing.T) {
 	memory := redact.NewMemory()
 	maskOf := func(r *redact.Redactor, namespace, value string) string {
@@ -197,6 +195,7 @@ func TestMemoryIsSharedByRedactors(t *testing.T) {
 	namespaceA.BeginList()
 	namespaceB.BeginList()
 	got = append(got, maskOf(namespaceA, "a", "B"))
+	// The end of a list removes only objects of its own namespace from the Memory.
 	namespaceB.EndList()
 	namespaceA.EndList()
 	memory.Forget(func(namespace string) bool { return namespace == "c" })

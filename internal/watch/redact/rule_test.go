@@ -325,8 +325,8 @@ func FuzzRules(f *testing.F) {
 			if err := json.Unmarshal(clean.Text, &decoded); err != nil {
 				t.Fatalf("%s: got error %v", text, err)
 			}
-			// In a list of environment variables, only the members named "value" are masked, so others can contain
-			// the canary (the secret test text).
+			// In lists of environment variables, only members named "value" are masked. Others can contain the secret
+			// test text.
 			isList := strings.HasSuffix(template, `[{"env":%s}]}}`) &&
 				strings.HasPrefix(strings.TrimSpace(string(data)), "[")
 			if strings.Contains(text, canary) && (!isList || !strings.Contains(string(data), "{")) {
@@ -336,8 +336,7 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// For guests (viewers of share links), a mask shows whether a value differs from the previous value. It does not show
-// whether an earlier value returned.
+// For viewers of share links, a mask shows whether a value changed, but not whether an earlier value returned.
 // Invariant: I15.
 func TestGuestMask(t *testing.T) {
 	config := func(value string) []byte {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// The program and the web page compute the same digests (hashes of all rows). The tests of both read digest.json.
-// Invariant: I8. The rows of a client equal those of the server, verified by digests at one cursor, for any filter
-// and any number of messages in flight.
+// The program and the web page compute the same digests of rows. The tests of both read digest.json.
+// Invariant: I8. Digests at a cursor verify that client and server have equal rows, for any filter, with messages in
+// flight.
 func TestDigestCases(t *testing.T) {
 	text, err := os.ReadFile("../../../web/test/digest.json")
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// Readers end their batches at a shared offset (a boundary), so that they send the same batch. A reader whose cursor
-// is already at this offset gets a new one, because its batch would be empty.
+// Readers end their batches at a shared offset. A reader that is already there gets a new offset.
 // Invariant: I4.
 func TestBatchBoundariesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
