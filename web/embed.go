@@ -1,11 +1,8 @@
-// Package web embeds the assets for the browser: the bundled script, the style sheets and the icon. go generate
-// builds them from static/src into static/dist. The results are committed, so building the program needs only Go. The
-// folder templates contains the HTML templates.
+// Package web embeds the assets for the browser, which go generate builds. The results are committed, so building the
+// program needs only Go.
 //
-// Browsers can cache an asset forever, because its URL contains a hash of its content. The hash in the URL of app.js
-// covers all assets, so it identifies the build. The script loads its chunks (parts of the script) by file name, so
-// the file name of a chunk contains a hash. The script also loads tabs.css by file name. This name has no hash, so
-// browsers check whether tabs.css has changed before they use it again.
+// Browsers can cache an asset forever: its URL or file name contains a hash. Only tabs.css has no hash, so browsers
+// check it for changes. The hash of app.js covers all assets, and identifies the build.
 package web
 
 import (
@@ -72,8 +69,8 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 	return a, nil
 }
 
-// addChunks adds the chunks (parts of the script) that the file name imports statically, directly or through other
-// chunks. It does not add chunks that the script loads on demand. importPattern matches one static import.
+// addChunks adds the chunks that a script imports statically, directly or through other chunks. importPattern matches
+// one import.
 func (a *Assets) addChunks(name string, importPattern *regexp.Regexp) error {
 	text, err := fs.ReadFile(a.fsys, name)
 	if err != nil {
@@ -92,8 +89,7 @@ func (a *Assets) addChunks(name string, importPattern *regexp.Regexp) error {
 	return nil
 }
 
-// Chunks returns the URLs of the chunks (parts of the script) that app.js imports statically, directly or through
-// other chunks. A page contains these URLs, so that the browser requests all of them at once.
+// Chunks returns the URLs of all chunks that app.js imports statically, so that browsers request them at once.
 func (a *Assets) Chunks() []string {
 	urls := make([]string, len(a.chunks))
 	for i, chunk := range a.chunks {
@@ -105,8 +101,7 @@ func (a *Assets) Chunks() []string {
 // FS returns the embedded files. The server serves them under /static/.
 func (a *Assets) FS() fs.FS { return a.fsys }
 
-// URL returns the URL of a file, with the hash of the file, such as "/static/app.js?v=<hash>". For an unknown file,
-// the URL has no hash, and the server responds to it with 404.
+// URL returns the URL of a file, such as "/static/app.js?v=<hash>". For an unknown file, the hash is missing.
 func (a *Assets) URL(name string) string {
 	if hash, ok := a.hashes[name]; ok {
 		return "/static/" + name + "?v=" + hash
@@ -117,16 +112,13 @@ func (a *Assets) URL(name string) string {
 // Build returns the ID of this build of the page. It is the hash of all files.
 func (a *Assets) Build() string { return a.hashes[script] }
 
-// Current reports whether a browser can cache the response to a request forever. The request is for the file in the
-// parameter name, and v is the hash in its URL. The result is true if v is the hash of the embedded file, or if the
-// file name contains a hash.
+// Current reports whether browsers can cache a file forever. The parameter v is the hash in the URL.
 func (a *Assets) Current(name, v string) bool {
 	hash, ok := a.hashes[name]
 	return ok && (hash == v || isChunk(name))
 }
 
-// isChunk reports whether a file is a chunk (a part of the script). The bundler appends a hash of the content to the
-// file name of a chunk, such as "yaml-5KQ2XV7A.js".
+// isChunk reports whether the bundler added a hash to a file name, such as "yaml-5KQ2XV7A.js".
 func isChunk(name string) bool {
 	name, isScript := strings.CutSuffix(name, ".js")
 	dash := strings.LastIndexByte(name, '-')

@@ -46,8 +46,7 @@ func TestAssetURLs(t *testing.T) {
 			t.Errorf("Current(%s): got false, although the name contains a hash", name)
 		}
 	}
-	// Chunks must return the chunks (parts of the script) that app.js imports statically, but not those that app.js
-	// loads on demand.
+	// Chunks must return what app.js imports statically, but not what it loads on demand.
 	app, err := fs.ReadFile(assets.FS(), "app.js")
 	if err != nil {
 		t.Fatal(err)
@@ -68,9 +67,7 @@ func TestAssetURLs(t *testing.T) {
 	}
 }
 
-// The compressed script and style sheet of the first page have at most 60 kB. The limit in this test is only 59,000
-// bytes, because the page loads up to 1,000 bytes of code by itself after it is shown. Code of views that users open
-// later does not count.
+// The limit is 59,000 bytes, because the page loads up to 1,000 bytes of code after it is shown.
 func TestFirstPageFits60kB(t *testing.T) {
 	assets, err := web.New()
 	if err != nil {
@@ -97,8 +94,7 @@ func TestFirstPageFits60kB(t *testing.T) {
 	}
 }
 
-// The method Chunks also returns chunks (parts of the script) that other chunks import statically. It does not return
-// chunks that the script loads on demand.
+// Chunks also returns what other chunks import statically, but not what they load on demand.
 func TestChunksOfChunksAreListed(t *testing.T) {
 	assets, err := web.NewAssets(fstest.MapFS{
 		"app.js":            {Data: []byte(`import{a}from"./one-ABCDEFGH.js";import("./later-ABCDEFGH.js")`)},
@@ -155,8 +151,7 @@ func TestBuildDependsOnAllAssets(t *testing.T) {
 	}
 }
 
-// The assets contain no URLs of other hosts, and do not create code or HTML from strings. Preact can set innerHTML, but
-// only for a property that no source file uses: web/test/ui/view.test.tsx searches for its name.
+// Preact can set innerHTML, but only for a property that web/test/ui/view.test.tsx forbids in the source.
 //
 // Invariant: I34.
 func TestAssetsNameNoOtherHost(t *testing.T) {

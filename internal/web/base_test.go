@@ -23,8 +23,7 @@ func urlsIn(body string) []string {
 	return urls
 }
 
-// With a base path, every URL in every page is under the base path and works. The test follows all links, forms,
-// scripts and style sheets.
+// With a base path, every URL in every page is under the base path and works.
 //
 // Invariant: I26.
 func TestPageURLsAreUnderBasePath(t *testing.T) {
@@ -104,8 +103,7 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 		"")
 }
 
-// urlsUnder returns all URLs in body, relative to path, from which body was loaded. The test fails if a URL is not
-// under the base path.
+// urlsUnder returns all URLs in body. The test fails if one is not under base.
 func urlsUnder(t *testing.T, base, path, body string) []string {
 	t.Helper()
 	from, err := url.Parse(path)

@@ -12,22 +12,20 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// contentSecurityPolicy allows a page to load only files of this server. It forbids inline scripts and styles, and
-// prevents other sites from showing a page in a frame.
+// contentSecurityPolicy allows only files of this server. It forbids inline scripts, inline styles and frames.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
 	"connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// A Boundary checks the Host and Origin headers of requests. Loopback hosts and the server's own origin are always
-// allowed. A nil Boundary allows only these.
+// A Boundary checks the Host and Origin headers of requests. A nil Boundary allows only loopback hosts and the
+// server's own origin.
 type Boundary struct {
 	hosts     []string // Allowed Host headers in lower case: "name" (with any port) or "name:port".
 	origins   []string // Allowed origins, in the form that originOf returns.
 	allowsIPs bool     // Whether every IP address is an allowed host.
 }
 
-// NewBoundary returns a Boundary that allows the given hosts and origins. The host of each origin is also an allowed
-// host.
+// NewBoundary returns a Boundary that allows the given hosts, the given origins, and the hosts of these origins.
 func NewBoundary(hosts, origins []string) (*Boundary, error) {
 	b := &Boundary{}
 	for _, text := range hosts {
@@ -61,9 +59,8 @@ func hostRule(u *url.URL) string {
 	return net.JoinHostPort(name, u.Port())
 }
 
-// forMetrics returns the boundary of the listener for metrics and probes. It allows IP addresses as hosts, because
-// the kubelet and Prometheus use the IP address of the pod. This is safe, because DNS rebinding attacks use a host
-// name. The boundary allows no configured origins, because no page calls this listener.
+// forMetrics allows IP addresses as hosts, because the kubelet and Prometheus use the pod's IP address. DNS rebinding
+// attacks use a host name.
 func (b *Boundary) forMetrics() *Boundary {
 	m := &Boundary{allowsIPs: true}
 	if b != nil {
@@ -72,9 +69,7 @@ func (b *Boundary) forMetrics() *Boundary {
 	return m
 }
 
-// guard is middleware that sets the security headers of all responses, and refuses requests from pages of other
-// sites. After DNS rebinding, the Host header contains the name of the other site. For a cross-origin script, the
-// Origin header contains the origin of the other site.
+// guard is middleware that sets security headers, and refuses requests from pages of other sites.
 func (b *Boundary) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -85,8 +80,8 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		if !r.ProtoAtLeast(1, 1) {
-			// net/http ignores Transfer-Encoding in an HTTP/1.0 request, so the following bytes may be a body and not a new
-			// request (RFC 9112, 6.1). Close the connection, so that they are not read.
+			// In HTTP/1.0, net/http ignores Transfer-Encoding. Close the connection, so that a body is not read as a
+			// request (RFC 9112, 6.1).
 			h.Set("Connection", "close")
 		}
 		if p := b.check(r); p != nil {
@@ -98,12 +93,11 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 	})
 }
 
-// checkFraming returns a problem if the request target is "*", or if the length of the body is not certain. It
-// refuses every Transfer-Encoding: attackers combine it with a Content-Length to smuggle requests through a proxy
-// (RFC 9112, 6.3 and 11.2), but net/http hides this Content-Length. It also refuses an HTTP/2 body without a
-// Content-Length. The program's own clients always send one.
+// checkFraming refuses a request with an uncertain body length. Attackers combine Transfer-Encoding with a
+// Content-Length to smuggle requests through a proxy (RFC 9112, 6.3 and 11.2).
 func checkFraming(r *http.Request) *request.Problem {
 	switch {
+	// net/http hides the Content-Length of a request with Transfer-Encoding.
 	case len(r.TransferEncoding) > 0, r.ContentLength < 0:
 		return &request.Problem{
 			Title: "Length required", Status: http.StatusLengthRequired,
@@ -119,6 +113,7 @@ func checkFraming(r *http.Request) *request.Problem {
 }
 
 func (b *Boundary) check(r *http.Request) *request.Problem {
+	// After DNS rebinding, the Host header contains the name of the other site.
 	if !b.allowsHost(r.Host) {
 		return &request.Problem{
 			Title: "Host not allowed", Status: http.StatusForbidden,
@@ -157,8 +152,8 @@ func (b *Boundary) check(r *http.Request) *request.Problem {
 	return nil
 }
 
-// allowsHost reports whether a Host header is allowed. Loopback hosts are allowed with any port, because a
-// port-forward can use another port than the listener.
+// allowsHost reports whether a Host header is allowed. Loopback hosts are allowed with any port, for kubectl
+// port-forward.
 func (b *Boundary) allowsHost(hostport string) bool {
 	name, port, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -177,8 +172,7 @@ func (b *Boundary) allowsHost(hostport string) bool {
 	return slices.Contains(b.hosts, name) || port != "" && slices.Contains(b.hosts, net.JoinHostPort(name, port))
 }
 
-// allowsOrigin reports whether scripts of the given origin can call the server. Scheme, host and port must all equal
-// the server's own origin or one configured origin.
+// allowsOrigin compares scheme, host and port with the server's own origin and the configured origins.
 func (b *Boundary) allowsOrigin(origin string, r *http.Request) bool {
 	canonical, ok := originOf(origin)
 	return ok && slices.Contains(b.allowedOrigins(r), canonical)
@@ -195,8 +189,8 @@ func (b *Boundary) allowedOrigins(r *http.Request) []string {
 	return all
 }
 
-// originPatterns returns the allowed origins as patterns for the WebSocket library. It escapes *, ?, [ and \, which
-// have a special meaning in a pattern. The library also accepts any origin whose host equals the Host header.
+// originPatterns escapes the allowed origins for the WebSocket library. The library also accepts any origin whose
+// host equals the Host header.
 func (b *Boundary) originPatterns(r *http.Request) []string {
 	all := b.allowedOrigins(r)
 	for i, origin := range all {
@@ -205,9 +199,8 @@ func (b *Boundary) originPatterns(r *http.Request) []string {
 	return all
 }
 
-// protect is middleware that refuses cross-origin requests to a route that changes something. The middleware guard
-// accepts requests without an Origin header, and a form of another site can cause such a request. Therefore, protect
-// also checks the header Sec-Fetch-Site (http.CrossOriginProtection).
+// protect refuses cross-origin requests by Sec-Fetch-Site. guard accepts requests without an Origin header, which a
+// form of another site can cause (http.CrossOriginProtection).
 func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	protection := http.NewCrossOriginProtection()
 	if b != nil {
@@ -227,9 +220,7 @@ func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	return protection.Handler(next), nil
 }
 
-// originFor returns the origin under which the client of a request reaches this server. It is the Origin header if
-// there is one. If not, it is the configured origin with the requested host, or else the scheme and host of the
-// request.
+// originFor returns the origin under which the client of a request reaches this server.
 func (b *Boundary) originFor(r *http.Request) string {
 	if origin, ok := originOf(r.Header.Get("Origin")); ok {
 		return origin
@@ -244,8 +235,7 @@ func (b *Boundary) originFor(r *http.Request) string {
 	return schemeOf(r) + "://" + r.Host
 }
 
-// schemeOf returns the scheme of the connection to this process. If a proxy terminates TLS, the client's scheme is
-// https, and schemeOf returns http.
+// schemeOf returns the scheme of the connection to this process, even behind a proxy that terminates TLS.
 func schemeOf(r *http.Request) string {
 	if r.TLS != nil {
 		return "https"
@@ -253,8 +243,7 @@ func schemeOf(r *http.Request) string {
 	return "http"
 }
 
-// originOf returns an origin in the form that browsers send: in lower case, without a default port. ok is false if
-// the text is not an http or https origin.
+// originOf returns an http or https origin as browsers send it: in lower case, without a default port.
 func originOf(text string) (origin string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") ||

@@ -54,8 +54,7 @@ func allRoutes(t *testing.T) []string {
 	return all
 }
 
-// problemTitle sends r to h and returns the title of the problem document (RFC 9457) in the response. It returns ""
-// if the response is not a problem document.
+// problemTitle returns the title of the problem document in h's response to r, or "".
 func problemTitle(h http.Handler, r *http.Request) string {
 	recorder := httptest.NewRecorder()
 	h.ServeHTTP(recorder, r)
@@ -64,8 +63,7 @@ func problemTitle(h http.Handler, r *http.Request) string {
 	return p.Title
 }
 
-// Every route accepts only the allowed hosts and origins. The test combines all hosts with all origins, for the
-// default boundary and a configured one.
+// Every route accepts only the allowed hosts and origins. The test combines all hosts with all origins.
 //
 // Invariant: I26.
 func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
@@ -82,8 +80,8 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 			[]string{"https://glasshouse.example.org", "http://localhost:8001", "HTTPS://Other.example.org:443"},
 		),
 	}
-	// "both" means that the default and the configured boundary allow the host. "configured" means that only the
-	// configured one does. "" means that neither does.
+	// "both" means the default and the configured boundary; "configured" means only the configured one; "" means
+	// neither.
 	hosts := map[string]string{
 		"localhost": "both", "LOCALHOST:8080": "both", "127.0.0.1:1": "both", "127.9.9.9": "both", "[::1]": "both",
 		"[::1]:8080":             "both",
@@ -95,8 +93,7 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 		"glasshouse.example.org.evil.test": "", "evil.glasshouse.example.org": "", "example.org": "",
 		"[2001:db8::2]": "", "0.0.0.0": "", "kubernetes.default.svc": "",
 	}
-	// "both" means that the default and the configured boundary allow the origin. "configured" means that only the
-	// configured one does. "" means that neither does.
+	// "both", "configured" and "" mean the same as in hosts.
 	origins := map[string]string{
 		"": "both", "https://glasshouse.example.org": "configured", "https://GLASSHOUSE.example.org:443": "configured",
 		"http://localhost:8001": "configured", "https://other.example.org": "configured",
@@ -150,8 +147,7 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 	}
 }
 
-// The error for a refused host or origin contains the flag that would allow it. Users need that flag behind kubectl
-// proxy and other proxies that change the Host header.
+// The error for a refused host or origin contains the flag that would allow it.
 //
 // Invariant: I26.
 func TestBoundaryErrorNamesTheFlagToSet(t *testing.T) {
@@ -184,8 +180,7 @@ func TestBoundaryErrorNamesTheFlagToSet(t *testing.T) {
 	}
 }
 
-// A WebSocket is accepted from the same origins as other requests. A WebSocket request with a cookie but without an
-// Origin header is refused.
+// WebSockets have the same allowed origins as requests. With a cookie, a WebSocket needs an Origin header.
 //
 // Invariant: I26.
 func TestBoundaryChecksSocketOrigins(t *testing.T) {
@@ -216,8 +211,7 @@ func TestBoundaryChecksSocketOrigins(t *testing.T) {
 	}
 }
 
-// A page of another origin cannot change anything, not even by a form that navigates the browser. Navigations from
-// other sites can still send GET requests.
+// A page of another origin cannot change anything, not even by a form that navigates the browser.
 //
 // Invariant: I26.
 func TestWritesFromOtherOriginsAreRefused(t *testing.T) {

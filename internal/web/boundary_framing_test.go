@@ -14,8 +14,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// rawResponses sends text to a server and reads responses until the server closes the connection. It returns all
-// status codes and the body of the first response. ok is false if the server does not close the connection.
+// rawResponses sends text, and returns all status codes and the first body. ok means that the server disconnects.
 func rawResponses(t *testing.T, addr, text string) (codes []int, first string, ok bool) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
@@ -46,8 +45,7 @@ func rawResponses(t *testing.T, addr, text string) (codes []int, first string, o
 	}
 }
 
-// A request with an ambiguous body length is refused. The server does not treat the following bytes as a second
-// request.
+// After an ambiguous body length, the following bytes are not a second request.
 func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 	s := startSite(t, nil)
 	next := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -44,8 +44,6 @@ func TestForeignHostsAreRefused(t *testing.T) {
 	s.wantProblem("WebSocket with a foreign Host", a, http.StatusForbidden, "Host not allowed", "")
 }
 
-// A request with the Origin of another site is refused. Browsers send it when a script of that site calls this
-// server.
 func TestForeignOriginsAreRefused(t *testing.T) {
 	s := startSite(t, nil)
 	_, port, _ := strings.Cut(s.addr, ":")

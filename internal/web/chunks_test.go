@@ -11,8 +11,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// A long message is sent in chunks, split between characters, if the client supports chunks. Without that support, it
-// is sent in one piece. A short message is never split.
+// A long message is sent in chunks, split between characters, if the client supports chunks.
 //
 // Invariant: I44.
 func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
@@ -71,8 +70,7 @@ func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 	}
 }
 
-// At most 4 chunks are sent without an acknowledgment (a pong). Other messages are sent even while chunks wait for an
-// acknowledgment.
+// At most 4 chunks are sent without a pong. Other messages do not wait for these chunks.
 //
 // Invariant: I44.
 func TestUnacknowledgedChunksAreLimited(t *testing.T) {

@@ -53,15 +53,14 @@ func (r *resettingClient) connect() {
 		r.t.Fatal(err)
 	}
 	r.framer, r.next = http2.NewFramer(r.conn, r.conn), 1
-	// Enlarge the flow-control window of the connection, but not those of its streams. A response is longer than the
-	// window of its stream, so a reset always interrupts the response.
+	// Do not enlarge the windows of the streams: a reset must interrupt the response.
 	if err := errors.Join(r.framer.WriteSettings(), r.framer.WriteWindowUpdate(0, 1<<30)); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		r.t.Fatal(err)
 	}
-	// The test does not receive most of these values, so the channel has room for one value for each DATA frame.
+	// The test skips most of these values, so the channel must not block.
 	r.data = make(chan uint32, 1<<16)
 	go r.read(r.framer, r.data)
 }
@@ -88,8 +87,7 @@ func (r *resettingClient) close() {
 	}
 }
 
-// open sends a request on a new stream and then resets the stream. If atOnce is false, it first waits for one DATA
-// frame.
+// open sends a request and resets its stream, after one DATA frame if atOnce is false.
 func (r *resettingClient) open(path string, atOnce bool) error {
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
@@ -169,8 +167,7 @@ type brokenWriter struct {
 
 func (w *brokenWriter) Write([]byte) (int, error) { return 0, w.err }
 
-// A failed write to a client is logged at level DEBUG, with every protocol. A misuse of the ResponseWriter is logged
-// at level ERROR.
+// A failed write to a client is logged at level DEBUG, but a misuse of the ResponseWriter at level ERROR.
 func TestFailedWritesAreClientErrors(t *testing.T) {
 	var log strings.Builder
 	options := web.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}

@@ -8,12 +8,11 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The HTML of the compare page contains both objects. If one object cannot be read, the HTML still contains the other
-// one.
+// The compare page contains every object that can be read.
 //
 // Invariant: I42. Two objects can be compared, with and without script. If one is missing, the other is shown. Large
-// objects are compared in steps of a few milliseconds. Only the visible lines are laid out. When an object changes,
-// the keyboard position and the shown context lines stay the same.
+// objects are compared in steps of a few milliseconds. Only visible lines are laid out. A change keeps the keyboard
+// position and the shown context lines.
 func TestComparePageContainsReadableObjects(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -9,8 +9,7 @@ import (
 	"glasshouse/internal/web/response"
 )
 
-// HandlerWith returns the handler of all routes plus one test route. Clients need no login for the test route,
-// because its route class is public.
+// HandlerWith returns the handler of all routes plus a test route that needs no login.
 func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (http.Handler, error) {
 	return s.handlerOf(append(s.routes(), route{method, pattern, request.Public, func(
 		w http.ResponseWriter, r *http.Request,
@@ -20,8 +19,7 @@ func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (
 	}, response.Direct, 0}))
 }
 
-// HandlerBuffering returns the handler of all routes plus one test route. The responses of the test route are
-// buffered in memory that is reserved from the budget.
+// HandlerBuffering returns the handler of all routes plus a test route with buffered responses.
 func (s *Server) HandlerBuffering(pattern string, handler http.HandlerFunc) (http.Handler, error) {
 	return s.handlerOf(append(s.routes(), route{http.MethodGet, pattern, request.Public, func(
 		w http.ResponseWriter, r *http.Request,

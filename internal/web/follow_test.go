@@ -52,13 +52,11 @@ func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 	})
 }
 
-// The resource message contains the build ID of the page that the server serves. An open page compares it with the
-// build ID in its script URL, to detect a new version.
+// The resource message contains the build ID of the page, by which open pages detect a new version.
 //
 // Invariant: I38. After a lost connection, a subscription resumes from its cursor. The page detects a silent
-// connection. If the server has another build of the page, the page reports this. It reloads itself at most once for
-// each build, and only if nothing is lost and the reload loads the new build. A page that never had a connection
-// works as without script, and reports this. Progress and response times are shown where they are known.
+// connection. The page reports a new build. It reloads at most once for each build, and only without loss. Without a
+// connection, the page works as without script. Known progress and response times are shown.
 func TestResourcesMessageHasThePageBuild(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -73,8 +71,7 @@ func TestResourcesMessageHasThePageBuild(t *testing.T) {
 	}
 }
 
-// A new subscription to "resources" receives all later changes of the resource list, even if its first message was
-// built for an earlier subscription.
+// A new subscription receives all later changes, even if its first message was built for another subscription.
 //
 // Invariant: I14.
 func TestCatalogChangesDuringSubscribeAreSent(t *testing.T) {
@@ -117,8 +114,7 @@ func TestResourcesMessageListsCoveredNamespaces(t *testing.T) {
 	})
 }
 
-// The numbers of objects are sent when they change, but at most once per second. A new subscription receives them at
-// once.
+// Object counts are sent when they change, at most once per second. A new subscription receives them at once.
 //
 // Invariant: I33.
 func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
@@ -154,7 +150,7 @@ func TestCountsAreSentAtMostOncePerSecond(t *testing.T) {
 	})
 }
 
-// The message with the numbers of objects has no entry for a resource that the viewer is not allowed to see.
+// Viewers receive no object count of a resource that they are not allowed to see.
 //
 // Invariant: I33.
 func TestForbiddenResourcesHaveNoCount(t *testing.T) {

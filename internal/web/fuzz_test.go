@@ -104,8 +104,7 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// FuzzMessages checks that no message on a WebSocket causes an internal error, or a response that is not JSON. The
-// connection stays open, or is closed with a close code.
+// FuzzMessages checks that no WebSocket message causes an internal error, or a response that is not JSON.
 //
 // Invariant: I26.
 func FuzzMessages(f *testing.F) {

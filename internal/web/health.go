@@ -31,8 +31,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// static serves the embedded scripts, style sheets and images. A response can be cached forever if the URL contains
-// the current hash of the file.
+// static serves the embedded files. A URL with the current hash of the file can be cached forever.
 func (s *Server) static(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimPrefix(r.URL.Path, "/static/")
 	if info, err := fs.Stat(s.assets.FS(), name); err != nil || info.IsDir() {

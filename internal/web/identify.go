@@ -10,8 +10,8 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// identify is middleware that determines the sender of a request. A guest cookie (the cookie of a share link)
-// overrides all other credentials. A user who opens a share link therefore sees the same as the guests of that link.
+// identify determines the sender of a request. A guest cookie overrides all other credentials, so that users see what
+// guests see.
 func (s *Server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, isGuest := s.identifyGuest(r)
@@ -33,8 +33,7 @@ func (s *Server) identify(next http.Handler) http.Handler {
 	})
 }
 
-// identifyGuest returns the guest (viewer of a share link) that sent a request. The result ok is false if the request
-// has no guest cookie. If the share link is not valid, sender.Err contains the reason.
+// identifyGuest returns the viewer of a share link. ok is false if the request has no guest cookie.
 func (s *Server) identifyGuest(r *http.Request) (sender request.Sender, ok bool) {
 	cookies := r.CookiesNamed(auth.CookieNameFor(share.CookieName, r))
 	if len(cookies) == 0 {
@@ -55,8 +54,7 @@ func (s *Server) identifyGuest(r *http.Request) (sender request.Sender, ok bool)
 	return request.Sender{Err: request.ShareEnded(), ShareEnded: true}, true
 }
 
-// otherCluster returns the error for guests whose share link is for a cluster that is not active. Objects with the
-// same names in the active cluster are not shared.
+// otherCluster refuses guests of an inactive cluster: equally named objects of the active cluster are not shared.
 func otherCluster() error {
 	return &request.Problem{
 		Title: "Another cluster is active", Status: http.StatusUnauthorized,

@@ -56,8 +56,7 @@ func newCertificate(t *testing.T, name string) (cert, key []byte) {
 	})
 }
 
-// secretVolume is a folder like a mounted Secret volume. Its files are symbolic links into a data folder, which is a
-// symbolic link as well. An update of the Secret replaces the link to the data folder.
+// secretVolume is a folder like a mounted Secret volume. An update replaces the symbolic link to its data folder.
 type secretVolume struct {
 	t      *testing.T
 	folder string
@@ -96,8 +95,7 @@ func (s *secretVolume) put(cert, key []byte) {
 func (s *secretVolume) cert() string { return filepath.Join(s.folder, "tls.crt") }
 func (s *secretVolume) key() string  { return filepath.Join(s.folder, "tls.key") }
 
-// New connections use a renewed certificate within a second. If the new certificate and key do not match, the
-// previous certificate stays in use, and the error is logged once.
+// New connections use a renewed certificate within 1 s. A mismatched pair is logged once, and not used.
 //
 // Invariant: I26.
 func TestKeyPairReloadsChangedFiles(t *testing.T) {
@@ -180,8 +178,7 @@ func TestNewKeyPairRejectsInvalidFiles(t *testing.T) {
 	}
 }
 
-// Over TLS, pages use HTTP/2 and WebSockets use HTTP/1.1. Only the server's own https origin is accepted. New
-// connections get a renewed certificate. A stop closes WebSockets with a close code, as fast as without TLS.
+// Over TLS, pages use HTTP/2, WebSockets use HTTP/1.1, and only the own https origin is accepted.
 //
 // Invariant: I26.
 func TestServesOverTLS(t *testing.T) {

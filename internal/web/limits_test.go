@@ -85,8 +85,7 @@ func TestOversizedRequests(t *testing.T) {
 	}
 }
 
-// A request body can have up to 64 KiB. A longer body is refused. A body of unknown length is refused, too, although
-// HTTP/2 allows it.
+// A request body has at most 64 KiB, and a known length, even with HTTP/2.
 //
 // Invariant: I26.
 func TestBodySizeIsLimited(t *testing.T) {
@@ -125,8 +124,7 @@ func TestBodySizeIsLimited(t *testing.T) {
 	}
 }
 
-// The number of concurrent requests from one client address is limited. X-Forwarded-For changes the client address
-// only if a trusted proxy sends it.
+// An address has a maximum of concurrent requests. X-Forwarded-For counts only if a trusted proxy sends it.
 //
 // Invariant: I26.
 func TestConcurrentRequestsOfAnAddressAreLimited(t *testing.T) {
@@ -223,8 +221,7 @@ func TestSlowRequestsAreClosed(t *testing.T) {
 	})
 }
 
-// If a client sends messages above the rate limit, the server reads them later. No message is lost. The messages of a
-// normal page are not delayed.
+// Messages above the rate limit are delayed, not lost. Those of a normal page are not delayed.
 //
 // Invariant: I26.
 func TestMessageRateIsLimited(t *testing.T) {
@@ -259,8 +256,7 @@ func TestMessageRateIsLimited(t *testing.T) {
 	})
 }
 
-// WebSocket frames have a rate limit even if they do not complete a message. The test sends pings, pongs and
-// fragments.
+// WebSocket frames have a rate limit even if they do not complete a message.
 //
 // Invariant: I44.
 func TestFrameRateIsLimited(t *testing.T) {
@@ -294,8 +290,7 @@ func TestFrameRateIsLimited(t *testing.T) {
 // If some addresses never complete their request bodies, other addresses can still send requests with and without a
 // body.
 func TestUnfinishedBodiesDoNotBlockOtherAddresses(t *testing.T) {
-	// With this memory limit, 256 requests can be in flight. A quarter of them (64) can have unread bodies, and one
-	// address can have an eighth of these (8).
+	// Of 256 concurrent requests, 64 can have unread bodies, 8 of them from one address.
 	const addresses, perAddress, allowed = 7, 10, 8
 	for _, test := range []struct {
 		name        string
@@ -351,8 +346,7 @@ func TestUnfinishedBodiesDoNotBlockOtherAddresses(t *testing.T) {
 	}
 }
 
-// Requests above the rate limit of their address wait, or are refused if the wait would be too long. Requests of
-// other addresses are not delayed.
+// Requests above the rate limit of their address are delayed or refused. Other addresses are not delayed.
 //
 // Invariant: I26.
 func TestRequestRateOfAnAddressIsLimited(t *testing.T) {

@@ -57,8 +57,7 @@ func (s *busySite) isServed(conn net.Conn) bool {
 	return err == nil && response.StatusCode == http.StatusOK
 }
 
-// At the connection limit, a new connection replaces the connection that has waited longest for a request. A waiting
-// connection is idle, or has sent no header, half a header or half a TLS handshake.
+// At the connection limit, a new connection replaces the one that has waited longest for a request.
 //
 // Invariant: I26.
 func TestIdleConnectionsAreEvictedForNewOnes(t *testing.T) {

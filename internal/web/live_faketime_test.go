@@ -26,8 +26,8 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// memoryListener is a listener for in-memory connections (net.Pipe). The connections have no buffers, so a client
-// that does not read blocks the server's write at once.
+// memoryListener has in-memory connections without buffers. A client that does not read blocks the server's write at
+// once.
 type memoryListener struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -53,8 +53,7 @@ type bubble struct {
 	listener *memoryListener
 }
 
-// inBubble runs test in a synctest bubble, which has fake time. The cluster of the server has three pods. In addition
-// to the usual kinds, the API server serves kinds.
+// inBubble runs test in a synctest bubble (fake time), with three pods and the additional kinds.
 func inBubble(t *testing.T, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
 	inBubbleWithAuth(t, auth.None, test, kinds...)
@@ -160,10 +159,10 @@ func (b *bubble) openNonReadingWith(text string) net.Conn {
 	return conn
 }
 
-// A client that never reads is disconnected after a write to it has taken 10 s. Other clients are not delayed.
+// A client that never reads is disconnected 10 s after a write to it began.
 //
 // Invariant: I7. A connection ends if its client does not read or respond. Neither a client nor an unreachable API
-// server delays the end of the program.
+// server delays the program's end.
 func TestNonReadingClientIsDisconnected(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -262,8 +261,7 @@ func TestClientsGetDifferentRetryDelaysOnStop(t *testing.T) {
 	})
 }
 
-// readRetryDelay reads until the connection is closed, and checks the close code. It returns the retry delay in the
-// close frame, in milliseconds.
+// readRetryDelay waits for the close frame. It returns the retry delay in milliseconds.
 func (c *tab) readRetryDelay(code websocket.StatusCode) int {
 	c.t.Helper()
 	got, reason := c.WaitForClose()
@@ -279,8 +277,7 @@ func (c *tab) readRetryDelay(code websocket.StatusCode) int {
 	return ms
 }
 
-// Above the maximum number of sockets, the server closes a new socket and sends a retry delay. When a socket closes,
-// a new one can be opened.
+// Above the maximum number of sockets, the server closes a new socket and sends a retry delay.
 //
 // Invariant: I7.
 func TestSocketLimitAsksClientsToRetry(t *testing.T) {
@@ -327,9 +324,7 @@ func TestManyInvalidMessagesCloseTheConnection(t *testing.T) {
 	})
 }
 
-// Events of rows are sent uncompressed, because compressing them again for each of a thousand viewers is slow.
-// Snapshots are compressed. Events of a single object are also compressed, because they are long and have few
-// readers.
+// Events of rows are uncompressed, because each of a thousand viewers would need its own compression.
 func TestRowEventsAreSentUncompressed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t

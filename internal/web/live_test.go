@@ -57,8 +57,7 @@ func applyPatch(object, patch []byte) ([]byte, error) {
 	return decoded.Apply(object)
 }
 
-// Each ping is answered by a pong with its id, while other subscriptions run. Pings do not count toward the maximum
-// number of subscriptions.
+// Each ping is answered by a pong with its id. Pings do not count toward the maximum number of subscriptions.
 //
 // Invariant: I38.
 func TestPingIsAnsweredWithPong(t *testing.T) {
@@ -344,12 +343,11 @@ func TestSubscriptionsPerConnectionAreLimited(t *testing.T) {
 	c.checkAlive()
 }
 
-// The number of subscriptions of one caller is limited, over all its connections. When a subscription ends, a new one
-// can start.
+// The number of subscriptions of one caller is limited, over all its connections.
 //
-// Invariant: I44. Slow clients, floods, many hostile clients and large objects use limited resources. So do many
-// subscriptions, requests and frames of one viewer. Other viewers do not wait for them. One message does not
-// interrupt another. Over a slow link, a long message is sent in chunks, with other messages between the chunks.
+// Invariant: I44. Slow or hostile clients, floods and large objects use limited resources. So do many subscriptions,
+// requests and frames of one viewer. Other viewers do not wait for them. Other messages are sent between the chunks
+// of a long message.
 func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)

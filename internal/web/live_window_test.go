@@ -24,8 +24,7 @@ func rowNames(m *livetest.Message) string {
 	return strings.Join(names, " ")
 }
 
-// A window subscription sends the rows of its window (a range of a sorted list) and their changes. A client can move
-// the window. An invalid range is refused, and the subscription continues.
+// A window subscription sends a range of sorted rows and their changes. The client can move the range.
 //
 // Invariant: I10.
 func TestWindowSubscription(t *testing.T) {

@@ -18,8 +18,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// logSubscription returns a message that subscribes to the log of a pod. members is JSON that is appended inside the
-// object.
+// logSubscription returns a message that subscribes to a log. members is appended inside the JSON object.
 func logSubscription(id int, members string) string {
 	return fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":["a"],"name":"web-0","view":"log"%s}`,
 		id, members)
@@ -46,8 +45,7 @@ func (c *tab) readLog(id int) (parts []string) {
 	}
 }
 
-// wantLog compares the next part of a log with want. It skips the empty first message, which only shows that the log
-// is open.
+// wantLog compares the next part of a log with want. It skips the empty first message.
 func (c *tab) wantLog(id int, want string) {
 	c.t.Helper()
 	m := c.nextLogMessage(id)
@@ -153,8 +151,7 @@ func TestSocketLogProblems(t *testing.T) {
 	})
 }
 
-// If a followed log has no lines for 2 s, a message shows that the log is open. Heartbeats are sent every 15 s. New
-// lines are sent at once. The subscription ends when the log ends.
+// A followed log is reported as open after 2 s. Heartbeats are sent every 15 s, new lines at once.
 //
 // Invariant: I28.
 func TestSocketLogIsFollowed(t *testing.T) {
@@ -191,8 +188,7 @@ func TestSocketLogIsFollowed(t *testing.T) {
 	})
 }
 
-// If the API server does not respond for 2 s, the client gets a message with the member "waiting". The first message
-// after the response does not have that member, even if it contains no line.
+// After 2 s without a response of the API server, messages have the member "waiting" until it responds.
 //
 // Invariant: I28.
 func TestSocketLogReportsWaiting(t *testing.T) {
@@ -249,8 +245,7 @@ func TestSocketLogReportsInterruption(t *testing.T) {
 	})
 }
 
-// If a client that follows a log loses the permission, it receives an error within 15 s, with or without new log
-// lines.
+// If a client that follows a log loses the permission, it receives an error within 15 s.
 //
 // Invariant: I28.
 func TestSocketLogEndsWhenPermissionIsRevoked(t *testing.T) {
@@ -381,7 +376,7 @@ func TestEndlessLogDoesNotBlockOtherMessages(t *testing.T) {
 func TestLogLimitCoversSocketsAndHTTP(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
-			// Send the response header of an empty log at once. Without it, the server would wait 2 s for each log.
+			// Without this response header of an empty log, the server would wait 2 s.
 			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The ResponseWriter is always a Flusher.
 			<-r.Context().Done()
 		})

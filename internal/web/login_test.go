@@ -127,8 +127,7 @@ func (s *site) login(token, to string) (cookie string, a httpResponse) {
 	return "Cookie: " + cookie, a
 }
 
-// With a base path, the login page, the files that it loads, its redirect and the cookie path are all under the base
-// path.
+// The login page, its files, redirect and cookie path are all under the base path.
 func TestLoginIsUnderBasePath(t *testing.T) {
 	const base = "/tools/g"
 	s := newLoginSite(t, auth.Options{Mode: auth.Token, Base: base})
@@ -191,20 +190,17 @@ func routesByAccess(t *testing.T, s *site) map[string]bool {
 	return all
 }
 
-// clusterDataIn returns the first word of cluster data in body, or "". The caller must first remove the requested
-// path from body, because the path can contain such words.
+// clusterDataIn returns the first word of cluster data in body, or "". A requested path must not be in body.
 func clusterDataIn(body string) string {
 	return regexp.MustCompile(
 		`web-\d|widgets?\b|example\.com|the-cluster|"cursor"|core/v1|Pods|Running`).FindString(body)
 }
 
-// A client that is not logged in gets no cluster data from any route, whatever credentials and headers it sends.
-// Public routes respond to all clients.
+// A client without a login gets no cluster data from any route, whatever headers it sends.
 //
-// Invariant: I29. An unidentified client receives no cluster data from any route. No client gets the identity of
-// another. Without an explicit `--auth`, the program listens only on loopback addresses. A login session ends when
-// its token or its time expires, or when its user is deleted or changed. Its open streams then end, too. No log,
-// error or URL contains a credential.
+// Invariant: I29. An unidentified client receives no cluster data. No client gets the identity of another. Without an
+// explicit `--auth`, the program listens only on loopback addresses. A login session and its streams end when its
+// token or time expires, or its user changes. No log, error or URL contains a credential.
 func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 	t.Parallel()
 	noHeaders := []string{}
@@ -321,8 +317,7 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 
 func cookieOf(cookie string, _ httpResponse) string { return cookie }
 
-// If the API server is down or fails, clients that are not logged in see neither its address nor its responses. This
-// applies to all routes, including the probes.
+// If the API server fails, clients that are not logged in see neither its address nor its responses.
 //
 // Invariant: I29.
 func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
@@ -408,8 +403,7 @@ func TestLoginRedirectsToRequestedPage(t *testing.T) {
 			t.Errorf("login with an invalid token and to=%q: got %d %s", to, a.status, a.body)
 		}
 	}
-	// When a user follows a link from another site, the browser does not send the cookie. The login page then reloads
-	// itself, and the browser sends the cookie.
+	// Browsers do not send the cookie after a link from another site, but they do after a reload.
 	if a := s.get(
 		"/status", "Accept: text/html", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
 	); a.header.Get("Refresh") != "0" {
@@ -491,8 +485,7 @@ func (s *site) dial(headers ...string) (*tab, error) {
 	return s.dialAs(livetest.Options{Header: header})
 }
 
-// A WebSocket request with a cookie must have the site's own Origin. A request with a bearer token can have the
-// site's own Origin or none.
+// A WebSocket request with a cookie must have the site's own Origin. With a bearer token, Origin can be missing.
 //
 // Invariant: I29.
 func TestSocketCredentialsAndOrigins(t *testing.T) {
@@ -530,8 +523,7 @@ func TestSocketCredentialsAndOrigins(t *testing.T) {
 	}
 }
 
-// When a login ends, its WebSockets are closed with a reason. A login ends by token expiry, by deletion of the
-// account, or by logout.
+// When a login ends, its WebSockets are closed with a reason.
 //
 // Invariant: I29.
 func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
@@ -575,8 +567,7 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 	}
 }
 
-// When a login ends, the user's followed logs end, too. The client can distinguish this end from the end of a
-// complete log.
+// When a login ends, its followed logs end, too, but not like a complete log.
 //
 // Invariant: I29.
 func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {
@@ -608,8 +599,7 @@ func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {
 	}
 }
 
-// The page shows the user name and a logout button. With auth.SharedIdentity, it warns that all viewers share the
-// permissions of the program.
+// The page shows the user name, or a warning that all viewers share the permissions of the program.
 func TestPageShowsTheUserOrSharedIdentity(t *testing.T) {
 	t.Parallel()
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
@@ -653,8 +643,7 @@ func TestLoginFailsWhileAPIServerIsUnavailable(t *testing.T) {
 	}
 }
 
-// If a Role allows a user only to get one Namespace, the user can open, compare and read that Namespace. As in the
-// API server, a watch of the Namespace is refused.
+// A user who may get only one Namespace can read it, but not watch it.
 func TestRoleCanReadItsOwnNamespace(t *testing.T) {
 	api := newSite(t).api
 	api.SetTokenReviews(map[string]authentication.TokenReviewStatus{validToken: acceptedReview()})

@@ -21,8 +21,7 @@ const (
 	upstream = "/api/v1/namespaces/a/pods/web-0/log"
 )
 
-// logs sets the log of a pod to text. nextQuery returns the query parameters of the next log request to the API
-// server.
+// logs sets the log of a pod. nextQuery returns the query of the next log request to the API server.
 func (b *bubble) logs(text string) (nextQuery func() url.Values) {
 	queries := make(chan url.Values, 1000)
 	b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
@@ -48,8 +47,7 @@ type source struct {
 	requestEnded chan struct{} // Closed when the server's log request has ended.
 }
 
-// source gives a pod a growing log. The test sends each line through the channel lines. The line "" ends the log
-// normally, and the line "cut" aborts it.
+// source gives a pod a growing log. The line "" ends it normally; "cut" aborts it.
 func (b *bubble) source() *source {
 	s := &source{t: b.t, lines: make(chan string), requestEnded: make(chan struct{})}
 	b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
@@ -222,8 +220,7 @@ func TestLogProblems(t *testing.T) {
 // A followed log is streamed line by line until the container ends, even without new lines for hours.
 //
 // Invariant: I28. A log is sent line by line, as plain text. An interrupted log is not reported as complete. A log
-// ends if its reader does not read it, or loses the permission. The page shows each line once and complete, up to its
-// size limits.
+// ends if its reader stalls or loses the permission. The page shows each line once, complete up to its size limits.
 func TestLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -267,8 +264,7 @@ func TestAbortedLogHasUnexpectedEOF(t *testing.T) {
 	})
 }
 
-// After a permission is revoked, a followed log ends, with or without new lines. It continues if access reviews are
-// only unavailable.
+// A followed log ends when a permission is revoked, but not when access reviews are unavailable.
 //
 // Invariant: I28.
 func TestLogEndsWhenPermissionIsRevoked(t *testing.T) {

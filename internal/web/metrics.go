@@ -18,9 +18,8 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// MetricsHandler returns the handler of the metrics listener. It serves /metrics for Prometheus, and the probes
-// /healthz and /readyz. If profiles is true, it also serves /debug/pprof. The metrics reveal nothing about single
-// objects, but a heap profile contains all cached cluster data.
+// MetricsHandler serves /metrics, /healthz, /readyz and, if profiles is true, /debug/pprof. A heap profile contains
+// all cached cluster data.
 func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 	registry, err := metrics.Registry(
 		func() watch.WatchStatus { return s.active.Load().Cluster.WatchStatus() },
@@ -54,8 +53,8 @@ func noProfiles(http.ResponseWriter, *http.Request) error {
 	}
 }
 
-// RunMetrics serves MetricsHandler on listener until ctx ends, and then closes the listener. It serves /debug/pprof
-// only if the listener has a loopback address.
+// RunMetrics serves MetricsHandler until ctx ends. It serves /debug/pprof only if the listener has a loopback
+// address.
 func (s *Server) RunMetrics(ctx context.Context, listener net.Listener) error {
 	address, err := netip.ParseAddrPort(listener.Addr().String())
 	handler, handlerErr := s.MetricsHandler(err == nil && address.Addr().IsLoopback())
@@ -66,8 +65,7 @@ func (s *Server) RunMetrics(ctx context.Context, listener net.Listener) error {
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: responseTimeout,
 		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		// By default, net/http itself answers the request "OPTIONS *" and does not call the handler. With this
-		// option, the handler receives that request, and refuses it.
+		// The handler must receive and refuse "OPTIONS *". By default, net/http answers this request itself.
 		DisableGeneralOptionsHandler: true,
 	}
 	// Close also ends requests in progress, such as the recording of a profile. Shutdown would wait for them.

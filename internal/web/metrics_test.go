@@ -63,8 +63,7 @@ func TestMetrics(t *testing.T) {
 	wantResponse("/readyz", "localhost", 503, "Not running", "stopping")
 }
 
-// A metrics listener on a loopback address serves profiles. On other addresses, it serves only probes and metrics.
-// Every metrics listener accepts the IP address of the pod as the Host header.
+// A metrics listener serves profiles only on a loopback address. It accepts the pod's IP address as Host header.
 //
 // Invariant: I26.
 func TestMetricsListenerServesProfilesOnlyOnLoopback(t *testing.T) {

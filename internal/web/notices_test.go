@@ -37,8 +37,7 @@ func TestNoticesAreServedWithoutLogin(t *testing.T) {
 	}
 }
 
-// The status page links to the third-party notices. That link also works without JavaScript. A test in web/e2e covers
-// the link in the help.
+// The link to the third-party notices works without JavaScript. A test in web/e2e covers the link in the help.
 func TestStatusPageLinksNotices(t *testing.T) {
 	s := newSite(t)
 	link := `<a href="/third-party-notices">Third-party notices</a>`

@@ -11,8 +11,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The server sorts the rows of a page in the same order as the script of the page. web/test/model/sort.test.ts uses
-// the same file of test cases.
+// The server sorts rows like the page's script. web/test/model/sort.test.ts uses the same test cases.
 func TestPageSortsLikeItsScript(t *testing.T) {
 	t.Parallel()
 	var orders []struct {
@@ -39,7 +38,7 @@ func TestPageSortsLikeItsScript(t *testing.T) {
 	}
 	for n, order := range orders {
 		ref := kindRef(n)
-		// Names are in the opposite order of the cells, so that the test fails if the server sorts rows by name.
+		// The names have the opposite order of the cells, so that a sort by name fails.
 		var known, rest []string
 		for i, cell := range order.Cells {
 			object := fmt.Sprintf("w%02d", len(order.Cells)-i)

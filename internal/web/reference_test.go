@@ -199,8 +199,7 @@ func checkReferences(t *testing.T, text []byte) {
 	wantSameNames(t, "openapi.json, components", defined, used)
 }
 
-// openapi.json and docs/api.md contain the query parameters of each route that refuses unknown parameters. The test
-// reads the known parameters from the error message for an unknown one.
+// openapi.json and docs/api.md contain the query parameters of each route that refuses unknown parameters.
 //
 // Invariant: I47.
 func TestReferenceHasTheParameters(t *testing.T) {
@@ -236,8 +235,7 @@ func TestReferenceHasTheParameters(t *testing.T) {
 	}
 }
 
-// Every route can refuse a request with certain statuses, for example at a rate limit. openapi.json lists these
-// statuses for every route.
+// openapi.json lists the statuses of general refusals, such as a rate limit, for every route.
 //
 // Invariant: I47.
 func TestReferenceHasTheRefusals(t *testing.T) {
@@ -284,7 +282,6 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 }
 
 // The numbers in docs/reference.md and docs/api.md are equal to the constants in the source code.
-// TestReferenceIsCurrent in cmd/dashboard checks the generated tables of limits.
 //
 // Invariant: I47.
 func TestReferenceHasTheLimits(t *testing.T) {

@@ -50,7 +50,7 @@ func (b *bubble) getRelated(object string) *relatedGraph {
 	return g
 }
 
-// nodeStates returns the nodes of the graph, each in the form "id state", or "id state count" for a group of objects.
+// nodeStates returns each node as "id state", or "id state count" for a group.
 func (g *relatedGraph) nodeStates() (all []string) {
 	for _, n := range g.Nodes {
 		text := n.ID + " " + n.State
@@ -200,8 +200,7 @@ func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 	// A request waits only briefly for the first lists, so repeat the request.
 	path := "/api/v1/related/core/v1/nodes/_/node-1"
 	s.waitForText(path, `{"ref":"core/v1/pods","state":"failed"`)
-	// The message depends on whether the server estimated the size of the list or measured it, so compare only the
-	// end.
+	// Compare only the end, because the size of the list can be estimated or measured.
 	if a := s.get(path); !strings.Contains(a.body, "of the 24MiB for watched objects") {
 		t.Errorf("got %.600s, want the reason that the pods do not fit into memory", a.body)
 	}

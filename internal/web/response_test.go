@@ -91,8 +91,7 @@ func (c *client) send(w http.ResponseWriter, path string) (complete bool) {
 	return true
 }
 
-// wantResponse sends a request, and checks the status. The response must take the time delay, with a tolerance of 300
-// ms.
+// wantResponse checks the status of a response, and its delay with a tolerance of 300 ms.
 func (c *client) wantResponse(name, path string, status int, delay time.Duration) {
 	c.t.Helper()
 	began, w := time.Now(), httptest.NewRecorder()
@@ -137,13 +136,11 @@ const (
 	addrA, addrB = "192.0.2.1", "192.0.2.2"
 )
 
-// One caller can use a quarter of the memory for responses. An unread response keeps its memory, and delays only
-// further requests of the same caller. After 500 ms, one unread response is aborted to free memory. In the end, all
-// memory is released.
+// Unread responses delay only their caller, which can use a quarter of the memory. One is aborted after 500 ms.
 //
 // Invariant: I44.
 func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
-	// One caller can use 64 MiB. Eight exports of 8 MiB would leave no memory for their buffers, so send seven.
+	// One caller can use 64 MiB. Eight exports of 8 MiB would leave no memory for buffers.
 	const total, exports, export = 256 << 20, 7, 8 << 20
 	inBubble(t, func(b *bubble) {
 		b.addNoise(10)
@@ -175,7 +172,7 @@ func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 	})
 }
 
-// A response that its client does not read is aborted within 30 s, even if no other request waits for memory.
+// A response that its client does not read is aborted within 30 s, even without a lack of memory.
 //
 // Invariant: I44.
 func TestUnreadResponsesAreAborted(t *testing.T) {
@@ -194,8 +191,7 @@ func TestUnreadResponsesAreAborted(t *testing.T) {
 	}
 }
 
-// When the buffers of a response grow, the reserved memory grows, too. Memory is also reserved for the escaped text
-// of a page.
+// Memory is reserved when the buffers of a response grow, and for the escaped text of a page.
 func TestResponseBuffersReserveMemory(t *testing.T) {
 	const piece, pieces = 100 << 10, 50
 	inBubble(t, func(b *bubble) {
@@ -228,8 +224,7 @@ func TestResponseBuffersReserveMemory(t *testing.T) {
 	})
 }
 
-// If responses in progress use all memory of one caller, the next request of this caller waits. After 10 s, it is
-// refused with a Retry-After header. Requests of other callers are not delayed.
+// If a caller has used all its memory, its next request waits up to 10 s, and is then refused.
 //
 // Invariant: I44.
 func TestWaitForMemoryTimesOut(t *testing.T) {
@@ -260,8 +255,7 @@ func acquireProcessors(server *web.Server) *limit.Lease {
 	return server.Limits().Limiter.TryAcquire(limits[1].Max, limits[1])
 }
 
-// The server builds each response with cluster data under a processor lease. The number of leases is small, so that a
-// burst of requests does not delay messages to sockets.
+// Responses need one of few processor leases, so that a burst of requests does not delay socket messages.
 func TestResponsesWaitForAProcessor(t *testing.T) {
 	for _, path := range []string{
 		rowsPath, exportPath, "/api/v1/object/core/v1/pods/a/noise-0",
@@ -283,8 +277,7 @@ func TestResponsesWaitForAProcessor(t *testing.T) {
 	}
 }
 
-// Messages to sockets use the same memory budget as responses. In every view, an unread message keeps its memory, and
-// does not delay the responses of another caller.
+// Unread messages of sockets keep their memory, and do not delay the responses of another caller.
 //
 // Invariant: I44.
 func TestUnreadMessagesUseLimitedMemory(t *testing.T) {

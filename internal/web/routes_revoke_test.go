@@ -32,9 +32,7 @@ func (s *slowReader) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
-// readAtRate requests path, and reads the response at the given rate. A content encoding can follow path after a
-// space. onHeader is called when the response header has arrived. duration is the time for the body, and err is the
-// error that ended the body.
+// readAtRate reads a response at the given rate. A content encoding can follow path after a space.
 func (b *bubble) readAtRate(
 	path string, bytesPerSecond int, onHeader func(),
 ) (size int, duration time.Duration, err error) {
@@ -66,8 +64,7 @@ func (b *bubble) readAtRate(
 	return int(read), time.Since(began), err
 }
 
-// addManyObjects adds so many objects to the cluster that every response is long. Call watchAll to make the server
-// watch the resources of these objects.
+// addManyObjects makes every response long. watchAll makes the server watch the added resources.
 func (b *bubble) addManyObjects() (watchAll func()) {
 	b.t.Helper()
 	all := []string{podsRef}
@@ -101,8 +98,7 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 	}
 }
 
-// On all routes, a response ends within 15 s after a permission that it depends on is revoked. If the permission
-// stays, the response takes as long as its client needs.
+// On all routes, a response ends within 15 s after a permission that it depends on is revoked.
 //
 // Invariant: I18.
 func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {

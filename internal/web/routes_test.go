@@ -72,8 +72,7 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 	}
 }
 
-// Escapes in the path of a request cannot change the path of a request to the API server. The server requests only
-// objects with the decoded names.
+// Escapes in the path of a request cannot change the path of a request to the API server.
 func TestEscapedPathsDoNotTraverse(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -184,8 +183,7 @@ func TestPagesAreRendered(t *testing.T) {
 	}
 }
 
-// The page of a missing object is complete, so that its script can show the object when it appears. Without
-// JavaScript, the page describes what the user can do.
+// The page of a missing object is complete, so that its script can show the object when it appears.
 //
 // Invariant: I19.
 func TestPagesOfMissingObjects(t *testing.T) {
@@ -228,8 +226,7 @@ func TestPagesOfMissingObjects(t *testing.T) {
 	}
 }
 
-// While the API server is unavailable, pages show the cached data, and since when it can be stale. A request for the
-// JSON of an object fails, because the response cannot contain that time.
+// While the API server is unavailable, pages show since when data can be stale. JSON of an object fails.
 //
 // Invariant: I19.
 func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {
@@ -341,8 +338,7 @@ func TestSnapshotFormats(t *testing.T) {
 		t.Errorf("snapshot with limit=2: got %s, error %v; want no cursor and the total", a.body, err)
 	}
 
-	// If the API server refuses a list, the response in JSON contains the state "forbidden". Other formats respond with
-	// an error.
+	// Only JSON can contain the state "forbidden". Other formats respond with an error.
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "you may not")
 	s.waitForText("/api/v1/snapshot/core/v1/secrets", `"state":"forbidden"`)
 	a = s.get("/api/v1/snapshot/core/v1/secrets")

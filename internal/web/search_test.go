@@ -28,8 +28,7 @@ type searchResponse struct {
 	}
 }
 
-// search sends a search request. It returns a short form of the results, a short form of the searched resources, and
-// the total number of results.
+// search returns short forms of the results and of the searched resources, and the total number of results.
 func (s *site) search(query string) (hits []string, resources string, total int) {
 	s.t.Helper()
 	a := s.get("/api/v1/search?" + query)
@@ -55,8 +54,8 @@ func (s *site) search(query string) (hits []string, resources string, total int)
 	return hits, strings.Join(parts, ", "), got.Total
 }
 
-// Invariant: I22. A search finds the best matches among the watched objects. It finds nothing that the viewer may not
-// read. It neither starts a watch nor keeps one running.
+// Invariant: I22. A search finds the best matches among watched objects that the viewer may read. It neither starts
+// nor keeps a watch.
 func TestSearch(t *testing.T) {
 	s := newSite(t)
 	s.api.Set(widgetsRef, apitest.Item{Name: "web"}, apitest.Item{Name: "a-Widget"})
@@ -114,8 +113,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// A search returns the best matches, regardless of the number and order of objects. It never returns more results
-// than the limit.
+// A search returns the best matches up to the limit, regardless of the number and order of objects.
 //
 // Invariant: I22.
 func TestSearchReturnsBestMatches(t *testing.T) {
@@ -151,8 +149,7 @@ func TestSearchOmitsForbiddenObjects(t *testing.T) {
 	}
 }
 
-// BenchmarkSearch measures searches in 100,000 names. As a baseline, it also measures the text filter of a snapshot,
-// which searches the cells as well.
+// BenchmarkSearch measures searches in 100,000 names. The baseline is the text filter of a snapshot.
 func BenchmarkSearch(b *testing.B) {
 	const objects = 100_000
 	var handler http.Handler
@@ -199,8 +196,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	defer subscription.Close()
 	long := "app"
-	// Build a query of many words that every object name contains. The words are substrings of 1 to 4 characters, up
-	// to a total length of 320.
+	// Build a query of at most 320 characters from words that every object name contains.
 	for size := 1; size < 5; size++ {
 		for at := range len("-7c9d8f6b5-") - size + 1 {
 			if word := "-7c9d8f6b5-"[at : at+size]; len(long)+len(word) < 320 {

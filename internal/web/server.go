@@ -1,13 +1,8 @@
-// Package web is the HTTP server of the dashboard. It serves HTML pages, lists, single objects, and one WebSocket for
-// each browser tab.
+// Package web is the HTTP server of the dashboard. It has all routes, and the middleware around the handlers in the
+// packages api, page and live. None of these imports this package.
 //
-// Nothing in this package changes a cluster, and no GET request changes any state. Package auth identifies the sender
-// of a request, once per request. An unidentified sender receives no cluster data. Package watch decides what a
-// viewer is permitted to see. Handlers read the cluster only through watch.Access. Handlers return errors, which
-// request.ErrorWriter converts to responses and log lines.
-//
-// This package has the table of all routes, and the middleware around them. Handlers are in the packages api, page and
-// live. They import response, quota, request and listen, in this order of layers, and none imports this package.
+// Nothing here changes a cluster, and no GET request changes state. Handlers read the cluster only through
+// watch.Access. Package auth identifies senders; unidentified ones receive no cluster data.
 package web
 
 import (
@@ -40,8 +35,7 @@ import (
 const (
 	headerTimeout = 10 * time.Second
 	readTimeout   = 30 * time.Second
-	// responseTimeout limits how long the server can take to build a response. Sending a response has its own
-	// deadlines, and so does a WebSocket.
+	// responseTimeout limits the time to build a response. Sending has its own deadlines.
 	responseTimeout = 2 * time.Minute
 	drainTimeout    = 2 * time.Second
 	maxHeader       = 32 << 10
@@ -57,15 +51,12 @@ type Options struct {
 	Boundary *Boundary
 	BasePath request.BasePath
 	KeyPair  *listen.KeyPair // Nil means HTTP without TLS.
-	// Peers are the trusted proxies. The server uses their X-Forwarded-For header to determine the address of a client,
-	// and for nothing else.
+	// Peers are the proxies whose X-Forwarded-For header determines the address of a client.
 	Peers   []netip.Prefix
 	Version string
-	// MemoryLimit is the memory limit of the program in bytes; 0 means no limit. The memory budget of all responses
-	// depends on it.
+	// MemoryLimit is the memory limit of the program in bytes; 0 means none. The response budget depends on it.
 	MemoryLimit int64
-	// PageRows is the maximum number of rows of a list that the browser loads completely. If a list is longer, the
-	// browser loads only the visible rows.
+	// PageRows is the longest list that the browser loads completely. Of longer lists, it loads the visible rows.
 	PageRows int
 	// Shares stores the share links. If it is nil, the links are kept only in memory.
 	Shares      *share.Store
@@ -174,8 +165,8 @@ func (s *Server) begin(ctx context.Context) {
 	s.active.Begin(s.stopping) //nolint:contextcheck // s.stopping is derived from ctx.
 }
 
-// SwitchCluster makes another cluster the active one while the server runs. It ends the WebSockets and log streams of
-// the previous cluster, so that open pages reload. New requests read from the new cluster.
+// SwitchCluster makes another cluster active. It ends WebSockets and log streams of the previous one, so that pages
+// reload.
 func (s *Server) SwitchCluster(info request.ClusterInfo) { s.active.Replace(s.stopping, info) }
 
 // Run serves on listener until ctx ends, and then closes the listener. Open requests have drainTimeout to finish.
@@ -189,13 +180,11 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: responseTimeout,
 		IdleTimeout: listen.IdleTimeout, MaxHeaderBytes: maxHeader,
-		// In HTTP/2, the deadline of a stream does not end a blocked write to the connection. If the client's kernel
-		// accepts no data, only WriteByteTimeout ends that write.
+		// Only WriteByteTimeout ends a blocked write to an HTTP/2 connection; the deadline of a stream does not.
 		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: quota.MaxStreams, WriteByteTimeout: response.StallTimeout},
 		ConnContext: listen.ConnContext, ConnState: listen.ConnState,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		// By default, net/http itself answers the request "OPTIONS *" and does not call the handler. With this
-		// option, the handler receives that request, and refuses it.
+		// The handler must receive and refuse "OPTIONS *". By default, net/http answers this request itself.
 		DisableGeneralOptionsHandler: true,
 	}
 	var shareStore sync.WaitGroup
@@ -227,8 +216,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// serve uses TLS if the server has a certificate. Over TLS, browsers use HTTP/2 for pages, and separate HTTP/1.1
-// connections for WebSockets.
+// serve uses TLS if there is a certificate. Browsers then use HTTP/2 for pages, and HTTP/1.1 for WebSockets.
 func (s *Server) serve(server *http.Server, listener net.Listener) error {
 	listener = s.limits.Listen(listener)
 	if s.keyPair == nil {

@@ -84,8 +84,7 @@ func (s *site) cookie(name, value string) string {
 
 func (s *site) origin() string { return "Origin: http://" + s.addr }
 
-// A user can create a share link, and any client with the link can open it. The list of links shows how many viewers
-// each link has. When the link is revoked, the open sockets and pages of its guests end.
+// Any client with a share link can open it. A revocation ends the open sockets and pages of its guests.
 //
 // Invariant: I30.
 func TestShareLifecycle(t *testing.T) {
@@ -178,8 +177,7 @@ func TestShareLifecycle(t *testing.T) {
 	}
 }
 
-// A guest who leaves a share link is not redirected. On a server without a login, the response states that everything
-// is open to anyone. The pages of guests do not state this.
+// A guest who leaves is not redirected. Without a login, the response warns that everything is open.
 //
 // Invariant: I30.
 func TestLeavingAShareDoesNotRedirect(t *testing.T) {
@@ -218,7 +216,7 @@ func TestLeavingAShareDoesNotRedirect(t *testing.T) {
 	}
 }
 
-// The URL of a share link has the origin at which the browser reaches the server. Its path is under the base path.
+// The URL of a share link has the origin and the base path that the browser uses.
 func TestShareLinkIsUnderBasePath(t *testing.T) {
 	s := newSiteWith(t, web.Options{
 		BasePath: "/tools/g",
@@ -250,8 +248,7 @@ func TestShareLinkIsUnderBasePath(t *testing.T) {
 		!strings.Contains(a.header.Get("Set-Cookie"), "Path=/tools/g/;") {
 		t.Errorf("POST share/leave: got %v %s", a.header, a.body)
 	}
-	// Programs send no Origin header. A link that a program creates has the configured origin with the host of the
-	// request.
+	// Programs send no Origin header. Their links have the configured origin with the requested host.
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tools/g/api/v1/shares",
 		strings.NewReader(shareRequestA))
 	request.Host = "glasshouse.example.org"
@@ -266,8 +263,7 @@ func TestShareLinkIsUnderBasePath(t *testing.T) {
 	}
 }
 
-// newTeamSite returns a site with three users. anna is permitted to see everything, bert is permitted to see the pods
-// of namespace b, and carl is in the group ops. The token of each user contains the name of the user.
+// newTeamSite has the users anna (sees everything), bert (pods of namespace b) and carl (group ops).
 func newTeamSite(t *testing.T, dir string) *site {
 	t.Helper()
 	api := newSite(t).api
@@ -300,8 +296,7 @@ func newTeamSiteWith(t *testing.T, api *apitest.Server, dir string) *site {
 
 func bearerHeader(name string) string { return "Authorization: Bearer " + name + ".token" }
 
-// Users see their own share links, and cannot revoke those of others. Members of an admin group see and revoke all
-// share links.
+// Users see and revoke their own share links. Members of an admin group see and revoke all.
 //
 // Invariant: I30.
 func TestSharesAreManagedByTheirCreators(t *testing.T) {
@@ -361,8 +356,7 @@ func TestSharesAreManagedByTheirCreators(t *testing.T) {
 	}
 }
 
-// The server refuses a share link that is invalid, or whose creator is not permitted to see the data. It also refuses
-// a share link whose start page shows data that the link does not share.
+// A share link is refused if it is invalid, or if its creator may not see the data.
 //
 // Invariant: I30.
 func TestInvalidSharesAreRefused(t *testing.T) {
@@ -442,8 +436,7 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 	}
 }
 
-// A browser sends its cookies to all ports of a host. A guest cookie or login cookie of one port must not affect a
-// server on another port.
+// Browsers send cookies to all ports of a host. A cookie of another port must have no effect.
 //
 // Invariant: I29.
 func TestCookiesOfOtherPortsAreIgnored(t *testing.T) {
@@ -493,7 +486,7 @@ func TestCookiesOfOtherPortsAreIgnored(t *testing.T) {
 	status("user after logging out at the other port", first, "/api/v1/status", http.StatusOK)
 }
 
-// A request with an invalid body or token gets the same response as one with the token of an ended share link.
+// A request with an invalid body or token gets the same response as for an ended link.
 //
 // Invariant: I30.
 func TestInvalidTokensAreAnsweredLikeEndedShares(t *testing.T) {
@@ -626,8 +619,7 @@ func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 	}
 }
 
-// On every route and on the WebSocket, a guest sees only what the link shares. Hidden objects get the same responses
-// as missing objects.
+// A guest sees only what the link shares. Hidden objects are like missing objects, on every route.
 //
 // Invariant: I30.
 func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
@@ -886,8 +878,7 @@ func TestSocketsCloseWhenTheShareExpires(t *testing.T) {
 		s.get("/api/v1/status", shared.cookie), http.StatusUnauthorized, "Link expired", "")
 }
 
-// A link that shares the logs of a namespace shares the logs of all its pods, and no other logs. Logs cannot be
-// shared without pods, because no page shows only logs.
+// A link can share all logs of a namespace, but only together with its pods.
 //
 // Invariant: I30.
 func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
@@ -918,8 +909,7 @@ func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 	}
 }
 
-// When a share link ends, the logs that its guests follow end, too. The client can distinguish this end from the end
-// of a complete log.
+// When a share link ends, the logs of its guests end, but not like complete logs.
 //
 // Invariant: I30.
 func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {
@@ -956,8 +946,7 @@ func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {
 	}
 }
 
-// When a share link or a login ends, the server aborts the responses that it is still sending. A slow client receives
-// no more data of these responses.
+// When a share link or a login ends, slow clients receive no more data of unfinished responses.
 //
 // Invariant: I29, I30.
 func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
@@ -978,7 +967,7 @@ func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, cookie, end := test(t)
-			// The response must be larger than the buffers of the connection, so that a part of it is not sent yet.
+			// The response must be larger than the buffers of the connection, so that it is partly unsent.
 			const objects, size = 300, 100 << 10
 			for n := range objects {
 				s.api.Set(podsRef, apitest.Item{
@@ -1013,8 +1002,7 @@ func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
 	}
 }
 
-// The number of open logs is limited for each user, for the guests of each link, and for all guests together. Each
-// limit leaves room for the logs of other callers.
+// Open logs are limited per user, per link and for all guests, to leave room for other callers.
 //
 // Invariant: I30.
 func TestLogsAreLimitedByUserAndLink(t *testing.T) {
@@ -1111,8 +1099,7 @@ func TestSharesSurviveARestart(t *testing.T) {
 	}
 }
 
-// When the creator of a share link loses a permission, the guests of the link lose it, too. While the server cannot
-// check the permission, guests do not see the data either.
+// Guests lose the permissions that the creator loses, or that the server cannot check.
 //
 // Invariant: I30.
 func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {
@@ -1262,8 +1249,7 @@ func FuzzExchange(f *testing.F) {
 	})
 }
 
-// The guests of a link to one cluster see nothing of another cluster, even if it has objects with the same names.
-// When the cluster of the link is active again, the guests see their data again.
+// Guests see only the cluster of their link, even if another cluster has objects with the same names.
 func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 	s := newSite(t)
 	shared := s.openShare(s.createShare(shareRequestA))
@@ -1294,8 +1280,7 @@ func TestGuestsOfAnotherClusterSeeNothing(t *testing.T) {
 	}
 }
 
-// For a guest, the graph of related objects shows resources outside the link as forbidden. It does not reveal whether
-// the cluster serves these resources.
+// In the graph for guests, resources outside the link are forbidden, even if the cluster does not serve them.
 func TestGuestRelatedNamesKindsNotInLink(t *testing.T) {
 	s := newTeamSite(t, "")
 	s.api.Set(podsRef, apitest.Item{

@@ -108,8 +108,7 @@ func newSiteWith(t *testing.T, options web.Options) *site {
 	return s
 }
 
-// waitForLive waits until the first list of the resource ref is complete. Pages wait only briefly for that list, so
-// tests must wait for it.
+// waitForLive waits for the first list of a resource, because pages wait only briefly for it.
 func (s *site) waitForLive(ref string) {
 	s.t.Helper()
 	s.waitForText(s.base+"/api/v1/snapshot/"+ref+"?limit=1", `"state":"live"`)
@@ -270,8 +269,7 @@ func (s *site) upgradeStatus(path string, headers ...string) int {
 	return response.StatusCode
 }
 
-// wantProblem checks that a response is a problem document with the given status and title. The detail of the
-// document must contain detail.
+// wantProblem checks the problem document of a response, which must contain detail.
 func (s *site) wantProblem(name string, a httpResponse, status int, title, detail string) {
 	s.t.Helper()
 	var p struct {

@@ -12,10 +12,9 @@ import (
 
 // A snapshot has the requested columns in the order of the table, and its rows in the requested sort order.
 //
-// Invariant: I33. An export contains what is shown. If a column or namespace in a URL does not exist, the page
-// reports this. The URL contains the chosen columns and namespaces, and the history entry contains the scroll
-// position. The numbers of objects in the picker are sent when they change, at most once a second, even without other
-// messages.
+// Invariant: I33. An export contains what is shown. The page reports a missing column or namespace. The URL contains
+// the chosen columns and namespaces; the history entry contains the scroll position. Object counts are sent at most
+// once a second.
 func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -137,7 +136,7 @@ func TestFormKeepsOtherParameters(t *testing.T) {
 	}
 }
 
-// If an object is open on a list page, the page links to the page of that object, for browsers without JavaScript.
+// For browsers without JavaScript, a list page links to the page of the open object.
 func TestOpenObjectIsLinked(t *testing.T) {
 	s := newSite(t)
 	for query, want := range map[string]string{

@@ -23,7 +23,7 @@ func optionalCount(n *int) string {
 	return Digits(*n)
 }
 
-// Plural returns the plural of a kind, such as "Pods", or the resource name if that is no regular plural of the kind.
+// Plural returns the plural of a kind, such as "Pods". If it is irregular, Plural returns the resource name.
 func Plural(kind, resource string) string {
 	for _, ending := range []struct{ cut, put string }{{"", "s"}, {"", "es"}, {"y", "ies"}, {"", ""}} {
 		if stem, found := strings.CutSuffix(kind, ending.cut); found && strings.EqualFold(stem+ending.put, resource) {

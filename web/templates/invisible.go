@@ -9,15 +9,14 @@ import (
 // maxMarked is the maximum number of marked places in one text, and of listed code points for one place.
 const maxMarked = 32
 
-// piece is a completely visible or completely invisible part of a text. The field codePoints is empty in a visible
-// piece, and in a last piece with the rest of the text.
+// piece is a completely visible or completely invisible part of a text. Only invisible pieces have codePoints.
 type piece struct {
 	text, codePoints string
 	isInvisible      bool
 }
 
-// splitInvisible splits a text into visible and invisible pieces. Their number is limited, so that a hostile text
-// cannot produce unlimited markup.
+// splitInvisible splits a text into visible and invisible pieces. A limit prevents unlimited markup for hostile
+// texts.
 func splitInvisible(s string) (out []piece) {
 	for s != "" {
 		if len(out) == 2*maxMarked {
@@ -57,8 +56,8 @@ func prefixLen(s string, invisible bool) int {
 	return len(s)
 }
 
-// isInvisible reports whether a character is invisible, or changes the text direction, so that different names can
-// appear equal. static/src/text/invisible-chars.ts must match the same characters.
+// isInvisible also matches characters that change the text direction. static/src/text/invisible-chars.ts must match
+// the same.
 func isInvisible(r rune) bool {
 	switch {
 	case r < 0x20:

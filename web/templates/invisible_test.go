@@ -9,9 +9,8 @@ import (
 	"glasshouse/web/templates"
 )
 
-// If a name contains invisible characters, or characters that change the text direction, the page keeps them,
-// isolates them from the other text, and shows their code points. web/test/text/invisible-chars.test.ts tests the
-// same in TypeScript.
+// The page isolates invisible and direction-changing characters. web/test/text/invisible-chars.test.ts tests the same
+// in TypeScript.
 //
 // Invariant: I34.
 func TestInvisibleCharactersAreShown(t *testing.T) {

@@ -8,8 +8,7 @@ import (
 
 func isWide(q Query) bool { return len(q.Columns) == 1 && q.Columns[0] == "wide" }
 
-// isShown reports whether the page shows a column: one that the query names, all for "wide", or those with priority
-// 0.
+// isShown reports whether the page shows a column, by default those with priority 0.
 func isShown(c Column, q Query) bool {
 	if len(q.Columns) == 0 || isWide(q) {
 		return isWide(q) || c.Priority <= 0
@@ -21,8 +20,7 @@ func isChosen(column string, q Query) bool {
 	return slices.ContainsFunc(q.Columns, func(name string) bool { return strings.EqualFold(name, column) })
 }
 
-// linkColumn returns the index of the column with links: "Name", otherwise the first without times, otherwise the
-// first. It returns -1 if no column is shown.
+// linkColumn returns the index of the column with links, or -1: "Name", or the first, preferably without times.
 func linkColumn(columns []Column, q Query) int {
 	first := -1
 	for i, c := range columns {
@@ -56,8 +54,7 @@ func sortState(column string, q Query) string {
 	return "ascending"
 }
 
-// coverageNote returns a note if the rows cover only some of the requested namespaces, or "".
-// static/src/model/status.ts returns the same text.
+// coverageNote reports uncovered namespaces, or returns "". static/src/model/status.ts returns the same text.
 func coverageNote(s State) string {
 	if len(s.Namespaces) == 0 {
 		return ""

@@ -32,8 +32,7 @@ func isKiosk(ctx context.Context) bool {
 	return enabled
 }
 
-// routeURL returns the URL of a route, with the base path and, on a page in kiosk mode, the kiosk parameter. A route
-// without a leading "/" is already a URL, and is only sanitized.
+// routeURL adds the base path and kiosk parameter to a route. A route without "/" is already a URL.
 func routeURL(ctx context.Context, route string) templ.SafeURL {
 	if !strings.HasPrefix(route, "/") {
 		return templ.URL(route)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// sections returns the sections of the list of resources, with built-in resources as "resource.group". Only this
-// order counts, also for /api/v1/resources.
+// sections returns the order of the resource list, also for /api/v1/resources. Each resource is written as
+// "resource.group".
 func sections() []struct{ name, resources string } {
 	return []struct{ name, resources string }{
 		{"Workloads", "pods.core deployments.apps statefulsets.apps daemonsets.apps replicasets.apps jobs.batch " +
@@ -64,8 +64,7 @@ func NewSections() Sections {
 	return s
 }
 
-// Section returns the section of a built-in resource, and otherwise the API group. group is "core" for the legacy API
-// group.
+// Section returns the section of a built-in resource, and otherwise the API group ("core" for the legacy one).
 func (s Sections) Section(group, resource string) string {
 	if p, ok := s.positions[resource+"."+group]; ok {
 		return p.section
@@ -73,8 +72,7 @@ func (s Sections) Section(group, resource string) string {
 	return group
 }
 
-// Compare compares two resources by their order on the page: built-in ones first, then others by API group and name.
-// The results are those of cmp.Compare.
+// Compare orders resources as on the page, with the results of cmp.Compare: built-in ones are first.
 func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	a, okA := s.positions[resourceA+"."+groupA]
 	b, okB := s.positions[resourceB+"."+groupB]
@@ -89,8 +87,7 @@ func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	return cmp.Or(strings.Compare(groupA, groupB), strings.Compare(resourceA, resourceB))
 }
 
-// Groups sorts resources into groups. The map problems contains a reason for each API group for which discovery
-// failed; it gets a group without resources.
+// Groups sorts resources into groups. The map problems adds an empty group for each API group with failed discovery.
 func (s Sections) Groups(kinds []Kind, problems map[string]string) []Group {
 	kinds = slices.Clone(kinds)
 	slices.SortFunc(kinds, func(a, b Kind) int { return s.Compare(a.Group, a.Resource, b.Group, b.Resource) })

@@ -71,8 +71,8 @@ func podList() templates.List {
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// The server and the script build the same rows. web/test/list/row.test.ts and web/test/status/watch-status.test.tsx
-// compare the script's rows with the same files in testdata.
+// web/test/list/row.test.ts and web/test/status/watch-status.test.tsx compare the script's rows with the same files
+// in testdata.
 func TestRowsMatchTheScript(t *testing.T) {
 	cells := []templates.Cell{{Text: "3", Wire: "3"}, {Text: "4s ago", Wire: "2026-11-21T10:04:56Z ago"}}
 	scope := templates.Scope{
@@ -435,8 +435,7 @@ func TestListPage(t *testing.T) {
 	}
 }
 
-// The pages escape every text. The test fills all texts with markup, as a hostile cluster can. The pages contain no
-// inline scripts or styles.
+// The pages escape every text, and contain no inline scripts or styles.
 //
 // Invariant: I34. Text of the cluster is never markup. Invisible characters and changes of direction are shown and
 // isolated. No export contains a formula. No asset names another host.
@@ -471,8 +470,7 @@ func TestTextIsEscaped(t *testing.T) {
 	}
 }
 
-// poison sets every string in v, recursively, to the given text. It gives every slice one element, and every pointer
-// a value.
+// poison sets every string in v to text, and gives every slice and pointer a value.
 func poison(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -523,7 +521,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// The page of a guest (a viewer of a share link) shows only what the link shares, and has no links to other content.
+// The page of a guest shows only what the link shares, and has no links to other content.
 func TestGuestPage(t *testing.T) {
 	kind := func(resource string) templates.Kind {
 		return templates.Kind{
@@ -592,8 +590,7 @@ func TestGuestPage(t *testing.T) {
 	}
 }
 
-// Without JavaScript, the page of an object links to the page that compares it. A page for a guest (a viewer of a
-// share link) has no such link.
+// Without JavaScript, an object's page links to its comparison, but not for guests.
 func TestObjectPageLinksToCompare(t *testing.T) {
 	object := templates.Object{Compare: "/compare?a=core%2Fv1%2Fnodes%2F_%2Fa"}
 	const link = `<a class="unscripted" href="/compare?a=core%2Fv1%2Fnodes%2F_%2Fa">`
@@ -606,7 +603,7 @@ func TestObjectPageLinksToCompare(t *testing.T) {
 	}
 }
 
-// The status page of a guest (a viewer of a share link) has no rows. It does not claim that nothing is watched.
+// A guest's status page has no rows, but does not claim that nothing is watched.
 func TestGuestStatusPageHasNoRows(t *testing.T) {
 	page := templates.Status{Memory: "0 B cached, no limit"}
 	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "Nothing is watched") ||
@@ -620,8 +617,7 @@ func TestGuestStatusPageHasNoRows(t *testing.T) {
 	}
 }
 
-// In kiosk mode (for a wall display), links open pages in kiosk mode, below the base path. Links to the API do not
-// have the kiosk parameter. Outside of kiosk mode, no link has it.
+// In kiosk mode, links to pages have the kiosk parameter, but links to the API do not.
 func TestKioskLinks(t *testing.T) {
 	page := podList()
 	page.Next = "/r/core/v1/pods?from=100"

@@ -1,5 +1,5 @@
-// Package templates contains the HTML pages. Each page renders one view model, which package internal/web fills with
-// texts. All values are untrusted: templ escapes every field, and templ.URL sanitizes every URL of a link or form.
+// Package templates contains the HTML pages. Each page renders one view model with untrusted texts: templ escapes
+// every field, and templ.URL sanitizes every URL of a link or form.
 //
 // Only row.templ contains the markup of a table row. static/src/list/row.ts builds the same elements, and tests
 // compare both with testdata/rows.html.
@@ -89,7 +89,7 @@ type Query struct {
 	Columns    []string // in lower case; empty: default columns; "wide": all
 }
 
-// Column is one column of the API server's Table. The field Columns of List has the same order as the Table.
+// Column is one column of the API server's Table. Columns of List has the order of the Table.
 type Column struct {
 	Name     string
 	Priority int
@@ -173,7 +173,7 @@ type Compare struct {
 	Hide   []string
 }
 
-// Side is one of the two compared objects. If the field Ref is empty, only Text and Problem can be set.
+// Side is one of the two compared objects. If Ref is empty, only Text and Problem can be set.
 type Side struct {
 	Text      string // the object as in the URL, such as "core/v1/pods/big/web-1"
 	Ref       string
@@ -195,8 +195,7 @@ type Status struct {
 	Scopes []Scope
 }
 
-// Scope is one row of the status page: a resource, or a separately watched part of it. Its field Cells begins after
-// the state column.
+// Scope is one row of the status page. Its field Cells begins after the state column.
 type Scope struct {
 	Href     string
 	Resource string

@@ -24,8 +24,7 @@ func (c *Contexts) List(w http.ResponseWriter, r *http.Request) error {
 	return response.JSON(w, r, http.StatusOK, contextsDocument{request.ClusterOf(r).Name, all})
 }
 
-// SwitchTo reads the name of a kubeconfig context from the JSON body of a request, and makes the cluster of that
-// context the active one.
+// SwitchTo makes a cluster the active one. The JSON body of the request contains its kubeconfig context.
 func (c *Contexts) SwitchTo(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Name *string `json:"name"`

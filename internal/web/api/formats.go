@@ -88,8 +88,7 @@ func writeCSV(out *bufio.Writer, t *table) error {
 	return lines.Error()
 }
 
-// escapeFormula adds a ' before a cell that a spreadsheet would evaluate as a formula (OWASP, CSV injection). A
-// formula can also start with the full-width form of =, +, - or @.
+// escapeFormula adds a ' before a cell that a spreadsheet would evaluate as a formula (OWASP, CSV injection).
 func escapeFormula(cell string) string {
 	if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + cell

@@ -11,8 +11,7 @@ import (
 	"glasshouse/internal/web/response"
 )
 
-// Resources responds with all resources found by API discovery, in the order of the resource picker (the list of
-// resources in the page).
+// Resources responds with all resources found by API discovery, in the order of the page's resource picker.
 func (d *Data) Resources(w http.ResponseWriter, r *http.Request) error {
 	doc, err := d.Picker.Read(r.Context(), d.Reader.Access(r), picker.DiscoveryWait)
 	if err != nil {

@@ -20,8 +20,7 @@ import (
 )
 
 const (
-	// A share link has at most maxParts parts. Each part selects objects of one resource. The creator's note on a
-	// link has at most maxNote bytes.
+	// Maximum number of parts of a share link, and maximum length of its note in bytes.
 	maxParts, maxNote = 100, 1000
 	// minShareLifetime and maxShareLifetime limit how long a share link is valid. defaultShareLifetime applies if the
 	// request specifies no time.
@@ -71,8 +70,7 @@ func (l *Shares) Create(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// shareLifetime checks the parts, the note and the lifetime in a request for a share link, and returns the lifetime.
-// The caller must check the permissions of the user.
+// shareLifetime returns the lifetime of a requested share link. The caller must check the permissions of the user.
 func shareLifetime(wanted *share.Request) (time.Duration, error) {
 	if len(wanted.Parts) == 0 || len(wanted.Parts) > maxParts {
 		return 0, request.BadRequest("Invalid link",
@@ -165,8 +163,7 @@ func objectQuery(parts []string) query.Query {
 	return q
 }
 
-// List responds with the share links of the user. If the user is allowed to manage the links of others, it responds
-// with all share links.
+// List responds with the share links of the user. Administrators get the share links of all users.
 func (l *Shares) List(w http.ResponseWriter, r *http.Request) error {
 	if _, err := request.ValuesOf(r); err != nil {
 		return err
@@ -198,8 +195,7 @@ func (l *Shares) Revoke(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// managesAll reports whether a viewer is allowed to list and revoke the share links of others. Without a login, every
-// viewer is allowed to, because no link belongs to a particular user.
+// managesAll reports whether a viewer is allowed to list and revoke the share links of others.
 func (l *Shares) managesAll(v watch.Viewer) bool {
 	return v.User == nil || slices.ContainsFunc(v.User.Groups, func(group string) bool {
 		return slices.Contains(l.Admins, group)

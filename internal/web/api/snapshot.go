@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// snapshotWait is the default time that a snapshot request waits for the first complete list from the API server.
-	// A request can specify up to maxWait.
+	// snapshotWait is how long a request waits for the first complete list. A request can specify up to maxWait.
 	snapshotWait = 5 * time.Second
 	maxWait      = time.Minute
 )

@@ -22,9 +22,7 @@ type table struct {
 	expectText func(length int)
 }
 
-// newTable returns a table with the columns in cols, which are names in lower case, and the name column. If cols is
-// only "usual", the table has the columns that kubectl prints by default. If cols is empty or only "wide", the table
-// has all columns.
+// newTable returns a table with the given columns, named in lower case, and the name column.
 func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, error) {
 	t := &table{Snapshot: snapshot, view: view}
 	if len(cols) > 0 && view == "objects" {
@@ -37,6 +35,7 @@ func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, err
 	}
 	for n, column := range snapshot.Columns {
 		name := strings.ToLower(column.Name)
+		// kubectl prints columns with a priority above 0 only with -o wide.
 		chosen := preset == "wide" || column.Priority <= 0
 		if len(cols) > 0 {
 			chosen = name == "name" || slices.Contains(cols, name)

@@ -1,11 +1,8 @@
-// Package auth identifies the client that sends a request. Depending on the mode, all requests have the identity of
-// this program, or each request has the identity of its user. A bearer token, a login session or a trusted proxy
-// identifies the user. A login session starts with a bearer token, or with an ID token of an OpenID provider. Package
-// auth does not decide which data a user is allowed to see.
+// Package auth identifies the client that sends a request. It does not decide which data a user is allowed to see.
 //
 // If the package cannot identify a client, it returns a *status.Problem. Errors and log messages never contain
-// credentials. Sessions and token reviews are stored under hashes of their credentials. An Authority is safe for
-// concurrent use. Each part of an Authority has one mutex. A goroutine never waits while it has locked a mutex.
+// credentials. An Authority is safe for concurrent use. Each part of it has one mutex, which is never locked during a
+// wait.
 package auth
 
 import (
@@ -41,8 +38,7 @@ func Modes() []string { return []string{None, Token, OIDC, Proxy, SharedIdentity
 type Options struct {
 	Mode string // One of the values that Modes returns.
 	Base string // Path prefix of all pages, such as "/glasshouse"; can be empty.
-	// Audiences are the accepted audiences of tokens. A token must have at least one of them. If Audiences is empty,
-	// a token must have the audience of the API server.
+	// Audiences are the accepted audiences of tokens; empty means the audience of the API server.
 	Audiences []string
 	// ReviewToken returns the user of a token; see watch.Cluster.ReviewToken.
 	ReviewToken func(ctx context.Context, token string, audiences []string) (*authz.User, error)
@@ -51,8 +47,7 @@ type Options struct {
 	Log         *slog.Logger
 }
 
-// An Authority identifies the user who sends a request. The nil Authority is valid: all requests then have the
-// program's own identity, as in the mode None.
+// An Authority identifies the user who sends a request. With a nil Authority, requests have the program's identity.
 type Authority struct {
 	mode     string
 	base     string
@@ -97,8 +92,7 @@ func (a *Authority) Mode() string {
 	return a.mode
 }
 
-// Identify returns the identity of the client that sends a request. It removes the headers with credentials or a user
-// name from the request, but not the cookies.
+// Identify returns the identity of a client. It removes the headers with credentials or a user name, but no cookies.
 func (a *Authority) Identify(r *http.Request) (Identity, error) {
 	if a == nil || a.mode == None || a.mode == SharedIdentity {
 		strip(r, nil)
@@ -114,8 +108,7 @@ func (a *Authority) Identify(r *http.Request) (Identity, error) {
 	return a.identifySession(r)
 }
 
-// Strip removes the headers with credentials or a user name from a request. Call it if something else identifies the
-// client, for example the cookie of a share link. Cookies stay.
+// Strip removes the headers with credentials or a user name from a request. Cookies stay.
 func (a *Authority) Strip(r *http.Request) {
 	if a == nil {
 		strip(r, nil)
@@ -124,8 +117,7 @@ func (a *Authority) Strip(r *http.Request) {
 	strip(r, a.proxy)
 }
 
-// strip removes the Authorization header and the proxy's identity headers from a request. If p is nil, it removes the
-// identity headers that a proxy uses by default.
+// strip removes the Authorization header and the proxy's identity headers from a request.
 func strip(r *http.Request, p *proxy) {
 	for name := range r.Header {
 		if name == "Authorization" || p.ownsHeader(name) {
@@ -134,9 +126,7 @@ func strip(r *http.Request, p *proxy) {
 	}
 }
 
-// identifyBearer returns the identity of the user of a bearer token. The slice headers contains the values of the
-// Authorization header. A request with an invalid token fails even if it has a valid session cookie, because one
-// request must not have two identities.
+// identifyBearer returns the user of a bearer token. An invalid token is an error even with a valid session cookie.
 func (a *Authority) identifyBearer(ctx context.Context, headers []string) (Identity, error) {
 	if a.tokens == nil {
 		return Identity{}, watch.NotLoggedIn("This server accepts no bearer tokens; log in on the page.")
@@ -173,11 +163,10 @@ func (a *Authority) identity(l *login, cookie bool) Identity {
 	return i
 }
 
-// reviewToken returns the API server's review of a token. If the API server is unavailable, the reason is only
-// logged, because clients that are not identified must not see it.
 func (a *Authority) reviewToken(ctx context.Context, token string) (*tokenReview, error) {
 	review, err := a.tokens.review(ctx, token)
 	if p, ok := errors.AsType[*status.Problem](err); ok {
+		// Only log the reason, because unidentified clients must not see it.
 		if p.Cause == status.Unavailable {
 			a.log.WarnContext(ctx, "a token could not be reviewed", "error", err)
 		}
@@ -186,9 +175,7 @@ func (a *Authority) reviewToken(ctx context.Context, token string) (*tokenReview
 	return review, err
 }
 
-// recheck reviews the token of a login again. It ends the login if the API server no longer accepts the token, or if
-// the user of the token has changed. If the API server does not respond, the login stays valid for reviewGracePeriod
-// after the last successful review.
+// recheck reviews the token of a login again. It ends the login if the API server refuses the token.
 func (a *Authority) recheck(ctx context.Context, l *login) error {
 	if l.token == "" {
 		return nil

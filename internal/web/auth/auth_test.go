@@ -113,8 +113,7 @@ func bearer(t *testing.T, token string) *http.Request {
 	return request(t, "Authorization: Bearer "+token)
 }
 
-// identifiedUser returns the name of the user that the Authority identifies. If the request is refused, the name is
-// empty, and the error must have the given cause.
+// identifiedUser returns the name of the identified user. A refusal must have the given cause.
 func identifiedUser(t *testing.T, a *auth.Authority, r *http.Request, cause status.Cause) string {
 	t.Helper()
 	i, err := a.Identify(r)
@@ -166,7 +165,7 @@ func hasEnded(i auth.Identity) bool {
 	}
 }
 
-// In the modes without a login, every request has the program's own identity. The same is true for a nil Authority.
+// In the modes without a login, and with a nil Authority, every request has the program's own identity.
 func TestModesWithoutLoginUseTheProgramIdentity(t *testing.T) {
 	var all []*auth.Authority
 	for _, mode := range []string{auth.None, auth.SharedIdentity} {

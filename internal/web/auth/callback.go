@@ -9,19 +9,16 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// stateCookie is the name of the cookie with the encrypted loginState (data of an unfinished login). The cookie is
-// SameSite=Lax, because the browser must send it when the provider redirects back to this server. After such a
-// redirect, browsers send no SameSite=Strict cookie.
+// stateCookie contains an unfinished login. It is SameSite=Lax: after a redirect, browsers send no SameSite=Strict
+// cookie.
 const stateCookie = "glasshouse-login"
 
-// BeginLogin starts a login at the OpenID provider. It returns the provider's URL, to which the caller must redirect
-// the browser. The provider later redirects the browser back to callbackPath. After the login, the browser
+// BeginLogin starts a login at the OpenID provider, and returns the provider's URL. After the login, the browser
 // opens returnPath.
 func (a *Authority) BeginLogin(
 	w http.ResponseWriter, r *http.Request, returnPath string,
 ) (address string, err error) {
-	// The Origin header contains the address at which the browser reaches this server, even behind a proxy. It cannot
-	// be another site, because web.Boundary has rejected such requests.
+	// Even behind a proxy, Origin is this server's address: web.Boundary has rejected requests of other sites.
 	origin := r.Header.Get("Origin")
 	switch {
 	case origin != "":
@@ -38,8 +35,8 @@ func (a *Authority) BeginLogin(
 	return address, nil
 }
 
-// HandleCallback handles the redirect from the OpenID provider back to this server. It starts a session, and returns
-// the path of the page to open.
+// HandleCallback handles the provider's redirect back to this server. It starts a session, and returns the path to
+// open.
 func (a *Authority) HandleCallback(w http.ResponseWriter, r *http.Request) (returnPath string, err error) {
 	encrypted := ""
 	if cookies := r.CookiesNamed(CookieNameFor(stateCookie, r)); len(cookies) == 1 {

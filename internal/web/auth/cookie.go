@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Login starts a session for the user of a token, and ends the previous session of the browser. Session IDs are never
-// reused.
+// Login starts a session for the user of a token, and ends the previous session of the browser.
 func (a *Authority) Login(w http.ResponseWriter, r *http.Request, token string) error {
 	token, err := checkToken(token)
 	if err != nil {
@@ -50,8 +49,8 @@ func (a *Authority) setCookie(w http.ResponseWriter, r *http.Request, secure boo
 	})
 }
 
-// CookieNameFor returns the name of a cookie, followed by the port of the Host header. Without the port, servers on
-// other ports of the same host could overwrite the cookie, because browsers ignore the port.
+// CookieNameFor appends the port of the Host header to a cookie name, because browsers share cookies between all
+// ports of a host.
 func CookieNameFor(name string, r *http.Request) string {
 	_, port, _ := net.SplitHostPort(r.Host)
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
@@ -60,8 +59,7 @@ func CookieNameFor(name string, r *http.Request) string {
 	return name + "-" + port
 }
 
-// OverTLS reports whether the browser uses TLS, either to this program or to a proxy. If a proxy terminates TLS, only
-// the Origin header shows that.
+// OverTLS reports whether the browser uses TLS. If a proxy terminates TLS, only the Origin header shows that.
 func OverTLS(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(strings.ToLower(r.Header.Get("Origin")), "https://")
 }

@@ -24,7 +24,7 @@ type Identity struct {
 }
 
 // Context returns a context that ends with parent, or when the identity ends or expires. In the last two cases, the
-// cancellation cause is ErrEnded. The token of the login is reviewed regularly until the caller calls done.
+// cancellation cause is ErrEnded. The token is reviewed regularly until the caller calls done.
 func (i Identity) Context(parent context.Context) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	if i.Ended == nil && i.Expires.IsZero() {

@@ -17,8 +17,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// maxUsedStates is the maximum number of used login states in memory. The server remembers used states, so that it
-// accepts each state only once.
+// maxUsedStates is how many used login states are remembered. The server accepts each state only once.
 const maxUsedStates = 10_000
 
 // loginState is the data of a login that is not complete, because the user is still at the OpenID provider.
@@ -36,8 +35,7 @@ func newLoginState(callbackURL, returnPath string) loginState {
 	}
 }
 
-// loginStates encrypts login states (data of unfinished logins) for a cookie of the browser, so that the server does
-// not store them. It accepts each login state only once.
+// loginStates encrypts login states for a cookie, so that the server does not store them.
 type loginStates struct {
 	aead cipher.AEAD
 
@@ -58,8 +56,7 @@ func (s *loginStates) encrypt(w loginState) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, text, nil))
 }
 
-// decrypt decrypts the login state from a cookie. It refuses a state that it has decrypted before, unless the method
-// forget was called for that state. Each login therefore succeeds only once.
+// decrypt decrypts the login state from a cookie. It refuses a state that was used before.
 func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 	errInvalid := watch.NotLoggedIn("This login took too long, or was used before; log in again.")
 	raw, err := base64.RawURLEncoding.DecodeString(encrypted)
@@ -88,8 +85,7 @@ func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 	return w, nil
 }
 
-// forget removes a login state (data of an unfinished login) from the map of used states, because failed logins must
-// not fill that map. Afterwards, decrypt accepts the login state again.
+// forget makes decrypt accept a login state again, because failed logins must not fill the map of used states.
 func (s *loginStates) forget(state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,16 +33,15 @@ const (
 	callbackPath = "/login/callback"
 )
 
-// OIDCOptions configures the trusted OpenID provider, and how a user is created from the claims of an ID token. The
-// fields work like the kube-apiserver flags of the same names.
+// OIDCOptions configures the trusted OpenID provider. The fields work like the kube-apiserver flags of the same
+// names.
 type OIDCOptions struct {
 	Issuer        string
 	ClientID      string
 	ClientSecret  string // Empty for a public OAuth client.
 	UsernameClaim string
 	GroupsClaim   string // Empty if users have no groups.
-	// UsernamePrefix is added to the beginning of user names. "-" means no prefix. If it is empty, the prefix is the
-	// issuer and "#", or no prefix if UsernameClaim is email.
+	// UsernamePrefix is "-" for no prefix. Empty means issuer and "#", or nothing if UsernameClaim is email.
 	UsernamePrefix string
 	GroupsPrefix   string
 	Scopes         []string
@@ -128,8 +127,8 @@ func (p *provider) startLogin(
 	return address, p.states.encrypt(w), nil
 }
 
-// finish verifies the query of the redirect from the provider, and gets the user's ID token. The parameter encrypted
-// is the login state from the cookie. finish returns the new login and the decrypted login state.
+// finish verifies the provider's redirect, and gets the ID token. The parameter encrypted is the login state from the
+// cookie.
 func (p *provider) finish(ctx context.Context, encrypted string, query url.Values) (l *login, w loginState, err error) {
 	w, err = p.states.decrypt(encrypted)
 	if err != nil {
@@ -173,8 +172,7 @@ func (p *provider) finish(ctx context.Context, encrypted string, query url.Value
 	return newLogin(user, "", token.Expiry, time.Now()), w, nil
 }
 
-// exchangeError converts the error of a failed token exchange. If the provider refused the exchange, the result
-// contains the provider's error code. It never contains the provider's free text, because that text is not trusted.
+// exchangeError keeps the provider's error code, but not the provider's text, because that text is not trusted.
 func exchangeError(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
 		refused.Response.StatusCode < http.StatusInternalServerError {
@@ -218,7 +216,7 @@ func (p *provider) userOf(token *oidc.IDToken) (*authz.User, error) {
 	return user, nil
 }
 
-// host returns the host name and port of the provider, in lower case. Pages show it as the name of the provider.
+// host returns the provider's host and port in lower case. Pages show it as the provider's name.
 func (p *provider) host() string {
 	u, err := url.Parse(p.Issuer)
 	if err != nil {

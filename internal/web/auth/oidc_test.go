@@ -116,8 +116,7 @@ func (p *issuer) sign(claims map[string]any) string {
 	return text + "." + base64URL(signature)
 }
 
-// signWith returns a function for the field makeToken. The function sets the claim with the given name to value, or
-// removes the claim if value is nil, and then signs the token.
+// signWith returns a makeToken function that sets or removes (value nil) the named claim, and signs the token.
 func (p *issuer) signWith(name string, value any) func(map[string]any) string {
 	return func(claims map[string]any) string {
 		claims = maps.Clone(claims)
@@ -168,8 +167,7 @@ func (p *issuer) startLogin(a *auth.Authority) (cookie *http.Cookie, query url.V
 	return w.Result().Cookies()[0], u.Query()
 }
 
-// handleCallback sends the browser's callback request after a login at the provider. It returns the new session
-// cookie, or nil if there is none.
+// handleCallback sends the browser's callback request after a login at the provider.
 func (p *issuer) handleCallback(
 	a *auth.Authority, cookie *http.Cookie, query url.Values,
 ) (session *http.Cookie, returnPath string, err error) {
@@ -192,7 +190,7 @@ func callbackQuery(query url.Values) url.Values {
 	return url.Values{"code": {"a-code"}, "state": {query.Get("state")}}
 }
 
-// A login sends a state, a nonce and a PKCE challenge to the provider. The session ends when the ID token expires.
+// A login sends a state, a nonce and a PKCE challenge. The session ends with the ID token.
 //
 // Invariant: I29.
 func TestOIDCLoginCreatesSession(t *testing.T) {
@@ -242,8 +240,7 @@ func TestOIDCLoginCreatesSession(t *testing.T) {
 	}
 }
 
-// An ID token is accepted only if it is valid: from the provider, for this program and this login, and not expired.
-// Each login is accepted once.
+// An ID token must be unexpired, and issued by the provider for this program and this login.
 //
 // Invariant: I29.
 func TestInvalidIDTokensAreRefused(t *testing.T) {
@@ -358,8 +355,6 @@ func TestInvalidIDTokensAreRefused(t *testing.T) {
 	}
 }
 
-// Many failed logins do not prevent later logins. A login fails if its callback has the wrong state, or if the
-// provider refuses it.
 func TestFailedCallbacksDoNotBlockLogins(t *testing.T) {
 	p := newIssuer(t)
 	a, _ := p.newAuthority(nil)
@@ -474,8 +469,7 @@ func TestClaimsBecomeUsers(t *testing.T) {
 	}
 }
 
-// A provider with an unknown certificate authority is not trusted. A provider without TLS is accepted only on a
-// loopback address.
+// A provider must have a known certificate authority. Without TLS, its address must be a loopback address.
 //
 // Invariant: I29.
 func TestNewRejectsInvalidProviders(t *testing.T) {

@@ -26,15 +26,13 @@ const (
 	GroupsHeader = "X-Forwarded-Groups"
 	// minSecret is the minimum length of the proxy's secret in bytes.
 	minSecret = 16
-	// proxyIdentityTTL is the lifetime of an identity from the proxy. After that time, a WebSocket closes, and the proxy
-	// must identify the user again.
+	// proxyIdentityTTL is the lifetime of an identity from the proxy. Then, the proxy must identify the user again.
 	proxyIdentityTTL = time.Hour
 	// authenticatedGroup is the group that the API server adds to all authenticated users.
 	authenticatedGroup = "system:authenticated"
 )
 
-// ProxyOptions configures the trusted proxy, and the headers in which it sends the user. If both Peers and Secret are
-// set, a request must match both.
+// ProxyOptions configures the trusted proxy. If Peers and Secret are set, a request must match both.
 type ProxyOptions struct {
 	Peers        []netip.Prefix // Address ranges of the proxy; empty means any address.
 	Secret       []byte         // Secret that the proxy sends in the header SecretHeader; empty if it sends none.
@@ -83,12 +81,10 @@ func isHeaderName(name string) bool {
 	})
 }
 
-// foldHeader returns one spelling for all equivalent spellings of a header name. Some servers ignore case, and do not
-// distinguish _ from -.
+// foldHeader returns one spelling of a header name. Some servers ignore case, and treat _ like -.
 func foldHeader(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
-// ownsHeader reports whether only the proxy is allowed to set a header, in any spelling. If p is nil, it reports
-// whether the header is one of the default headers, which no client is allowed to set.
+// ownsHeader reports whether only the proxy may set a header. A nil proxy owns the default headers.
 func (p *proxy) ownsHeader(name string) bool {
 	names := []string{foldHeader(UserHeader), foldHeader(GroupsHeader), foldHeader(SecretHeader)}
 	if p != nil {
@@ -129,7 +125,7 @@ func (p *proxy) identify(r *http.Request) (Identity, error) {
 	return Identity{Viewer: watch.Viewer{User: user}, Expires: time.Now().Add(proxyIdentityTTL)}, nil
 }
 
-// trust returns an error if the proxy did not send the request. It checks the address and the secret, if configured.
+// trust returns an error if the proxy did not send the request.
 func (p *proxy) trust(r *http.Request) error {
 	if len(p.peers) > 0 {
 		peer, err := netip.ParseAddrPort(r.RemoteAddr)
@@ -152,8 +148,7 @@ func (p *proxy) trust(r *http.Request) error {
 	return nil
 }
 
-// checkUser refuses malformed names of users and groups. It also refuses names that start with "system:", because a
-// proxy or an OpenID provider must not assign the names that Kubernetes reserves.
+// checkUser refuses malformed names and "system:" names, which Kubernetes reserves.
 func checkUser(user *authz.User) error {
 	if strings.TrimSpace(user.Name) == "" || user.Name != strings.TrimSpace(user.Name) {
 		return watch.NotLoggedIn("The user name is empty, or has spaces around it.")

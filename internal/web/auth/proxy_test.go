@@ -30,8 +30,7 @@ func newProxyAuthority(t *testing.T, peers, secret string) *auth.Authority {
 	return a
 }
 
-// A proxy is trusted only if it has a configured address and sends the configured secret. Identity headers of other
-// clients are refused.
+// A proxy is trusted only if it has a configured address and sends the configured secret.
 //
 // Invariant: I29.
 func TestProxyIsTrustedByAddressAndSecret(t *testing.T) {
@@ -85,8 +84,7 @@ func TestProxyIsTrustedByAddressAndSecret(t *testing.T) {
 	}
 }
 
-// The identity headers of a proxy are refused if they are ambiguous, or contain a name that is reserved for the
-// cluster.
+// Identity headers are refused if they are ambiguous, or contain a name that Kubernetes reserves.
 //
 // Invariant: I29.
 func TestProxyHeadersMustBeUnambiguous(t *testing.T) {
@@ -158,8 +156,7 @@ func TestProxyHeadersMustBeUnambiguous(t *testing.T) {
 	}
 }
 
-// The proxy identifies the user of a WebSocket only when the WebSocket opens. For this reason, this identity expires
-// after an hour of fake time, and the proxy must identify the user again.
+// A proxy identifies the user only when a WebSocket opens. The identity therefore expires after 1 h.
 //
 // Invariant: I29.
 func TestProxyIdentityExpires(t *testing.T) {

@@ -12,18 +12,15 @@ import (
 )
 
 const (
-	// maxSessions is the maximum number of sessions of all users. A new session above this limit ends the least
-	// recently used session that is not in use. If all are in use, it ends the least recently used one.
+	// maxSessions is the maximum number of sessions of all users. Above it, makeRoomLocked ends a session.
 	maxSessions = 1000
-	// maxUserSessions is the maximum number of sessions of one user. A new session above this limit ends another
-	// session of the same user.
+	// maxUserSessions is the maximum number of sessions of one user.
 	maxUserSessions = 20
 	// cookieName is the name of the session cookie without the port; see CookieNameFor.
 	cookieName = "glasshouse-session"
 )
 
-// sessions contains all logins that have a session. The key of a login is the SHA-256 hash of the session ID in the
-// cookie.
+// sessions contains all logins that have a session. The key is the SHA-256 hash of the session ID.
 type sessions struct {
 	mu    sync.Mutex
 	all   map[hash]*login
@@ -62,8 +59,7 @@ func (s *sessions) begin(l *login) (id string) {
 	return id
 }
 
-// makeRoomLocked ends expired sessions. If the user or the server has the maximum number of sessions, it also ends
-// the least active session of the user or of the server. The caller must have locked mu.
+// makeRoomLocked ends expired sessions and, at a maximum, the least active session. The caller must have locked mu.
 func (s *sessions) makeRoomLocked(user string) {
 	var idle, own *login
 	count := 0
@@ -91,8 +87,7 @@ func (s *sessions) makeRoomLocked(user string) {
 	}
 }
 
-// lessActive reports whether the login l is ended before the login other to make room for a new session. Logins that
-// are not in use are ended first. If both or neither are in use, the least recently used one is ended first.
+// lessActive reports whether login l is ended before login other to make room for a new session.
 func (l *login) lessActive(other *login) bool {
 	if (l.refs == 0) != (other.refs == 0) {
 		return l.refs == 0
@@ -156,9 +151,6 @@ func (s *sessions) isDue(l *login) bool {
 	return l.dueLocked()
 }
 
-// dueLocked reports whether the token of a login must be reviewed again now. It returns true when reviewInterval has
-// passed since the last review, whether that review succeeded or failed. If the last successful review was
-// reviewGracePeriod ago or earlier, it always returns true.
 func (l *login) dueLocked() bool {
 	age := time.Since(l.reviewedAt)
 	return age >= reviewInterval && (age >= reviewGracePeriod || time.Since(l.reviewFailedAt) >= reviewInterval)
@@ -170,8 +162,7 @@ func (s *sessions) recordReview(l *login, at time.Time) {
 	l.reviewedAt = at
 }
 
-// recordFailedReview records that a review failed without a decision by the API server. It returns the time since the
-// last successful review.
+// recordFailedReview records a review without a decision. It returns the time since the last successful review.
 func (s *sessions) recordFailedReview(l *login) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -68,8 +68,7 @@ func TestCookieNameContainsThePort(t *testing.T) {
 	}
 }
 
-// Each login creates a new session, and ends the previous session of the browser. A session ID from the client is
-// never used for a new session.
+// Each login creates a new session ID, and ends the previous session of the browser.
 //
 // Invariant: I29.
 func TestLoginReplacesPreviousSession(t *testing.T) {
@@ -108,8 +107,7 @@ func TestLoginReplacesPreviousSession(t *testing.T) {
 	})
 }
 
-// A session ends at a logout, or when its token expires. If the token has no expiry, the session ends after 12 h of
-// fake time. When a session ends, its contexts end.
+// A session ends at logout or token expiry, or after 12 h if the token has no expiry.
 //
 // Invariant: I29.
 func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
@@ -171,8 +169,7 @@ func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 	})
 }
 
-// While a login is in use, its token is reviewed every 30 s of fake time. If the user was deleted or changed, the
-// session ends. If the API server does not respond, the session ends after 10 min.
+// A session ends soon after its user changes, or after 10 min without a response of the API server.
 //
 // Invariant: I29.
 func TestSessionEndsWhenReviewFails(t *testing.T) {
@@ -227,7 +224,7 @@ func TestSessionEndsWhenReviewFails(t *testing.T) {
 	}
 }
 
-// When a session's token was not reviewed for 30 s, the next request starts a review, and waits for the result.
+// If a session's token was not reviewed for 30 s, the next request waits for a review.
 //
 // Invariant: I29.
 func TestRequestsRecheckSessions(t *testing.T) {
@@ -259,8 +256,7 @@ func TestRequestsRecheckSessions(t *testing.T) {
 		if got := get(0); got != "anna" {
 			t.Errorf("when the API server is available again: got user %q, want anna", got)
 		}
-		// Make the API server unavailable. At most one request in 30 s then waits for a review. Other requests use
-		// the result of the last review.
+		// If the API server is unavailable, at most one request in 30 s waits for a review.
 		s.change(func() { s.unavailable, s.delay = true, 5*time.Second })
 		<-time.After(31 * time.Second)
 		start := time.Now()
@@ -284,8 +280,7 @@ func TestRequestsRecheckSessions(t *testing.T) {
 	})
 }
 
-// There are at most 20 sessions per user, and at most 1,000 in total. Sessions without an open WebSocket are evicted
-// first. Among these, the one that has been idle longest is evicted first.
+// A user has at most 20 sessions; the total maximum is 1,000. Sessions without a WebSocket are evicted first.
 //
 // Invariant: I29.
 func TestSessionsAreLimitedAndEvicted(t *testing.T) {

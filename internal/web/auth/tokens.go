@@ -41,8 +41,7 @@ type pendingReview struct {
 	err    error
 }
 
-// tokens sends token reviews to the API server. It caches successful reviews under a hash of the token and the
-// audiences. It does not cache refusals.
+// tokens sends token reviews to the API server. It caches successful reviews, but no refusals.
 type tokens struct {
 	reviewToken func(ctx context.Context, token string, audiences []string) (*authz.User, error)
 	audiences   []string
@@ -77,8 +76,7 @@ func (t *tokens) review(ctx context.Context, token string) (*tokenReview, error)
 	}
 	t.mu.Unlock()
 	if leader {
-		// The review continues after ctx ends, because other callers with this token can wait for it. ReviewToken takes a
-		// few seconds at most.
+		// The review continues after ctx ends, because other callers with this token can wait for it.
 		t.runReview(context.WithoutCancel(ctx), key, token, r)
 	}
 	select {
@@ -116,8 +114,7 @@ func (t *tokens) runReview(ctx context.Context, key hash, token string, r *pendi
 	r.result, r.err = review, nil
 }
 
-// storeLocked caches a review. If the cache is full, it removes all reviews that are older than cacheTTL. If no
-// review is that old, it removes the oldest one.
+// storeLocked caches a review. If the cache is full, it removes the expired reviews, or the oldest one.
 func (t *tokens) storeLocked(key hash, review *tokenReview) {
 	if len(t.cache) >= maxCached {
 		var oldest hash
@@ -156,8 +153,7 @@ func tokenOf(headers []string) (string, error) {
 	return checkToken(token)
 }
 
-// checkToken returns the token without surrounding spaces. It returns an error for a text that cannot be a token, so
-// that the API server need not review it.
+// checkToken trims a token. It refuses a text that cannot be a token, to save a review.
 func checkToken(token string) (string, error) {
 	token = strings.TrimSpace(token)
 	switch {
@@ -172,9 +168,7 @@ func checkToken(token string) (string, error) {
 	return token, nil
 }
 
-// expiryOf returns the expiry of a token that the API server accepted at the given time. For a JWT, the expiry is the
-// claim exp. For other tokens, it is defaultLifetime after the given time. The signature is not verified, because the
-// API server has verified it.
+// expiryOf returns the expiry of a token. It does not verify the signature, because the API server has.
 func expiryOf(token string, at time.Time) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -108,8 +108,7 @@ func TestTokenReviewsAreCached(t *testing.T) {
 	})
 }
 
-// Each combination of a token and audiences has its own review. A token is not confused with another one that has the
-// same prefix.
+// Each combination of a token and audiences has its own review.
 //
 // Invariant: I29.
 func TestTokenReviewsAreKeyedByTokenAndAudiences(t *testing.T) {
@@ -138,8 +137,7 @@ func TestTokenReviewsAreKeyedByTokenAndAudiences(t *testing.T) {
 	})
 }
 
-// Concurrent callers with the same token share one review. If the first caller is canceled, the review continues for
-// the others. The number of concurrent reviews is limited.
+// Concurrent callers with the same token share one review. The review continues if the first caller is canceled.
 //
 // Invariant: I29.
 func TestConcurrentCallersShareOneReview(t *testing.T) {

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// AddressWait is the maximum time that a request waits at a limit. A request waits if its IP address sends too many
-// requests, or if too many requests do the same kind of work.
+// AddressWait is the maximum time that a request waits at a limit of its address or its kind of work.
 const AddressWait = 10 * time.Second
 
 // Peers are the address ranges of the proxies whose X-Forwarded-For header is trusted.
@@ -19,15 +18,14 @@ func (p Peers) contains(address netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
 }
 
-// addressOf returns the IP address in the text remote, which has the form "address:port" for a TCP connection. For
-// other connections, the second result is false.
+// addressOf returns the IP address of a TCP connection. For other connections, the second result is false.
 func addressOf(remote string) (netip.Addr, bool) {
 	parsed, err := netip.ParseAddrPort(remote)
 	return parsed.Addr().Unmap().WithZone(""), err == nil
 }
 
-// ClientAddr returns the IP address of the client that sent a request. If the connection is from a trusted proxy,
-// this is the last address in the header X-Forwarded-For that does not belong to a trusted proxy.
+// ClientAddr returns the IP address of the client that sent a request. Behind a trusted proxy, this is the last
+// X-Forwarded-For address that does not belong to a trusted proxy.
 func (p Peers) ClientAddr(r *http.Request) (netip.Addr, bool) {
 	address, known := addressOf(r.RemoteAddr)
 	if !known || !p.contains(address) {
@@ -46,8 +44,8 @@ func (p Peers) ClientAddr(r *http.Request) (netip.Addr, bool) {
 	return address, known
 }
 
-// AddressKey returns the key under which limits count the requests of an IP address. All IPv6 addresses of one /64
-// network have the same key, because one host can use any of them.
+// AddressKey returns the key under which limits count an address. One IPv6 host can use any address of its /64
+// network.
 func AddressKey(address netip.Addr) string {
 	if address.Is6() {
 		if prefix, err := address.Prefix(64); err == nil {

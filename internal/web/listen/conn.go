@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Conn is a connection that counts toward the limits of its listener until it is closed, or evicted (closed to make
-// room for another connection).
+// Conn is a connection that counts toward the limits of its listener until it is closed or evicted.
 type Conn struct {
 	net.Conn
 
@@ -27,8 +26,7 @@ type Conn struct {
 	identified   bool // A user or a guest has sent a request on this connection.
 	removed      bool
 	waitingSince time.Time
-	// queuedIdentified is the value of the field identified when the connection began to wait. If it is true, the
-	// connection is in listener.waiting[1], otherwise in listener.waiting[0].
+	// queuedIdentified selects the list that contains a waiting connection: waiting[1] if true, otherwise waiting[0].
 	queuedIdentified bool
 	inAll            *lists.Element // Element in listener.waiting; nil if the connection does not wait.
 	inAddress        *lists.Element
@@ -56,8 +54,7 @@ func (c *Conn) Close() error {
 	return c.Conn.Close()
 }
 
-// BeginRequest records that a request is in progress, until endRequest is called. Until then, the listener does not
-// close the connection to make room for others.
+// BeginRequest protects the connection from eviction until endRequest is called.
 func (c *Conn) BeginRequest() (endRequest func()) {
 	if c == nil {
 		return func() {}
@@ -79,8 +76,7 @@ func (c *Conn) count(requests int) {
 	}
 }
 
-// MarkIdentified records that a user or a guest has sent a request on the connection. When the listener closes
-// connections to make room, it closes those of unidentified clients first.
+// MarkIdentified records that a user or a guest uses the connection. Other connections are evicted first.
 func (c *Conn) MarkIdentified() {
 	if c == nil {
 		return
@@ -121,8 +117,8 @@ func ConnOf(r *http.Request) *Conn {
 	return c
 }
 
-// ConnState is for the field http.Server.ConnState. It excludes a connection from the connection limits when it
-// becomes a WebSocket, because WebSockets have other limits.
+// ConnState excludes WebSockets from the connection limits, because they have other limits. It is for
+// http.Server.ConnState.
 func ConnState(conn net.Conn, state http.ConnState) {
 	if c := limitedConnOf(conn); c != nil && state == http.StateHijacked {
 		c.detach()

@@ -15,14 +15,12 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// readBuffer and writeBuffer are the buffer sizes of one WebSocket, in bytes. They are smaller than the 4 KiB of
-// net/http, because an idle WebSocket keeps its buffers. Messages of clients are short. The write buffer fits an
-// uncompressed message with a frame header of at most 14 bytes (RFC 6455 section 5.2).
+// Buffer sizes of one WebSocket, in bytes. Idle WebSockets keep them. Frame headers have at most 14 bytes (RFC 6455
+// section 5.2).
 const readBuffer, writeBuffer = 512, stream.CompressFrom + 14
 
-// CorkedConn is the network connection of a WebSocket. After a call of Cork, it collects the written data, and Flush
-// sends all of it in one write. Without CorkedConn, the WebSocket library makes at least one system call for each
-// frame of a message.
+// CorkedConn is the network connection of a WebSocket. Between Cork and Flush, it collects writes, because the
+// WebSocket library makes at least one system call for each frame.
 type CorkedConn struct {
 	net.Conn
 
@@ -34,15 +32,13 @@ type CorkedConn struct {
 	mu     sync.Mutex
 	corked bool
 	pieces net.Buffers
-	// copies contains copies of the short pieces of collected data. Long pieces are not copied, and belong to the
-	// caller of Write.
+	// Copies of short pieces; long pieces belong to the caller of Write.
 	copies         *[]byte
 	messageBuffers *sync.Pool
 }
 
-// NewCorkedConn returns a CorkedConn without a network connection. To set the connection, call Hijack of the
-// ResponseWriter that Hijacker returns. The parameter limiters limits the rate of received frames. The parameter
-// messageBuffers is a pool of *[]byte.
+// NewCorkedConn returns a CorkedConn whose network connection is set by Hijacker. The pool messageBuffers contains
+// *[]byte.
 func NewCorkedConn(limiters []*rate.Limiter, messageBuffers *sync.Pool) *CorkedConn {
 	return &CorkedConn{limiter: newFrameLimiter(limiters), messageBuffers: messageBuffers}
 }
@@ -50,8 +46,8 @@ func NewCorkedConn(limiters []*rate.Limiter, messageBuffers *sync.Pool) *CorkedC
 // Hijacker returns the ResponseWriter for websocket.Accept. Its Hijack method takes over the connection of w.
 func (o *CorkedConn) Hijacker(w http.ResponseWriter) http.ResponseWriter { return &hijacker{w, o} }
 
-// Accepted returns how many bytes the network connection has accepted so far, and the time of the last write that it
-// accepted, in Unix nanoseconds.
+// Accepted returns the total bytes that the network connection has accepted, and the time of the last accepted write,
+// in Unix nanoseconds.
 func (o *CorkedConn) Accepted() (bytes, at int64) { return o.acceptedBytes.Load(), o.acceptedAt.Load() }
 
 type hijacker struct {
@@ -74,8 +70,7 @@ func (a *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	// frames without waiting.
 	a.conn.limiter.counter.add(early)
 	reader := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(early), conn), max(readBuffer, len(early)))
-	// Move the bytes in early into the buffer of reader. The WebSocket library ignores early bytes that are not in
-	// that buffer.
+	// Move early into the buffer of reader, because the WebSocket library ignores it elsewhere.
 	if _, err := reader.Peek(len(early)); err != nil {
 		return nil, nil, err
 	}
@@ -99,8 +94,8 @@ func (o *CorkedConn) Close() error {
 	return o.Conn.Close()
 }
 
-// Cork makes Write collect data until Flush is called. Write does not copy data that is longer than writeBuffer, so
-// the caller must not modify such data before Flush returns.
+// Cork makes Write collect data until Flush is called. The caller must not modify data longer than writeBuffer before
+// Flush returns.
 func (o *CorkedConn) Cork() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -112,8 +107,8 @@ func (o *CorkedConn) Cork() {
 	*copies, o.copies = (*copies)[:0], copies
 }
 
-// Write sends p at once, or collects it for Flush if Cork was called. Write copies p if it fits the write buffer of
-// the WebSocket library, because the library reuses that buffer.
+// Write sends p, or collects it for Flush after Cork. It copies short data, because the WebSocket library reuses its
+// buffer.
 func (o *CorkedConn) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -131,8 +126,7 @@ func (o *CorkedConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush sends the collected data. It keeps o.mu locked, because a ping that is written between the pieces would
-// corrupt the frame. Over TLS, each piece is a separate write.
+// Flush sends the collected data. It keeps o.mu locked, because a ping between two pieces would corrupt the frame.
 func (o *CorkedConn) Flush() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -18,8 +18,7 @@ type recordingConn struct {
 
 func (n *recordingConn) Write(p []byte) (int, error) { return n.text.Write(p) }
 
-// Data written between cork and flush is sent by flush in the order of the writes, even if the caller reuses its
-// buffer. Other data is sent at once.
+// Flush sends the data since Cork in order, even if the caller reuses its buffer.
 //
 // Invariant: I7.
 func TestCorkedConnWritesOnFlush(t *testing.T) {
@@ -80,8 +79,7 @@ func (p *pingingConn) Write(text []byte) (int, error) {
 	return p.recordingConn.Write(text)
 }
 
-// flush is not interrupted by a ping, even if it writes each piece separately, as over TLS. A ping between two pieces
-// would become part of the payload.
+// Flush is not interrupted by a ping, which would become part of the payload.
 //
 // Invariant: I44.
 func TestFlushIsNotInterrupted(t *testing.T) {
@@ -109,8 +107,7 @@ func TestFlushIsNotInterrupted(t *testing.T) {
 	}
 }
 
-// The number of counted frames does not depend on how the stream is split into reads. A long frame counts as several
-// frames.
+// The number of counted frames does not depend on how the stream is split into reads.
 func TestFrameCounterIgnoresSplits(t *testing.T) {
 	ping, masked := []byte{0x89, 0}, []byte{0x89, 0x83, 1, 2, 3, 4, 'a', 'b', 'c'}
 	textFrame := func(size int) []byte {

@@ -12,9 +12,7 @@ import (
 // frameBytes is the number of received bytes that count as one additional frame in the rate limit of frames.
 const frameBytes = 4 << 10
 
-// frameLimiter delays the reads of a WebSocket whose client sends more frames than the rate limits allow. Any
-// goroutine can call the method stop. All other methods are only called by the goroutine that reads from the
-// WebSocket.
+// frameLimiter delays the reads of a WebSocket with too many frames. Only the method stop is safe for concurrent use.
 type frameLimiter struct {
 	counter  frameCounter
 	limiters []*rate.Limiter
@@ -27,8 +25,7 @@ func newFrameLimiter(limiters []*rate.Limiter) *frameLimiter {
 	return &frameLimiter{limiters: limiters, ended: make(chan struct{})}
 }
 
-// wait counts the frames in p, which contains the bytes that were just read. It then waits until the rate limits
-// allow that number of frames.
+// wait counts the frames in p, and then waits until the rate limits allow that number.
 func (i *frameLimiter) wait(p []byte) error {
 	n := i.counter.add(p)
 	for _, limiter := range i.limiters {
@@ -57,8 +54,7 @@ type frameCounter struct {
 	bytes     int
 }
 
-// add returns how many frames to count for p, the next bytes of the stream. A frame counts when its header is
-// complete. In addition, every frameBytes received bytes count as one frame.
+// add returns how many frames to count for p. Every frameBytes received bytes count as one frame, too.
 func (c *frameCounter) add(p []byte) (n int) {
 	c.bytes += len(p)
 	n, c.bytes = c.bytes/frameBytes, c.bytes%frameBytes

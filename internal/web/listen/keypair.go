@@ -12,20 +12,17 @@ import (
 // statInterval is the minimum time between two checks of the certificate and key files for changes.
 const statInterval = time.Second
 
-// A KeyPair is the TLS certificate and key of a server. It reads both files again when they change, and uses the new
-// certificate for new connections. If the new files do not match, for example because only one is written yet, the
+// A KeyPair is the TLS certificate and key of a server. It reads changed files again. While they do not match, the
 // previous certificate stays in use. A KeyPair is safe for concurrent use.
 type KeyPair struct {
 	cert, key string
 	log       *slog.Logger
-	// checkedAt is the time of the last check of the files, in Unix nanoseconds. Only the goroutine that changes
-	// checkedAt checks the files.
+	// Time of the last check of the files, in Unix nanoseconds.
 	checkedAt atomic.Int64
 	current   atomic.Pointer[loadedPair]
 }
 
-// loadedPair is a certificate with the os.FileInfo of its two files when they were read. If the os.FileInfo of a file
-// is different later, both files are read again.
+// loadedPair is a certificate with the os.FileInfo of its two files when they were read.
 type loadedPair struct {
 	certificate *tls.Certificate
 	files       [2]os.FileInfo
@@ -47,14 +44,13 @@ func NewKeyPair(cert, key string, log *slog.Logger) (*KeyPair, error) {
 	return k, nil
 }
 
-// TLSConfig returns the TLS configuration of a listener. No response has the header Strict-Transport-Security, because
-// browsers would apply it to all ports of the host name, including other servers on localhost.
+// TLSConfig configures a listener. It sets no Strict-Transport-Security, because browsers would apply it to all ports
+// of the host.
 func (k *KeyPair) TLSConfig() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: k.certificate}
 }
 
-// certificate implements tls.Config.GetCertificate. It checks the files for changes at most once per statInterval.
-// During a check, other connections get the previous certificate.
+// certificate implements tls.Config.GetCertificate. During a check, other connections get the previous certificate.
 func (k *KeyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	now, checkedAt := time.Now().UnixNano(), k.checkedAt.Load()
 	if now-checkedAt >= int64(statInterval) && k.checkedAt.CompareAndSwap(checkedAt, now) {
@@ -63,8 +59,7 @@ func (k *KeyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return k.current.Load().certificate, nil
 }
 
-// reload reads the files again if they have changed. If they cannot be used, reload logs the error once, and keeps
-// the previous certificate.
+// reload reads changed files. If they cannot be used, it logs the error once.
 func (k *KeyPair) reload() {
 	last := k.current.Load()
 	files, err := k.stat()
@@ -88,8 +83,7 @@ func (k *KeyPair) reload() {
 	k.current.Store(&loadedPair{certificate, files})
 }
 
-// stat returns the file infos of the certificate and key files. Call stat before read, so that a later check detects
-// a change that happens during read.
+// stat must be called before read, so that a later check detects a change during read.
 func (k *KeyPair) stat() (files [2]os.FileInfo, err error) {
 	for i, name := range []string{k.cert, k.key} {
 		if files[i], err = os.Stat(name); err != nil {
@@ -107,8 +101,7 @@ func (k *KeyPair) read() (*tls.Certificate, error) {
 	return &certificate, nil
 }
 
-// isSameFile reports whether a file is unchanged between two checks. It also compares the identity of the file
-// (os.SameFile), because the kubelet replaces the files of a mounted Secret by new files.
+// isSameFile compares the identity, too: the kubelet replaces the files of a mounted Secret by new files.
 func isSameFile(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

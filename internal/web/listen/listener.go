@@ -1,5 +1,5 @@
-// Package listen provides what the server needs below HTTP: the listener that limits connections, the certificate,
-// the addresses of clients, and the connections of WebSockets. It does not depend on routes and users.
+// Package listen provides what the server needs below HTTP: the limits of connections, the certificate, the addresses
+// of clients, and the connections of WebSockets. It does not depend on routes and users.
 package listen
 
 import (
@@ -12,24 +12,18 @@ import (
 )
 
 const (
-	// maxConnections is the maximum number of open connections, and addressConnections the maximum for one IP
-	// address. maxConnections is higher than the maximum number of WebSockets, because page loads need connections as
-	// well.
+	// Maximum number of open connections, in total and for one address. Page loads and WebSockets share them.
 	maxConnections, addressConnections = 8000, 2000
-	// maxWaiting is the maximum number of connections without a request: idle, in a TLS handshake, or with an
-	// incomplete header. Each of them uses up to 40 KB. Above the maximum, the listener closes one of them.
+	// maxWaiting is the maximum number of connections without a complete request header. Each uses up to 40 KB.
 	maxWaiting = 2000
 	// IdleTimeout is the maximum time that a connection waits for its next request.
 	IdleTimeout = 2 * time.Minute
-	// The idle timeout is IdleTimeout while up to half of maxWaiting connections wait for a request. With more
-	// connections, it falls, down to minIdle at maxWaiting.
+	// minIdle is the idle timeout at maxWaiting connections.
 	minIdle = 5 * time.Second
 )
 
-// Listener limits the number of connections. To make room for a new connection, it closes (evicts) a connection that
-// waits for a request. It evicts connections of unidentified clients first. Among these, it chooses the oldest one of
-// the address with the most waiting connections. An address that floods the server therefore evicts its own
-// connections.
+// Listener limits the number of connections. To make room, it evicts a waiting connection, first of unidentified
+// clients. It chooses the oldest of the address with the most, so that a flood evicts itself.
 type Listener struct {
 	net.Listener
 
@@ -39,8 +33,8 @@ type Listener struct {
 	mu        sync.Mutex
 	open      int
 	addresses map[string]*addressQueue
-	// waiting contains the connections (*Conn) that wait for a request, ordered by waitingSince. waiting[0] is
-	// for unidentified clients, and waiting[1] for users and guests.
+	// Waiting connections (*Conn), ordered by waitingSince: first those of unidentified clients, then those of users
+	// and guests.
 	waiting [2]lists.List
 }
 
@@ -51,8 +45,7 @@ type addressQueue struct {
 	unidentified int        // Number of connections in the list waiting whose clients are not identified.
 }
 
-// New returns a Listener that accepts connections from l. The connections of the proxies in trusted do not count
-// toward the limits of an IP address.
+// New returns a Listener. The connections of trusted proxies do not count toward the limits of an address.
 func New(l net.Listener, rates *limit.Rates, trusted Peers) *Listener {
 	return &Listener{Listener: l, rates: rates, peers: trusted, addresses: make(map[string]*addressQueue)}
 }
@@ -89,8 +82,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// add counts a connection toward the limits. If a limit is reached, it first removes waiting connections (without a
-// request) from the counts, and returns them as evicted. The caller must close these connections.
+// add counts a connection toward the limits. The caller must close the evicted connections.
 func (l *Listener) add(c *Conn) (evicted []*Conn, accepted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,8 +125,7 @@ func front(waiting *lists.List) *Conn {
 	return nil
 }
 
-// evictableLocked returns the connection to close for a new connection. It returns nil if no connection waits for a
-// request. It scans all addresses, so the method add calls it only at maxWaiting or maxConnections.
+// evictableLocked returns the connection to close for a new one, or nil. It is slow: it scans all addresses.
 func (l *Listener) evictableLocked() *Conn {
 	var most *addressQueue
 	for _, q := range l.addresses {
@@ -153,8 +144,7 @@ func (l *Listener) evictableLocked() *Conn {
 	return l.oldestLocked()
 }
 
-// oldestLocked returns the connection that has waited longest for a request, or nil. It prefers connections of
-// unidentified clients, even if another connection has waited longer.
+// oldestLocked returns the connection that has waited longest, first of unidentified clients, or nil.
 func (l *Listener) oldestLocked() *Conn {
 	if c := front(&l.waiting[0]); c != nil {
 		return c
@@ -164,8 +154,8 @@ func (l *Listener) oldestLocked() *Conn {
 
 func (l *Listener) waitingLocked() int { return l.waiting[0].Len() + l.waiting[1].Len() }
 
-// idleLocked returns the current idle timeout of a waiting connection. It falls from IdleTimeout to minIdle while the
-// number of waiting connections grows from half of maxWaiting to maxWaiting.
+// idleLocked returns the current idle timeout. It falls from IdleTimeout at half of maxWaiting to minIdle at
+// maxWaiting.
 func (l *Listener) idleLocked() time.Duration {
 	const half = maxWaiting / 2
 	excess := min(max(0, l.waitingLocked()-half), half)

@@ -8,8 +8,7 @@ import (
 // WriteTimeout is the maximum time for writing a message of a WebSocket, or a part of a log.
 const WriteTimeout = 10 * time.Second
 
-// WriteWatchdog ends a connection if one write takes longer than WriteTimeout. All writes share one timer, because a
-// separate timer for each would make writes slower. When the timer fires, it checks the write in progress.
+// WriteWatchdog ends a connection if one write takes longer than WriteTimeout. All writes share one timer for speed.
 type WriteWatchdog struct {
 	abort func()
 
@@ -53,8 +52,7 @@ func (l *WriteWatchdog) check() {
 	}
 }
 
-// expired reports whether the write in progress has taken longer than WriteTimeout. If the write still has time,
-// expired restarts the timer for the rest of that time.
+// expired reports whether the current write has timed out. If not, it restarts the timer for the rest.
 func (l *WriteWatchdog) expired() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

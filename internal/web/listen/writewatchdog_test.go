@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// A write that takes longer than WriteTimeout is aborted exactly at the limit, regardless of earlier writes. Shorter
-// writes and idle times do not abort the connection.
+// A write is aborted exactly after WriteTimeout, regardless of earlier writes and idle times.
 //
 // Invariant: I7.
 func TestWriteWatchdogEndsLateWrites(t *testing.T) {

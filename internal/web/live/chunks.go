@@ -8,20 +8,15 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// maxUnchunked is the maximum length, in bytes, of a message that is sent in one piece. If the client supports
-// chunks, longer messages are sent in chunks of chunkBytes, because nothing else can be sent during one WebSocket
-// write, not even a ping. At 30 kB/s without compression, a write takes 6.5 s for maxUnchunked bytes, and 2 s for one
-// chunk.
+// Messages longer than maxUnchunked bytes are sent in chunks, because nothing else can be sent during one write. At
+// 30 kB/s without compression, the write of a chunk takes 2 s.
 const maxUnchunked, chunkBytes = 192 << 10, 64 << 10
 
-// maxChunksInFlight is the maximum number of chunks of one connection that the client has not acknowledged. A ping
-// follows each chunk, and the client's pong acknowledges the chunk. Without this limit, kernels and proxies could
-// buffer megabytes, and every other message would wait behind that data.
+// maxChunksInFlight limits the chunks without a pong, because kernels and proxies could buffer megabytes before other
+// messages.
 const maxChunksInFlight = 4
 
-// sendChunked sends a message of a subscription, in chunks if it is longer than maxUnchunked. Other messages can be
-// sent between the chunks. It drops the remaining chunks if the subscription ends, or if stillValid returns false
-// because the viewer lost a permission.
+// sendChunked sends a message of a subscription, in chunks if it is long. Other messages can be sent between chunks.
 func (c *connection) sendChunked(
 	ctx context.Context, members []byte, id int, uncompressed bool, stillValid func(context.Context) bool,
 ) error {
@@ -56,8 +51,7 @@ func (c *connection) sendChunked(
 	return nil
 }
 
-// acquireChunk waits until fewer than maxChunksInFlight chunks are in flight. It returns false if the next chunk must
-// not be sent, because the subscription has ended or the permission is lost.
+// acquireChunk waits until a chunk can be sent. It returns false if the subscription or the permission has ended.
 func (c *connection) acquireChunk(ctx context.Context, stillValid func(context.Context) bool) bool {
 	select {
 	case c.inFlight <- struct{}{}:
@@ -71,8 +65,7 @@ func (c *connection) acquireChunk(ctx context.Context, stillValid func(context.C
 	return false
 }
 
-// awaitPong waits until the client has received all data that was sent before, or until pongTimeout has passed. A
-// timeout does not end the session here, because the periodic pings of the session detect a lost client.
+// awaitPong waits up to pongTimeout until the client has received all data that was sent before.
 func (c *connection) awaitPong(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pongTimeout)
 	defer cancel()

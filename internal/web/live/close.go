@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	// stopRetryDelay is the minimum delay before clients reconnect to a server that stops. fullRetryDelay is the
-	// minimum delay after the server has refused a connection at a limit. The server adds a random delay of up to
-	// retrySpread, so that clients do not reconnect all at once.
+	// stopRetryDelay and fullRetryDelay are the minimum delays until clients reconnect after a server stop or at a
+	// limit.
 	stopRetryDelay = 500 * time.Millisecond
 	fullRetryDelay = 5 * time.Second
 	retrySpread    = 5 * time.Second
@@ -26,15 +25,14 @@ const (
 	closeTimeout = 4 * time.Second
 )
 
-// closeWithRetry closes the connection with a WebSocket close code. The text of the close frame contains the reason
-// and a retry delay. The delay is partly random, so that clients do not reconnect all at once.
+// closeWithRetry closes the connection and sends a retry delay, partly random, so that clients reconnect at different
+// times.
 func (c *connection) closeWithRetry(code websocket.StatusCode, delay time.Duration, reason string) {
 	delay += rand.N(retrySpread) //nolint:gosec // The delay does not need secure random numbers.
 	c.close(code, fmt.Sprintf("retry after %d ms: %s", delay.Milliseconds(), reason))
 }
 
-// close ends the connection with a WebSocket close code and a reason. It first waits for a write in progress, and
-// then for the client's close frame, each for up to closeTimeout.
+// close closes the connection after the write in progress. It waits up to closeTimeout for the client's close frame.
 func (c *connection) close(code websocket.StatusCode, reason string) {
 	// After closeTimeout, c.cancel ends the read that waits for the client's close frame.
 	timer := time.AfterFunc(closeTimeout, c.cancel)

@@ -32,16 +32,13 @@ type connection struct {
 	pinger  *time.Timer // Sends the periodic pings; nil after the session has ended.
 }
 
-// write sends one JSON message. The parameter members is the text of the members between { and }, without the member
-// id. If uncompressed is true, the message is never compressed.
+// write sends a JSON object with the given members, which are encoded without { and }, and the given id.
 func (c *connection) write(ctx context.Context, members []byte, id *int, uncompressed bool) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	c.watchdog.Begin()
 	defer c.watchdog.End()
-	// Do not cancel the write when ctx ends. A canceled write ends the whole connection, but ctx can belong to only
-	// one subscription. The watchdog limits the duration of the write. A deadline in ctx would double the cost of a
-	// write.
+	// A canceled write ends the whole connection, so the watchdog limits the write instead of ctx.
 	ctx = context.WithoutCancel(ctx)
 	var err error
 	if uncompressed && len(members) >= stream.CompressFrom {
@@ -74,8 +71,7 @@ func (c *connection) send(ctx context.Context, members []byte, id *int) error {
 	return c.ws.Write(ctx, websocket.MessageText, *text)
 }
 
-// sendUncompressed writes a message without compression and without a copy. The WebSocket library decides by the
-// first piece: if that piece is short, the library does not compress the message.
+// sendUncompressed first writes a short piece, because the WebSocket library then does not compress the message.
 func (c *connection) sendUncompressed(ctx context.Context, members []byte, id *int) error {
 	w, err := c.ws.Writer(ctx, websocket.MessageText)
 	if err != nil {

@@ -17,8 +17,6 @@ import (
 
 const viewLog = "log"
 
-// followLog streams the log of a container to the client, until the log ends or ctx is canceled. It sends each part
-// of the log as a separate message. Other messages can be sent between the parts.
 func (l *session) followLog(ctx context.Context, o *operation) error {
 	options, err := o.logOptions()
 	if err != nil {

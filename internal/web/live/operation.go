@@ -41,8 +41,7 @@ type operation struct {
 	Sort   string `json:"sort"`
 	Offset int    `json:"offset"`
 	Count  int    `json:"count"`
-	// The members container, tail, since, previous, timestamps and follow are valid only for the view "log". They mean
-	// the same as the query parameters of /api/v1/logs.
+	// These members are only for the view "log". They mean the same as the parameters of /api/v1/logs.
 	Container  string `json:"container"`
 	Tail       *int   `json:"tail"`
 	Since      string `json:"since"`
@@ -58,8 +57,7 @@ func (o *operation) query(window *query.Window) query.Query {
 	}
 }
 
-// newWindow returns the range of sorted rows that a new subscription requests. It returns nil if the view is not
-// "window". It refuses JSON members that belong to another view.
+// newWindow returns the requested range of sorted rows, or nil if the view is not "window".
 func (o *operation) newWindow() (*query.Window, error) {
 	if o.View != viewLog && (o.Container+o.Since != "" || o.Tail != nil || o.Previous || o.Timestamps || o.Follow) {
 		return nil, request.BadRequest("Invalid log subscription",
@@ -99,8 +97,6 @@ func (o *operation) hasSelection() bool {
 	return len(o.Namespaces) > 0 || o.Every != 0 || o.Watched || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
 }
 
-// waitForRate waits until the rate limits allow one more message of the client. It returns an error if the session
-// ends.
 func (l *session) waitForRate(ctx context.Context) error {
 	for _, limiter := range l.limiters {
 		if err := limiter.Wait(ctx); err != nil {
@@ -160,8 +156,7 @@ func notJSON(err error) error {
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`, err)
 }
 
-// parseOperation parses one operation. It rejects unknown JSON members. If it ignored a mistyped filter, the client
-// would receive data that it did not request.
+// parseOperation rejects unknown JSON members. An ignored mistyped filter would give the client too much data.
 func parseOperation(raw []byte) (*operation, error) {
 	o := &operation{View: string(stream.Rows)}
 	decoder := json.NewDecoder(bytes.NewReader(raw))

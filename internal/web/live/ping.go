@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// startPings starts periodic pings of the client. The pings detect a client that disappeared without closing the
-// connection. They also keep proxies from closing an idle connection. Between two pings, only a timer is active, and
-// no goroutine waits.
+// startPings starts periodic pings. They detect disappeared clients, and keep proxies from closing an idle
+// connection.
 func (c *connection) startPings(ctx context.Context) {
 	c.pinging.Lock()
 	defer c.pinging.Unlock()

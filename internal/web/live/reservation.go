@@ -24,9 +24,8 @@ type reservedMessage struct {
 	acceptedBefore int64
 }
 
-// Behind implements limit.Response. It returns the longer of two durations: how long the client has accepted no data,
-// and how much later it is than a client that accepts rate bytes per second. It counts all bytes of the session,
-// because earlier messages are sent first.
+// Behind implements limit.Response. It returns how long the client has accepted no data or, if longer, the delay
+// behind a client that accepts rate bytes per second.
 func (m *reservedMessage) Behind(rate int64) time.Duration {
 	reservedAt := m.reservedAt.Load()
 	if reservedAt == 0 {

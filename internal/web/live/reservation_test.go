@@ -10,8 +10,7 @@ import (
 	"glasshouse/internal/web/listen"
 )
 
-// A reserved message counts as behind if the client reads nothing, or fewer bytes per second than required. It is not
-// behind if the client reads a long message slowly, but at the required rate.
+// A reserved message is behind if the client reads fewer bytes per second than required.
 func TestReservedMessageBehind(t *testing.T) {
 	const piece = 1 << 10
 	synctest.Test(t, func(t *testing.T) {

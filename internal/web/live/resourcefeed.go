@@ -13,13 +13,11 @@ import (
 
 const viewResources = "resources"
 
-// coalesceDelay is how long changes of the resource list are collected before they are sent together. Often, several
-// resources appear, disappear or become live at the same time.
+// coalesceDelay is how long changes of the resource list are collected, because often several resources change at
+// once.
 const coalesceDelay = 100 * time.Millisecond
 
-// followResources sends the list of resources that API discovery found, and sends it again when the list or the state
-// of a resource changes. It also sends the number of objects of each watched resource. All sessions with the same
-// Viewer.Key share the encoded messages (picker.Feed).
+// followResources sends the list of resources and their object counts, and all later changes.
 func (l *session) followResources(ctx context.Context, id int) error {
 	follower := l.access.Follow() //nolint:contextcheck // An informer outlives the session that starts it.
 	defer follower.Close()
@@ -27,16 +25,14 @@ func (l *session) followResources(ctx context.Context, id int) error {
 	feed, leave := l.sockets.feeds.Join(l.cluster, l.identity.Viewer)
 	defer leave()
 	openedAt, sentVersion, sentCounts, sentAt := time.Now(), 0, 0, time.Time{}
-	// Accept a list that was read up to coalesceDelay before this subscription started. Sessions that start at the
-	// same time then share one list.
+	// Accept a list up to coalesceDelay old, so that sessions that start at the same time share it.
 	after := openedAt.Add(-coalesceDelay)
 	for {
 		doc, err := feed.Resources.Latest(ctx, after, l.resourcesMessage)
 		if err != nil {
 			return err
 		}
-		// If only resources changed that the viewer is not allowed to see, the version is the same. No message is
-		// sent then, and the time of the next heartbeat does not change.
+		// The version is the same if only resources changed that the viewer is not allowed to see.
 		message := doc.Text
 		if doc.Version == sentVersion {
 			message = []byte(`"type":"heartbeat","cursor":""`)
@@ -69,8 +65,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 	}
 }
 
-// sendResources sends a resource list or a heartbeat. It first reserves memory, because the list is long if the
-// cluster has many resources.
+// sendResources sends a resource list or a heartbeat. It first reserves memory, because the list can be long.
 func (l *session) sendResources(ctx context.Context, message []byte, id int) error {
 	reserved, err := l.conn.reserve(ctx, int64(len(message)+2*chunkBytes))
 	if err != nil {
@@ -83,9 +78,8 @@ func (l *session) sendResources(ctx context.Context, message []byte, id int) err
 // alwaysValid is the argument stillValid for messages that need no permission recheck while they are sent.
 func alwaysValid(context.Context) bool { return true }
 
-// followCounts sends the number of objects of each resource whenever a number changes. It returns true as soon as the
-// resource list or the state of a resource may have changed. It returns false at the deadline, when the next
-// heartbeat must be sent.
+// followCounts sends changed object counts. It returns true when the resource list may have changed, or false at the
+// deadline.
 func (l *session) followCounts(
 	ctx context.Context, id int, follower *watch.Follower, feed *picker.Feed, sentVersion *int, deadline time.Time,
 ) (changed bool, err error) {
@@ -104,8 +98,8 @@ func (l *session) followCounts(
 	return changed, nil
 }
 
-// resourcesMessage returns the message with the resource list. It omits the numbers of objects: they change often,
-// and are sent in another message.
+// resourcesMessage returns the message with the resource list. Object counts change often, and have their own
+// message.
 func (l *session) resourcesMessage(ctx context.Context) ([]byte, error) {
 	doc, err := l.sockets.deps.Picker.Read(ctx, l.access, picker.DiscoveryWait)
 	if err != nil {

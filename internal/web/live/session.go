@@ -20,8 +20,7 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// session is one WebSocket of one browser tab. The method read handles the client's messages. Each subscription sends
-// from its own goroutine.
+// session is one WebSocket of a browser tab. Each subscription sends from its own goroutine.
 type session struct {
 	conn          connection
 	access        *watch.Access
@@ -40,9 +39,7 @@ type session struct {
 	subscriptions map[int]*openSubscription
 }
 
-// serve serves the WebSocket until its connection ends. To end the session, close the connection with a close code.
-// Do not cancel the context of the method read, because the WebSocket library would then drop the connection without
-// a close frame.
+// serve serves the WebSocket until its connection ends. Do not cancel the context of read: that sends no close frame.
 func (l *session) serve() {
 	defer l.logPanic()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(l.cluster.Context()))
@@ -136,8 +133,7 @@ func (l *session) drain(ctx context.Context, rest io.Reader) error {
 	}
 }
 
-// closeOnEnd closes the connection when the login or the share link has ended, which ends identityCtx. Call wait at
-// the end of the session. It waits for a close in progress.
+// closeOnEnd closes the connection when the login or share link ends. The result waits for a close in progress.
 func (l *session) closeOnEnd(identityCtx context.Context) (wait func()) {
 	closeDone := make(chan struct{})
 	cancelClose := context.AfterFunc(identityCtx, func() {
@@ -167,7 +163,7 @@ func (l *session) rejectMessage(ctx context.Context, err error) {
 	l.sendProblem(ctx, nil, err)
 }
 
-// sendProblem sends err as an error message. id is the id of the subscription, or nil if the error belongs to none.
+// sendProblem sends err as an error message. id is nil if the error belongs to no subscription.
 func (l *session) sendProblem(ctx context.Context, id *int, err error) {
 	p := request.ProblemFor(l.identity.Viewer, err)
 	p.Type = "about:blank"

@@ -23,8 +23,7 @@ import (
 
 const (
 	subprotocol = "glasshouse.v1+json"
-	// maxMessage is the maximum length, in bytes, of a message from a client. If a message is longer, the server
-	// discards it and sends an error. If it is longer than maxDrained, the server ends the connection.
+	// A client's message is an error above maxMessage bytes, and ends the connection above maxDrained bytes.
 	maxMessage       = 32 << 10
 	maxDrained       = 1 << 20
 	maxSubscriptions = 100
@@ -32,11 +31,9 @@ const (
 	// connection.
 	maxInvalidMessages = 100
 	pingInterval       = 25 * time.Second
-	// pongTimeout is the maximum time until the client answers a ping. It is long, because the client first receives
-	// all data that was sent before the ping. Kernels and proxies buffer about 500 KiB on a slow link.
+	// pongTimeout is long, because on a slow link, kernels and proxies buffer about 500 KiB before the ping.
 	pongTimeout = 30 * time.Second
-	// maxConcurrentMessages is the maximum number of messages of one connection that are being encoded or sent. One
-	// message can be encoded while another is sent. The third is for a long message that is being sent in chunks.
+	// maxConcurrentMessages is per connection: one is encoded, one is sent, and a long one is sent in chunks.
 	maxConcurrentMessages = 3
 )
 
@@ -48,8 +45,7 @@ type Deps struct {
 	Log    *slog.Logger
 	// Origins returns the allowed origins of a request, as patterns for the WebSocket library.
 	Origins func(*http.Request) []string
-	// Stopping reports whether the server is stopping. The context of a cluster ends when the server stops, or when
-	// another cluster becomes active. Stopping distinguishes the two cases.
+	// Stopping reports whether the server stops, because contexts also end when another cluster becomes active.
 	Stopping func() bool
 }
 
@@ -72,8 +68,8 @@ func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 	if !strings.Contains(r.Header.Get("Sec-WebSocket-Protocol"), subprotocol) {
 		return request.BadRequest("Wrong subprotocol", "Open a WebSocket with the subprotocol %s.", subprotocol)
 	}
-	// Count the WebSocket before Accept hijacks its connection. On shutdown, http.Server does not wait for hijacked
-	// connections, so the server calls Wait.
+	// Count the WebSocket before Accept: http.Server does not wait for hijacked connections, but the server calls
+	// Wait.
 	s.running.Add(1)
 	netConn := listen.NewCorkedConn(s.deps.Limits.FrameLimiters(r), &s.messageBuffers)
 	conn, err := websocket.Accept(netConn.Hijacker(w), r, &websocket.AcceptOptions{

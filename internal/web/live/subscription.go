@@ -71,8 +71,7 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 	}
 }
 
-// follow sends the messages of a subscription until it ends. If the view is a log, a nil error means that the log has
-// ended. In other views, it means that the session has ended.
+// follow sends the messages of a subscription until it ends. For a log, nil means that the log has ended.
 func (l *session) follow(ctx context.Context, o *operation, window *query.Window) (err error) {
 	defer request.RecoverAsError(&err)
 	switch {
@@ -101,8 +100,7 @@ func (l *session) follow(ctx context.Context, o *operation, window *query.Window
 	}
 }
 
-// moveWindow changes the window of a subscription (the range of rows that it sends). For an invalid request, it sends
-// an error and does not change the window.
+// moveWindow changes the range of rows that a subscription sends. An invalid request has no effect but an error.
 func (l *session) moveWindow(ctx context.Context, o *operation) {
 	l.mu.Lock()
 	f := l.subscriptions[o.ID]
@@ -123,8 +121,7 @@ func noSubscription(id int) *request.Problem {
 	return request.BadRequest("No such subscription", "There is no subscription with the id %d.", id)
 }
 
-// unsubscribe ends a subscription and waits for its end. Afterwards, the server sends no message with this id, and
-// the client can use the id again.
+// unsubscribe ends a subscription, and waits for its end. Afterwards, the client can use the id again.
 func (l *session) unsubscribe(ctx context.Context, id int) {
 	l.mu.Lock()
 	f := l.subscriptions[id]

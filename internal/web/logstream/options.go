@@ -7,8 +7,7 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// CheckTail returns a problem if the number of last lines of a log is not valid. The problem quotes text, the value
-// from the request.
+// CheckTail returns a problem if the number of last lines is not valid. The problem quotes text.
 func CheckTail(tail int, text string) error {
 	if tail < 0 || tail > maxTail {
 		return request.BadRequest("Invalid number of lines",
@@ -17,8 +16,7 @@ func CheckTail(tail int, text string) error {
 	return nil
 }
 
-// SetSince sets where the log starts. A text such as "10m" sets the field Age, and a point in time sets the field
-// Since. An empty text changes nothing.
+// SetSince sets the start of the log: the field Age for text such as "10m", or Since for a point in time.
 func SetSince(o *watch.LogOptions, text string) (err error) {
 	if text == "" {
 		return nil

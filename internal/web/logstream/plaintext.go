@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// plainText converts the log output of a container to plain text, piece by piece. It removes terminal escape
-// sequences. It replaces invalid UTF-8 and control characters, except tab and newline, by U+FFFD. A newline ends any
-// escape sequence, so that an unfinished sequence cannot hide later lines.
+// plainText removes escape sequences from a log, and replaces invalid characters by U+FFFD. A newline ends any escape
+// sequence, so that an unfinished sequence cannot hide later lines.
 type plainText struct {
 	state   escapeState
 	pending []byte // Input that is not converted yet: an incomplete UTF-8 character, or a \r before a possible \n.

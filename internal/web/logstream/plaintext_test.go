@@ -47,8 +47,7 @@ func TestPlainTextRemovesEscapeSequences(t *testing.T) {
 	}
 }
 
-// FuzzPlainText checks that any log output becomes valid plain text with the same number of lines. The result does
-// not depend on where the input is split into pieces.
+// FuzzPlainText checks that any log becomes valid text with the same lines, at every split of the input.
 //
 // Invariant: I28.
 func FuzzPlainText(f *testing.F) {

@@ -15,19 +15,17 @@ import (
 )
 
 const (
-	// DefaultTail is how many lines a client receives from the end of a log if it requests no number. maxTail is the
-	// highest number that it can request.
+	// DefaultTail and maxTail are the default and maximum number of lines from the end of a log.
 	DefaultTail, maxTail = 500, 5000
-	// logOpenWait is how long a log request waits for the API server. After that, the response starts without a line
-	// and with status 200, so later errors cannot change the HTTP status.
+	// logOpenWait is the wait for the API server. Then, the response starts with status 200, even if an error
+	// follows.
 	logOpenWait = 2 * time.Second
 	// logChunk is the maximum length of one part of a log, in bytes.
 	logChunk = 64 << 10
 )
 
-// Open requests the log of a container from the API server, and returns the body of the API server's response. If
-// options.Follow is set and the API server does not respond within logOpenWait, Open writes an empty part to out. The
-// client then gets a response, while Open continues to wait for the API server.
+// Open requests the log of a container. If the API server does not respond to a followed log within logOpenWait, Open
+// writes an empty part to out and continues to wait.
 func Open(
 	ctx context.Context, access *watch.Access, namespace, name string, options watch.LogOptions, out *Writer,
 ) (io.ReadCloser, error) {
@@ -52,8 +50,7 @@ func Open(
 	case <-openTimeout:
 	}
 	err := out.flush()
-	// Wait for the API server, which has not responded yet. The wait also ends when ctx ends, for example because the
-	// client has disconnected.
+	// Wait for the API server, or until ctx ends.
 	log := <-done
 	if err == nil || log.err != nil {
 		return log.body, log.err
@@ -64,8 +61,7 @@ func Open(
 
 // Writer removes escape sequences from a log and sends the text in parts of at most logChunk bytes.
 type Writer struct {
-	// Send sends a part of the log. A part never ends within a character. awaitsServer is true until the API server
-	// has responded. The first part can be empty, and so can the first part after the response.
+	// Send sends a part of the log, which can be empty. awaitsServer means that the API server has not responded.
 	Send      func(part []byte, awaitsServer bool) error
 	Started   bool // Whether a part was sent; Copy resets it first.
 	responded bool
@@ -73,7 +69,7 @@ type Writer struct {
 	buf       []byte
 }
 
-// Copy sends the lines of a log as they arrive. It first sends an empty part, to show that the log is open.
+// Copy sends the lines of a log as they arrive. A first empty part shows that the log is open.
 func (l *Writer) Copy(from io.Reader) error {
 	l.responded, l.Started = true, false
 	if err := l.flush(); err != nil {

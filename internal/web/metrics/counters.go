@@ -12,17 +12,15 @@ type scopeID struct {
 	metadata, shared bool
 }
 
-// counters prevents exported counters from decreasing when a scope (a watched resource with its filter) ends or
-// restarts. Prometheus would mistake a decrease for a restart of the process. Counts between the last scrape of a
-// scope and its end are lost.
+// counters keeps exported counters from decreasing when a watch ends. Prometheus would mistake a decrease for a
+// process restart.
 type counters struct {
 	mu    sync.Mutex
 	last  map[[4]string]map[scopeID]watch.WatchStatusEntry // Entries of the last scrape, by labels and scope.
 	ended map[[4]string]watch.WatchStatusEntry             // Sums of ended or restarted scopes, by labels.
 }
 
-// endedTotals returns the sums of the counters of ended or restarted scopes (watched resources), by metric labels.
-// The parameter groups contains the entries of all current scopes by metric labels.
+// endedTotals returns the sums of the counters of ended or restarted scopes, by metric labels.
 func (c *counters) endedTotals(groups map[[4]string][]watch.WatchStatusEntry) map[[4]string]watch.WatchStatusEntry {
 	c.mu.Lock()
 	defer c.mu.Unlock()

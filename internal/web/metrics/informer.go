@@ -8,8 +8,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// informerMetric is a metric with one value for each set of labels. The function value computes that value from all
-// watch status entries with these labels. If there is no value, known is false.
+// informerMetric is a metric that is computed from all watch status entries with the same labels.
 type informerMetric struct {
 	name, help string
 	kind       prometheus.ValueType

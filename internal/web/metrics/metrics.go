@@ -18,9 +18,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Registry returns a registry with all metrics. Each scrape calls the functions status, sockets and shares, possibly
-// concurrently. The function shares returns the number of share links, and the number of open WebSockets of guests
-// (viewers of a share link).
+// Registry returns a registry with all metrics. Scrapes call the three functions, possibly concurrently.
 func Registry(
 	status func() watch.WatchStatus, sockets func() int, shares func() (shares, guests int),
 ) (*prometheus.Registry, error) {

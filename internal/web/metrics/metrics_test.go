@@ -16,8 +16,7 @@ import (
 	"glasshouse/internal/web/metrics"
 )
 
-// fullStatus returns an entry of the watch status in which every number is set. The parameters are the namespaces and
-// the field selector of the entry.
+// fullStatus returns an entry of the watch status in which every number is set.
 func fullStatus(namespaces []string, fields string) watch.WatchStatusEntry {
 	return watch.WatchStatusEntry{
 		Resource: "apps/v1/deployments", Fields: fields,
@@ -28,8 +27,7 @@ func fullStatus(namespaces []string, fields string) watch.WatchStatusEntry {
 	}
 }
 
-// scrape returns the metrics of the program itself for a watch status, as text lines. It omits those of the Go
-// runtime.
+// scrape returns the metrics of the program as text lines, without those of the Go runtime.
 func scrape(t *testing.T, status watch.WatchStatus) []string {
 	t.Helper()
 	var lines []string
@@ -104,8 +102,8 @@ func TestMetricsSumScopesWithTheSameLabels(t *testing.T) {
 
 // The number of time series does not grow with the number of namespaces or field selectors.
 //
-// Invariant: I31. The number of metrics does not grow with the number of namespaces. No metric reports what has not
-// happened. The status page matches the watch status, with and without script.
+// Invariant: I31. The number of metrics does not grow with namespaces. No metric reports what has not happened. The
+// status page matches the watch status.
 func TestLabelsDoNotGrowWithNamespaces(t *testing.T) {
 	few := []watch.WatchStatusEntry{fullStatus([]string{"ns-0"}, ""), fullStatus(nil, "metadata.name=0")}
 	many := slices.Clone(few)
@@ -159,8 +157,7 @@ func TestCountersDoNotDecrease(t *testing.T) {
 	}
 }
 
-// An unknown value has no series. Without watched resources, there are no informer metrics. Before the first event of
-// a resource, the time of its last event is unknown.
+// An unknown value has no series, such as the time of the last event before the first event.
 //
 // Invariant: I31.
 func TestUnknownValuesHaveNoSeries(t *testing.T) {

@@ -12,8 +12,7 @@ import (
 	"glasshouse/web/templates"
 )
 
-// Compare serves the page that compares two objects, A and B. If one of them cannot be read, the page shows the
-// other object and the problem.
+// Compare serves the page that compares two objects. If one cannot be read, the page shows the problem.
 func (s *Site) Compare(w http.ResponseWriter, r *http.Request) error {
 	values, err := request.ValuesOf(r, "a", "b", "hide", "kiosk")
 	if err != nil {
@@ -49,8 +48,7 @@ func (s *Site) Compare(w http.ResponseWriter, r *http.Request) error {
 	return response.HTML(w, r, status, templates.ComparePage(page))
 }
 
-// others returns a link for each other object of the same resource and namespace. Each link compares that object with
-// side. The result is nil if the objects cannot be listed.
+// others returns links that compare side with other objects of the same resource and namespace.
 func (s *Site) others(r *http.Request, side templates.Side) (links []templates.Link) {
 	q := query.Query{Resource: side.Ref, Limit: pageRows}
 	if side.Namespace != "" {
@@ -69,8 +67,7 @@ func (s *Site) others(r *http.Request, side templates.Side) (links []templates.L
 	return links
 }
 
-// side reads one of the two compared objects. If it returns an error, the returned side contains the fields that were
-// known before the error.
+// side reads one of the two compared objects. After an error, it returns the fields known so far.
 func (s *Site) side(r *http.Request, full string) (side templates.Side, err error) {
 	parts := strings.Split(full, "/")
 	ref, ns, name := strings.Join(parts[:3], "/"), parts[3], parts[4]

@@ -8,8 +8,7 @@ import (
 	"glasshouse/web/templates"
 )
 
-// WriteError renders the HTML page for a failed request. If the sender of the request is not identified, the page
-// reveals nothing about the cluster.
+// WriteError renders the HTML page for a failed request. Unidentified senders see nothing of the cluster.
 func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, p request.Problem) error {
 	if request.HasEndedShare(r) {
 		ended := templates.Share{Layout: s.bareLayout(r, p.Title), Ended: true}

@@ -11,8 +11,7 @@ import (
 	"glasshouse/web/templates"
 )
 
-// guestLayout returns the template data that only guests (viewers of a share link) see, such as the expiry and note
-// of the link.
+// guestLayout returns the template data that only viewers of a share link see.
 func (s *Site) guestLayout(g *share.Guest) *templates.Guest {
 	parts, _ := json.Marshal(g.Share.Parts)
 	sharesList := slices.ContainsFunc(g.Share.Parts, func(p watch.Part) bool {
@@ -24,8 +23,7 @@ func (s *Site) guestLayout(g *share.Guest) *templates.Guest {
 	}
 }
 
-// isShownWithObject reports whether a resource is logs or events. A share link contains these only together with an
-// object, and the page of that object shows them.
+// isShownWithObject reports whether a resource is logs or events, which the page of their object shows.
 func isShownWithObject(resource string) bool {
 	return strings.HasSuffix(resource, "/log") || strings.HasSuffix(resource, "/events")
 }

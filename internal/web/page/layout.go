@@ -20,7 +20,7 @@ import (
 	"glasshouse/web/templates"
 )
 
-// Site contains what all HTML pages have in common, such as the data for their layout and the access to the cluster.
+// Site contains what all HTML pages have in common.
 type Site struct {
 	Version  string
 	PageRows int // Maximum number of rows of a list that the browser loads completely.
@@ -32,13 +32,11 @@ type Site struct {
 	Picker   *picker.List
 }
 
-// titleOf returns the title of an object's page, such as "default/web - Pods". The function titleOf in
-// web/static/src/model/view.ts must return the same title.
+// titleOf returns the title of an object's page. titleOf in web/static/src/model/view.ts must return the same title.
 func titleOf(kinds, namespace, name string) string {
 	return strings.TrimPrefix(namespace+"/"+name, "/") + " - " + kinds
 }
 
-// layout returns the data for the parts of a page around its content, such as the user and the resource picker.
 func (s *Site) layout(r *http.Request, title, selected string) templates.Layout {
 	layout := templates.Layout{
 		Title: title, Version: s.Version, Cluster: request.ClusterOf(r).Name, ID: request.ClusterOf(r).ID,
@@ -88,8 +86,7 @@ func (s *Site) layout(r *http.Request, title, selected string) templates.Layout 
 	return layout
 }
 
-// isOpen reports whether the server does not identify users. Every client that can reach such a server sees
-// everything that the server shows.
+// isOpen reports whether the server does not identify users, and therefore shows everything to every client.
 func (s *Site) isOpen() bool {
 	mode := s.Auth.Mode()
 	return mode == auth.None || mode == auth.SharedIdentity
@@ -114,8 +111,7 @@ func preferencesOf(r *http.Request) templates.Preferences {
 	return preferences
 }
 
-// namespaces returns the names of the namespaces that the viewer can list, and the state of that list. It returns no
-// names if the viewer cannot list namespaces, or if the first list is not complete yet.
+// namespaces returns the namespaces that the viewer can list, if the first list is complete.
 func (s *Site) namespaces(r *http.Request) ([]string, templates.State) {
 	snapshot, err := s.Reader.Access(r).Snapshot(r.Context(), query.Query{Resource: "core/v1/namespaces"}, pageWait)
 	if err != nil {
@@ -135,8 +131,7 @@ func (s *Site) bareLayout(r *http.Request, title string) templates.Layout {
 	}
 }
 
-// Home redirects to the list of pods, because most users want to see the pods first. It redirects guests (viewers of
-// a share link) to the page that their link shares.
+// Home redirects to the list of pods, because most users want it first. Guests get the page of their link.
 func (s *Site) Home(w http.ResponseWriter, r *http.Request) error {
 	path := "/r/core/v1/pods"
 	if ns := request.ClusterOf(r).Namespace; ns != "" {

@@ -19,8 +19,7 @@ import (
 
 const (
 	pageRows = 100
-	// pageWait is how long a page waits for the first list of a resource from the API server. The time is enough for
-	// some hundred objects, and too short for a user to notice.
+	// pageWait limits the wait for a list: enough for some hundred objects, too short for users to notice.
 	pageWait = 250 * time.Millisecond
 )
 
@@ -114,8 +113,8 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	return nil
 }
 
-// keptParamsOf returns the query parameters that the filter form keeps as hidden fields. It omits the parameter
-// "from" (the number of the first row), so that a changed filter shows its rows from the first one.
+// keptParamsOf returns the hidden fields of the filter form. Without "from", a changed filter starts at the first
+// row.
 func keptParamsOf(values url.Values) []templates.Parameter {
 	var kept []templates.Parameter
 	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous"} {
@@ -141,8 +140,7 @@ func nonEmpty(values url.Values, names ...string) url.Values {
 	return out
 }
 
-// linkList sets the links of a list page that sort by a column, or open the previous or next rows. They work without
-// JavaScript. The links keep the filters, the sort order and the open object of the page.
+// linkList sets the links to sort a list and to open its previous or next rows, for browsers without JavaScript.
 func linkList(page *templates.List, values url.Values) {
 	link := func(name, value string) string {
 		query := nonEmpty(values, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous")
@@ -184,9 +182,8 @@ func formatOffset(n int) string {
 	return strconv.Itoa(n)
 }
 
-// exportsOf returns the export links of a list page, one for each view and format. Each link exports all rows that
-// match the filters of the page. If the columns of the table are known, the links omit columns that the table does
-// not have. web/static/src/list/exports.ts updates the links when the user changes a filter.
+// exportsOf returns a link for each view and format. web/static/src/list/exports.ts updates the links for changed
+// filters.
 func exportsOf(page *templates.List, values url.Values) []templates.Export {
 	exists := func(name string) bool {
 		return len(page.Columns) == 0 || strings.EqualFold(name, "namespace") ||

@@ -26,8 +26,7 @@ func (l *Login) Form(w http.ResponseWriter, r *http.Request) error {
 	return l.render(w, r, http.StatusOK, values.Get("to"), "")
 }
 
-// Submit handles the login form. It redirects the user to the OpenID provider, if one is configured. If not, it logs
-// in with the token of the form and redirects to the page that the user requested.
+// Submit handles the login form: it opens the OpenID provider, or logs in with the token of the form.
 func (l *Login) Submit(w http.ResponseWriter, r *http.Request) error {
 	if !l.Site.Auth.HasLogin() {
 		return noLogin()
@@ -50,8 +49,8 @@ func (l *Login) Submit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// beginProviderLogin responds with a page that opens the OpenID provider. An HTTP redirect is not possible, because
-// the Content-Security-Policy forbids forms that lead to another site.
+// beginProviderLogin uses no HTTP redirect, because the Content-Security-Policy forbids forms that lead to another
+// site.
 func (l *Login) beginProviderLogin(w http.ResponseWriter, r *http.Request, to string) error {
 	address, err := l.Site.Auth.BeginLogin(w, r, request.ReturnPath(to))
 	if err != nil {
@@ -72,17 +71,15 @@ func (l *Login) Callback(w http.ResponseWriter, r *http.Request) error {
 	return l.redirectByPage(w, r, l.Site.Base.At(request.ReturnPath(to)), "You are logged in")
 }
 
-// redirectByPage responds with a page that opens address. The page has a Refresh header, because the browser then
-// treats the next request as same-site, and sends the session cookie. After an HTTP redirect from another site, it
-// would not send the cookie.
+// redirectByPage opens address by a Refresh header. The browser then treats the next request as same-site and sends
+// the session cookie, unlike after an HTTP redirect from another site.
 func (l *Login) redirectByPage(w http.ResponseWriter, r *http.Request, address, title string) error {
 	w.Header().Set("Refresh", "0; url="+address)
 	page := templates.Redirect{Layout: l.Site.bareLayout(r, title), Address: address}
 	return response.HTML(w, r, http.StatusOK, templates.RedirectPage(page))
 }
 
-// renderError renders the login page with the reason of a failed login. It returns err if the client is not a
-// browser, or if the status is neither 401 nor 503.
+// renderError renders the login page with the reason of a failed login. It returns err to clients that need no page.
 func (l *Login) renderError(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	p := request.ProblemFor(request.IdentityOf(r).Viewer, err)
 	if !request.WantsPage(r) || p.Status != http.StatusUnauthorized && p.Status != http.StatusServiceUnavailable {
@@ -102,13 +99,12 @@ func (l *Login) Logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// render renders the login page, which contains no cluster data. After the login, the browser opens returnPath.
-// loginError is the reason why the last login failed, or empty.
+// render renders the login page, which contains no cluster data. loginError is the reason of a failed login, or
+// empty.
 func (l *Login) render(w http.ResponseWriter, r *http.Request, status int, returnPath, loginError string) error {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", request.BearerChallenge)
-		// When a user follows a link from another site, the browser does not send the session cookie. Reload the page,
-		// because then the browser sends the cookie.
+		// After a link from another site, browsers send the session cookie only when the page reloads itself.
 		if r.Method == http.MethodGet && r.URL.Path != request.CallbackPath &&
 			r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 			w.Header().Set("Refresh", "0")

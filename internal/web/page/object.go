@@ -28,8 +28,7 @@ func (s *Site) Object(w http.ResponseWriter, r *http.Request) error {
 	code := http.StatusOK
 	text, status, err := access.LastKnown(r.Context(), page.Ref, page.Namespace, page.Name)
 	if err != nil {
-		// Send a page even if the object is missing or forbidden. When the object can be read later, the script of
-		// the page shows it.
+		// The script of the page shows a missing or forbidden object as soon as it can be read.
 		p := request.ProblemFor(request.IdentityOf(r).Viewer, err)
 		if !request.WantsPage(r) || p.Status != http.StatusNotFound && p.Status != http.StatusForbidden {
 			return err

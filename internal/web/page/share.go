@@ -22,8 +22,7 @@ type Share struct {
 	Peers listen.Peers
 }
 
-// Landing renders the page that a share link opens. The script of the page reads the token from the URL fragment, and
-// sends the token to the method Open.
+// Landing renders the page that a share link opens. Its script sends the token of the URL fragment to Open.
 func (p *Share) Landing(w http.ResponseWriter, r *http.Request) error {
 	frame := p.Site.bareLayout(r, "Shared with you")
 	frame.Assets.Script = p.Site.Assets.URL("share-landing.js")
@@ -52,15 +51,13 @@ func (p *Share) Open(w http.ResponseWriter, r *http.Request) error {
 	}{shared.To})
 }
 
-// Leave removes the guest cookie. It does not redirect to another page: on a server without a login, that page would
-// show data that the link did not share with the former guest.
+// Leave removes the guest cookie. It does not redirect: without a login, another page would show more than the link.
 func (p *Share) Leave(w http.ResponseWriter, r *http.Request) error {
 	p.setCookie(w, r, "", -1)
 	return response.HTML(w, r, http.StatusOK, templates.LeftPage(p.Site.bareLayout(r, "You left the shared view")))
 }
 
-// setCookie sets the guest cookie. With SameSite=Lax, the browser sends the cookie even when the guest follows a link
-// from another site. Otherwise, the server would not recognize the guest.
+// setCookie sets the guest cookie with SameSite=Lax, so that browsers also send it after links from other sites.
 func (p *Share) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: auth.CookieNameFor(share.CookieName, r), Value: value, Path: p.Site.Base.At("/"), MaxAge: age,

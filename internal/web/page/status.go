@@ -22,8 +22,7 @@ func (s *Site) Status(w http.ResponseWriter, r *http.Request) error {
 		templates.StatusPage(formatStatus(s.layout(r, "Watch status", ""), s.Reader.Access(r).WatchStatus(r.Context()), now)))
 }
 
-// formatStatus formats the watch status as text for the status page. web/static/src/status/watch-status.ts formats it
-// in the same way. Tests check both implementations against testdata/ledger.json.
+// formatStatus must match web/static/src/status/watch-status.ts. Tests check both against testdata/ledger.json.
 func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Time) templates.Status {
 	page := templates.Status{Layout: layout, At: formatTime(now), Memory: memoryText(status)}
 	relative := watch.Column{Relative: true}
@@ -48,8 +47,8 @@ func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Ti
 // unknownCell is the text of a cell whose value is unknown. A zero would be wrong there.
 const unknownCell = "–"
 
-// statusCells returns the cells after the state in one row of the status page, in the order of templates.StatusPage.
-// If the page shows a cell as elapsed time, the cell contains a timestamp.
+// statusCells returns the cells after the state in one row of the status page. Cells of elapsed times contain
+// timestamps.
 func statusCells(c *watch.WatchStatusEntry) []string {
 	listed := c.State == status.Live || c.State == status.Stale
 	objects, lastEvent, relists := unknownCell, unknownCell, unknownCell
@@ -147,8 +146,7 @@ func memoryText(l watch.WatchStatus) string {
 	return text + ", no limit"
 }
 
-// sizeText formats a number of bytes in the largest unit that gives at least 1. A number below 10 has one decimal,
-// except for bytes.
+// sizeText formats a number of bytes, such as "512 B", "1.5 KiB" or "12 MiB".
 func sizeText(bytes int64) string {
 	units := []string{"KiB", "MiB", "GiB", "TiB"}
 	if bytes < 1<<10 {

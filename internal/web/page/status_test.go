@@ -11,8 +11,8 @@ import (
 	"glasshouse/web/templates"
 )
 
-// The server formats the watch status in the same way as the script of the page. web/test/status/watch-status.test.tsx
-// uses the same file of test cases.
+// The server formats the watch status like the page's script. web/test/status/watch-status.test.tsx uses the same
+// cases.
 //
 // Invariant: I31.
 func TestStatusPageMatchesTheScript(t *testing.T) {

@@ -12,8 +12,7 @@ import (
 // countInterval is the minimum time before the objects of the watched resources are counted again.
 const countInterval = time.Second
 
-// Counts caches the latest message with the number of objects of each watched resource. All sessions whose viewers
-// have the same Viewer.Key (the same permissions) share one Counts, so that the message is built only once.
+// Counts caches the latest message with object counts. All sessions with the same Viewer.Key share one Counts.
 type Counts struct {
 	mu        sync.Mutex
 	countedAt time.Time
@@ -28,8 +27,7 @@ func (c *Counts) run(ctx context.Context, count func(context.Context) map[string
 	}
 }
 
-// Latest returns the version and text of the latest message, and a channel that is closed when the message changes.
-// It counts the objects again if the last count is older than countInterval.
+// Latest returns the latest message, its version, and a channel that is closed on the next change.
 func (c *Counts) Latest(
 	ctx context.Context, count func(context.Context) map[string]int,
 ) (int, []byte, <-chan struct{}) {

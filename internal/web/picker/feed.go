@@ -8,8 +8,7 @@ import (
 	"glasshouse/internal/web/request"
 )
 
-// Feed builds the list of resources for the resource picker of a page, with the number of objects of each resource.
-// All sessions whose viewers have the same Viewer.Key (the same permissions) share one Feed.
+// Feed builds the resource list and the object counts. All sessions with the same Viewer.Key share one Feed.
 type Feed struct {
 	Resources SharedDocs
 	Counts    Counts
@@ -30,8 +29,7 @@ type feedKey struct {
 	viewer  string
 }
 
-// Join returns the Feed for a viewer of a cluster, and starts it if needed. The caller must call leave exactly once.
-// The Feed stops when all sessions that have joined it have called leave.
+// Join returns the running Feed for a viewer of a cluster. Each session must call leave exactly once.
 func (s *Feeds) Join(cluster *request.Cluster, viewer watch.Viewer) (a *Feed, leave func()) {
 	key := feedKey{cluster, viewer.Key()}
 	s.mu.Lock()

@@ -61,8 +61,7 @@ func NewList(build string) *List {
 	return &List{build: build, Sections: templates.NewSections()}
 }
 
-// Read returns all resources found by API discovery, in the order of the resource picker. It waits up to the given
-// time for a new result of API discovery.
+// Read returns all resources found by API discovery, in picker order. It waits for a new result of API discovery.
 func (l *List) Read(ctx context.Context, access *watch.Access, wait time.Duration) (*ListDocument, error) {
 	resources, groupErrors, err := access.Resources(ctx, wait)
 	if err != nil {

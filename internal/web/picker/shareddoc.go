@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// SharedDoc is the text of a message, such as the list of resources. It is built once for all sessions of a Feed.
+// SharedDoc is the text of a message. It is built once for all sessions of a Feed.
 type SharedDoc struct {
 	StartedAt time.Time     // When the build of the text began. The text includes all earlier changes.
 	done      chan struct{} // Closed when Version, Text and err are set.
@@ -16,8 +16,7 @@ type SharedDoc struct {
 	err       error
 }
 
-// SharedDocs caches the newest SharedDoc. Documents with the same version have the same text, so a session only
-// remembers the version that it has sent last.
+// SharedDocs caches the newest SharedDoc. Documents with the same version have the same text.
 type SharedDocs struct {
 	mu      sync.Mutex
 	newest  *SharedDoc
@@ -25,8 +24,7 @@ type SharedDocs struct {
 	text    []byte // The text of the current version.
 }
 
-// Latest returns a document whose build did not begin before the given time. If there is none, the first caller
-// builds a new document, and concurrent callers wait for it.
+// Latest returns a document whose build began at the given time or later. Concurrent callers share one build.
 func (d *SharedDocs) Latest(
 	ctx context.Context, after time.Time, encode func(context.Context) ([]byte, error),
 ) (*SharedDoc, error) {

@@ -23,8 +23,7 @@ func latest(
 	return doc.Version, doc.Text, nil
 }
 
-// Concurrent callers share one document, which is built only once. A new document with the same text keeps its
-// version. A caller that needs a newer document causes a new build.
+// Concurrent callers share one build of a document. A new document with the same text keeps its version.
 //
 // Invariant: I14.
 func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
@@ -62,8 +61,7 @@ func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
 	})
 }
 
-// If one caller is canceled during a build, the other callers still get the document. After a failed build, the next
-// caller builds the document again.
+// Other callers still get the document if one is canceled. After a failed build, the next caller builds again.
 func TestSharedDocSurvivesCanceledCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var docs picker.SharedDocs

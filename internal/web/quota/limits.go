@@ -24,8 +24,7 @@ const (
 	MaxStreams = 100
 	// addressRequests is the maximum number of concurrent requests from one IP address. WebSockets do not count.
 	addressRequests = 1000
-	// maxBodies is the maximum number of request bodies that are read at a time. Slow uploads therefore cannot block
-	// other requests.
+	// maxBodies is the maximum number of concurrent request bodies, so that slow uploads cannot block other requests.
 	maxBodies     = 400
 	addressBodies = 50
 	// maxRequests is the maximum number of concurrent requests. It applies once to identified clients, and once to
@@ -49,8 +48,7 @@ const (
 	linkSockets, guestSockets = 2000, 4000
 	// SocketSubscriptions is how many subscriptions a client can have for each WebSocket that it can open.
 	SocketSubscriptions = 6
-	// viewerLogs, linkLogs and guestLogs limit the followed logs of one user, one share link, and all share links.
-	// They are lower than maxLogs, to leave capacity for others.
+	// viewerLogs, linkLogs and guestLogs limit followed logs per user, per link, and for all links, to spare others.
 	viewerLogs, linkLogs, guestLogs = 25, 25, 50
 	maxLogs                         = 100
 	// messageRate is in messages per second from one WebSocket. If a client sends faster, the server reads its
@@ -59,11 +57,10 @@ const (
 	// frameRate is in frames per second from one WebSocket. It includes control frames and fragments, which the
 	// WebSocket library hides.
 	frameRate, frameBurst = 200, 2000
-	// addressFrames is in frames per second from one IP address. The burst is large, because a thousand tabs can
-	// reconnect at once.
+	// addressFrames is in frames per second from one address. The burst lets a thousand tabs reconnect at once.
 	addressFrames, addressFrameBurst = 2000, 20_000
-	// addressRate is in requests, connections and messages per second from one IP address. The burst is large,
-	// because a thousand tabs can reconnect at once.
+	// addressRate is in requests, connections and messages per second from one address. The burst lets a thousand
+	// tabs reconnect.
 	addressRate, addressBurst = 250, 4000
 	// In the rate limit, an oversized request counts as oversizedCost requests, because reading it is wasted work.
 	oversizedCost = 10
@@ -81,8 +78,7 @@ type Limits struct {
 	openSockets  atomic.Int64
 }
 
-// New returns the limits of a server behind the proxies in trusted. The parameter memoryLimit is in bytes; 0 means no
-// limit.
+// New returns the limits of a server behind trusted proxies. The parameter memoryLimit is in bytes; 0 means none.
 func New(trusted listen.Peers, memoryLimit int64) *Limits {
 	return &Limits{
 		Budget: limit.NewBudget(responseMemory(memoryLimit)), peers: trusted, memoryLimit: memoryLimit,
@@ -99,8 +95,8 @@ func (q *Limits) Listen(listener net.Listener) net.Listener {
 // OpenSockets returns the number of open WebSockets.
 func (q *Limits) OpenSockets() int { return int(q.openSockets.Load()) }
 
-// Processors returns the limits on concurrent work that keeps a processor busy. They leave one processor for the
-// WebSockets. While such work runs, it must not wait for a client or the API server.
+// Processors returns the limits on work that keeps a processor busy. The work must not wait for a client or the API
+// server.
 func (q *Limits) Processors(r *http.Request) []limit.Limit {
 	caller, processors := q.CallerOf(r), int64(runtime.GOMAXPROCS(0))
 	return []limit.Limit{
@@ -144,8 +140,7 @@ func (q *Limits) Acquire(ctx context.Context, limits ...limit.Limit) (*limit.Lea
 	return lease, err
 }
 
-// responseMemory returns the memory budget of all responses, in bytes. The rest of the limit is for watched objects
-// and garbage collection.
+// responseMemory returns the memory budget of all responses, in bytes.
 func responseMemory(limit int64) int64 {
 	const least, most = 8 << 20, 256 << 20
 	if limit == 0 {

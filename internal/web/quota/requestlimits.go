@@ -52,8 +52,7 @@ func (q *Limits) LimitRequest(next http.Handler) http.Handler {
 	})
 }
 
-// bufferBody reads the whole body before the handler runs, so that a slow upload occupies no memory reserved for
-// responses. At a limit, it returns false at once, because each waiting request would use up the limit on requests.
+// bufferBody reads the whole body before the handler runs, because slow uploads must not occupy response memory.
 func (q *Limits) bufferBody(r *http.Request) bool {
 	// In HTTP/2, a request with ContentLength 0 can still have an endless body.
 	if r.ContentLength == 0 && (r.ProtoMajor < 2 || r.Method == http.MethodGet || r.Method == http.MethodHead) {
@@ -107,8 +106,7 @@ func (q *Limits) acquireRequest(address string) *requestLease {
 	return &requestLease{lease}
 }
 
-// ChargeCaller moves a request from the limits of its address to those of its user or share link. It returns false if
-// the user or link has too many concurrent requests.
+// ChargeCaller moves a request from the limits of its address to those of its user or share link, if these allow it.
 func (q *Limits) ChargeCaller(r *http.Request) bool {
 	admitted, _ := r.Context().Value(requestLeaseKey{}).(*requestLease)
 	caller, most := q.CallerOf(r), q.maxInFlight()

@@ -31,8 +31,8 @@ func (q *Limits) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// FanOutSize returns how many open WebSockets count toward one of the given limits. The server sends less often to many
-// WebSockets of one limit, to leave processor time for all others. If there are no others, FanOutSize returns 0.
+// FanOutSize returns the highest number of open WebSockets in one of the limits, or 0 if there are no others. The
+// server sends less often to many WebSockets, to leave processor time for others.
 func (q *Limits) FanOutSize(limits []limit.Limit) int {
 	var maxUsed int64
 	for _, l := range limits {
@@ -54,8 +54,7 @@ func (q *Limits) ForSocket(r *http.Request) []limit.Limit {
 	return append(quotas, quotasFor("sockets", guest, identity, linkSockets, guestSockets, viewerSockets)...)
 }
 
-// ForSubscription returns the limits for the subscriptions of a WebSocket. Each is SocketSubscriptions times as high
-// as the limit for WebSockets.
+// ForSubscription multiplies the limits of a WebSocket by SocketSubscriptions.
 func ForSubscription(socket []limit.Limit) []limit.Limit {
 	quotas := make([]limit.Limit, len(socket))
 	for i, l := range socket {
@@ -77,8 +76,7 @@ func (q *Limits) AcquireSocket(quotas []limit.Limit) (leave func()) {
 	}
 }
 
-// AcquireLog counts an open log toward its limits until release is called. If a limit is reached, the error is a
-// request.Problem.
+// AcquireLog counts an open log until release is called. At a limit, the error is a request.Problem.
 func (q *Limits) AcquireLog(guest *share.Guest, identity auth.Identity) (release func(), err error) {
 	quotas := append(quotasFor("logs", guest, identity, linkLogs, guestLogs, viewerLogs), limit.Limit{
 		Key: "logs", Max: maxLogs,

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// ClientError wraps an error of a write to the client. It distinguishes a disconnect of the client from a server
-// error, because each protocol returns different errors.
+// ClientError wraps an error of a write to the client. It identifies disconnects, whose errors depend on the
+// protocol.
 type ClientError struct{ error }
 
 // NewClientError marks err as an error of a write to the client.

@@ -23,8 +23,7 @@ type ClusterInfo struct {
 type Cluster struct {
 	ClusterInfo
 
-	// ID is a hash of the context name and the server address, so it is the same after a restart of the program. The
-	// server compares it with the ID that a page sends.
+	// ID is a hash of the context name and the server address. The server compares it with the page's ID.
 	ID  string
 	ctx context.Context //nolint:containedctx // WebSockets and logs outlive their requests.
 	end context.CancelFunc

@@ -28,8 +28,7 @@ func (e *ErrorWriter) Handle(handler func(http.ResponseWriter, *http.Request) er
 	}
 }
 
-// Write responds with a problem document or an error page, and logs internal server errors. It writes nothing after a
-// disconnect or an abort.
+// Write responds with a problem document or an error page. After a disconnect or an abort, it writes nothing.
 func (e *ErrorWriter) Write(w http.ResponseWriter, r *http.Request, err error) {
 	if isAborted(r.Context()) {
 		return

@@ -7,13 +7,12 @@ import (
 	"slices"
 )
 
-// Contexts lists the contexts of a kubeconfig and switches between them. A switch affects all viewers, so a server
-// with Contexts is meant for one person.
+// Contexts lists and switches the contexts of a kubeconfig. A switch affects all viewers, so Contexts is for one
+// person.
 type Contexts struct {
 	// List reads the contexts from the kubeconfig file at each call, because the file can change.
 	List func() ([]Context, error)
-	// Switch activates the cluster of a context. After an error, the previous cluster stays active, and the page
-	// shows the error.
+	// Switch activates the cluster of a context. After an error, the previous cluster stays active.
 	Switch func(ctx context.Context, name string) error
 }
 

@@ -20,8 +20,7 @@ const (
 	maxReturnPath = 8 << 10
 )
 
-// NamespaceOf returns the namespace in the path of a request. It is "" for the path segment "_", which marks a
-// cluster-scoped object.
+// NamespaceOf returns the namespace in the path, or "" for "_", which marks a cluster-scoped object.
 func NamespaceOf(r *http.Request) string {
 	if ns := Param(r, "namespace"); ns != "_" {
 		return ns

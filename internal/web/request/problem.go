@@ -27,8 +27,7 @@ func BadRequest(title, format string, args ...any) *Problem {
 	return &Problem{Title: title, Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
 }
 
-// ProblemFor converts an error to a problem with details that the viewer is permitted to read. It omits the texts of
-// unknown errors, because they are not meant for clients.
+// ProblemFor converts an error to a problem that the viewer may read. It omits the texts of unknown errors.
 func ProblemFor(viewer watch.Viewer, err error) Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return *p

@@ -17,8 +17,7 @@ func RefOf(r *http.Request) string {
 	return Param(r, "group") + "/" + Param(r, "version") + "/" + Param(r, "resource")
 }
 
-// Param returns a decoded path segment by its name in the route. If the path contains an escape such as %2F, chi does
-// not decode its segments.
+// Param returns a decoded path segment. If the path contains an escape such as %2F, chi returns encoded segments.
 func Param(r *http.Request, name string) string {
 	raw := chi.URLParam(r, name)
 	if r.URL.RawPath == "" {
@@ -30,8 +29,8 @@ func Param(r *http.Request, name string) string {
 	return raw
 }
 
-// ValuesOf returns the query parameters of a request. It refuses unknown ones, because ignoring a mistyped filter
-// would return too much.
+// ValuesOf returns the query parameters. It refuses unknown ones, because an ignored mistyped filter would return too
+// much.
 func ValuesOf(r *http.Request, known ...string) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

@@ -15,8 +15,7 @@ var errRevoked = errors.New("a permission that the response depends on was revok
 
 type revalidationKey struct{}
 
-// AbortOnRevoke is middleware that aborts a response when its login, share link or a required permission ends. Logs
-// and WebSockets check access themselves.
+// AbortOnRevoke is middleware that aborts a response when its login, share link or a required permission ends.
 func AbortOnRevoke(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		identityCtx, done := IdentityOf(r).Context(r.Context())

@@ -18,11 +18,10 @@ const (
 	SmallMemory   = 2 << 20
 	ObjectMemory  = SmallMemory + stream.LargestText
 	CompareMemory = SmallMemory + 2*stream.LargestText
-	// ExportMemory is for two objects of an export, and their texts in another format. It does not include the list
-	// of rows. With a budget of 64 MiB, one caller can build two exports at a time.
+	// ExportMemory is for two objects of an export, and their converted texts. One caller can build two exports
+	// within 64 MiB.
 	ExportMemory = 8 << 20
-	// GraphMemory is for three objects of a graph of related objects, and the text of one row. It does not include
-	// the rows from which the graph is computed.
+	// GraphMemory is for three objects of a graph, and the text of one row.
 	GraphMemory = 2 * ExportMemory
 )
 
@@ -43,8 +42,8 @@ type Middleware struct {
 	Errors *request.ErrorWriter
 }
 
-// WithBudget counts the responses of a route toward the memory budget. If the budget is full, slow responses can be
-// aborted. The parameter memory is the estimate for one response in bytes.
+// WithBudget reserves memory for the responses of a route. The parameter memory is the estimate for one response in
+// bytes.
 func (m *Middleware) WithBudget(class request.Class, delivery Delivery, memory int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &Response{

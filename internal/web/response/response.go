@@ -28,8 +28,8 @@ const (
 	reserveTimeout = 10 * time.Second
 )
 
-// Response buffers the compressed output of a handler, and sends it in pieces with a deadline each. A slow client
-// therefore blocks neither the handler nor a compressor.
+// Response buffers and compresses the output of a handler. It sends pieces with deadlines, so slow clients block no
+// handler.
 type Response struct {
 	http.ResponseWriter
 
@@ -47,8 +47,7 @@ type Response struct {
 	streams    bool
 	sent       bool
 	err        error
-	// longest is the length of the longest exported text in bytes. It is 0 until a text is longer than
-	// stream.LargestText.
+	// longest is the longest exported text in bytes, or 0 if none exceeds stream.LargestText.
 	longest int
 
 	mu         sync.Mutex
@@ -88,8 +87,7 @@ func (o *Response) reserve(ctx context.Context) error {
 	return err
 }
 
-// Build reserves memory, and waits for a free processor. Call it before encoding a response. The processor is
-// released before the first bytes are sent.
+// Build reserves memory and a processor. Call it before encoding a response. Sending releases the processor.
 func (o *Response) Build(ctx context.Context) error {
 	if err := o.reserve(ctx); err != nil || o == nil || o.buildLease != nil {
 		return err
@@ -115,9 +113,8 @@ func (o *Response) Grow(bytes int64) {
 	}
 }
 
-// ExpectText reserves more memory for an object whose text is longer than stream.LargestText. A text can be that long
-// because JSON needs 6 bytes for a control character. Objects are exported one at a time, so only the longest text
-// counts.
+// ExpectText reserves more memory for a text above stream.LargestText. Only the longest counts, because objects are
+// exported one at a time.
 func (o *Response) ExpectText(length int) {
 	if longest := max(o.longest, stream.LargestText); length > longest {
 		o.Grow(3 * int64(length-longest))
@@ -125,8 +122,7 @@ func (o *Response) ExpectText(length int) {
 	}
 }
 
-// appendTo appends p to a buffer. If the buffer grows, appendTo reserves memory for it. The estimate of the response
-// does not include buffers, because escaped text can be six times as long.
+// appendTo reserves memory when a buffer grows, because escaped text can be six times as long as estimated.
 func (o *Response) appendTo(buffer, p []byte) []byte {
 	if least := len(buffer) + len(p); least > cap(buffer) {
 		size := max(least, 2*cap(buffer), pieceBytes)
@@ -200,8 +196,8 @@ func (o *Response) release() {
 	o.ended = true
 }
 
-// Behind implements limit.Response. It returns the longer of two durations: how long the current piece has taken so
-// far, and how much later the response is than at the given rate.
+// Behind implements limit.Response. It returns the age of the current piece or, if longer, the delay behind a client
+// that accepts rate bytes per second.
 func (o *Response) Behind(rate int64) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -212,8 +208,7 @@ func (o *Response) Behind(rate int64) time.Duration {
 	return max(pieceTime, o.sendTime+pieceTime-TimeFor(o.sentBytes, rate))
 }
 
-// finish sends the rest of the response. After an error, it panics without the last chunk, so that the client detects
-// the incomplete response.
+// finish sends the rest. After an error, it panics, so that the client detects the incomplete response.
 func (o *Response) finish() {
 	if !o.sent {
 		o.reserved.Resize(int64(cap(o.body)) + pieceBytes)
@@ -254,8 +249,8 @@ func (o *Response) recordSent(bytes int) {
 	o.sentBytes += int64(bytes)
 }
 
-// beginPiece records that a piece begins at the given time, and sets its write deadline. A zero time means that no
-// piece follows. It returns false after an abort.
+// beginPiece sets the write deadline of a piece. A zero time means that no piece follows. It returns false after an
+// abort.
 func (o *Response) beginPiece(at time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,8 +11,7 @@ import (
 	"glasshouse/internal/limit"
 )
 
-// Texts of at least largeText bytes are converted one at a time, because a conversion can need much memory. A text
-// with 30,000 short strings needed 80 times its own size.
+// Large texts are converted one at a time: one with 30,000 short strings needed 80 times its own size.
 const largeText = 128 << 10
 
 // ToYAML converts JSON to YAML. It waits while another large text is converted.
@@ -33,8 +32,7 @@ func (d *Reader) ToYAML(r *http.Request, text []byte) ([]byte, error) {
 	return jsonToYAML(text)
 }
 
-// YAMLForPage converts JSON to YAML, and reserves memory for the HTML-escaped text. That text can be five times as
-// long as the YAML.
+// YAMLForPage converts JSON to YAML. It reserves memory for the HTML-escaped text, up to five times as long.
 func (d *Reader) YAMLForPage(r *http.Request, text []byte) (string, error) {
 	document, err := d.ToYAML(r, text)
 	escaped := len(document)
@@ -50,8 +48,7 @@ func (d *Reader) YAMLForPage(r *http.Request, text []byte) (string, error) {
 	return string(document), err
 }
 
-// jsonToYAML passes JSON to the YAML library, because JSON is valid YAML. It first escapes characters that are
-// invalid or line breaks in YAML.
+// jsonToYAML parses JSON as YAML, after it has escaped characters that are invalid or line breaks in YAML.
 func jsonToYAML(text []byte) ([]byte, error) {
 	var escaped strings.Builder
 	rest := text

@@ -11,11 +11,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kubectl's YAML parser accepts the output of the page's script (web/static/src/yaml). A test of the script uses the
-// same file of cases.
+// kubectl's YAML parser accepts the output of web/static/src/yaml, which a test of the script also checks.
 //
-// Invariant: I36. Copied YAML reads back as the same object. While the object changes, the YAML view keeps its
-// position, selection, folds and search. The view marks only the last change, and lays out only the visible part.
+// Invariant: I36. Copied YAML reads back as the same object. A change keeps position, selection, folds and search of
+// the YAML view. Only the last change is marked. Only the visible part is laid out.
 func TestPageYAMLParsesWithKubectlsParser(t *testing.T) {
 	t.Parallel()
 	for _, c := range yamlCases(t) {

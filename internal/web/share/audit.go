@@ -17,9 +17,7 @@ import (
 	"glasshouse/internal/sanitize"
 )
 
-// guestLineInterval and guestLineBurst limit the audit log lines that clients without a login can cause. The first
-// 1000 lines are written at once, then one per minute. Each share link has its own limit. All invalid tokens share
-// one limit.
+// guestLineInterval and guestLineBurst limit the audit log lines per share link. All invalid tokens share one limit.
 const guestLineInterval, guestLineBurst = time.Minute, 1000
 
 // lineLimit limits the rate of audit log lines. The next line reports how many were suppressed.

@@ -12,8 +12,7 @@ import (
 
 const (
 	auditName = "audit.jsonl"
-	// auditSize is the maximum size of the file in bytes. A full file is renamed to audit.jsonl.1, and replaces the
-	// previous one.
+	// auditSize is the maximum size of the file in bytes. A full file is renamed to audit.jsonl.1.
 	auditSize = 10 << 20
 )
 

@@ -22,9 +22,8 @@ const (
 	lockRetryInterval = 200 * time.Millisecond
 )
 
-// LockDir locks a directory until the Closer is closed. If another program has the lock, it waits up to lockTimeout.
-// Without a lock, two programs could overwrite each other's changes, and restore revoked shares. If the file
-// system cannot lock files, LockDir only logs a warning.
+// LockDir locks a directory until the Closer is closed, because two programs could restore each other's revoked
+// shares. It waits up to lockTimeout. If the file system cannot lock, LockDir only logs a warning.
 func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the --data-dir directory: %w", err)

@@ -1,10 +1,8 @@
 // Package share stores share links. A guest is a client that uses a share link to read a part of its creator's data
 // for a limited time.
 //
-// A link contains a token of 256 random bits, from which the cookie of a guest is derived. The Store keeps only a
-// hash of the cookie, and no data about single guests. No error and no log line contains a token or a cookie.
-//
-// A Store is safe for concurrent use. Its mutex is never locked during I/O or while a goroutine waits.
+// The guest cookie is derived from the token of 256 random bits. The Store keeps only its hash. No error or log line
+// contains either. A Store is safe for concurrent use.
 package share
 
 import (
@@ -34,8 +32,7 @@ type Share struct {
 	LastUsed time.Time    `json:"lastUsed,omitzero"`
 }
 
-// Viewer returns the viewer for all guests. A guest can never read more than the creator is currently permitted to
-// read.
+// Viewer returns the viewer for all guests. Guests can never read more than the creator can currently read.
 func (s *Share) Viewer() watch.Viewer {
 	return watch.Viewer{Program: s.Creator == nil, User: s.Creator, Scope: &watch.Scope{Parts: s.Parts}}
 }

@@ -137,8 +137,7 @@ func TestExpiredShareIsRefusedBeforeRun(t *testing.T) {
 	})
 }
 
-// A user can revoke only their own shares. The result for the share of another user is the same as for a missing
-// share.
+// Users can revoke only their own shares. Those of others seem to be missing.
 //
 // Invariant: I30.
 func TestRevokeRequiresTheCreator(t *testing.T) {
@@ -176,8 +175,7 @@ func TestRevokeRequiresTheCreator(t *testing.T) {
 	}
 }
 
-// Shares and guest cookies survive a restart, and ended shares stay ended. A program with logins drops shares without
-// a creator.
+// Shares survive a restart, and ended shares stay ended. With logins, shares without a creator are dropped.
 //
 // Invariant: I30.
 func TestSharesSurviveReopen(t *testing.T) {
@@ -370,8 +368,7 @@ func TestUnreadableFileIsRefused(t *testing.T) {
 	}
 }
 
-// A share that cannot be saved is not created. A revocation that cannot be saved still ends the share, but returns an
-// error.
+// A share that cannot be saved is not created. A revocation that cannot be saved still ends the share.
 //
 // Invariant: I30.
 func TestUnsavedShareIsNotCreated(t *testing.T) {
@@ -560,7 +557,7 @@ func TestAuditLogLimitsDoNotSuppressOthers(t *testing.T) {
 	})
 }
 
-// The audit log has at most two files of 10 MiB. They contain the latest complete lines, even after a restart.
+// The audit log has at most two files of 10 MiB, with the latest lines, even after a restart.
 //
 // Invariant: I30.
 func TestAuditLogSizeIsLimited(t *testing.T) {

@@ -118,7 +118,7 @@ func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share,
 	return newShare, token, nil
 }
 
-// Exchange returns the share and the guest cookie for a token. If the share does not exist or has ended, ok is false.
+// Exchange returns the share and the guest cookie for a token. For a missing or ended share, ok is false.
 func (s *Store) Exchange(ctx context.Context, token string, actor Actor) (shared Share, cookie string, ok bool) {
 	cookie = cookieOf(token)
 	l, shared := s.find(cookie)
@@ -130,8 +130,7 @@ func (s *Store) Exchange(ctx context.Context, token string, actor Actor) (shared
 	return shared, cookie, true
 }
 
-// find returns the active share for a guest cookie, and a copy of the share. It also sets LastUsed. If there is no
-// active share, it returns nil.
+// find returns the active share for a guest cookie, or nil, and a copy. It sets LastUsed.
 func (s *Store) find(cookie string) (*activeShare, Share) {
 	key, now := hashOf(cookie), time.Now()
 	s.mu.Lock()
@@ -194,8 +193,8 @@ func (s *Store) List(user *authz.User, all bool) []Listed {
 	return listed
 }
 
-// Revoke ends a share of the user, or of any user if all is true. If there is none, ok is false. If the change cannot
-// be saved, Revoke returns an error, but the share has ended.
+// Revoke ends a share of the user, or of any user if all is true. If there is none, ok is false. After an error, the
+// share has ended, but the change is not saved.
 func (s *Store) Revoke(ctx context.Context, id string, user *authz.User, all bool, actor Actor) (ok bool, err error) {
 	s.mu.Lock()
 	l := s.byID[id]
