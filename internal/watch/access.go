@@ -16,8 +16,7 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// Access reads the cluster with the permissions of one Viewer. The methods WithMaxMessages, WithReserve and so on
-// return a copy with one changed setting.
+// Access reads the cluster with the permissions of one Viewer.
 type Access struct {
 	cluster      *Cluster
 	viewer       Viewer
@@ -39,23 +38,19 @@ func (c *Cluster) For(viewer Viewer) *Access {
 	return a
 }
 
-// IsGuest reports whether the viewer is a guest: a viewer of a share link, who sees only what the link shares.
+// IsGuest reports whether the viewer is a guest, who sees only what a share link shares.
 func (a *Access) IsGuest() bool { return a.viewer.Scope != nil }
 
 // WithMaxMessages returns a copy of the access whose subscriptions together have at most n messages in memory.
-// Further subscriptions wait before they build a message. Therefore memory does not grow with the number of
-// subscriptions.
 //
-// Read each subscription in its own goroutine. A message counts towards the limit until the next call of
-// Subscription.Next. One goroutine that reads several subscriptions could therefore wait forever.
+// Read each subscription in its own goroutine: a message counts until the next call of Subscription.Next.
 func (a *Access) WithMaxMessages(n int) *Access {
 	derived := *a
 	derived.slots = make(chan struct{}, n)
 	return &derived
 }
 
-// WithReserve returns a copy of the access whose subscriptions call reserve before they build a long message. The
-// call reserves memory for the message.
+// WithReserve returns a copy of the access whose subscriptions call reserve before they build a long message.
 func (a *Access) WithReserve(reserve stream.Reserve) *Access {
 	derived := *a
 	derived.reserve = reserve
@@ -63,32 +58,29 @@ func (a *Access) WithReserve(reserve stream.Reserve) *Access {
 }
 
 // WithScanLimiter returns a copy of the access that calls limiter before each scan of all rows of a resource.
-// Snapshot, Search and the start of most Subscriptions scan all rows. Digests, the hashes by which clients verify
-// their rows, also need a scan.
 func (a *Access) WithScanLimiter(limiter stream.ScanLimiter) *Access {
 	derived := *a
 	derived.scanLimiter = limiter
 	return &derived
 }
 
-// WithGrow returns a copy of the access that calls grow when a response needs more or less memory than was estimated.
-// The parameter bytes is positive before more memory is allocated. It is negative if less was needed.
+// WithGrow returns a copy of the access that calls grow when a response needs more memory than was estimated. If it
+// needs less, bytes is negative.
 func (a *Access) WithGrow(grow func(bytes int64)) *Access {
 	derived := *a
 	derived.grow = grow
 	return &derived
 }
 
-// Grow reports that the caller is about to allocate the given number of bytes, which the estimate for the response
-// does not include. It calls the function that was passed to WithGrow.
+// Grow reports that a response needs the given number of bytes in addition to its estimate.
 func (a *Access) Grow(bytes int64) {
 	if a.grow != nil && bytes != 0 {
 		a.grow(bytes)
 	}
 }
 
-// AcquireProcessor waits until the caller may start work that keeps a processor busy, see WithScanLimiter. The caller
-// must call release when this work has ended.
+// AcquireProcessor waits until the caller may keep a processor busy. The caller must call release when that work has
+// ended.
 func (a *Access) AcquireProcessor(ctx context.Context) (release func(), err error) {
 	return a.acquireScan(ctx)
 }
@@ -100,20 +92,14 @@ func (a *Access) acquireScan(ctx context.Context) (release func(), err error) {
 	return a.scanLimiter(ctx)
 }
 
-// WithFanOut returns a copy of the access that sends changes in batches if there are many readers. The function size
-// returns the current number of readers.
-//
-// After a quiet time, a reader gets the first change at once, and later changes in batches. With more readers, the
-// time between two batches is longer. Different readers get their batches at different times. This leaves processor
-// time for other work.
+// WithFanOut returns a copy of the access that sends changes in batches if size returns many readers.
 func (a *Access) WithFanOut(size func() int) *Access {
 	derived := *a
 	derived.fanOut = size
 	return &derived
 }
 
-// openedQuery is a query whose permissions were checked, with the informer (list and watch) from which it reads. The
-// informer keeps running until the function release is called.
+// openedQuery is a query whose permissions were checked. Its informer runs until the function release is called.
 type openedQuery struct {
 	resource *resource.Resource
 	filter   *query.Filter
@@ -121,8 +107,7 @@ type openedQuery struct {
 	release  func()
 }
 
-// check returns a filter for the objects that the query selects and that the viewer is permitted to see. If the
-// access review fails, or permits no objects, check returns an error in addition to the filter.
+// check returns a filter for what the viewer may see, and an error after a refused or failed review.
 func (a *Access) check(
 	ctx context.Context, q *query.Query, resource *resource.Resource, verb authz.Verb, ttl authz.DecisionTTL,
 ) (*query.Filter, error) {
@@ -136,10 +121,10 @@ func (a *Access) check(
 	return filter, a.restrict(ctx, resource, filter, verb, ttl)
 }
 
-// open opens the informer (list and watch) from which a query reads. The parameter filter is the result of check. If
-// Watched is set in the query and no informer is running, open starts none and returns an error.
+// open opens the informer from which a query reads. The parameter filter is the result of check.
 func (a *Access) open(q *query.Query, resource *resource.Resource, filter *query.Filter) (*openedQuery, error) {
 	scope := a.scope(resource, filter.Fields)
+	// A query with Watched starts no informer.
 	if q.Watched {
 		running := a.cluster.find(scope)
 		if running == nil {
@@ -174,9 +159,7 @@ func notWatched(r *resource.Resource) *status.Problem {
 	}
 }
 
-// cursor returns the encrypted cursor of a snapshot: the position in the changes from which a subscription can
-// resume. The parameter version is the version of the informer's data. The parameter offset is the position of the
-// newest change in the snapshot.
+// cursor returns the encrypted position in the changes from which a subscription can resume after a snapshot.
 func (a *Access) cursor(q *query.Query, f *query.Filter, i *stream.SharedInformer, version int, offset uint64) string {
 	cipher := a.cursorCipher(q, f, i)
 	if f.IsRestricted {
@@ -186,8 +169,7 @@ func (a *Access) cursor(q *query.Query, f *query.Filter, i *stream.SharedInforme
 	return string(cipher.Append(nil, i.EpochOf(version), offset))
 }
 
-// cursorCipher returns the key that encrypts the viewer's cursors (resume positions) for one filter. The key changes
-// when the viewer's permissions change, so that older cursors become invalid.
+// cursorCipher returns the key for the viewer's cursors. After a change of permissions, older cursors are invalid.
 func (a *Access) cursorCipher(q *query.Query, f *query.Filter, i *stream.SharedInformer) cursor.Cipher {
 	return a.cluster.cursors.Cipher(fmt.Sprintf(
 		"%q %q %q %t %q %q %q %q %v",

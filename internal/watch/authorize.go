@@ -12,8 +12,7 @@ import (
 
 const podLogsRef = "core/v1/pods/log"
 
-// Authorize returns an error with the reason if the viewer is not permitted to read the result of the query. It also
-// returns an error if the viewer is permitted to read only some of the namespaces that the query names.
+// Authorize returns an error with the reason if the viewer may not read the result, or not all named namespaces.
 func (a *Access) Authorize(ctx context.Context, q query.Query) error {
 	verb := authz.VerbList
 	if q.Name != "" {
@@ -39,8 +38,7 @@ func (a *Access) authorize(ctx context.Context, q query.Query, verb authz.Verb) 
 	return nil
 }
 
-// AuthorizeShare returns an error with the reason if the viewer cannot create a share link with the Scope s: s is
-// invalid, or the viewer is not permitted to read everything in it.
+// AuthorizeShare returns an error if the scope is invalid, or if the viewer may not read everything in it.
 func (a *Access) AuthorizeShare(ctx context.Context, s *Scope) error {
 	for n := range s.Parts {
 		p := &s.Parts[n]

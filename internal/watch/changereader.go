@@ -16,9 +16,7 @@ import (
 // maxBatch is the maximum number of changes in one ChangeBatch.
 const maxBatch = 1000
 
-// A ChangeReader reads all changes of the objects that a query selects, one by one. It is for consumers inside the
-// program that store the changes or send them elsewhere. Sensitive values are masked as for the program's own viewer.
-// Only one goroutine can use a ChangeReader, and must close it.
+// A ChangeReader reads all changes of a query's objects one by one. Only one goroutine can use a ChangeReader.
 type ChangeReader struct {
 	opened        *openedQuery
 	cursor        journal.Cursor
@@ -29,25 +27,24 @@ type ChangeReader struct {
 
 // A ChangeBatch is a result of ChangeReader.Next. Objects and changes are shared by all readers: do not modify them.
 type ChangeBatch struct {
-	// IsSnapshot means that Objects is the complete state, and Changes is empty. The first batch is a snapshot if
-	// ReadChanges got no position. A later batch is a snapshot if changes are missing in the history. To find what
-	// changed and what was deleted, compare Objects with the last known state.
+	// IsSnapshot means that Objects is the complete state, and Changes is empty: at the start, or after missing
+	// changes.
 	IsSnapshot bool
 	Objects    []*Item
-	// Changes are in the order in which they happened. If Memo.CoverageOnly is set, the object itself did not change.
-	// Instead, the program started or stopped watching the namespace of the object.
+	// Changes are in the order in which they happened. Memo.CoverageOnly means that only the set of watched
+	// namespaces changed.
 	Changes []*event.Change
 	// Status is how current the data is. A batch without objects and changes reports a new status.
 	Status status.Status
-	// Position identifies the state after this batch. Store it when the batch is processed, and pass it to ReadChanges
-	// to continue there, also after a restart of the consumer.
+	// Position identifies the state after this batch. ReadChanges can continue there, also after a restart of the
+	// consumer.
 	Position string
 }
 
-// ReadChanges returns a reader of the changes after a position, which is the Position of an earlier ChangeBatch of the
-// same query. If position is empty, or its changes are no longer in the history, the first batch is a snapshot. Only
-// the program's own viewer can use ReadChanges, because permissions are not rechecked.
+// ReadChanges returns a reader of the changes after the Position of an earlier ChangeBatch. If position is empty or
+// too old, the first batch is a snapshot.
 func (a *Access) ReadChanges(ctx context.Context, q query.Query, position string) (*ChangeReader, error) {
+	// A ChangeReader does not recheck permissions.
 	if !a.viewer.Program || a.viewer.Scope != nil {
 		return nil, &status.Problem{
 			Cause: status.Refused, Title: "Forbidden", Detail: "Only the program itself can read all changes.",
@@ -79,8 +76,7 @@ func (a *Access) ReadChanges(ctx context.Context, q query.Query, position string
 	return r, nil
 }
 
-// Next waits for the next batch. It returns the error of ctx after ctx has ended, and stream.ErrClosed after the
-// program has stopped watching the resource.
+// Next waits for the next batch. It returns stream.ErrClosed after the program has stopped watching the resource.
 func (r *ChangeReader) Next(ctx context.Context) (ChangeBatch, error) {
 	i, filter := r.opened.informer, r.opened.filter
 	for {
@@ -132,7 +128,7 @@ func (r *ChangeReader) snapshot() (batch ChangeBatch, ok bool) {
 	return ChangeBatch{IsSnapshot: true, Objects: listing.Objects, Status: now.Status, Position: r.position()}, true
 }
 
-// position returns the text form of the cursor, with the epoch of its data. It is empty before the first snapshot.
+// position returns the cursor as text, with the epoch of its data. It is empty before the first snapshot.
 func (r *ChangeReader) position() string {
 	if r.needsSnapshot {
 		return ""

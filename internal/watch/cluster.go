@@ -1,18 +1,9 @@
-// Package watch keeps a live view of a Kubernetes cluster: which resources it serves, which objects exist, and how
-// each of them changes.
+// Package watch keeps a live view of a Kubernetes cluster: its resources, their objects, and each change.
 //
-// A Cluster runs one informer (list and watch) for each resource, or part of a resource, that has readers. In each
-// informer, client-go's Reflector lists and watches the resource as Tables (package listwatch) into a journal of
-// changes (package journal). Every reader has a cursor, its position in that journal. Data flows in one direction,
-// from the API server to the readers. Requests to the API server are get, list and watch, access reviews that check
-// permissions, and TokenReviews that identify users. The API server does not store these reviews.
+// A Cluster runs one informer for each resource that has readers. Each reader has its own position in the journal of
+// changes. Readers get data only through Cluster.For, which checks permissions.
 //
-// Cluster.For is the only way to read, so that no reader can bypass the permission check of its viewer. Errors that
-// the caller or the cluster caused are returned as a *status.Problem.
-//
-// Everything here is safe for concurrent use, except a Subscription and a Follower: only one goroutine can use each
-// of them. All goroutines have ended when Cluster.Run returns, except those of a log, which end when the log is
-// closed.
+// Everything is safe for concurrent use, except a Subscription and a Follower.
 package watch
 
 import (
@@ -54,20 +45,18 @@ const discoveryTimeout = 30 * time.Second
 type Options struct {
 	// Linger is how long a resource stays watched after its last reader has left.
 	Linger time.Duration
-	// RequestTimeout limits requests that get an immediate response (discovery, one object). It never limits lists and
-	// watches. 0 means 30 s.
+	// RequestTimeout limits requests that get an immediate response, never lists and watches. 0 means 30 s.
 	RequestTimeout time.Duration
-	// Namespace is the namespace of the kubeconfig's context, or empty. If the program is not permitted to watch all
-	// namespaces together, it watches this one.
+	// Namespace is the kubeconfig's namespace, or empty. The program watches it if it may not watch all namespaces
+	// together.
 	Namespace string
 	// Pinned lists resources, such as "core/v1/pods", that are watched even without readers.
 	Pinned []string
-	// MemoryLimit is the maximum memory of the program in bytes, at least MinMemory; 0 means no limit. About half of it
-	// is for watched objects. A resource that would not fit is not watched, and its status contains the estimated size.
-	// To free memory, histories of changes are dropped first, then informers without readers.
+	// MemoryLimit is the program's maximum memory in bytes, about half for objects: at least MinMemory, or 0 for no
+	// limit.
 	MemoryLimit int64
-	// Redact contains rules for values that are masked before they are stored in memory, in addition to values that are
-	// always masked.
+	// Redact contains rules for values that are masked before they are cached, in addition to values that are always
+	// masked.
 	Redact redact.Rules
 	Ring   informer.Ring
 	Log    *slog.Logger
@@ -86,8 +75,7 @@ type Cluster struct {
 	pool             *informer.Pool
 	log              *slog.Logger
 	cursors          cursor.Key
-	// changed wakes waiters after a change of the list of resources, or of a resource's state (such as live or
-	// stale).
+	// changed wakes waiters after a change of the list of resources, or of a resource's state.
 	changed        *signal.Signal
 	buffers        sync.Pool
 	encodedCache   event.Cache
@@ -99,7 +87,7 @@ type Cluster struct {
 	lastNamespaces     atomic.Pointer[[]string] // The newest list; nil before the first one. Read-only.
 }
 
-// New returns a Cluster for the API server in config. It sends no request; Run does. New fails if config is invalid.
+// New returns a Cluster for the API server in config. It sends no request, and fails if config is invalid.
 func New(config *rest.Config, options Options) (*Cluster, error) {
 	timeout := options.RequestTimeout
 	if timeout == 0 {
@@ -113,8 +101,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
 	reviewConfig := rest.CopyConfig(config)
-	// Send reviews as JSON instead of Protobuf, so that proxies and logs between this program and the API server can
-	// read them.
+	// Send reviews as JSON instead of Protobuf, so that proxies in front of the API server can read them.
 	reviewConfig.ContentConfig = rest.ContentConfig{ContentType: runtime.ContentTypeJSON}
 	// Disable the client's rate limit, because the API server itself limits reviews (API Priority and Fairness).
 	reviewConfig.QPS = -1
@@ -141,8 +128,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	return c, nil
 }
 
-// Run keeps the data of the Cluster up to date until ctx ends, and returns when all of its goroutines have ended. If
-// the API server is down, Run waits for it. The error is always nil.
+// Run keeps the data of the Cluster up to date until ctx ends. The error is always nil.
 func (c *Cluster) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { c.catalog.Run(ctx) })
@@ -187,8 +173,8 @@ func (c *Cluster) get(
 	return c.client.Get(ctx, resource, namespace, name)
 }
 
-// problemOf converts an error of a request to the API server into a *status.Problem. The parameter object is the name
-// of the requested object, for the error text. If err is context.Canceled, it is returned unchanged.
+// problemOf converts an API server's error about the object into a *status.Problem. It returns context.Canceled
+// unchanged.
 func problemOf(err error, object string) error {
 	p := &status.Problem{
 		Cause: status.Unavailable, Title: "The API server does not answer",

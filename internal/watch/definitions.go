@@ -16,8 +16,8 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// definitionScopes returns the scopes (what to list and watch) for the two resources that define other resources:
-// CustomResourceDefinitions and APIServices. Only their metadata is watched, because the complete objects are large.
+// definitionScopes returns the scopes of CustomResourceDefinitions and APIServices. Only metadata is watched, because
+// complete objects are large.
 func definitionScopes() []listwatch.Scope {
 	return []listwatch.Scope{
 		{
@@ -35,34 +35,31 @@ func definitionScopes() []listwatch.Scope {
 	}
 }
 
-// A Follower waits for changes of the list of resources that Access.Resources returns. Only one goroutine can use a
-// Follower, and must call Close at the end.
+// A Follower waits for changes of the list of resources. Only one goroutine can use it, and must call Close.
 type Follower struct {
 	cluster *Cluster
 	release func()
 	changed <-chan struct{}
 }
 
-// Follow returns a Follower, with which the caller waits for changes of the list of resources. The Follower watches
-// the definitions of resources, so that Access.Resources stays up to date. If the program is not permitted to watch
-// definitions, discovery runs at intervals instead.
+// Follow returns a Follower, with which the caller waits for changes of the list of resources.
 func (a *Access) Follow() *Follower {
 	f := &Follower{cluster: a.cluster, changed: a.cluster.changed.Next()}
+	// If the program may not watch definitions, discovery runs at intervals.
 	f.cluster.catalog.Follow()
 	f.watch()
 	return f
 }
 
-// watch starts to watch the definitions of resources, if they are not watched yet. Before Cluster.Run is called, it
-// does nothing; therefore Next calls it repeatedly.
+// watch starts to watch the definitions of resources. It does nothing before Cluster.Run, so Next calls it
+// repeatedly.
 func (f *Follower) watch() {
 	if f.release == nil {
 		f.release, _ = f.cluster.watchDefinitions()
 	}
 }
 
-// watchDefinitions watches the definitions of resources until release is called. Each change of a definition starts a
-// discovery of the served resources. If watchDefinitions returns an error, it watches nothing.
+// watchDefinitions watches the definitions of resources until release is called. Each change starts a discovery.
 func (c *Cluster) watchDefinitions() (release func(), err error) {
 	var releases []func()
 	release = func() {
@@ -93,9 +90,7 @@ func (f *Follower) Close() {
 	}
 }
 
-// Next waits until the list of resources, or the state of a resource (such as live or stale), may have changed. Then
-// it returns true. It returns false when interrupt is closed, or at the deadline. It returns an error only if ctx
-// ends.
+// Next waits until resources or their state may have changed. It returns false at the interrupt or the deadline.
 func (f *Follower) Next(ctx context.Context, interrupt <-chan struct{}, deadline time.Time) (bool, error) {
 	f.watch() //nolint:contextcheck // An informer outlives the request that starts it.
 	select {
@@ -119,8 +114,7 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) informer.De
 	gvr := scope.Resource
 	at := slices.IndexFunc(resources, func(r resource.Resource) bool { return r.GVR() == gvr })
 	if at < 0 {
-		// Only scopes of definitions (such as CustomResourceDefinitions) have Metadata set. An API server that does
-		// not serve definitions now will not do so later, so no discovery is needed for them.
+		// An API server without definitions will not serve them later. Only scopes of definitions have Metadata set.
 		if !scope.Metadata {
 			c.catalog.RefreshIfOld(ctx, 0) // Request a discovery, because the resource can be served again later.
 		}
@@ -142,9 +136,8 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) informer.De
 
 const namespacesWait = 2 * time.Second
 
-// namespaces returns the cluster's namespaces, and watches them until release is called. If it cannot list them now,
-// it returns those of the last successful list, which can include deleted namespaces. If there was no such list, it
-// returns none.
+// namespaces returns the cluster's namespaces, or those of the last successful list. It watches them until release is
+// called.
 func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
 	namespaces := resource.Namespaces()
 	i, release, err := c.pool.Acquire( //nolint:contextcheck // An informer outlives the request that starts it.
@@ -167,9 +160,8 @@ func (c *Cluster) namespaces(ctx context.Context) (names []string, release func(
 	return names, release
 }
 
-// knownNamespaces returns the namespaces for which a user's permissions are reviewed: those of the cluster, and the
-// namespace of the kubeconfig. If the program was never permitted to list namespaces, it returns only the one of the
-// kubeconfig. If they are unknown for another reason, it returns a *status.Problem with the cause Unavailable.
+// knownNamespaces returns the namespaces for which a user's permissions are reviewed: those of the cluster and of the
+// kubeconfig.
 func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 	names, release := c.namespaces(ctx)
 	release()

@@ -12,19 +12,15 @@ import (
 )
 
 const (
-	// existenceMaxAge is how long the Cluster caches whether a namespace exists. A reader that finds no rows in a
-	// namespace checks whether the namespace exists.
+	// existenceMaxAge is how long the Cluster caches whether a namespace exists.
 	existenceMaxAge      = 3 * time.Second
 	maxCachedNamespaces  = 1000
 	maxCheckedNamespaces = 10
-	// checkTimeout is the maximum time of all existence checks of one query. The result of the query waits for these
-	// checks.
+	// checkTimeout is the maximum time of all existence checks of one query, whose result waits for them.
 	checkTimeout = 2 * time.Second
 )
 
-// checkNamespaces returns an error if one of the namespaces does not exist. It checks only the first
-// maxCheckedNamespaces. It skips namespaces that the program or the viewer is not permitted to get, and namespaces
-// whose check takes too long.
+// checkNamespaces returns an error if one of the namespaces does not exist. It skips namespaces that may not be read.
 func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

@@ -25,12 +25,8 @@ import (
 // LogOptions are the options for reading a container's log.
 type LogOptions = listwatch.LogOptions
 
-// Logs opens the log of one container of a pod, as the API server sends it. Logs returns a *Problem if the viewer is
-// not permitted to read the log (get on pods/log). If the viewer or this program loses the permission later, Read
-// returns a *Problem with the reason.
-//
-// With options.Follow, Logs can block until ctx ends, because the API server does not respond before the first line
-// exists.
+// Logs opens the log of one container of a pod. With options.Follow, Logs can block until ctx ends, because the API
+// server does not respond before the first line exists.
 func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	if err := query.CheckNamespace(namespace); err != nil {
 		return nil, err
@@ -83,8 +79,8 @@ func podResource() *resource.Resource {
 	return &resource.Resource{Version: "v1", Resource: "pods", Namespaced: true, Verbs: []string{"get", "list", "watch"}}
 }
 
-// endRevokedLog rechecks at intervals whether the viewer is still permitted to read the log of a pod. It calls endLog
-// with the reason when the permission is revoked or cannot be checked. It returns after that, or when ctx ends.
+// endRevokedLog calls endLog with the reason when the viewer's permission to read a log is revoked or cannot be
+// checked.
 func (a *Access) endRevokedLog(ctx context.Context, namespace, pod string, endLog context.CancelCauseFunc) {
 	if a.viewer.User == nil && a.viewer.Scope == nil {
 		return
@@ -103,8 +99,7 @@ func (a *Access) endRevokedLog(ctx context.Context, namespace, pod string, endLo
 	}
 }
 
-// authorizeLog returns an error if the viewer is not permitted to read the log of a pod. If the viewer's share link
-// selects pods by labels or words, the present version of the pod must have these labels or words.
+// authorizeLog returns an error if the viewer may not read the log of a pod.
 func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl authz.DecisionTTL) error {
 	permitted, err := a.authorizeGet(ctx, podResource(), authz.VerbLog, namespace, pod, ttl)
 	if err != nil || permitted.Selector == nil && !permitted.NeedsRow() {
@@ -115,6 +110,7 @@ func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl au
 	}
 	ctx, cancel := context.WithTimeout(ctx, staleReadTimeout)
 	defer cancel()
+	// The present version of the pod must match the share link, too.
 	_, err = a.readObject(ctx, podResource(), permitted, namespace, pod)
 	return err
 }
@@ -136,8 +132,7 @@ func (l *podLog) endReason() error {
 	return nil
 }
 
-// Read reads from the log. If this program has ended the log, Read returns the *Problem with the reason, because the
-// HTTP/2 transport does not return the cause of a cancellation.
+// Read returns the *Problem with which this program ended the log, because HTTP/2 does not return the cause.
 func (l *podLog) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
 	if reason := l.endReason(); err != nil && reason != nil {
@@ -156,8 +151,7 @@ func (l *podLog) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// logProblem converts err, the API server's error for a log request, into an error that explains why there is no log.
-// If the request was invalid (status 400), the error also lists the containers of the pod.
+// logProblem explains why the API server returned no log. For status 400, it also lists the pod's containers.
 func (a *Access) logProblem(ctx context.Context, namespace, pod string, options LogOptions, err error) error {
 	podKey := namespace + "/" + pod
 	if !apierrors.IsBadRequest(err) {
@@ -201,8 +195,7 @@ type container struct {
 	isWaiting   bool
 }
 
-// containersOf returns the containers in the JSON of a pod, in the order in which they start. It returns nil if the
-// JSON cannot be decoded.
+// containersOf returns the containers in a pod's JSON, in the order of their start; nil for invalid JSON.
 func containersOf(pod []byte) []container {
 	type named struct {
 		Name  string

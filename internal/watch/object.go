@@ -16,8 +16,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// Object returns one object as JSON, with sensitive values masked. It reads from the cache while the cache is up to
-// date (its status is Live), and otherwise from the API server.
+// Object returns one object as masked JSON: from the cache while that is Live, and otherwise from the API server.
 func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byte, error) {
 	resource, permitted, err := a.readable(ctx, ref, namespace, name)
 	if err != nil {
@@ -26,8 +25,7 @@ func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byt
 	return a.readObject(ctx, resource, permitted, namespace, name)
 }
 
-// readable returns the resource with the given ref (such as "core/v1/pods"), and the filter that the object must
-// match. It returns an error if the viewer is not permitted to read the object.
+// readable returns the resource, and the filter that the object must match, if the viewer may read the object.
 func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*resource.Resource, *query.Filter, error) {
 	resource, err := a.Resource(ctx, ref)
 	if err != nil {
@@ -52,9 +50,7 @@ func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*re
 	return resource, permitted, err
 }
 
-// authorizeGet returns an error if the viewer is not permitted to perform the action in the parameter verb on the
-// object: get the object, or get its log. It returns the filter that the object must match. The parameter ttl is the
-// maximum age of a cached permission.
+// authorizeGet checks that the viewer may get the object or its log. It returns the filter for the object.
 func (a *Access) authorizeGet(
 	ctx context.Context, r *resource.Resource, verb authz.Verb, namespace, name string, ttl authz.DecisionTTL,
 ) (*query.Filter, error) {
@@ -65,8 +61,7 @@ func (a *Access) authorizeGet(
 	if err := a.restrict(ctx, r, f, verb, ttl); err != nil || f.Selector == nil && !f.NeedsRow() {
 		return f, err
 	}
-	// The viewer's share link selects objects by labels or by words of their rows, so the row of this object must
-	// match.
+	// The share link has conditions on labels or words of rows, so this object's row must match.
 	q := query.Query{Resource: r.Ref(), Namespaces: f.Namespaces, Name: name}
 	snapshot, err := a.Snapshot(ctx, q, staleReadTimeout)
 	if err != nil {
@@ -82,9 +77,7 @@ func (a *Access) authorizeGet(
 	return f, nil
 }
 
-// notKnownYet returns the error for a viewer whose share link selects objects by labels or words, while the list of
-// these objects is not available. Without the list, the program cannot decide whether the link shares the requested
-// object.
+// notKnownYet returns the error for a share link whose conditions need the list of objects, which is not available.
 func notKnownYet(r *resource.Resource) *status.Problem {
 	return &status.Problem{
 		Cause: status.Unavailable,
@@ -97,9 +90,7 @@ func notKnownYet(r *resource.Resource) *status.Problem {
 	}
 }
 
-// readObject reads an object and masks it for the viewer. The object must match the filter in the parameter
-// permitted, because it can be newer than the version that was checked before. An object from the API server has no
-// row, so only its labels are compared.
+// readObject reads an object and masks it for the viewer. This version must match the filter in permitted, too.
 func (a *Access) readObject(
 	ctx context.Context, resource *resource.Resource, permitted *query.Filter, namespace, name string,
 ) ([]byte, error) {
@@ -130,6 +121,7 @@ func (a *Access) readObject(
 	if err != nil {
 		return nil, problemOf(err, strings.TrimPrefix(namespace+"/"+name, "/"))
 	}
+	// An object from the API server has no row, so only labels are compared.
 	if permitted.Selector != nil && !permitted.Selector.Matches(query.Labels(listwatch.LabelsOf(text))) {
 		return nil, notShared()
 	}
@@ -137,13 +129,10 @@ func (a *Access) readObject(
 	return a.maskText(resource, text, nil)
 }
 
-// staleReadTimeout is the maximum time that a read waits for the API server if the cache has only a stale version of
-// the object.
+// staleReadTimeout is how long a read waits for the API server if the cache has only a stale version.
 const staleReadTimeout = 2 * time.Second
 
-// LastKnown returns one object as Object does, together with the status Live. If the API server does not answer,
-// LastKnown returns an old version from the cache. The status is then Stale, with the time since which the version
-// may be outdated.
+// LastKnown is like Object, but returns a cached version with the status Stale if the API server does not answer.
 func (a *Access) LastKnown(
 	ctx context.Context, ref, namespace, name string,
 ) (text []byte, current status.Status, err error) {

@@ -8,15 +8,13 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// pinnedFirstRetry and pinnedLastRetry are the minimum and maximum time between two attempts to watch a pinned
-// resource (--watch) that the cluster does not serve yet.
+// pinnedFirstRetry and pinnedLastRetry are the minimum and maximum time between attempts to watch a pinned resource.
 const (
 	pinnedFirstRetry = 2 * time.Second
 	pinnedLastRetry  = 30 * time.Second
 )
 
-// keepWatched watches a pinned resource (--watch) until ctx ends, even without readers. If the cluster does not serve
-// the resource yet, keepWatched waits until it does.
+// keepWatched watches a pinned resource (--watch) until ctx ends, as soon as the cluster serves it.
 func (c *Cluster) keepWatched(ctx context.Context, ref string) {
 	var loggedError string
 	for wait := pinnedFirstRetry; ctx.Err() == nil; wait = min(2*wait, pinnedLastRetry) {
@@ -38,8 +36,8 @@ func (c *Cluster) keepWatched(ctx context.Context, ref string) {
 	}
 }
 
-// openAll starts to watch all objects of a resource, with the permissions of this program. The caller must release
-// the result.
+// openAll starts to watch all objects of a resource, with this program's permissions. The caller must release the
+// result.
 func (c *Cluster) openAll(ctx context.Context, ref string) (*openedQuery, error) {
 	access, q := c.For(Viewer{Program: true}), &query.Query{Resource: ref}
 	resource, err := access.Resource(ctx, q.Resource)
@@ -53,13 +51,13 @@ func (c *Cluster) openAll(ctx context.Context, ref string) (*openedQuery, error)
 	return access.open(q, resource, filter) //nolint:contextcheck // An informer outlives the request that starts it.
 }
 
-// awaitServed waits until discovery finds a resource, but at most for timeout. If discovery knows the resource
-// already, something else prevents the watch, so awaitServed waits for the complete timeout. The caller must watch
-// the CustomResourceDefinitions meanwhile, so that few discovery requests are needed.
+// awaitServed waits at most timeout until discovery finds a resource. The caller must watch the
+// CustomResourceDefinitions meanwhile.
 func (c *Cluster) awaitServed(ctx context.Context, ref string, timeout time.Duration) {
 	timedOut, before := time.After(timeout), c.catalog.Knows(ref)
 	for {
 		changed := c.changed.Next()
+		// If discovery knew the resource before, wait for the complete timeout.
 		if !before && c.catalog.Knows(ref) {
 			return
 		}

@@ -21,8 +21,7 @@ type redactionRules struct {
 	warned map[string]bool
 }
 
-// warnOfUnservedRules logs a warning for each resource that a rule of --redact names and that the API server does not
-// serve: its name may be misspelled.
+// warnOfUnservedRules logs a warning for each --redact rule whose resource is not served: its name may be misspelled.
 func (c *Cluster) warnOfUnservedRules() {
 	resources, groupErrors, err := c.catalog.All()
 	if err != nil || len(groupErrors) > 0 {
@@ -46,8 +45,7 @@ func (c *Cluster) warnOfUnservedRules() {
 	}
 }
 
-// checkMasked returns an error for a field selector on a masked field. Otherwise, a user could try many selectors,
-// and guess the masked value from the results.
+// checkMasked returns an error for a field selector on a masked field, with which a user could guess the value.
 func (a *Access) checkMasked(selector string, r *resource.Resource) error {
 	rules := a.cluster.redactionRules.Rules
 	if a.viewer.isMasked() {

@@ -14,9 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// restrict restricts a filter to the objects on which the viewer is permitted to perform the action verb. If no
-// objects remain, it returns a *Problem with the cause Refused, whose text does not reveal whether such objects
-// exist. If the permissions cannot be checked, the cause is Unavailable.
+// restrict restricts a filter to the viewer's permissions. An error with cause Refused must not reveal whether
+// forbidden objects exist.
 func (a *Access) restrict(
 	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
@@ -34,8 +33,8 @@ func (a *Access) restrict(
 	return &status.Problem{Cause: status.Refused, Title: "Forbidden", Detail: "You are not logged in."}
 }
 
-// restrictToUser restricts a filter to the objects that the viewer's user is permitted to see. It waits at most
-// authz.RecheckEvery for access reviews.
+// restrictToUser restricts a filter to the user's permissions. It waits at most authz.RecheckEvery for access
+// reviews.
 func (a *Access) restrictToUser(
 	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
@@ -88,9 +87,8 @@ func (a *Access) restrictToUser(
 	return nil
 }
 
-// restrictByName marks the filter of a subscription to one named object as restricted, if the viewer is not permitted
-// to see all objects of the resource. The informer also watches the other objects, and messages must reveal nothing
-// about them.
+// restrictByName marks a subscription to a named object as restricted, because its informer also watches hidden
+// objects.
 func (a *Access) restrictByName(
 	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
@@ -105,8 +103,7 @@ func (a *Access) restrictByName(
 	return nil
 }
 
-// checkEach calls check for all items concurrently, and stops when a call returns an error. The results are in the
-// order of the items. The result of an unchecked item is false.
+// checkEach calls check for all items concurrently, and stops after an error. The results are in the order of items.
 func checkEach[T any](ctx context.Context, items []T, check func(context.Context, T) (bool, error)) ([]bool, error) {
 	allowed := make([]bool, len(items))
 	group, ctx := errgroup.WithContext(ctx)
@@ -152,8 +149,7 @@ func errForbidden(r *resource.Resource, verb authz.Verb, f *query.Filter) error 
 	}
 }
 
-// restrict restricts the filter f for the resource r to the objects that the share link shares. It returns a *Problem
-// if the link shares none of the objects that f selects.
+// restrict restricts the filter f to what the share link shares. It returns a *Problem if nothing remains.
 func (s *Scope) restrict(r *resource.Resource, f *query.Filter, verb authz.Verb) error {
 	ref := r.Ref()
 	if verb == authz.VerbLog {

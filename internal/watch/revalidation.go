@@ -13,12 +13,12 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// revalidateEvery is the delay before the first recheck of permissions. A response that takes less time needs no
-// recheck. revalidateEvery is also the interval of rechecks that need no request to the API server.
+// revalidateEvery is the delay before the first recheck, and the interval of rechecks without a request to the API
+// server.
 const revalidateEvery = time.Second
 
-// Revalidation contains the permissions that a response depends on. Revoked rechecks them while the response is sent.
-// A zero Revalidation contains no permissions, and is never revoked. Callers must call Close.
+// Revalidation contains the permissions that a response depends on. A zero Revalidation is never revoked. Callers
+// must call Close.
 type Revalidation struct {
 	mu       sync.Mutex
 	rechecks []*recheck
@@ -32,16 +32,14 @@ type recheck struct {
 	next    time.Time
 }
 
-// WithRevalidation returns a copy of the Access that records in g the permissions on which a response depends. A
-// refused read records none, because it returns its own error.
+// WithRevalidation returns a copy of the Access that records in g the permissions on which a response depends.
 func (a *Access) WithRevalidation(g *Revalidation) *Access {
 	derived := *a
 	derived.revalidation = g
 	return &derived
 }
 
-// Revoked waits until one of the permissions is revoked or cannot be rechecked, and then returns true. It returns
-// false when ctx ends.
+// Revoked waits until a permission is revoked or cannot be rechecked. It returns false when ctx ends.
 func (g *Revalidation) Revoked(ctx context.Context) bool {
 	for wait := revalidateEvery; ; wait = g.wait() {
 		if signal.Sleep(ctx, wait); ctx.Err() != nil {
@@ -110,8 +108,8 @@ func (g *Revalidation) Close() {
 	}
 }
 
-// releaseAfterResponse releases an informer that was opened for a read. If the access has a Revalidation,
-// Revalidation.Close releases the informer, after the response was sent. Otherwise, the informer is released at once.
+// releaseAfterResponse releases an informer after the response was sent, or at once if the access has no
+// Revalidation.
 func (a *Access) releaseAfterResponse(opened *openedQuery) {
 	if a.revalidation == nil {
 		opened.release()
@@ -120,9 +118,7 @@ func (a *Access) releaseAfterResponse(opened *openedQuery) {
 	a.revalidation.addRelease(opened.release)
 }
 
-// recordFilter records that the response depends on the user's permission to perform the action verb on the objects
-// of the filter f. If the user is later permitted to see fewer of the filter's namespaces, the permission counts as
-// revoked.
+// recordFilter records that the response depends on the user's permission for verb in all namespaces of the filter f.
 func (a *Access) recordFilter(r *resource.Resource, f *query.Filter, verb authz.Verb) {
 	if a.revalidation == nil || a.viewer.User == nil {
 		return
@@ -131,14 +127,13 @@ func (a *Access) recordFilter(r *resource.Resource, f *query.Filter, verb authz.
 	a.revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
 		current := &query.Filter{Namespaces: namespaces, Name: name}
 		err := a.restrictToUser(ctx, r, current, verb, authz.TTLRecheck())
-		// The permission is unchanged if the number of namespaces is. This is also correct for an empty list, which
-		// means all namespaces: a permission for only some of them makes the list longer.
+		// An empty list means all namespaces. A permission for only some of them makes the list longer.
 		return err == nil && len(current.Namespaces) == len(namespaces)
 	})
 }
 
-// recordRows records that the response contains rows of an informer at the given version. The informer changes its
-// version when this program loses a permission. Therefore another version counts as a revoked permission.
+// recordRows records that the response has rows of a version. The version changes when this program loses a
+// permission.
 func (a *Access) recordRows(opened *openedQuery, version int) {
 	if a.revalidation == nil {
 		return
@@ -149,8 +144,7 @@ func (a *Access) recordRows(opened *openedQuery, version int) {
 	)
 }
 
-// recordObject records that the response contains one object, which the program read with its own permission for the
-// action verb: list for an object in the cache, and get for an object from the API server.
+// recordObject records an object that the program read by verb: list for the cache, get for the API server.
 func (a *Access) recordObject(r *resource.Resource, f *query.Filter, verb authz.Verb, namespace, name string) {
 	if a.revalidation == nil {
 		return

@@ -17,16 +17,14 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// maxSearch is the maximum length of a search text in bytes. The longest namespace and name together have 316 bytes.
-// The limit also bounds the number of words, each of which is compared with every name.
+// maxSearch is the maximum length of a search text in bytes. Namespace and name together have at most 316.
 const maxSearch = 320
 
 // SearchResult is the result of Access.Search.
 type SearchResult struct {
 	Hits  []Hit // Best match first.
 	Total int   // The number of all matches, including those beyond the limit.
-	// Searched lists the watched resources, in search order. A resource with a nil Count was not searched. If the
-	// viewer's permissions on it could not be checked, its Status is Stale.
+	// Searched lists the watched resources in search order. A nil Count means that a resource was not searched.
 	Searched []ResourceStatus
 }
 
@@ -36,13 +34,8 @@ type Hit struct {
 	Namespace, Name, UID string
 }
 
-// Search finds the objects whose namespace and name contain all words of text, ignoring case. It searches only the
-// resources that are watched now, and returns at most limit objects.
-//
-// Objects whose name equals a word are first, then those whose name starts with a word, then all others. Within each
-// group, objects are sorted by resource, then by namespace and name. The function order compares two resources.
-//
-// A search scans all names once. It is fast, because it decompresses no objects.
+// Search finds the watched objects whose namespace and name contain all words of text, ignoring case. Equal names are
+// first, then names that start with a word.
 func (a *Access) Search(
 	ctx context.Context, text string, limit int, order func(a, b *resource.Resource) int,
 ) (*SearchResult, error) {
@@ -112,8 +105,7 @@ type searchTarget struct {
 	isReviewFailed bool
 }
 
-// planSearch runs an access review for each resource, and returns one target for each. If some reviews fail, it
-// returns the targets together with an error.
+// planSearch runs an access review for each resource, and returns the targets even if some reviews fail.
 func (a *Access) planSearch(ctx context.Context, resources []resource.Resource) ([]*searchTarget, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusReviewTimeout)
 	defer cancel()
@@ -138,9 +130,7 @@ func (a *Access) planSearch(ctx context.Context, resources []resource.Resource) 
 	return all, err
 }
 
-// matchKey reports whether the key "namespace/name" contains all words, which must be in lower case. rank is 0 if the
-// name equals a word, 1 if it starts with a word, and 2 otherwise. A word with a slash is compared with the whole
-// key.
+// matchKey reports whether a key contains all words. rank is 0 for the name, 1 for its start, else 2.
 func matchKey(key string, words []string) (rank int, ok bool) {
 	key = strings.TrimPrefix(strings.ToLower(key), "/")
 	for _, word := range words {
@@ -177,24 +167,21 @@ func (c candidate) compare(other candidate) int {
 	)
 }
 
-// shortlist keeps the best candidates of a search, and counts all candidates. It sorts and trims them only now and
-// then, so it can contain more than limit of them, but fewer than 2*limit.
+// shortlist keeps the best candidates of a search: fewer than 2*limit, because it trims them only now and then.
 type shortlist struct {
 	limit      int
 	total      int
 	candidates []candidate
-	// isTrimmed means that candidates was sorted, and cut to the length in the field limit. After that, a new
-	// candidate is ignored if it sorts after the first limit candidates.
+	// isTrimmed means that candidates was sorted and cut to limit. New candidates that sort after these are ignored.
 	isTrimmed bool
 }
 
-// scan adds the objects of a resource whose names match the words, and returns the number of objects that the viewer
-// is allowed to see. The parameter covered lists the watched namespaces; empty means all. Objects of other namespaces
-// are skipped. The program has lost the permission to read them, and will soon remove them.
+// scan adds the matching objects in covered namespaces; empty means all. It returns the number of visible objects.
 func (l *shortlist) scan(index int, i *stream.SharedInformer, f *query.Filter, covered, words []string) (visible int) {
 	entries, _ := i.Snapshot()
 	all := f.MatchesAll()
 	for _, e := range entries {
+		// After a lost permission, the informer soon removes objects of other namespaces.
 		_, isCovered := slices.BinarySearch(covered, informer.NamespaceOf(e.Key))
 		if !isCovered && len(covered) > 0 || !all && !f.Match(e.Value) {
 			continue

@@ -23,20 +23,17 @@ type Column = listwatch.Column
 type Snapshot struct {
 	Resource *resource.Resource
 	Columns  []Column
-	// Objects is sorted by namespace and name, or by the query's sort order. Callers must not change the objects,
-	// because other readers share them.
+	// Objects is in the query's sort order, or by namespace and name. Callers must not change these shared objects.
 	Objects   []*Item
 	Total     int // The number of matching objects, including those beyond the limit.
 	Status    status.Status
 	Synced    bool // The first list of the resource has ended, and Objects is complete.
 	IsPartial bool // Objects can exist that the viewer is not allowed to see.
-	// Cursor is the position from which a subscription can resume. It is empty if Synced is false. It is also empty if
-	// a limit left out objects, because a resumed subscription would never send those.
+	// Cursor is where a subscription can resume. It is empty without Synced, or if a limit left out objects.
 	Cursor string
 }
 
-// Snapshot reads the result of a query. It waits until the informer's first list has ended, but at most for the time in
-// the parameter wait. It returns the objects that are known then, with the Status.
+// Snapshot reads the result of a query. It waits for the informer's first list, but at most for wait.
 func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration) (*Snapshot, error) {
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
@@ -87,8 +84,7 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	return snapshot, err
 }
 
-// first reads the result of a query. Before that, it waits for the scan limiter, because it scans all rows. The
-// query was last reviewed at reviewedAt. Before and after the wait, the access review is repeated if it is too old.
+// first waits for the scan limiter, and reads the result. It repeats an access review that is too old.
 func (a *Access) first(
 	ctx context.Context, open *openedQuery, q *query.Query, reviewedAt time.Time,
 ) (*stream.Listing, int, informer.State, error) {
@@ -113,15 +109,14 @@ func (a *Access) first(
 	scan := scanMemory(q, open.filter, int64(open.informer.Len()))
 	a.Grow(scan)
 	found, total, now := open.informer.First(open.filter, q)
-	// Replace the estimate by the memory that is used. If scan is 0, readers share the list, so it does not count.
+	// Replace the estimate by the memory that is used. If scan is 0, readers share the list.
 	if scan > 0 {
 		a.Grow(stream.ListedMemory*int64(cap(found.Objects)) - scan)
 	}
 	return found, total, now, nil
 }
 
-// scanMemory estimates the number of bytes that a query allocates for its list of rows. Lists that readers share do
-// not count. The parameter rows is the number of rows in the informer.
+// scanMemory estimates the bytes that a query allocates for its list of rows. rows is their number in the informer.
 func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 	switch {
 	case q.Sort != "" || q.Limit > 0:
@@ -136,7 +131,6 @@ func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 const (
 	// scannedMemory is for a list that grows by doubling. rankedMemory is for a sorted copy of the list.
 	scannedMemory, rankedMemory = 3 * stream.ListedMemory, 56
-	// maskedMemory is the additional memory for a row whose values are masked for a guest, a viewer of a share link.
-	// 104 bytes were measured.
+	// maskedMemory is the additional memory for a row that is masked for a guest. 104 bytes were measured.
 	maskedMemory = 104
 )

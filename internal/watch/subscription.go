@@ -17,15 +17,14 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// A Subscription is one reader of one resource. It sends only what its viewer is allowed to see, and rechecks the
-// permissions periodically. After they change, it sends a reset and a new snapshot. Only one goroutine can use a
-// Subscription. That goroutine must close it.
+// A Subscription is one reader of one resource, which rechecks permissions. Only one goroutine can use and close a
+// Subscription.
 type Subscription struct {
 	access *Access
 	query  query.Query
 	view   stream.View
-	// resource is what discovery returned when the subscription started. It is not updated: if the resource disappears,
-	// the informer's status reports that.
+	// resource is what discovery returned at the start. If the resource disappears, the informer's status reports
+	// that.
 	resource *resource.Resource
 
 	reader          *stream.Reader
@@ -37,9 +36,8 @@ type Subscription struct {
 	isIncomplete    bool
 }
 
-// Subscribe starts to read the result of a query. If cursor is empty, the subscription starts with a snapshot.
-// Otherwise, cursor is from an earlier subscription or snapshot of the same query, and the subscription resumes after
-// it. If it cannot resume, it sends a reset with the reason, and a new snapshot.
+// Subscribe starts to read the result of a query: after the cursor of an earlier subscription or snapshot, or with a
+// snapshot if cursor is empty or too old.
 func (a *Access) Subscribe(ctx context.Context, q query.Query, view stream.View, cursor string) (*Subscription, error) {
 	if !view.IsValid() {
 		return nil, status.Invalidf("Unknown view",
@@ -76,8 +74,7 @@ func (a *Access) Subscribe(ctx context.Context, q query.Query, view stream.View,
 	return s, nil
 }
 
-// checkPermissions returns a filter for the part of the query that the viewer is allowed to see. If the viewer is not
-// allowed to see anything, refusal is the reason.
+// checkPermissions returns a filter for what the viewer may see. If that is nothing, refusal is the reason.
 func (s *Subscription) checkPermissions(
 	ctx context.Context, ttl authz.DecisionTTL,
 ) (f *query.Filter, refusal string, err error) {
@@ -91,9 +88,7 @@ func (s *Subscription) checkPermissions(
 	return f, refusal, err
 }
 
-// openReader opens a reader for the objects that the filter matches. If the viewer is not allowed to see anything,
-// the parameter refusal is the reason. The reader then reads from an informer without objects, whose status contains
-// this reason.
+// openReader opens a reader for the filter. With a refusal, the reader has only a status with this reason.
 func (s *Subscription) openReader(f *query.Filter, refusal string) error {
 	if refusal != "" {
 		forbidden := s.access.cluster.newForbiddenInformer(s.resource, refusal)
@@ -120,12 +115,8 @@ func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason strin
 	return stream.Shared(i)
 }
 
-// Next waits for the next message and returns its JSON members, without braces and without the member id:
-// `"type":"state","state":"live",...`. The message is valid until the next call of Next.
-//
-// Next returns the error of ctx after ctx has ended, even if messages are pending. It returns stream.ErrClosed after
-// the Subscription is closed, or after the informer is closed. If the query has set Watched (read only resources that
-// are already watched), Next instead returns a Problem after the informer is closed.
+// Next returns the next message as JSON members, without braces and id. The message is valid until the next call.
+// After the informer is closed, Next returns stream.ErrClosed, or a Problem for a query with Watched.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	if s.reader == nil {
 		return nil, stream.ErrClosed
@@ -152,12 +143,8 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// StillValid reports whether the rest of the last message from Next may still be sent. Callers check this between the
-// chunks of a long message. The result is false if a recheck of permissions is due and they have changed or are
-// unknown. It is also false if the informer resets its readers.
-//
-// After a false result, Next returns the reason and resets the reader, because the client did not receive all of the
-// message.
+// StillValid reports whether the rest of a long message may still be sent. The result is false if permissions have
+// changed or are unknown. Next then returns the reason.
 func (s *Subscription) StillValid(ctx context.Context) bool {
 	s.isIncomplete = !s.isStillValid(ctx)
 	return !s.isIncomplete
@@ -180,8 +167,8 @@ func (s *Subscription) permissionsDiffer(f *query.Filter, refusal string) bool {
 	return refusal != s.refusal || before.IsRestricted != f.IsRestricted || !slices.Equal(before.Namespaces, f.Namespaces)
 }
 
-// recheck rechecks the permissions when that is due. If they have changed, it opens a new reader. If they cannot be
-// checked, it sets uncheckedStatus, which Next then sends instead of data.
+// recheck rechecks permissions when due. It opens a new reader after a change, or sets uncheckedStatus after a
+// failure.
 func (s *Subscription) recheck(ctx context.Context) error {
 	if s.recheckAt.IsZero() || time.Now().Before(s.recheckAt) {
 		return nil

@@ -15,11 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ReviewToken sends a TokenReview and returns the user whom the bearer token identifies. It caches nothing. The token
-// must be valid for one of the audiences. If audiences is empty, the token must be valid for the API server itself.
-//
-// The error contains a *Problem: Unauthenticated if the token is not accepted, Unavailable if the review failed. The
-// error never contains the token.
+// ReviewToken sends a TokenReview, and returns the user of the token. Without audiences, the token must be valid for
+// the API server. The error contains a *Problem, but never the token.
 func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []string) (*authz.User, error) {
 	ctx, cancel := context.WithTimeout(ctx, authz.ReviewTimeout)
 	defer cancel()
@@ -54,8 +51,8 @@ func NotLoggedIn(format string, args ...any) *status.Problem {
 	return &status.Problem{Cause: status.Unauthenticated, Title: "Not logged in", Detail: fmt.Sprintf(format, args...)}
 }
 
-// errTokenReview returns the error for a token that could not be reviewed. Unknown callers can read its Problem.
-// Therefore only the wrapped error contains the address and the message of the API server.
+// errTokenReview returns the error for an unreviewed token. Unknown callers can read its Problem, but not the wrapped
+// error.
 func errTokenReview(err error, token string) error {
 	p := &status.Problem{
 		Cause:  status.Unavailable,

@@ -19,8 +19,7 @@ type Viewer struct {
 	Scope   *Scope      // The share link that restricts the viewer further; nil for none.
 }
 
-// A Scope is what a share link shares. Viewers of the link see nothing else, whatever other permissions they have. An
-// empty Scope shares nothing.
+// A Scope is what a share link shares. Viewers of the link see nothing else. An empty Scope shares nothing.
 type Scope struct {
 	Parts []Part `json:"parts"`
 }
@@ -38,8 +37,7 @@ type Part struct {
 	Regarding string `json:"about,omitempty"`
 }
 
-// Key returns a text that identifies the viewer. Two viewers have the same key only if they are allowed to see the
-// same objects.
+// Key returns a text that identifies the viewer. Viewers with the same key are allowed to see the same objects.
 func (v *Viewer) Key() string {
 	var user string
 	if v.User != nil {
@@ -57,8 +55,7 @@ func (v *Viewer) owner() informer.Owner {
 	return informer.Owner{Hash: sha256.Sum256([]byte(v.Key())), IsGuest: v.Scope != nil}
 }
 
-// canDiscover reports whether the viewer is allowed to know that the resource exists. A logged-in user is allowed to
-// know every resource that discovery finds, as with the API server itself.
+// canDiscover reports whether the viewer may know the resource. Logged-in users may know all, as with the API server.
 func (v *Viewer) canDiscover(r *resource.Resource) bool {
 	if v.Scope != nil {
 		return slices.ContainsFunc(v.Scope.Parts, func(p Part) bool { return p.Resource == r.Ref() })
@@ -66,8 +63,8 @@ func (v *Viewer) canDiscover(r *resource.Resource) bool {
 	return v.Program || v.User != nil
 }
 
-// PublicDetail returns the detail of a problem that the viewer is allowed to read. Guests (viewers of share links)
-// and unknown viewers must not see the API server's address or its messages.
+// PublicDetail returns the detail that the viewer may read. Guests and unknown viewers must not see the API server's
+// messages.
 func (v *Viewer) PublicDetail(p *status.Problem) string {
 	if p.PublicDetail != "" && (v.Scope != nil || !v.Program && v.User == nil) {
 		return p.PublicDetail

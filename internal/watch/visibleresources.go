@@ -21,12 +21,8 @@ type ResourceStatus struct {
 	Count  *int           // The number of objects; nil if unknown.
 }
 
-// Resources returns all resources that discovery knows, sorted by ref. It also returns the parts of the API that
-// discovery could not read. A discovery result older than 10 s is renewed; Resources waits for that, but not longer
-// than wait.
-//
-// A resource has a status and a count only if access reviews confirm within 2 s that the viewer is allowed to see all
-// of its objects.
+// Resources returns all resources that discovery knows, sorted by ref, and the API groups that discovery could not
+// read. It waits at most wait for a newer discovery.
 func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]ResourceStatus, []resource.GroupError, error) {
 	a.cluster.catalog.RefreshIfOld(ctx, wait)
 	resources, groupErrors, err := a.cluster.catalog.All()
@@ -69,8 +65,7 @@ func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 // statusReviewTimeout is the time limit for the access reviews of all resources together.
 const statusReviewTimeout = 2 * time.Second
 
-// canSeeAll reports for each resource whether the viewer is allowed to see all of its objects. The result is false if
-// the access review fails or exceeds statusReviewTimeout.
+// canSeeAll reports for each resource whether the viewer may see all objects. A failed or late review means false.
 func (a *Access) canSeeAll(ctx context.Context, resources []*resource.Resource) []bool {
 	if a.viewer.User == nil || a.viewer.Scope != nil {
 		return slices.Repeat([]bool{a.viewer.Program && a.viewer.Scope == nil}, len(resources))
@@ -98,8 +93,7 @@ func objectCount(i *stream.SharedInformer) *int {
 	return &count
 }
 
-// Counts returns the number of objects of each watched resource, by ref. It omits a resource if the number is
-// unknown, or if the viewer is not allowed to see all objects.
+// Counts returns the number of objects of each watched resource, by ref, if the viewer may see all of them.
 func (a *Access) Counts(ctx context.Context) map[string]int {
 	informers := slices.DeleteFunc(a.cluster.sharedInformers(), func(i *stream.SharedInformer) bool {
 		return i.Scope != (listwatch.Scope{Resource: i.Scope.Resource})

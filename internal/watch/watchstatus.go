@@ -39,11 +39,11 @@ type WatchStatusEntry struct { //nolint:revive // See WatchStatus.
 	Drops     int       `json:"drops"`  // The number of watches that ended.
 	Resets    int       `json:"resets"` // The number of readers that had to restart from a snapshot.
 	// Interruptions counts the intervals without a watch after the first list. InterruptedSeconds is their total
-	// duration, including those that have not ended. InterruptedSince is the start of the earliest one that has not
-	// ended.
-	Interruptions      int       `json:"blind"`
-	InterruptedSeconds float64   `json:"blindSeconds"`
-	InterruptedSince   time.Time `json:"blindSince,omitzero"`
+	// duration.
+	Interruptions      int     `json:"blind"`
+	InterruptedSeconds float64 `json:"blindSeconds"`
+	// InterruptedSince is the start of the earliest interval that has not ended.
+	InterruptedSince time.Time `json:"blindSince,omitzero"`
 }
 
 // WatchStatus returns the status of everything that is watched. It checks no permissions.
@@ -56,8 +56,7 @@ func (c *Cluster) WatchStatus() WatchStatus {
 	return status
 }
 
-// WatchStatus returns the part of the watch status that the viewer is allowed to see. A viewer with the permissions
-// of the program gets all of it. Other viewers get only the resources of which they are allowed to see all objects.
+// WatchStatus returns the watch status of the resources of which the viewer may see all objects.
 func (a *Access) WatchStatus(ctx context.Context) WatchStatus {
 	if a.viewer.Program && a.viewer.Scope == nil {
 		return a.cluster.WatchStatus()

@@ -20,8 +20,8 @@ import (
 const (
 	// RecheckEvery is the interval between permission checks during a subscription, a log stream or a long response.
 	RecheckEvery = 10 * time.Second
-	// RecheckTimeout is the maximum duration of one permission recheck. A revoked permission takes effect within 15
-	// s: RecheckEvery (10 s), the age of a cached decision (2 s) and this timeout (3 s).
+	// RecheckTimeout limits one recheck. Revoked permissions take effect within 15 s: RecheckEvery, 2 s for cached
+	// decisions, and this timeout.
 	RecheckTimeout = 3 * time.Second
 	maxDecisions   = 20_000
 	// MaxReviewedNamespaces is the maximum number of namespaces for which one query sends an access review each.
@@ -32,19 +32,16 @@ const (
 	allReviews   = 128
 )
 
-// DecisionTTL contains the maximum ages of cached decisions: Allowed for decisions that allow an action, and Denied
-// for those that deny it.
+// DecisionTTL contains the maximum ages of cached decisions that allow or deny an action.
 type DecisionTTL struct{ Allowed, Denied time.Duration }
 
 // TTLRequest returns the maximum ages of decisions for a request with a single response.
 func TTLRequest() DecisionTTL { return DecisionTTL{10 * time.Second, 10 * time.Second} }
 
-// TTLOpen returns the maximum ages of decisions for the start of a stream. The age for Allowed is short, so that a
-// revoked permission takes effect soon.
+// TTLOpen returns the maximum ages of decisions for the start of a stream. Revoked permissions must take effect soon.
 func TTLOpen() DecisionTTL { return DecisionTTL{TTLRecheck().Allowed, TTLRequest().Denied} }
 
-// TTLRecheck returns the maximum ages of decisions for the rechecks during a stream. The age for Denied is long, to
-// save reviews.
+// TTLRecheck returns the maximum ages of decisions for rechecks during a stream. A long Denied age saves reviews.
 func TTLRecheck() DecisionTTL { return DecisionTTL{2 * time.Second, 45 * time.Second} }
 
 func (a DecisionTTL) accepts(cached decision, reviewedAt time.Time) bool {
@@ -67,11 +64,9 @@ const (
 )
 
 // Attributes returns the attributes of the access reviews for an action. The API server must allow all of them.
-//
-// A get of a Namespace is reviewed in that namespace, so that a Role in it can allow the get. A list with a field
-// selector for metadata.name is reviewed at the cluster scope, as in the API server (NewRequestInfo in
-// k8s.io/apiserver/pkg/endpoints/request).
 func (d Verb) Attributes(r *resource.Resource, namespace, name string) []authorization.ResourceAttributes {
+	// A Role in a namespace can allow a get of its Namespace, but not a list by metadata.name, as in the API server
+	// (NewRequestInfo in k8s.io/apiserver/pkg/endpoints/request).
 	if d == VerbGet && r.Group == "" && r.Resource == resource.Namespaces().Resource {
 		namespace = name
 	}
@@ -131,8 +126,7 @@ type decision struct {
 	err     error
 }
 
-// Allowed reports whether a user has all permissions for an action. An empty namespace means all namespaces, and an
-// empty name means all objects.
+// Allowed reports whether a user has all permissions for an action. An empty namespace or name means all.
 func (g *Guard) Allowed(
 	ctx context.Context, u Subject, verb Verb, r *resource.Resource, namespace, name string, ttl DecisionTTL,
 ) (bool, error) {

@@ -21,8 +21,8 @@ const (
 
 type resourceRules []authorization.ResourceRule
 
-// permissionsByRules returns this program's permissions according to the RBAC rules. If the rules do not permit list,
-// the caller must send an access review, because a webhook authorizer can permit more than the rules.
+// permissionsByRules returns this program's permissions by the RBAC rules. A webhook authorizer can permit more than
+// the rules.
 func (r *Reviewer) permissionsByRules(ctx context.Context, scope listwatch.Scope) Permissions {
 	if r.AreRulesIncomplete() {
 		return Permissions{}

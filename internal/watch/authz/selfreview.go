@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// ReviewEvery is the interval between two reviews of this program's permissions. It is also the delay before a
-	// failed list is retried.
+	// ReviewEvery is the interval between reviews of this program's permissions, and the delay before a failed list
+	// is retried.
 	ReviewEvery = 10 * time.Second
 	// ReviewTimeout is the maximum duration of one access review.
 	ReviewTimeout    = 5 * time.Second
@@ -58,9 +58,6 @@ func NewReviewer(client authorizationclient.AuthorizationV1Interface) *Reviewer 
 }
 
 // Review returns this program's permissions on a scope. An error means that they are unknown.
-//
-// In a single namespace, a previous permission to watch is not reviewed again. This is safe, because a watch shows
-// nothing that list does not allow.
 func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, previous Permissions) (Permissions, error) {
 	if previous.List && scope.Namespace != "" {
 		if byRules := r.permissionsByRules(ctx, scope); byRules.List {
@@ -71,6 +68,7 @@ func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, previous P
 	if err != nil || !list.Allowed {
 		return Permissions{Reason: forbiddenReason(scope, list.Reason)}, err
 	}
+	// A watch needs no new review, because it shows nothing that list does not allow.
 	if previous.List && previous.Watch && scope.Namespace != "" {
 		return previous, nil
 	}
@@ -87,8 +85,7 @@ func (r *Reviewer) reviewVerb(
 	})
 }
 
-// Allows reports whether this program can perform an action on one object. It returns true if the review fails: the
-// API server then decides about the request itself.
+// Allows reports whether this program can perform an action on one object. It returns true if the review fails.
 func (r *Reviewer) Allows(
 	ctx context.Context, verb Verb, resource *resource.Resource, namespace, name string, ttl DecisionTTL,
 ) bool {
@@ -105,8 +102,7 @@ func (r *Reviewer) Allows(
 	return ctx.Err() != nil
 }
 
-// AwaitLogRevoked waits until this program is no longer permitted to read a pod's log, or until ctx ends. A failed
-// review does not end the wait.
+// AwaitLogRevoked waits until this program may no longer read a pod's log. A failed review does not end the wait.
 func (r *Reviewer) AwaitLogRevoked(ctx context.Context, namespace, pod string) {
 	for range signal.Ticks(ctx, ReviewEvery) {
 		review, err := r.sendReview(ctx, authorization.ResourceAttributes{

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A User is the subject of access reviews. It has every field that an authorizer of the API server can use.
+// A User is the subject of access reviews, with every field that an authorizer of the API server can use.
 type User struct {
 	Name   string              `json:"name"`
 	UID    string              `json:"uid,omitempty"`
@@ -14,7 +14,7 @@ type User struct {
 	Extra  map[string][]string `json:"extra,omitempty"`
 }
 
-// Key returns a text that identifies a user by all fields. The order of groups and of extra values does not matter.
+// Key returns a text that identifies a user by all fields. The order of groups does not matter.
 func (u *User) Key() string {
 	sorted := User{u.Name, u.UID, slices.Compact(slices.Sorted(slices.Values(u.Groups))), maps.Clone(u.Extra)}
 	for name, values := range sorted.Extra {

@@ -25,18 +25,15 @@ const (
 	// discoveryMaxAge is the maximum age of the resource list. A caller that requests an older list triggers a new
 	// discovery.
 	discoveryMaxAge = 10 * time.Second
-	// followInterval is the interval of discoveries while Follow is in use. A new resource appears within 10 s, even
-	// without the permission to watch CustomResourceDefinitions.
+	// followInterval is the interval of discoveries while Follow is in use. A new resource appears within 10 s.
 	followInterval       = 9 * time.Second
 	refreshMinimum       = time.Second
 	changeRefreshMinimum = 100 * time.Millisecond
-	// refreshesAfterChange is the number of further discoveries after the first one that a change of a CRD or
-	// APIService causes. The first one can be too early, because the API server needs a moment to serve a new
-	// resource.
+	// refreshesAfterChange is how often discovery is repeated after a changed CRD or APIService, which is not served
+	// at once.
 	refreshesAfterChange  = 4
 	changeRefreshInterval = 400 * time.Millisecond
-	// maxQuickChanges is the number of rapid changes of CRDs or APIServices that each trigger a discovery at once.
-	// Later discoveries are at least churnInterval apart.
+	// maxQuickChanges is the number of rapid changes that each start a discovery at once. Then churnInterval applies.
 	maxQuickChanges = 10
 	// churnQuietTime is the time without changes after which the count of rapid changes starts at zero.
 	churnQuietTime        = 10 * time.Second
@@ -67,8 +64,7 @@ type Catalog struct {
 	attempted    chan struct{} // closed and replaced after each discovery, successful or failed
 }
 
-// New returns a Catalog without resources. server is an address for logs. onChange is called after each change of the
-// resources or the group errors.
+// New returns a Catalog without resources. It calls onChange after each change of the resources or the group errors.
 func New(client *discovery.DiscoveryClient, server string, onChange func(), log *slog.Logger) *Catalog {
 	return &Catalog{
 		client: client, server: server, onChange: onChange, log: log,
@@ -77,8 +73,8 @@ func New(client *discovery.DiscoveryClient, server string, onChange func(), log 
 	}
 }
 
-// Follow makes discovery run every followInterval. Without it, new resources could stay unknown, because this program
-// is possibly not permitted to watch CRDs. Each call needs a later call of Unfollow.
+// Follow makes discovery run every followInterval until Unfollow, because this program is possibly not permitted to
+// watch CRDs.
 func (c *Catalog) Follow() { c.followers.Add(1) }
 
 // Unfollow ends the effect of one call of Follow.
@@ -199,8 +195,8 @@ func (c *Catalog) refresh(ctx context.Context) error {
 	return nil
 }
 
-// All returns the resources and group errors of the newest successful discovery. If discovery has failed for longer
-// than discoveryMaxAge, a group error gives the reason. The caller must not change the slices.
+// All returns the resources and group errors of the newest successful discovery. The caller must not change the
+// slices.
 func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -215,10 +211,10 @@ func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	return c.resources, append(slices.Clone(c.groupErrors), resource.GroupError{Group: "*", Reason: reason}), nil
 }
 
-// RefreshIfOld requests a discovery if the resource list is older than discoveryMaxAge. It waits for the result, but
-// not longer than the parameter wait. After a failed discovery it does nothing, because Run already retries.
+// RefreshIfOld requests a discovery if the resource list is too old, and waits at most wait for the result.
 func (c *Catalog) RefreshIfOld(ctx context.Context, wait time.Duration) {
 	c.mu.Lock()
+	// After a failed discovery, Run already retries.
 	isOld := time.Since(c.readAt) > discoveryMaxAge && c.err == nil
 	c.mu.Unlock()
 	if isOld {

@@ -1,5 +1,4 @@
-// Package cursor encodes the position of a reader in the change history of a resource. A client sends this opaque
-// cursor to resume there.
+// Package cursor encodes the position of a reader in a change history. A client can resume from this cursor.
 package cursor
 
 import (
@@ -13,8 +12,7 @@ import (
 
 // Lengths of unrestricted cursors, in bytes. Readers who may not see all objects get a Restricted instead.
 const (
-	// epochLength is the length of the epoch, the ID of an uninterrupted history. Only its low bytes are sent, to
-	// keep messages short.
+	// epochLength is the length of an epoch, the ID of an uninterrupted history. Only its low bytes are sent.
 	epochLength = 4
 	// positionLength is the length of the encrypted part: the epoch and the low 5 bytes of the history offset.
 	positionLength = epochLength + 5
@@ -52,8 +50,7 @@ func (s *Cipher) Append(dst []byte, epoch, offset uint64) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, b[:])
 }
 
-// Decode returns the history offset in a cursor. An error means that the client cannot resume, because the cursor is
-// invalid or has another epoch.
+// Decode returns the history offset in a cursor. An error means that the client cannot resume from the cursor.
 func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	var b, expected [cursorLength]byte
@@ -70,8 +67,7 @@ func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 	return number(b[epochLength:positionLength]), nil
 }
 
-// sign writes the signature of the position to the rest of b. A keyed hash is as secure as an HMAC here, because the
-// hashed text has a fixed length.
+// sign writes the signature after the position. For texts of fixed length, a keyed hash is as secure as HMAC.
 func (s *Cipher) sign(b *[cursorLength]byte) {
 	var text [len(s) + positionLength]byte
 	copy(text[copy(text[:], s[:]):], b[:positionLength])
@@ -80,9 +76,10 @@ func (s *Cipher) sign(b *[cursorLength]byte) {
 }
 
 // crypt encrypts or decrypts the position by XOR with a hash of the key and the signature (RFC 5297, with a hash
-// instead of AES). The method sign hashes a longer text, so the two hashes never coincide.
+// instead of AES).
 func (s *Cipher) crypt(b *[cursorLength]byte) {
 	var text [len(s) + cursorLength - positionLength]byte
+	// sign hashes a longer text, so the two hashes never coincide.
 	copy(text[copy(text[:], s[:]):], b[positionLength:])
 	sum := sha256.Sum256(text[:])
 	subtle.XORBytes(b[:positionLength], b[:positionLength], sum[:])

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// A Restricted is an encrypted cursor for a reader who may not see all objects. A random nonce makes two cursors for
-// the same position different, so that comparing them reveals no hidden changes.
+// A Restricted is a cursor for a reader who may not see all objects. A random nonce hides equal positions.
 type Restricted [nonceLength + payloadLength + tagLength]byte
 
 const (

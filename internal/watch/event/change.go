@@ -13,17 +13,18 @@ import (
 // Change is one add, update or delete of an object.
 type Change = journal.Change[string, *listwatch.Object, Memo]
 
-// Memo is data that belongs to a Change. rowText and tableText count towards the memory limit of the history. delta
-// and health can be long, so they are freed when no reader uses them.
+// Memo is data that belongs to a Change.
 type Memo struct {
 	Managed      *listwatch.Managed // nil if the change was found by a list request and not by a watch
 	CoverageOnly bool               // only the set of watched namespaces changed
 	Folded       *Folding           // nil for a single change
-	rowText      Lazy[[]byte]
-	tableText    Lazy[[]byte]
-	delta        WeakLazy[Delta]
-	health       WeakLazy[healthText]
-	masked       WeakLazy[Change] // with sensitive values masked for viewers of share links (guests)
+	// rowText and tableText count towards the memory limit of the history.
+	rowText   Lazy[[]byte]
+	tableText Lazy[[]byte]
+	// delta and health can be long, so they are freed when no reader uses them.
+	delta  WeakLazy[Delta]
+	health WeakLazy[healthText]
+	masked WeakLazy[Change] // with sensitive values masked for viewers of share links (guests)
 }
 
 // Lazy is a shared value that the first call of Get computes.
@@ -46,8 +47,7 @@ func (o *Lazy[T]) Get(compute func() (T, error)) (T, error) {
 
 var errPanicked = errors.New("the change could not be encoded; an earlier attempt panicked")
 
-// WeakLazy is a shared value that Get computes when it is needed. The garbage collector can free it when no caller
-// uses it.
+// WeakLazy is a shared value that Get computes when needed. The garbage collector can free the value after its use.
 type WeakLazy[T any] struct {
 	mu   sync.Mutex
 	last weak.Pointer[T]

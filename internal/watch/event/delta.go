@@ -16,8 +16,8 @@ import (
 
 // Delta is the difference between the two versions of an updated object, with the authors of the change.
 type Delta struct {
-	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. It has no member by if the author is unknown. It
-	// has no member authors if one author, the one in by, made all operations.
+	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. by is omitted if unknown, authors if by made all
+	// operations.
 	Text      []byte
 	OldValues []byte
 	IsEmpty   bool
@@ -30,8 +30,7 @@ const (
 	encodedCacheOverhead = 128
 )
 
-// Cache keeps the newest encoded values of changes in memory. Without it, the garbage collector could free a value
-// before the next reader needs it, because a Change has only weak references.
+// Cache keeps the newest encoded values of changes in memory, because a Change has only weak references to them.
 type Cache struct {
 	mu      sync.Mutex
 	entries []encodedEntry
@@ -43,7 +42,7 @@ type encodedEntry struct {
 	bytes int
 }
 
-// Add stores a value with its approximate size in bytes. If the Cache is too large, it drops the oldest values.
+// Add stores a value of about the given number of bytes. A full Cache drops the oldest values.
 func (r *Cache) Add(value any, bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,14 +116,11 @@ func operations(patch []byte) (n int) {
 	return n
 }
 
-// authorAge is the maximum age of the newest managedFields entry at the time of a change. An older entry does not
-// count as the author. The age can be above 0, because times in managedFields are in whole seconds: a second write
-// within the same second leaves the newest time unchanged.
+// authorAge is the maximum age of the author's managedFields entry. It exceeds 0, because times are in whole seconds.
 const authorAge = 2 * time.Second
 
-// NewestAuthor returns the author in the newest managedFields entry, or nil if that entry is too old. The result
-// guess is true if several entries have the newest time. It is also true if the change did not update that time, as
-// in the binding of a pod.
+// NewestAuthor returns the author in the newest managedFields entry, or nil if it is too old. guess is true if
+// several entries have the newest time, or if the change did not update it.
 func NewestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	if c.Memo.Managed == nil {
 		return nil, false
@@ -139,15 +135,13 @@ func NewestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	return &newest, true
 }
 
-// Folding contains the changes that were merged into one update, oldest first. If there are more than MaxFolded
-// changes, it contains only MaxFolded + 1 of them.
+// Folding contains the changes that were merged into one update, oldest first: at most MaxFolded + 1.
 type Folding []*Change
 
 // MaxFolded is the maximum number of merged changes for which an author is determined.
 const MaxFolded = 16
 
-// author returns the author of the changes that changed a table cell. It returns nil if these changes have several
-// authors, or if one of the authors is unknown.
+// author returns the author of the changes of table cells, or nil if they have several or unknown authors.
 func (r Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 	var by, noAuthor *fieldmanager.Author
 	for _, c := range slices.Backward(r) {
@@ -172,8 +166,8 @@ func sameManager(a, b *fieldmanager.Author) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
 
-// rowAuthor returns the author of an update, or nil. It computes the Delta only if NewestAuthor returns a guess,
-// because comparing two versions is expensive.
+// rowAuthor returns the author of an update, or nil. Comparing two versions is expensive, so NewestAuthor is tried
+// first.
 func rowAuthor(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	if c.Memo.Folded != nil {
 		return c.Memo.Folded.author(cache)
@@ -198,8 +192,7 @@ func AppendRowAuthor(dst []byte, c *Change, cache *Cache) ([]byte, error) {
 	return AppendMember(dst, "by", by), err
 }
 
-// AppendMember appends a member to a JSON object without its closing brace. A value that cannot be encoded is left
-// out.
+// AppendMember appends a member to a JSON object without its closing brace. It omits values that cannot be encoded.
 func AppendMember(dst []byte, name string, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

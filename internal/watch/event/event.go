@@ -18,8 +18,7 @@ func Row(c *Change, cache *Cache) ([]byte, error) {
 	})
 }
 
-// Table returns a change as a JSON event for subscriptions to the view "table". All readers share the text. Updates
-// are shorter than with Row, because the client already has the omitted data.
+// Table returns a change as a JSON event for the view "table". Updates omit data that the client already has.
 func Table(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op != journal.Update {
 		return Row(c, cache)
@@ -83,8 +82,7 @@ func appendResourceVersion(o *listwatch.Object, dst []byte) []byte {
 	return jsonscan.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
 }
 
-// Object returns a change as a JSON event for subscriptions to single objects. The text is not shared, because few
-// readers watch the same object.
+// Object returns a change as a JSON event for a single object. Its few readers do not share the text.
 func Object(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op == journal.Delete {
 		return append(jsonscan.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil
@@ -110,8 +108,8 @@ func Object(c *Change, cache *Cache) ([]byte, error) {
 	return append(append(event, health.text...), '}'), nil
 }
 
-// AppendChangedCells compares two JSON arrays of table cells. It appends the changed cells to dst, as a JSON object
-// by column index.
+// AppendChangedCells compares two JSON arrays of table cells, and appends the changed cells as a JSON object by
+// column index.
 func AppendChangedCells(dst, oldCells, newCells []byte) ([]byte, error) {
 	old := make([]string, 0, 16)
 	c := jsonscan.NewCursor(oldCells)

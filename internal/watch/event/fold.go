@@ -8,8 +8,7 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// Fold merges the changes of each object into one change, with the managedFields of the newest one. A merged update
-// also contains the original changes.
+// Fold merges the changes of each object into one change, with the managedFields of the newest one.
 func Fold(changes []*Change) []*Change {
 	folded := journal.Fold(changes, (*listwatch.Object).SameUID)
 	var merged map[string]*Folding

@@ -5,13 +5,10 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// Masked returns a change with sensitive values masked for guests (viewers of a share link). All guests share one
-// masked copy while it is in the cache.
+// Masked returns a change with sensitive values masked for viewers of a share link.
 //
-// If a masked value changes, the new object contains "(masked, changed)" instead. The old object never contains this
-// mark, although an earlier change can have set it in the guest's copy. Patches still apply, because the guest's copy
-// has the same members and elements. But no patch removes the mark, because this would need a copy of what each guest
-// received last. The mark stays until the complete text is sent again.
+// A changed masked value becomes "(masked, changed)". Patches still apply, but the mark stays until the complete text
+// is sent again.
 func Masked(c *Change, mask *listwatch.GuestMask, cache *Cache) (*Change, error) {
 	masked, computed, err := c.Memo.masked.Get(func() (*Change, error) { return newMasked(c, mask) })
 	if computed {

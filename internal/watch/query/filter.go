@@ -20,8 +20,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// A Filter is a validated Query, combined with the viewer's permissions. It decides for each object whether the
-// viewer sees it.
+// A Filter is a validated Query combined with the viewer's permissions. It decides which objects the viewer sees.
 type Filter struct {
 	Namespaces []string           // The namespaces to match, sorted; empty means all.
 	Name       string             // The name of the only object to match; empty means all objects.
@@ -33,19 +32,16 @@ type Filter struct {
 	// The fields from here on are the viewer's permissions, which restrict the filter; see RestrictToLink.
 	Named               []string // The namespaces of the query that the viewer is permitted to see.
 	PermittedNamespaces []string // The permitted namespaces if the query names none; empty means all.
-	// requiredWords are words that a row must contain, because the viewer's share link is limited to rows with these
-	// words. Nothing about other rows is sent. Nil means no such words.
+	// requiredWords are the words that a share link requires in rows. Nothing about other rows is sent.
 	requiredWords []string
-	// regarding names the object that events must regard, such as "pod/web-1", because the viewer's share link is
-	// limited to events about this object. Nothing about other events is sent. Empty means any object.
+	// regarding is the object to whose events a share link is limited, such as "pod/web-1". Empty means any object.
 	regarding    string
 	IsPartial    bool // The query can select objects that the viewer is not permitted to see.
 	IsGuest      bool // The viewer is a guest: a viewer of a share link.
 	IsRestricted bool // Messages must not reveal whether objects that the viewer may not see exist or change.
 }
 
-// NewFilter validates the query for the resource r, and returns it as a Filter. Only one goroutine at a time can use
-// a Filter.
+// NewFilter validates the query for the resource r. Only one goroutine at a time can use the Filter.
 func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 	f := &Filter{Name: q.Name, words: cellsort.Words(q.Text)}
 	if !r.Can("list") {
@@ -114,9 +110,7 @@ func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 	return f, nil
 }
 
-// RestrictToLink restricts the filter to what a share link shares. These are the objects that the filter in link
-// matches. If regarding is set, they must also be events about the object that it names. RestrictToLink returns false
-// if the filter and the link have no object in common.
+// RestrictToLink restricts the filter to what a share link shares. It returns false if nothing remains.
 func (f *Filter) RestrictToLink(link *Filter, regarding string) bool {
 	f.IsRestricted = true
 	f.IsPartial = f.IsPartial || link.Selector != nil || link.Name != "" || len(link.words) > 0 || regarding != ""
@@ -141,8 +135,8 @@ func (f *Filter) RestrictToLink(link *Filter, regarding string) bool {
 	return true
 }
 
-// RestrictToNamespaces restricts the filter to the permitted namespaces, which must be sorted. If permitsAll is true,
-// the viewer is permitted to see every namespace that the query selects.
+// RestrictToNamespaces restricts the filter to the sorted namespaces in permitted. permitsAll means that no selected
+// namespace is excluded.
 func (f *Filter) RestrictToNamespaces(permitted []string, permitsAll bool) {
 	f.IsPartial = f.IsPartial || !permitsAll || len(f.Namespaces) == 0
 	if len(f.Namespaces) == 0 {
@@ -213,18 +207,16 @@ func (f *Filter) MatchesIgnoringText(o *listwatch.Object) bool {
 	return (f.Selector == nil || f.Selector.matches(o.Labels())) && f.MatchesLink(o)
 }
 
-// MatchesLink reports whether an object meets the conditions of the viewer's share link: its row contains the
-// required words, and if it is an event, it regards the object to which the link is limited.
+// MatchesLink reports whether an object meets the share link's conditions on its row: required words, and the
+// regarded object.
 func (f *Filter) MatchesLink(o *listwatch.Object) bool {
 	return f.containsWords(o, f.requiredWords) && (f.regarding == "" || f.matchesRegarding(o))
 }
 
-// NeedsRow reports whether the share link has conditions on the printed row of an object: required words, or the
-// object that an event regards. An object from a get request has no row.
+// NeedsRow reports whether the share link has conditions on the printed row. Objects from a get request have no row.
 func (f *Filter) NeedsRow() bool { return len(f.requiredWords) > 0 || f.regarding != "" }
 
-// regardedObject returns the object that an event regards, such as "pod/web-1". It is in the Object column of the
-// event's row. regardedObject returns "" if there is none.
+// regardedObject returns the object that an event regards, such as "pod/web-1", or "" if there is none.
 func (f *Filter) regardedObject(o *listwatch.Object) (object string) {
 	at := slices.IndexFunc(f.Columns, func(c listwatch.Column) bool { return c.Name == "Object" })
 	c := jsonscan.NewCursor(o.Cells())
@@ -241,8 +233,8 @@ func (f *Filter) regardedObject(o *listwatch.Object) (object string) {
 // MatchText reports whether the row of an object contains the words of the query.
 func (f *Filter) MatchText(o *listwatch.Object) bool { return f.containsWords(o, f.words) }
 
-// containsWords reports whether the visible text of an object's row contains every word. Relative times, such as
-// ages, do not count as text, because they change without an update.
+// containsWords reports whether a row's text contains every word. Relative times do not count: they change without an
+// update.
 func (f *Filter) containsWords(o *listwatch.Object, words []string) bool {
 	if len(words) == 0 {
 		return true
@@ -286,8 +278,8 @@ func (f *Filter) containsWords(o *listwatch.Object, words []string) bool {
 	return true
 }
 
-// severityOfWord returns the severity that a word of the text filter selects: severity.Error for "is:failing", for
-// example. It returns severity.None if the word is plain text.
+// severityOfWord returns the severity that a filter word such as "is:failing" selects, or severity.None for plain
+// text.
 func severityOfWord(word string) severity.Severity {
 	switch word {
 	case "is:failing":
@@ -298,9 +290,7 @@ func severityOfWord(word string) severity.Severity {
 	return severity.None
 }
 
-// VisibleChange converts a change to what a reader with this filter sees: a delete if the object stops matching, and
-// an add if it starts matching. It returns nil if the reader sees nothing of the change. It returns the change itself
-// if it needs no conversion.
+// VisibleChange returns what a reader sees of a change, such as a delete if the object stops matching, or nil.
 func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 	if c.Op == 0 { // An entry without an object, which only advances the journal's offset.
 		return nil

@@ -9,12 +9,11 @@ import (
 	"glasshouse/internal/watch/jsonscan"
 )
 
-// maxMatched is the maximum number of different label sets for which one Selector caches its result. The cache is
-// only for the objects that are changing at the moment, not for all objects.
+// maxMatched is the maximum number of label sets whose result one Selector caches, for objects that change at the
+// moment.
 const maxMatched = 200
 
-// Selector is a label selector that caches its result for each set of labels, because many objects have the same
-// labels, and an update rarely changes them. It is not safe for concurrent use.
+// Selector is a label selector that caches its result for each label set. It is not safe for concurrent use.
 type Selector struct {
 	labels.Selector
 
@@ -26,8 +25,7 @@ func NewSelector(s labels.Selector) *Selector {
 	return &Selector{s, make(map[unique.Handle[string]]bool)}
 }
 
-// and returns a Selector that matches an object only if both the receiver and other match it. A nil Selector matches
-// every object.
+// and returns a Selector that matches an object only if both match it. A nil Selector matches every object.
 func (s *Selector) and(other *Selector) *Selector {
 	if s == nil || other == nil {
 		return cmp.Or(s, other)
@@ -48,8 +46,7 @@ func (s *Selector) matches(set unique.Handle[string]) bool {
 	return matched
 }
 
-// Labels is the JSON text of an object's labels. It implements labels.Labels directly on the JSON, which is ten
-// times as fast as decoding it into a map. Invalid JSON counts as an empty set of labels.
+// Labels reads labels directly from JSON, which is ten times as fast as decoding. Invalid JSON has no labels.
 type Labels []byte
 
 // Lookup returns the value of a label, and whether the label exists.

@@ -1,5 +1,4 @@
-// Package query describes what a reader requests: the objects of a resource, and the part of their sorted rows. A
-// Filter decides for each object whether the reader sees it. The package does not access the cluster.
+// Package query describes which objects and rows a reader requests. A Filter decides which objects the reader sees.
 package query
 
 import (
@@ -14,8 +13,7 @@ import (
 const (
 	maxNamespaces = 200
 	maxSelector   = 4 << 10
-	// maxTerms is the maximum number of requirements and values in a query's label selector. It is also the maximum
-	// number of words in its text. Each of them is evaluated for every object and every change.
+	// maxTerms limits requirements, values and words of a query. Each is evaluated for every object and every change.
 	maxTerms = 100
 )
 
@@ -33,8 +31,7 @@ type Query struct {
 	Limit   int     // The maximum number of rows of a Snapshot; 0 means all rows.
 	Window  *Window // The range of the sorted rows to send. Set only for the view Windowed, which sends a range of rows.
 	Watched bool    // Fail if the resource is not watched already. Do not start or prolong a watch.
-	// Every is the minimum time between two messages of a Subscription with changes. Changes within that time are
-	// sent together at its end. If more time has passed since the last message, a change is sent at once.
+	// Every is the minimum time between two messages with changes. After a longer pause, a change is sent at once.
 	Every time.Duration
 }
 
@@ -46,7 +43,7 @@ func CheckNamespace(ns string) error {
 	return nil
 }
 
-// CheckName returns a Problem for a name that is longer than 253 bytes, or is not exactly one segment of a URL path.
+// CheckName returns a Problem for a name longer than 253 bytes, or not exactly one segment of a URL path.
 func CheckName(name string) error {
 	if problems := content.IsPathSegmentName(name); len(problems) > 0 || len(name) > 253 {
 		return status.Invalidf(

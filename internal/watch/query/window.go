@@ -14,8 +14,7 @@ const (
 	maxOffset = 1 << 30
 )
 
-// A Window is the range of a sorted list of rows that a web page shows. Any goroutine can move it at any time, but
-// only one Subscription can use it.
+// A Window is the range of rows that a page shows. Any goroutine can move it, for one Subscription.
 type Window struct {
 	order     string
 	requested atomic.Pointer[RangeRequest]
@@ -25,27 +24,22 @@ type Window struct {
 // Range is a range of rows in a sorted list.
 type Range struct{ Offset, Count int }
 
-// RangeRequest is a request for a range of rows. Requests are compared by address, because each call of Window.Move
-// is a new request, even for the same range.
+// RangeRequest is a request for a range of rows. Requests are compared by address, because each Move is new.
 type RangeRequest struct {
 	Range
 
-	Around string // The journal key of a row: if the row exists, it is in the middle of the range. May be empty.
+	Around string // The journal key of the row in the middle of the range, if it exists. May be empty.
 }
 
-// NewWindow returns a window of count rows, beginning with the row at offset. sort is the name of a column in lower
-// case, or "namespace". A "-" before the name reverses the order. If sort is empty, rows are ordered by namespace and
-// name.
+// NewWindow returns a window of count rows from the row at offset. sort is a column in lower case or "namespace",
+// reversed by "-". If sort is empty, rows are ordered by namespace and name.
 func NewWindow(sort string, offset, count int) (*Window, error) {
 	w := &Window{order: sort, wakeups: make(chan time.Time, 1)}
 	return w, w.Move(offset, count, "", "")
 }
 
-// Move requests a range of rows. The Subscription then sends all rows of the range, even if the range is the same as
-// before. After several calls of Move, the Subscription sends only the newest range.
-//
-// If name is set and the object's row exists, the range is centered on that row, and offset is ignored. Move returns
-// a Problem if offset or count is too large or negative.
+// Move requests a range of rows, which the Subscription then sends completely. If the named object has a row, the
+// range is centered on it, and offset is ignored.
 func (w *Window) Move(offset, count int, namespace, name string) error {
 	if offset < 0 || offset > maxOffset || count < 1 || count > MaxWindow {
 		return status.Invalidf("Invalid window",
@@ -67,8 +61,8 @@ func (w *Window) Sort() string { return w.order }
 // Request returns the newest request for a range.
 func (w *Window) Request() *RangeRequest { return w.requested.Load() }
 
-// ReplaceRequest replaces the newest request for a range, if that is still the expected request. It returns false if
-// there is a newer request, because the window was moved.
+// ReplaceRequest replaces the expected request. It returns false if the window was moved, so that a newer request
+// exists.
 func (w *Window) ReplaceRequest(expected, replacement *RangeRequest) bool {
 	return w.requested.CompareAndSwap(expected, replacement)
 }

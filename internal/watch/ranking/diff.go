@@ -11,22 +11,19 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// Diff is the difference between two pages for the same range of rows. A page contains the rows of the range at one
-// moment.
+// Diff is the difference between two pages for the same range of rows.
 type Diff struct {
 	IsFullPage bool // Too many rows differ, so the complete new page is sent.
-	// Text contains the row counts and the events as JSON members, unless IsFullPage is set. The sender adds members
-	// that are different for each reader.
+	// Text contains the row counts and the events as JSON members. The sender adds members that differ for each
+	// reader.
 	Text []byte
 }
 
-// maxDiffInserts is the maximum number of inserted rows in a Diff. For a page with more than 2*maxDiffInserts rows,
-// the maximum is half of its rows instead. If more rows are inserted, the complete page is sent.
+// maxDiffInserts is the maximum number of inserted rows in a Diff, or half of the rows if that is more.
 const maxDiffInserts = 8
 
-// newDiff encodes the differences between two pages as events: the removed rows from last to first, then the
-// inserted rows from first to last, then the updated rows. A client applies the events in this order, which makes
-// each index valid.
+// newDiff encodes differences as events in the order of application: removed rows from last to first, inserted rows,
+// updated rows.
 //
 //nolint:gocognit // Three plain loops, one after the other.
 func newDiff(from, to *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
@@ -50,8 +47,7 @@ func newDiff(from, to *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
 		if text, err = event.AppendChangedCells(text, before.Cells(), after.Cells()); err == nil {
 			c := changes[after]
 			if c != nil && c.Old.ResourceVersion() != before.ResourceVersion() {
-				// Omit the author: the change c does not start from the version on the old page, so other authors can
-				// have made the changes before it.
+				// Omit the author: other authors can have changed the object between the old page and the change c.
 				c = nil
 			}
 			text, err = appendChangeAuthor(text, c, cache)
@@ -103,8 +99,8 @@ func sameRow(a, b *listwatch.Object) bool {
 	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells())
 }
 
-// changesBetween returns the updates of objects between two pages. The key in the map is the object after its update.
-// Several updates of one object are merged into one. Updates that are no longer in the history are missing.
+// changesBetween returns the merged updates between two pages by the new object. Updates outside the history are
+// missing.
 func changesBetween(from, to *Page, i *informer.Informer) map[*listwatch.Object]*event.Change {
 	number := int(min(to.newest-from.newest, maxChanges)) //nolint:gosec // At most maxChanges.
 	changes := i.History(journal.At(to.newest), number)
@@ -117,7 +113,7 @@ func changesBetween(from, to *Page, i *informer.Informer) map[*listwatch.Object]
 	return byObject
 }
 
-// appendChangeAuthor appends the author of the change c, and ends the event. If c is nil, the event has no author.
+// appendChangeAuthor appends the author of the change c, and ends the event. A nil c has no author.
 func appendChangeAuthor(dst []byte, c *event.Change, cache *event.Cache) ([]byte, error) {
 	if c == nil {
 		return append(dst, '}'), nil
@@ -126,15 +122,13 @@ func appendChangeAuthor(dst []byte, c *event.Change, cache *event.Cache) ([]byte
 	return append(dst, '}'), err
 }
 
-// keptRows compares the rows of two pages. oldIndex contains, for each new row, its index in oldRows, or -1 if the
-// row is inserted. newIndex maps the old index of each row that stays to its index in newRows. Rows that stay have
-// the same order on both pages, and there are as many of them as possible. All other old rows are removed. If newRows
-// also has them, they are inserted again.
+// keptRows keeps as many rows as possible in order. All other old rows are removed, even if inserted again.
 func keptRows(oldRows, newRows []*Row) (oldIndex []int, newIndex map[int]int) {
 	oldIndexes := make(map[*Row]int, len(oldRows))
 	for at, row := range oldRows {
 		oldIndexes[row] = at
 	}
+	// oldIndex contains for each new row its old index, or -1 if it is inserted.
 	oldIndex = make([]int, len(newRows))
 	for at, row := range newRows {
 		oldIndex[at] = -1
@@ -156,6 +150,7 @@ func keptRows(oldRows, newRows []*Row) (oldIndex []int, newIndex map[int]int) {
 			oldIndex[at] = index
 		}
 	}
+	// newIndex maps the old index of each kept row to its new index.
 	newIndex = longestIncreasing(oldIndex)
 	for at, index := range oldIndex {
 		if to, ok := newIndex[index]; !ok || to != at {
@@ -165,8 +160,8 @@ func keptRows(oldRows, newRows []*Row) (oldIndex []int, newIndex map[int]int) {
 	return oldIndex, newIndex
 }
 
-// longestIncreasing returns the longest increasing subsequence of the numbers, as a map from each number in it to its
-// index. It ignores negative numbers. All other numbers must be different.
+// longestIncreasing maps each number of the longest increasing subsequence to its index. Negative numbers are
+// ignored, others must differ.
 func longestIncreasing(numbers []int) map[int]int {
 	var ends []int // ends[n] is the index of the smallest last number of a subsequence of length n+1.
 	before := make([]int, len(numbers))

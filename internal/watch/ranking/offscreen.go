@@ -13,8 +13,7 @@ import (
 // OffscreenEvery is the minimum time between two messages that only summarize changes of the sorted list.
 const OffscreenEvery = time.Second
 
-// Offscreen summarizes all changes of a ranking (a sorted list of rows), inside and outside the visible window. With
-// it, a page can show that other rows change. Rows without the words of the query count, too.
+// Offscreen summarizes all changes of a ranking, also outside the visible window and without the words of the query.
 type Offscreen struct {
 	Changes uint64
 	newest  *lastChange
@@ -27,8 +26,7 @@ type lastChange struct {
 	text   event.Lazy[[]byte]
 }
 
-// add counts the change c. wasVisible means that the filter's namespaces and labels matched the object before the
-// change, and isVisible means that they match it after the change.
+// add counts the change c. wasVisible and isVisible report whether namespaces and labels match before and after it.
 func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	op := journal.Update
 	switch {
@@ -45,8 +43,7 @@ func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	}
 }
 
-// AppendUnsent appends the number of changes since sentSummary, the last summary that the reader has received. It
-// also appends the newest change, unless that summary contains it.
+// AppendUnsent appends the number of changes since sentSummary, and the newest change unless sentSummary contains it.
 func (n *Offscreen) AppendUnsent(dst []byte, sentSummary *Offscreen, cache *event.Cache) ([]byte, error) {
 	if n.Changes == sentSummary.Changes {
 		return dst, nil
@@ -59,8 +56,7 @@ func (n *Offscreen) AppendUnsent(dst []byte, sentSummary *Offscreen, cache *even
 	return append(append(dst, `,"newest":`...), text...), err
 }
 
-// encode encodes the change as a short JSON object. For an update, the object contains the old and new values of the
-// changed cells.
+// encode encodes the change as a short JSON object. An update has old and new values of the changed cells.
 func (n *lastChange) encode(cache *event.Cache) ([]byte, error) {
 	c, o, op := n.change, n.change.New, "update"
 	switch n.op {

@@ -9,13 +9,10 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// rowCounts are numbers of rows. Total counts the rows that match the query's namespaces and labels. The other
-// numbers count rows within Total: matching counts those that contain the query's words, and errors and warnings
-// count those with that severity.
+// rowCounts are numbers of rows. Total counts rows with and without the words of the query.
 type rowCounts struct{ Total, matching, errors, warnings int }
 
-// Page is a page of a ranking (a sorted list of rows): the rows in one range at one moment. All windows that
-// request this range share the page and its encoded texts.
+// Page contains the rows of a ranking in one range at one moment. Windows on this range share it.
 type Page struct {
 	query.Range
 
@@ -61,7 +58,7 @@ func (c *rowCounts) Append(dst []byte) []byte {
 	return dst
 }
 
-// Equal reports whether two pages of the same range have the same rows and counts, so that nothing must be sent.
+// Equal reports whether two pages of the same range have the same rows and counts.
 func (f *Page) Equal(other *Page) bool {
 	return f == other || f.Counts == other.Counts && slices.Equal(f.Rows, other.Rows)
 }

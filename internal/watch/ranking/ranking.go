@@ -1,5 +1,4 @@
-// Package ranking keeps the rows of an informer in a sort order, so that a reader can show a page of a long list.
-// Readers with the same filter and order share one Ranking (the sorted list), and its encoded pages.
+// Package ranking keeps the rows of an informer sorted. Readers with the same filter and order share one Ranking.
 package ranking
 
 import (
@@ -22,25 +21,22 @@ import (
 
 const (
 	maxChanges = 1000
-	// rowWeight is the memory of one row in a ranking (a sorted list of rows), in bytes, without its sort text.
+	// rowWeight is the memory of one row in a ranking, in bytes, without its sort text.
 	rowWeight = 40
-	// maxTexts is the maximum number of different sort texts, such as node names, that a ranking stores once each.
-	// Rows with the same text share it.
+	// maxTexts is the maximum number of different sort texts, such as node names, that rows of a ranking share.
 	maxTexts = 1000
 	// maxPages is the maximum number of pages (ranges of rows) that a ranking caches until its rows change.
 	maxPages = 64
 )
 
-// Sort is the sort order of rows: by a column, or by namespace. Rows with equal sort keys are ordered by namespace
-// and name.
+// Sort is the sort order of rows. Rows with equal sort keys are ordered by namespace and name.
 type Sort struct {
 	Column     int // The index of the column by which rows are sorted; -1 for none.
 	namespace  bool
 	descending bool
 }
 
-// ParseSort parses a sort order: the name of a column in any case, or "namespace". A "-" before the name reverses the
-// order. An empty text means the order by namespace and name.
+// ParseSort parses a column name or "namespace", reversed by "-". An empty text means by namespace and name.
 func ParseSort(text string, columns []listwatch.Column) (Sort, error) {
 	name, descending := strings.CutPrefix(cellsort.Lower(text), "-")
 	by := Sort{Column: -1, descending: descending}
@@ -91,17 +87,14 @@ type Row struct {
 	rank   cellsort.Rank
 }
 
-// A Ranking is the sorted list of all rows that a filter matches. All windows (parts of the list that web pages show)
-// share it. Readers get pages (ranges of rows) of it, which are immutable. The first reader after a change updates
-// the Ranking from the informer's journal of changes, so it needs no goroutine.
-//
-// The passage of time alone does not move rows: cells that show an elapsed time are ordered by their timestamps.
+// A Ranking is the sorted list of rows that a filter matches. The first reader after a change updates it.
 type Ranking struct {
 	informer *informer.Informer
 	columns  []listwatch.Column
-	by       Sort
-	lock     chan struct{}
-	weight   atomic.Int64
+	// Elapsed times are ordered by timestamp, so the passage of time moves no rows.
+	by     Sort
+	lock   chan struct{}
+	weight atomic.Int64
 
 	// The mutex in the field lock guards all fields from here on.
 	filter     *query.Filter
@@ -126,8 +119,7 @@ func New(i *informer.Informer, f *query.Filter, columns []listwatch.Column, orde
 	return r
 }
 
-// View is the result of reading a ranking (a sorted list of rows): one page of rows, and a summary of all
-// changes so far. If two views of a ranking have the same page pointer, their rows and counts are equal.
+// View is one page of a ranking, and a summary of all changes. Equal Page pointers mean equal rows.
 type View struct {
 	*Page
 
@@ -161,7 +153,7 @@ func (r *Ranking) View(ctx context.Context, request *query.RangeRequest) (View, 
 	return View{f, r.offscreen, r.cursor.Offset}, nil
 }
 
-// Lock locks the ranking. The caller must call release to unlock it. Lock returns the error of ctx if ctx ends first.
+// Lock locks the ranking until release is called. Lock returns the error of ctx if ctx ends first.
 func (r *Ranking) Lock(ctx context.Context) (release func(), err error) {
 	select {
 	case <-r.lock:
@@ -171,8 +163,7 @@ func (r *Ranking) Lock(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// rangeOf returns the range of rows that a request means. If the request is for the range around a row, and that row
-// exists, rangeOf computes the offset from the position of the row.
+// rangeOf returns the range of rows that a request means, possibly around the present position of a row.
 func (r *Ranking) rangeOf(request *query.RangeRequest) query.Range {
 	if request.Around == "" {
 		return request.Range
@@ -185,8 +176,7 @@ func (r *Ranking) rangeOf(request *query.RangeRequest) query.Range {
 	return request.Range
 }
 
-// update applies all changes up to the newest one at the time of the call. If there is no list yet (r.rows is nil),
-// it builds the list instead.
+// update applies all changes up to the newest one, or builds the list if there is none yet.
 func (r *Ranking) update(ctx context.Context) error {
 	for now := r.informer.Now().Offset; r.rows == nil || r.cursor.Offset < now; {
 		if r.rows == nil {
@@ -206,8 +196,8 @@ func (r *Ranking) update(ctx context.Context) error {
 		r.rows = nil // If apply panics, the next reader must not get a partly updated list.
 		if r.apply(rows, changes) {
 			r.rows = rows
-			// If apply returns false, the list is wrong. The cause is that the journal replaced an object by an equal
-			// version, for which there is no Change. r.rows is then nil, so the list is built again.
+			// If apply fails, the list is built again: the journal replaced an object by an equal version, without a
+			// Change.
 		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
@@ -233,8 +223,7 @@ func (r *Ranking) build() {
 	clear(r.pages)
 }
 
-// apply applies changes to the rows. It returns false if a change does not fit the rows: a row to remove is missing,
-// or a row to insert exists already.
+// apply applies changes. It returns false if a removed row is missing, or an inserted row exists already.
 func (r *Ranking) apply(rows *sortedlist.List[*Row], changes []*event.Change) bool {
 	var removed, inserted []*Row
 	before := r.counts
@@ -265,8 +254,7 @@ func (r *Ranking) apply(rows *sortedlist.List[*Row], changes []*event.Change) bo
 	return rows.Change(removed, inserted)
 }
 
-// addToCounts adds n (1 or -1) to the row counts, for the object o. Objects without the words of the query count,
-// too.
+// addToCounts adds n (1 or -1) to the row counts. Objects without the words of the query count, too.
 func (r *Ranking) addToCounts(o *listwatch.Object, n int) {
 	hasError, hasWarning := r.classifier.Classify(o)
 	r.counts.Total += n
@@ -278,18 +266,12 @@ func (r *Ranking) addToCounts(o *listwatch.Object, n int) {
 	}
 }
 
-// removalReason returns why a row is no longer on a page, and the present version of its object:
-//   - "gone": the object was deleted, or no longer matches the label selector or the conditions of the viewer's share
-//     link. The returned object is nil.
-//   - "filtered": the row no longer contains the words of the query.
-//   - "moved": the sort key of the row has changed.
-//   - "": the row is the same, but other rows have moved it out of the page.
-//
-// It is safe for concurrent use.
+// removalReason returns why a row is no longer on a page. It is safe for concurrent use.
 func (r *Ranking) removalReason(row *Row) (string, *listwatch.Object) {
 	now, ok, _ := r.informer.Get(informer.Key(row.Object.Namespace(), row.Object.Name()))
 	selector := r.filter.Selector
 	switch {
+	// The object was deleted, or no longer matches labels or the share link.
 	case !ok || !row.Object.SameUID(now) ||
 		selector != nil && !selector.Matches(query.Labels(now.Labels().Value())),
 		!r.filter.MatchesLink(now):
@@ -299,6 +281,7 @@ func (r *Ranking) removalReason(row *Row) (string, *listwatch.Object) {
 	case cellsort.Compare(row.rank, r.by.rank(now, r.columns), false) != 0:
 		return "moved", now
 	}
+	// Other rows have moved the row out of the page.
 	return "", now
 }
 
@@ -317,8 +300,7 @@ func (r *Ranking) row(o *listwatch.Object) *Row {
 	return row
 }
 
-// rowWeight returns the approximate memory of one row, in bytes. If there are too many different sort texts, rows do
-// not share them, and rowWeight adds the average length of a text.
+// rowWeight returns the approximate memory of one row in bytes. If rows share no texts, it includes the average text.
 func (r *Ranking) rowWeight() int64 {
 	if len(r.texts) < maxTexts {
 		return rowWeight

@@ -12,31 +12,26 @@ import (
 )
 
 const (
-	// maxRankings is the maximum number of rankings (sorted lists of rows) of one informer that belong to one viewer.
-	// A viewer could otherwise request any number, with different filters and sort orders.
+	// maxRankings limits the rankings of one informer for one viewer, who could request any number of sort orders.
 	maxRankings = 100
-	// maxAllRankings is the maximum number of rankings of one informer, for all viewers together. A ranking has at
-	// most one row for each object. Therefore, this number limits the memory of rankings even without a memory limit.
+	// maxAllRankings limits the rankings of one informer for all viewers, and thus their memory.
 	maxAllRankings = 1000
-	// maxGuestRankings is the maximum number of rankings of one informer for all guests (viewers of share links)
-	// together. The rest of maxAllRankings is for other viewers.
+	// maxGuestRankings limits the rankings of one informer for all guests. The rest of maxAllRankings is for other
+	// viewers.
 	maxGuestRankings = 500
 	rankingLinger    = 30 * time.Second
 )
 
-// Set contains the rankings (sorted lists of rows) of one informer that windows use, or have used within the
-// last rankingLinger.
+// Set contains the rankings of one informer that windows use, or have used within the last rankingLinger.
 type Set struct {
 	mu      sync.Mutex
 	entries map[rankingID]*rankingEntry
 }
 
-// rankingID identifies a ranking (a sorted list of rows) of one informer. It is a hash of the filter, the version of
-// the columns, and the sort order.
+// rankingID identifies a ranking of one informer. It is a hash of filter, version of the columns, and sort order.
 type rankingID [sha256.Size]byte
 
-// rankingEntry is a ranking (a sorted list of rows) with the number of its uses by each viewer. Its owner is the
-// viewer whose quota includes it: one of the viewers that use it, or the last one that used it.
+// rankingEntry is a ranking with the number of its uses by each viewer. The owner's quota includes the ranking.
 type rankingEntry struct {
 	*Ranking
 
@@ -46,8 +41,7 @@ type rankingEntry struct {
 	idleSince time.Time
 }
 
-// Open returns the ranking of the informer i for a filter and a sort order, and creates it if necessary. A new
-// ranking counts towards the quota of the viewer. The caller must call release.
+// Open returns or creates the ranking for a filter and a sort order. The caller must call release.
 func (s *Set) Open(
 	i *informer.Informer, viewer informer.Owner, f *query.Filter, state *informer.State, order Sort,
 ) (r *Ranking, release func(), err error) {
@@ -75,8 +69,7 @@ func (s *Set) Open(
 	return r, release, nil
 }
 
-// acquire returns the ranking (a sorted list of rows) with the given id, and a function to release it. If there is
-// none, acquire calls create to make one. It returns nil if create is nil, or if there are too many rankings.
+// acquire returns the ranking with the id, or creates it. It returns nil if there are too many rankings.
 func (s *Set) acquire(viewer informer.Owner, id rankingID, create func() *Ranking) (*Ranking, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,10 +95,8 @@ func (s *Set) acquire(viewer informer.Owner, id rankingID, create func() *Rankin
 	return h.Ranking, sync.OnceFunc(func() { s.release(viewer, id, h) })
 }
 
-// makeRoomLocked reports whether the viewer can get one more ranking (sorted list of rows). There are maximum numbers
-// for this viewer, for all guests, and for all viewers. If one of them is reached, makeRoomLocked removes an unused
-// ranking that counts towards it: the one that has been unused for the longest time. If all of these rankings are in
-// use, it returns false.
+// makeRoomLocked reports whether the viewer can get one more ranking. At a maximum, it first removes an unused
+// ranking.
 func (s *Set) makeRoomLocked(viewer informer.Owner) bool {
 	ofViewer := func(h *rankingEntry) bool { return h.owner == viewer }
 	ofGuest := func(h *rankingEntry) bool { return h.owner.IsGuest }
@@ -129,8 +120,7 @@ func (s *Set) countLocked(isCounted func(*rankingEntry) bool) (n int) {
 	return n
 }
 
-// evictLocked removes one of the rankings (sorted lists of rows) for which isCandidate returns true: the one that has
-// been unused for the longest time. It returns false if none of them is unused.
+// evictLocked removes the candidate that has been unused for the longest time. It returns false if all are in use.
 func (s *Set) evictLocked(isCandidate func(*rankingEntry) bool) bool {
 	var oldest *rankingEntry
 	var id rankingID
@@ -146,8 +136,7 @@ func (s *Set) evictLocked(isCandidate func(*rankingEntry) bool) bool {
 	return true
 }
 
-// release undoes one call of acquire. If the owner (the viewer whose quota includes the ranking) no longer uses it,
-// another viewer that uses it becomes the owner.
+// release undoes one call of acquire. If the owner no longer uses the ranking, another viewer becomes the owner.
 func (s *Set) release(viewer informer.Owner, id rankingID, h *rankingEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -46,9 +46,8 @@ type GroupError struct {
 	Reason         string
 }
 
-// FromDiscovery returns all resources in the results of discovery, without subresources. Preferred is true for one
-// version of each resource: the preferred version of the API group, or the first version with this resource if the
-// preferred one does not serve it.
+// FromDiscovery returns all resources without subresources. Preferred marks the version that the group prefers, or
+// the first with the resource.
 func FromDiscovery(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
 	byVersion := make(map[string]*metav1.APIResourceList, len(lists))
 	for _, list := range lists {
@@ -105,8 +104,7 @@ func Index(resources []Resource, ref string) int {
 	return i
 }
 
-// NotServed returns the error for an unknown ref. It suggests similar resources, or explains why discovery of the API
-// group failed.
+// NotServed returns the error for an unknown ref. It suggests similar resources, or explains why discovery failed.
 func NotServed(ref string, resources []Resource, groupErrors []GroupError) *status.Problem {
 	if strings.Count(ref, "/") != 2 {
 		return status.Unknownf("Unknown resource", "%.100q is not a resource: "+

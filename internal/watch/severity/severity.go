@@ -46,8 +46,7 @@ func NewClassifier(columns []listwatch.Column) *Classifier {
 	return t
 }
 
-// Classify reports whether a cell of the row has the severity Error, and whether one has Warning, by the rules of
-// OfRow.
+// Classify reports whether a cell of the row has the severity Error, and whether one has Warning.
 func (t *Classifier) Classify(o *listwatch.Object) (hasError, hasWarning bool) {
 	done := false
 	for _, at := range t.stateColumns {
@@ -81,8 +80,8 @@ func cellText(cell []byte) string {
 	return string(cell)
 }
 
-// OfRow returns the severity of each cell of a row. web/static/src/model/severity.ts implements the same rules, with
-// the same test cases in testdata/severities.json.
+// OfRow returns the severity of each cell of a row. web/static/src/model/severity.ts has the same rules and test
+// cases.
 func OfRow(columns []listwatch.Column, cells []string) []Severity {
 	t := NewClassifier(columns[:min(len(columns), len(cells))])
 	all := make([]Severity, len(cells))
@@ -128,8 +127,7 @@ func stateSeverity(text string) Severity {
 	return None
 }
 
-// readySeverity returns the severity of a cell such as "1/2" or "True". A mere number is compared with the text of
-// the column Desired.
+// readySeverity returns the severity of a cell such as "1/2" or "True". A number is compared with desired.
 func readySeverity(text, desired string) Severity {
 	switch text {
 	case "False":

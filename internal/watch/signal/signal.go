@@ -31,9 +31,9 @@ func (s *Signal) Broadcast() {
 	s.ch = make(chan struct{})
 }
 
-// Sleep waits for the given time, or until ctx ends. If duration is 0 or negative, it creates no timer. The reason is
-// a crash of Go 1.26 with the race detector: two timers in a synctest bubble must not expire together.
+// Sleep waits for the given time, or until ctx ends.
 func Sleep(ctx context.Context, duration time.Duration) {
+	// Go 1.26 with the race detector crashes if two synctest timers expire together.
 	if duration <= 0 {
 		return
 	}

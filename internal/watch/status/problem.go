@@ -2,13 +2,13 @@ package status
 
 import "fmt"
 
-// Problem is an error in the caller's request or in the cluster's response, with a text on how to correct it.
+// Problem is an error in a request or in the cluster's response, with a text on how to correct it.
 type Problem struct { //nolint:errname // Named after the problem document of RFC 9457.
 	Cause  Cause
 	Title  string // same text for all Problems of one type, such as "Unknown resource"
 	Detail string
-	// PublicDetail replaces Detail for viewers of share links and unknown viewers. It contains neither messages nor
-	// the address of the API server. If it is empty, they can read Detail.
+	// PublicDetail replaces Detail for guests and unknown viewers, unless it is empty. It omits the API server's
+	// messages and address.
 	PublicDetail string
 }
 

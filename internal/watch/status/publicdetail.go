@@ -10,9 +10,7 @@ import (
 // maxPublicDetail is the maximum length of an error text for viewers, in bytes.
 const maxPublicDetail = 500
 
-// publicDetail returns the part of an error message that viewers can read. The message can contain stored data, so it
-// is cut before the first place at which data can start. A known cause, such as "connection refused", is then
-// appended.
+// publicDetail cuts an error message before the first place at which stored data can start.
 func publicDetail(status *metav1.Status) string {
 	if repeatsRequest(status) {
 		return truncate(status.Message)

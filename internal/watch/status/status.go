@@ -35,8 +35,8 @@ type Status struct {
 	Reason string    `json:"reason,omitempty"`
 	Count  *int      `json:"count,omitempty"` // objects received, while Syncing
 	Total  *int      `json:"total,omitempty"` // approximate number of all objects, while Syncing; nil if unknown
-	// Namespaces contains the namespaces to which the status applies, ascending. It is nil if list is permitted in
-	// all requested namespaces. Callers must not change it.
+	// Namespaces lists where the status applies, ascending; nil if list is permitted in all. Callers must not change
+	// it.
 	Namespaces []string `json:"namespaces,omitempty"`
 
 	IsInvalidRequest bool `json:"-"`
@@ -52,8 +52,7 @@ func equalCounts(a, b *int) bool { return a == b || a != nil && b != nil && *a =
 
 const maxReasons = 3
 
-// Merged is the common status of several namespaces. Its state is the worst of their states. Its time is the latest
-// time of the namespaces in that state, and its reasons are all reasons of these namespaces.
+// Merged is the common status of several namespaces: the worst state, with its latest time and all its reasons.
 type Merged struct {
 	Status
 
@@ -94,8 +93,7 @@ func (s *Merged) Result() Status {
 	return s.Status
 }
 
-// StateOf returns the state of a resource after its list or watch failed. synced means that an earlier list was
-// successful.
+// StateOf returns the state after a list or watch failed. synced means that an earlier list was successful.
 func StateOf(err error, synced bool) State {
 	switch {
 	case apierrors.IsForbidden(err):

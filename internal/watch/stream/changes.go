@@ -27,15 +27,12 @@ func newChanges(c *client) *changes {
 	return v
 }
 
-// begin returns a message with the newest changes of the history. The message also contains a time: all changes
-// since then are in the message.
-//
-// For a reader of one object, the message also contains the object as it was before these changes. To get the present
-// object, the client applies the patches of the changes to it.
+// begin returns a message with the newest changes of the history, and the time since which they are complete.
 func (v *changes) begin(ctx context.Context) ([]byte, error) {
 	c := v.client
 	now, start := c.informer.VisibleState(c.filter), c.informer.CurrentEpochStart()
 	c.filter.Columns, c.position.cursor = now.Columns, c.informer.Now()
+	// To get the present object, the client applies the patches to this object.
 	var before *listwatch.Object
 	if c.options.Key != "" {
 		if o, ok, cursor := c.informer.Get(c.options.Key); ok && c.filter.Match(o) {
@@ -82,11 +79,8 @@ func (v *changes) begin(ctx context.Context) ([]byte, error) {
 	return append(append(message, `,"object":`...), text...), nil
 }
 
-// readHistory returns the events of the changes between the cursors start and end, newest first. It omits changes
-// that are older than minTime. oldest is the change of the last returned event.
-//
-// It stops at maxHistoryChanges events or maxHistoryBytes bytes. isComplete is false if it reached one of these
-// limits.
+// readHistory returns the events since minTime, newest first. isComplete is false at maxHistoryChanges events or
+// maxHistoryBytes bytes.
 func (v *changes) readHistory(
 	ctx context.Context, end, start journal.Cursor, minTime time.Time,
 ) (events [][]byte, oldest *event.Change, isComplete bool, err error) {
@@ -122,11 +116,7 @@ func (v *changes) readHistory(
 	return events, oldest, true, nil
 }
 
-// encode encodes a change as an event. It returns nil if only the cells of the object changed, or if only a
-// permission changed, which made the object visible or hidden.
-//
-// If the client reads one object, the event for an added object contains the JSON text of the object. The client
-// applies the patches of later events to this text.
+// encode encodes a change as an event. It returns nil if only the cells or a permission changed.
 func (v *changes) encode(c *event.Change, cache *event.Cache) ([]byte, error) {
 	if c.Memo.CoverageOnly {
 		return nil, nil

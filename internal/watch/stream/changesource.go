@@ -11,8 +11,7 @@ import (
 // changeSource waits for the next changes of a client, and reads those that go into one message.
 type changeSource struct{ client *client }
 
-// next waits for changes, and returns them with the cursor after them. It returns no changes after the journal offset
-// lastOffset.
+// next waits for changes up to the journal offset lastOffset, and returns them with the cursor after them.
 func (s changeSource) next(ctx context.Context, lastOffset uint64) ([]*event.Change, journal.Cursor, error) {
 	c, at := s.client, s.client.position.cursor
 	limit := int(min(batch, lastOffset-at.Offset)) //nolint:gosec // The result is at most batch.
@@ -39,12 +38,11 @@ func (s changeSource) next(ctx context.Context, lastOffset uint64) ([]*event.Cha
 	return changes, next, nil
 }
 
-// boundary returns the journal offset at which the reader ends its next batch. Other readers end their batches at the
-// same offset. A restricted reader, which may not see all objects, shares the offset only with readers of the same
-// filter, because the offsets of other readers would reveal when hidden objects change.
+// boundary returns the journal offset at which this reader and other readers end their next batch.
 func (s changeSource) boundary() uint64 {
 	c := s.client
 	var id query.FilterID
+	// The offsets of other readers would reveal when hidden objects change.
 	if c.filter.IsRestricted {
 		id = c.id()
 	}
@@ -53,10 +51,8 @@ func (s changeSource) boundary() uint64 {
 	)
 }
 
-// nextVisible is like next, but for a restricted reader, which may not see all objects. It returns the changes that
-// the reader is permitted to see, and the cursor after all changes that it has read. If all of them are hidden, it
-// returns no changes. Hidden changes neither start nor end a pause between messages, and do not count towards the
-// size of a batch.
+// nextVisible is like next, but for a restricted reader: hidden changes affect neither pauses nor the size of a
+// batch.
 func (s changeSource) nextVisible(
 	ctx context.Context, lastOffset uint64, limit int,
 ) ([]*event.Change, journal.Cursor, error) {
@@ -78,8 +74,8 @@ func (s changeSource) nextVisible(
 	return nil, next, nil
 }
 
-// collectVisible reads the changes after a cursor, up to lastOffset. It returns the changes that the reader is
-// permitted to see, but at most as many as the constant batch, and the cursor after the last change that it has read.
+// collectVisible returns the visible changes after a cursor, at most batch, and the cursor after the last read
+// change.
 func (s changeSource) collectVisible(
 	ctx context.Context, cursor journal.Cursor, lastOffset uint64,
 ) ([]*event.Change, journal.Cursor, error) {

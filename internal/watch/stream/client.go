@@ -7,8 +7,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// client is what a reader and its view know about one client: what it requested, what it has received, and the message
-// that is being built for it.
+// client is the state of one client: its request, what it has received, and the message that is being built.
 type client struct {
 	informer   *SharedInformer
 	filter     *query.Filter

@@ -8,12 +8,7 @@ import (
 	"glasshouse/internal/watch/signal"
 )
 
-// coalescer decides how long a reader pauses between two messages. Under load, the pauses are longer, so that the
-// reader sends fewer and larger batches.
-//
-// A message is late if the program was too busy to send it at once. The next pause is then latencyFactor times as
-// long as the delay of the message, and the next message contains all changes of the pause. After a message that was
-// on time, there is no such pause. With many readers, each reader sends only once per interval, see fanOutMinimum.
+// coalescer decides how long a reader pauses between two messages. After a late message, the next pause is longer.
 type coalescer struct {
 	every  time.Duration
 	fanOut func() int
@@ -27,16 +22,14 @@ const (
 	latencyFactor = 3
 	// maxDelay is the maximum length of a pause that follows a late message.
 	maxDelay = 50 * time.Millisecond
-	// With fanOutMinimum or more readers, each one sends only once per interval. The interval starts at fanOutRound and
-	// doubles whenever the number of readers doubles: for 1,000 readers it is 400 ms. In each interval, the readers
-	// send in fanOutSlots groups, one group after the other.
+	// With fanOutMinimum or more readers, each sends once per interval, in fanOutSlots groups: 400 ms for 1,000
+	// readers.
 	fanOutMinimum, fanOutRound, fanOutSlots = 128, 100 * time.Millisecond, 8
 )
 
 func (p *coalescer) recordStart(oldest time.Time) { p.oldest = oldest }
 
-// recordSent records that the message was sent, and computes the next pause. The delay of the message is the time
-// since its oldest change, or since the end of the last pause if that was later.
+// recordSent computes the next pause from the delay of the message, since its oldest change or the last pause.
 func (p *coalescer) recordSent() {
 	if p.oldest.IsZero() {
 		return
@@ -52,8 +45,7 @@ func (p *coalescer) recordSent() {
 	p.oldest = time.Time{}
 }
 
-// slotDelay returns the time from start to the reader's next time slot. It returns zero if there are fewer readers
-// than fanOutMinimum. Readers with the same slot send the same changes, so they share the encoded text.
+// slotDelay returns the time to the reader's next time slot. Readers with the same slot share the encoded text.
 func (p *coalescer) slotDelay(start time.Time, readers int) time.Duration {
 	if readers < fanOutMinimum {
 		return 0

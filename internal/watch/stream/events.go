@@ -44,8 +44,7 @@ func appendEvents(message []byte, events [][]byte) []byte {
 	return append(message, ']')
 }
 
-// texts encodes changes as events. In a view of rows, readers that send the same batch share one text with all its
-// events.
+// texts encodes changes as events. In a view of rows, readers that send the same batch share one text.
 func (e *events) texts(changes []*event.Change) ([][]byte, error) {
 	c := e.client
 	if !c.options.View.hasRows() || len(changes) == 1 {
@@ -66,8 +65,7 @@ func (e *events) texts(changes []*event.Change) ([][]byte, error) {
 	return [][]byte{*text}, nil
 }
 
-// encodeAll encodes changes as events. In the Changes view, it stops when the events are longer than one message
-// should be. It then sets the client's position to the last encoded change.
+// encodeAll encodes changes as events. In the Changes view, it stops at the length of one message.
 func (e *events) encodeAll(changes []*event.Change) ([][]byte, error) {
 	everyChange := e.client.options.View == Changes
 	if !everyChange {
@@ -90,8 +88,7 @@ func (e *events) encodeAll(changes []*event.Change) ([][]byte, error) {
 	return texts, nil
 }
 
-// event encodes a change as an event for this client. It returns nil if the client is not permitted to see the change,
-// or if its view does not show it.
+// event encodes a change as an event for this client. It returns nil if the client cannot see the change.
 func (e *events) event(c *event.Change) ([]byte, error) {
 	options := &e.client.options
 	if options.Key != "" && c.Key != options.Key {
@@ -127,8 +124,7 @@ func (e *events) memory(changes []*event.Change) (bytes int64) {
 	return bytes
 }
 
-// textMultiple is the assumed ratio of the length of an object's text to its compressed size. For most kinds of
-// objects, the ratio is at most this large. The largest measured ratio is 10.
+// textMultiple is the assumed ratio of an object's text to its compressed size. The largest measured ratio is 10.
 const textMultiple = 8
 
 func textSize(o *listwatch.Object) int64 {

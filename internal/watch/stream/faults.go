@@ -10,8 +10,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// This file is for the tests of packages that use readers. Its functions bring readers into states that otherwise
-// only rare races produce.
+// For tests of other packages: these functions bring readers into states that otherwise only rare races produce.
 
 // DropUnused drops the shared results that no reader uses now. Otherwise, they would stay in memory for a while.
 func (i *SharedInformer) DropUnused() {
@@ -32,8 +31,7 @@ func (p panickingSelector) Matches(labels.Labels) bool {
 	panic("broken")
 }
 
-// FaultyDigest computes a digest (a hash of all rows). The computation calls beforePanic, and then panics.
-// FaultyDigest recovers from the panic, and returns its value.
+// FaultyDigest computes a digest that calls beforePanic, and then panics. It returns the value of the panic.
 func (i *SharedInformer) FaultyDigest(ctx context.Context, beforePanic func()) (panicked any) {
 	defer func() { panicked = recover() }()
 	f := &query.Filter{Selector: query.NewSelector(panickingSelector{labels.Everything(), beforePanic})}
@@ -41,8 +39,7 @@ func (i *SharedInformer) FaultyDigest(ctx context.Context, beforePanic func()) (
 	return nil
 }
 
-// HistoryAfter returns how many changes the reader of the view Changes would send if it resumed after the first n
-// changes of the history.
+// HistoryAfter returns how many changes the view Changes would send after the first n changes of the history.
 func (r *Reader) HistoryAfter(ctx context.Context, n int) int {
 	i := r.client.informer
 	retained, _ := i.Retained()
@@ -59,8 +56,7 @@ func (r *Reader) LockRanking() (release func()) {
 	return release
 }
 
-// BlockDigest starts the computation of the reader's next digest (a hash of all rows). The computation does not end
-// before release is called.
+// BlockDigest starts the reader's next digest, whose computation does not end before release is called.
 func (r *Reader) BlockDigest() (release func()) {
 	i, f := r.client.informer, r.client.filter
 	t, _ := i.digests.join(f.ID(), i.Now().Offset+1)

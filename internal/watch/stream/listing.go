@@ -15,9 +15,7 @@ import (
 	"glasshouse/internal/watch/sortedlist"
 )
 
-// Listing is a list of objects of an informer (of one watched resource) as they were at one moment. Readers that
-// start at about the same time share one listing of all objects, for example after an interruption. It is freed when
-// no reader references it any more.
+// Listing is a list of an informer's objects at one moment. Readers that start together share one Listing.
 type Listing struct {
 	Objects   []*listwatch.Object
 	Cursor    journal.Cursor
@@ -27,15 +25,13 @@ type Listing struct {
 // maxSharedAge is the maximum age of a listing (a list of all objects) that is shared with one more reader.
 const maxSharedAge = time.Second
 
-// listings remembers the newest listing (list of all objects) by a weak pointer, so that the listing is freed when no
-// reader uses it.
+// listings remembers the newest listing by a weak pointer, so that the listing is freed when no reader uses it.
 type listings struct {
 	mu   sync.Mutex
 	last weak.Pointer[Listing]
 }
 
-// find returns the newest listing (list of all objects), so that one more reader can share it. It returns nil if the
-// listing is older than maxSharedAge, or if it lacks more than maxMissing changes before the cursor.
+// find returns the newest listing, unless it is older than maxSharedAge or lacks more than maxMissing changes.
 func (l *listings) find(cursor journal.Cursor, maxMissing uint64) *Listing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,12 +48,10 @@ func (l *listings) store(newest *Listing) {
 	l.last = weak.Make(newest)
 }
 
-// sharedListing returns a listing (list) of all objects. The listing can lack the newest changes, at most maxMissing.
-// The missing changes are still in the history, so that the reader can send them after the list.
+// sharedListing returns a listing that can lack at most maxMissing changes. The history still contains these changes.
 func (i *SharedInformer) sharedListing(maxMissing uint64) *Listing {
 	retained, _ := i.Retained()
-	// Limit the missing changes to half of the history, because the oldest changes can be dropped while the
-	// list is sent.
+	// Use half of the history, because the oldest changes can be dropped while the list is sent.
 	maxMissing = min(maxMissing, uint64(retained+1)/2) //nolint:gosec // The result is not negative.
 	if l := i.listings.find(i.Now(), maxMissing); l != nil {
 		return l
@@ -71,8 +65,7 @@ func (i *SharedInformer) sharedListing(maxMissing uint64) *Listing {
 	return l
 }
 
-// Objects returns a listing (list) of the objects that the filter matches, and the informer's state (status, columns
-// and version) at that time. The listing can lack the newest changes, at most maxMissing.
+// Objects returns the objects that the filter matches. The listing can lack the newest changes, at most maxMissing.
 func (i *SharedInformer) Objects(f *query.Filter, maxMissing uint64) (*Listing, informer.State) {
 	for {
 		now := i.VisibleState(f)
@@ -95,9 +88,7 @@ func (i *SharedInformer) Objects(f *query.Filter, maxMissing uint64) (*Listing, 
 	}
 }
 
-// First returns the objects that the filter matches, in the order and range that the query requests by Sort, Offset
-// and Limit. An unknown column in Sort is ignored, as on the web page. total is the number of all objects that the
-// filter matches. state contains the informer's status, columns and version.
+// First returns the query's range of the objects that the filter matches. An unknown column in Sort is ignored.
 func (i *SharedInformer) First(f *query.Filter, q *query.Query) (first *Listing, total int, state informer.State) {
 	if q.Sort == "" && q.Limit == 0 {
 		first, state = i.Objects(f, 0)

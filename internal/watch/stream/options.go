@@ -12,8 +12,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// A ScanLimiter waits until the caller is allowed to start work that keeps a processor busy. The caller must call
-// leave exactly once, when this work has ended.
+// A ScanLimiter waits until the caller may keep a processor busy. The caller must then call leave exactly once.
 type ScanLimiter func(ctx context.Context) (leave func(), err error)
 
 // Options are the settings of a reader.
@@ -32,8 +31,7 @@ type Options struct {
 	Every       time.Duration
 	FanOut      func() int
 	Buffers     *sync.Pool
-	// Slots limits how many messages are in memory at the same time. All readers of one WebSocket share it, and each
-	// message uses one slot. Nil means no limit.
+	// Slots limits the messages that all readers of one WebSocket have in memory. Nil means no limit.
 	Slots   chan struct{}
 	Reserve Reserve
 	Cache   *event.Cache

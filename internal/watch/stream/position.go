@@ -9,10 +9,10 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// position contains how far a reader has read the changes, and which cursor its client has received.
+// position contains what a reader has read and sent.
 //
-// A restricted reader is one whose viewer is not permitted to see all objects of the resource (filter.IsRestricted).
-// Nothing that it receives may depend on changes of hidden objects, not even the time of a message.
+// A restricted reader may not see all objects. Nothing that it receives may depend on hidden changes, not even the
+// time of a message.
 type position struct {
 	informer    *SharedInformer
 	filter      *query.Filter
@@ -23,28 +23,20 @@ type position struct {
 	version    int    // The informer's version when data was sent. It changes with new columns or a dropped history.
 	sentOffset uint64 // The offset in the last cursor that was sent. Not used for a restricted reader.
 	restricted cursor.Restricted
-	// isRepeated means that the cursor in restricted has been used twice: a heartbeat or a digest (a hash of the
-	// rows) repeated it, or the reader has resumed from it. The reader then needs a new cursor before the next
-	// heartbeat or digest.
+	// isRepeated means that the cursor in restricted was used twice. The next heartbeat or digest needs a new cursor.
 	isRepeated bool
 }
 
-// restrictedHistory limits how much of the history a restricted reader can get. It is the maximum age of the changes
-// with which the reader's Changes view starts. It is also the maximum age of a cursor from which the reader can
-// resume. The start of the history cannot be the limit: hidden changes also fill the history, so its start would
-// reveal them.
+// restrictedHistory limits the age of changes and cursors for restricted readers. The start of the history would
+// reveal hidden changes.
 const restrictedHistory = time.Minute
 
-// notResumed is the reason in the reset message if a restricted reader (which may not see all objects) cannot resume
-// from its cursor. The text does not contain the cause, because the cause can depend on hidden changes.
+// notResumed is the reason why a restricted reader cannot resume. The exact cause would reveal hidden changes.
 const notResumed = "you are not allowed to see all objects of this resource, so a cursor is valid for at most " +
 	"one minute"
 
-// appendCursor appends the cursor of a message to text.
-//
-// A heartbeat or a digest (a hash of the rows) must repeat the cursor of the message before it. With another cursor,
-// the client would assume that a message was lost. With any other message, a restricted reader (which may not see all
-// objects) gets a newly encrypted cursor.
+// appendCursor appends a cursor. A heartbeat or a digest must repeat the last one, or the client assumes a lost
+// message.
 func (p *position) appendCursor(text []byte, repeat bool) []byte {
 	epoch := p.informer.EpochOf(p.version)
 	if !p.filter.IsRestricted {
@@ -57,13 +49,9 @@ func (p *position) appendCursor(text []byte, repeat bool) []byte {
 	return p.restricted.Append(text)
 }
 
-// isCaughtUp reports whether the client has the newest cursor. A heartbeat or a digest (a hash of the rows) can then
-// repeat this cursor. Otherwise, a message without changes must send the new cursor first.
-//
-// For a restricted reader (which may not see all objects), offsets are not compared, because the result would reveal
-// hidden changes. Instead, such a reader gets a new cursor if its last one was already repeated. Its cursor is
-// therefore always recent.
+// isCaughtUp reports whether the client has the newest cursor, which a heartbeat or a digest can repeat.
 func (p *position) isCaughtUp() bool {
+	// Comparing offsets would reveal hidden changes to a restricted reader.
 	if p.filter.IsRestricted {
 		return !p.isRepeated
 	}
@@ -90,8 +78,8 @@ func (p *position) decode(text string, epoch uint64) (uint64, error) {
 	return offset, err
 }
 
-// decodeRestricted decrypts a cursor of a restricted reader (which may not see all objects). If the reader cannot
-// resume from it, the error is notResumed.
+// decodeRestricted decrypts the cursor of a restricted reader. If the reader cannot resume from it, err is
+// notResumed.
 func (p *position) decodeRestricted(text string, epoch uint64) (offset uint64, err error) {
 	c, ok := cursor.DecodeRestricted(text)
 	if !ok {
@@ -106,22 +94,18 @@ func (p *position) decodeRestricted(text string, epoch uint64) (offset uint64, e
 	return offset, nil
 }
 
-// isRecent reports whether a cursor that was issued at the given time is recent enough for a restricted reader (which
-// may not see all objects) to resume. Its maximum age is restrictedHistory, but at most half of the maximum age of
-// the history. The changes after such a cursor are therefore never dropped from the history because of their age.
+// isRecent reports whether a cursor is so recent that the history still contains all later changes.
 func (p *position) isRecent(issued time.Time) bool {
 	age := time.Since(issued)
 	return age >= 0 && age <= min(restrictedHistory, p.informer.HistoryAge()/2)
 }
 
-// hasGap reports whether the client must get every change, but some changes after an offset are unknown. Changes are
-// unknown if one of the namespaces was not watched for a while.
+// hasGap reports whether the client needs every change, but a namespace was not watched for a while after offset.
 func (p *position) hasGap(offset uint64) bool {
 	return p.everyChange && p.informer.HasGap(p.filter.Namespaces, offset)
 }
 
-// earliest returns the time from which the Changes view can send changes to the client. The zero time means that it
-// can send the complete history.
+// earliest returns the time from which the Changes view can send changes. Zero means the complete history.
 func (p *position) earliest() time.Time {
 	if !p.filter.IsRestricted {
 		return time.Time{}

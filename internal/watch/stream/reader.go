@@ -1,7 +1,5 @@
-// Package stream sends the objects of an informer to clients: first a snapshot, and then the changes. Each client has
-// a Reader, which keeps only its position in the changes, and what it has sent. A slow client therefore needs no
-// memory for pending changes: the Reader combines them when it reads them. Results that several readers need are
-// computed once and shared, see SharedInformer.
+// Package stream sends the objects of an informer to clients: first a snapshot, and then the changes. A Reader stores
+// only its position, so a slow client needs no memory for pending changes.
 package stream
 
 import (
@@ -21,8 +19,7 @@ import (
 )
 
 const (
-	// Heartbeat is the maximum time between two messages of a Subscription. After this time without a message, a
-	// heartbeat message is sent.
+	// Heartbeat is the maximum time between two messages. After this time, a Subscription sends a heartbeat message.
 	Heartbeat = 15 * time.Second
 	batch     = 1000
 	// chunk is the approximate size, in bytes, of the rows in one message of a snapshot.
@@ -33,8 +30,7 @@ const (
 // closed.
 var ErrClosed = errors.New("the resource is no longer watched")
 
-// Reader sends one client the objects that a filter matches, and then their changes. It keeps its position in the
-// changes, and what it has sent. Only one goroutine may use it. The caller must close it.
+// Reader sends one client the objects that a filter matches, and their changes. Only one goroutine may use it.
 type Reader struct {
 	Filter *query.Filter
 	client client
@@ -73,15 +69,13 @@ func (r *Reader) Close() {
 	r.client.informer.Readers.Add(-1)
 }
 
-// IsCurrent reports whether the data that was sent is still valid. The data becomes invalid if, for example, the
-// columns change or a permission is lost. The informer's version then changes.
+// IsCurrent reports whether the sent data is still valid. For example, a lost permission makes it invalid.
 func (r *Reader) IsCurrent() bool { return r.client.isCurrent() }
 
 // RepeatStatus makes Next send the status again, even if it has not changed.
 func (r *Reader) RepeatStatus() { r.client.sentStatus = status.Status{} }
 
-// ResumeFrom makes the reader start with the changes after a cursor, instead of a snapshot. If that is impossible,
-// the reader sends a reset message with the reason, and then a snapshot.
+// ResumeFrom makes the reader start after a cursor. If that is impossible, it sends a reset and a snapshot.
 func (r *Reader) ResumeFrom(cursor string) {
 	now := r.client.informer.VisibleState(r.Filter)
 	r.Filter.Columns = now.Columns
@@ -98,8 +92,8 @@ func (r *Reader) Restart(reason string) {
 	r.Reset(reason)
 }
 
-// Reset discards everything that was not sent yet, and starts again with a snapshot. If the client already has data,
-// the reader sends a reset message with the reason before the snapshot.
+// Reset discards everything unsent, and starts again. A client that has data gets a reset message before the
+// snapshot.
 func (r *Reader) Reset(reason string) {
 	r.needsSnapshot, r.digest, r.client.unsent = true, nil, nil
 	if r.started {
@@ -108,22 +102,19 @@ func (r *Reader) Reset(reason string) {
 	}
 }
 
-// Next waits for the next message and returns it without its id and braces. The message is valid until the next call
-// of Next, even after ctx has ended. At the deadline, Next returns nil without an error, so that its caller can
-// recheck permissions. A zero deadline means that there is none.
+// Next waits for the next message, and returns it without its id and braces. The message is valid until the next
+// call. At the deadline, Next returns nil.
 func (r *Reader) Next(ctx context.Context, deadline time.Time) ([]byte, error) {
 	c := &r.client
 	c.schedule.recheckAt = deadline
 	c.coalescer.recordSent()
 	c.buffer.ctx = ctx //nolint:fatcontext // This replaces the context of the previous call.
 	if r.Filter.IsRestricted {
-		// Start the timer before waiting. Otherwise, a hidden change could delay the start of the timer, and
-		// therefore the next heartbeat, which would reveal the change.
+		// Start the timer before waiting. Otherwise, the time of the next heartbeat could reveal a hidden change.
 		c.schedule.start()
 	}
 	for {
-		// Until the last part of a snapshot is sent, keep the reserved memory, because the list of rows is still in
-		// memory.
+		// Keep the memory until the last part of a snapshot is sent, because the list of rows still uses it.
 		if c.unsent == nil {
 			c.buffer.release()
 		}
@@ -144,8 +135,7 @@ func (r *Reader) Next(ctx context.Context, deadline time.Time) ([]byte, error) {
 	}
 }
 
-// advance returns the next message that is due: a reset, the status, the next part of a snapshot, changes or a
-// heartbeat. It returns nil if there is no message yet; Next then calls it again.
+// advance returns the next message that is due, or nil if there is none yet.
 func (r *Reader) advance(ctx context.Context) ([]byte, error) {
 	if message := r.resetMessage; message != nil {
 		r.resetMessage = nil
@@ -192,9 +182,7 @@ func (r *Reader) StateMessage(current status.Status) ([]byte, error) {
 	return text[1 : len(text)-1], nil
 }
 
-// canBegin reports whether a snapshot can be sent. Before the informer is synced, this is possible only if the client
-// has data and the informer has removed all rows that the filter matches, for example after a lost permission. The
-// snapshot is then empty.
+// canBegin reports whether a snapshot can be sent. Before the informer is synced, only an empty snapshot can.
 func (r *Reader) canBegin(now *informer.State) bool {
 	if now.Synced || !r.started || !now.HasNoRows || r.client.options.View == Changes {
 		return now.Synced
@@ -221,8 +209,7 @@ func (r *Reader) recordStarted() {
 	}
 }
 
-// awaitChange waits for a change, after which the informer may have the data for a snapshot. It then skips all
-// changes so far, because the snapshot will include them.
+// awaitChange waits for a change. It skips all changes so far, because the snapshot will include them.
 func (r *Reader) awaitChange(ctx context.Context) error {
 	c := &r.client
 	_, _, err := c.informer.NextWithin(ctx, c.schedule.start, c.position.cursor, 1)
@@ -241,9 +228,8 @@ func (r *Reader) computeDigest(ctx context.Context) (err error) {
 	return err
 }
 
-// digestMessage returns a message with the digest (a hash of the rows). If the client does not have the newest
-// cursor, it returns a message with that cursor instead. The digest follows later, because it must repeat the last
-// cursor: with another cursor, the client would assume that a message was lost.
+// digestMessage returns the digest. The client first needs the newest cursor, because a digest must repeat the last
+// cursor.
 func (r *Reader) digestMessage() ([]byte, error) {
 	if !r.client.position.isCaughtUp() {
 		return r.view.cursorMessage()
@@ -254,8 +240,7 @@ func (r *Reader) digestMessage() ([]byte, error) {
 	return fmt.Appendf(r.client.message("digest"), `,"count":%d,"digest":%q`, d.count, d.text()), nil
 }
 
-// finishWait handles the result of a wait for changes. It returns the message. If the wait has ended with an error,
-// it returns what follows from the error, such as a heartbeat.
+// finishWait returns the message, or what follows from the error of a wait, such as a heartbeat.
 func (r *Reader) finishWait(message []byte, err error) ([]byte, error) {
 	switch {
 	case errors.Is(err, journal.ErrNoChange):
@@ -271,8 +256,7 @@ func (r *Reader) finishWait(message []byte, err error) ([]byte, error) {
 	return message, err
 }
 
-// heartbeat returns a heartbeat if one is due. A heartbeat must repeat the last cursor. Therefore, if the client does
-// not have the newest cursor, heartbeat returns a message with that cursor instead.
+// heartbeat returns a heartbeat if one is due. The client first needs the newest cursor, which a heartbeat repeats.
 func (r *Reader) heartbeat() ([]byte, error) {
 	switch {
 	// Something else is due, or the client moved its window of rows. The next call of advance handles that.

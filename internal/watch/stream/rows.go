@@ -9,8 +9,7 @@ import (
 	"glasshouse/internal/watch/listwatch"
 )
 
-// ListedMemory is the memory for one row in a list of pointers to rows, in bytes. It does not include the unused
-// capacity of a list that grows.
+// ListedMemory is the memory for one row in a list of pointers, in bytes, without the list's unused capacity.
 const ListedMemory = 8
 
 // rows is the view Rows or Table. These two views differ only in how they encode rows.
@@ -20,8 +19,7 @@ type rows struct {
 	appendPart partAppender
 }
 
-// A partAppender appends rows to a message, as many as one message can contain. It returns the number of appended
-// rows. The parameter columns is the number of columns.
+// A partAppender appends as many rows as one message can contain, and returns their number.
 type partAppender func(message []byte, rows []*listwatch.Object, columns int) (text []byte, n int, err error)
 
 // begin starts a snapshot of rows and returns the message with its first part.

@@ -6,8 +6,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// schedule has the times at which a reader does something even if nothing changes, and a timer for the next of them.
-// A zero time means never.
+// schedule has the times at which a reader acts even if nothing changes. A zero time means never.
 type schedule struct {
 	recheckAt    time.Time // When Next returns, so that its caller can recheck permissions.
 	waitingSince time.Time // When the wait for the next message started. The wait lasts at most Heartbeat.
@@ -26,8 +25,7 @@ func newSchedule(w *query.Window) schedule {
 	return schedule{timer: timer, wakeups: timer.C}
 }
 
-// start starts the timer, unless it was started since the last message. It returns the channel that ends the wait for
-// changes.
+// start starts the timer once per message. It returns the channel that ends the wait for changes.
 func (s *schedule) start() <-chan time.Time {
 	if s.waitingSince.IsZero() {
 		s.waitingSince = time.Now()
@@ -36,7 +34,7 @@ func (s *schedule) start() <-chan time.Time {
 	return s.wakeups
 }
 
-// reset sets the timer to the earliest time of the schedule. It ignores a digest or summary that is already due.
+// reset sets the timer to the earliest time of the schedule, except a digest or summary that is already due.
 func (s *schedule) reset() {
 	delay := Heartbeat - time.Since(s.waitingSince)
 	for _, at := range []time.Time{s.digestAt, s.summaryAt} {

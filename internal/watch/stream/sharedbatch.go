@@ -9,8 +9,7 @@ import (
 	"glasshouse/internal/watch/query"
 )
 
-// sharedBatchKey identifies one batch of changes in encoded form. Readers that send the same changes in the same
-// view, with the same filter, share the text.
+// sharedBatchKey identifies one encoded batch of changes, which readers with the same view and filter share.
 type sharedBatchKey struct {
 	view     View
 	filter   query.FilterID
@@ -24,16 +23,15 @@ const (
 	maxSharedBatches = 32
 )
 
-// sharedBatches encodes each batch of changes once for all readers of an informer that send it. It refers to the
-// encoded texts weakly: a text is freed when no reader sends it any more.
+// sharedBatches encodes each batch of changes once for all its readers. A text is freed when no reader sends it.
 type sharedBatches struct {
 	mu     sync.Mutex
 	texts  map[sharedBatchKey]*event.WeakLazy[[]byte]
 	newest [maxSharedBatches]sharedBatchKey
 	next   int
 
-	// boundaries contains one boundary for each filter of restricted readers, which may not see all objects. All other
-	// readers share the boundary with the zero FilterID.
+	// boundaries has one entry for each filter of restricted readers. All other readers share that of the zero
+	// FilterID.
 	boundaries map[query.FilterID]batchBoundary
 }
 
@@ -43,9 +41,7 @@ type batchBoundary struct {
 	createdAt time.Time
 }
 
-// boundary returns the journal offset at which a reader ends its next batch of changes. Readers with the same filter
-// ID share this offset for up to boundaryMaxAge, so that they send identical batches. If the shared offset is too
-// old, or not after batchStart, boundary shares the newest offset of the journal instead.
+// boundary returns the journal offset at which readers with the same ID end their batches, for up to boundaryMaxAge.
 func (b *sharedBatches) boundary(id query.FilterID, batchStart uint64, newestOffset func() uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,8 +59,7 @@ func (b *sharedBatches) boundary(id query.FilterID, batchStart uint64, newestOff
 	return m.offset
 }
 
-// text returns the encoded events of a batch. The first caller encodes them with encode. Later callers get the same
-// text, until it is garbage-collected or too many newer batches exist.
+// text returns the encoded events of a batch. Only the first caller encodes them.
 func (b *sharedBatches) text(key sharedBatchKey, encode func() (*[]byte, error)) (*[]byte, error) {
 	b.mu.Lock()
 	text := b.texts[key]

@@ -6,8 +6,7 @@ import (
 	"glasshouse/internal/watch/resource"
 )
 
-// SharedInformer is an informer together with results that several of its readers need, such as lists of rows. Each
-// result is computed once.
+// SharedInformer is an informer with results that several readers need, such as lists of rows. Each is computed once.
 type SharedInformer struct {
 	*informer.Informer
 
@@ -24,8 +23,7 @@ func NewSharedInformer(i *informer.Informer) *SharedInformer {
 	return s
 }
 
-// Weight returns the memory of the shared results in bytes. Only rankings (sorted lists of rows) count, because all
-// other results are soon freed.
+// Weight returns the memory of the rankings in bytes. All other shared results are soon freed.
 func (i *SharedInformer) Weight() int64 { return i.Rankings.Weight() }
 
 // Shared returns the SharedInformer that extends an informer. It returns nil if i is nil.
@@ -37,8 +35,7 @@ func Shared(i *informer.Informer) *SharedInformer {
 	return s
 }
 
-// ResourceOf returns the resource that an informer watches. Only Group, Version and Resource are set, because the
-// informer knows nothing else.
+// ResourceOf returns the resource that an informer watches. Only Group, Version and Resource are set.
 func ResourceOf(i *SharedInformer) *resource.Resource {
 	gvr := i.Scope.Resource
 	return &resource.Resource{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}

@@ -12,9 +12,8 @@ import (
 // chunkRows is the maximum number of rows in one message of the view Table.
 const chunkRows = 2000
 
-// columnar encodes rows column by column, for the view Table. Similar values are then next to each other, so the text
-// compresses better and is parsed faster. UIDs are omitted, because they do not compress, and would be half of the
-// text. If an object is replaced by another one of the same name, clients get an add event.
+// columnar encodes rows column by column, which compresses better. UIDs are omitted, because they would be half of
+// the text.
 type columnar struct {
 	ns, name, rv, created []byte
 	cells                 []cellColumn
@@ -22,8 +21,7 @@ type columnar struct {
 	size                  int
 }
 
-// cellColumn contains the cells of one column. If every cell equals the name of its row, only the text "name" is sent
-// instead of the cells. In the same way, "created" means that every cell equals the creation time of its row.
+// cellColumn contains one column. If every cell is the row's name, only "name" is sent; likewise "created".
 type cellColumn struct {
 	text       []byte
 	notName    bool

@@ -25,20 +25,18 @@ func (v View) IsValid() bool {
 	return slices.Contains([]View{Rows, Table, Object, Changes, Windowed}, v)
 }
 
-// hasRows reports whether clients have a list of rows, which they can verify by a digest (a hash of the rows).
+// hasRows reports whether clients have a list of rows, which they can verify by a digest.
 func (v View) hasRows() bool { return v != Object && v != Changes }
 
-// A view builds the messages of one View for one client. Its methods return nil if no message can be sent now.
+// A view builds the messages of one client. Its methods return nil if no message can be sent now.
 type view interface {
-	// begin returns the first message of a snapshot, and sets the client's position to that of the snapshot. If some
-	// rows do not fit into this message, begin stores them in client.unsent.
+	// begin returns the first message of a snapshot. In client.unsent, it stores rows that do not fit.
 	begin(ctx context.Context) ([]byte, error)
-	// read waits for changes, and returns a message with the changes up to a journal offset. It returns no message if
-	// the wait ended without a change, see journal.Wake.
+	// read waits, and returns a message with the changes up to lastOffset, or nil without changes, see journal.Wake.
 	read(ctx context.Context, lastOffset uint64) ([]byte, error)
 	// cursorMessage returns a message without changes, which only sends the client's new cursor.
 	cursorMessage() ([]byte, error)
-	// digest returns a hash of the rows that the client has at its position, or at a later offset of the journal.
+	// digest returns a hash of the client's rows, at its position or a later journal offset.
 	digest(ctx context.Context) (*digest, error)
 	close()
 }

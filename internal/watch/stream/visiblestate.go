@@ -6,8 +6,8 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// VisibleState returns the state of the informer (its status, columns and version) for the namespaces of a filter. It
-// omits what the filter's viewer is not permitted to see.
+// VisibleState returns the informer's state for a filter's namespaces, without what the viewer is not permitted to
+// see.
 func (i *SharedInformer) VisibleState(f *query.Filter) informer.State {
 	now := i.CurrentState(f.Namespaces)
 	if f.IsPartial && now.Status.Namespaces == nil && !now.Status.State.IsRefused() {
@@ -22,8 +22,8 @@ func (i *SharedInformer) VisibleState(f *query.Filter) informer.State {
 	return now
 }
 
-// redactStatus removes from the status what guests (viewers of a share link) must not see: names of namespaces, and
-// reasons, which can contain names and numbers.
+// redactStatus removes what guests must not see: names of namespaces, and reasons, which can contain names and
+// numbers.
 func redactStatus(f *query.Filter, current *status.Status) {
 	if len(f.Named) == 0 {
 		current.Namespaces = nil

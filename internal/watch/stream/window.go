@@ -12,15 +12,14 @@ import (
 	"glasshouse/internal/watch/ranking"
 )
 
-// window is the view Windowed: first a page of a ranking (a sorted list of rows), and then the changes of this page.
+// window is the view Windowed: first a page of a ranking, and then the changes of this page.
 type window struct {
 	client    *client
 	requested *query.Window
 	ranking   *ranking.Ranking
 	release   func()
 	sentPage  *ranking.Page
-	// answered is the request to which sentPage is the response. Requests are compared by address, because each call
-	// of Move gets a response, even for the same range.
+	// answered is the request to which sentPage is the response. Each Move gets a response, even for the same range.
 	answered      *query.RangeRequest
 	offscreen     ranking.Offscreen // Summary of all changes so far in the sorted list.
 	sentOffscreen ranking.Offscreen // The part of offscreen that was sent.
@@ -78,8 +77,7 @@ func (w *window) begin(ctx context.Context) ([]byte, error) {
 	return w.fullMessage(columns)
 }
 
-// fixRange converts a request for the rows around an object into a request for a fixed range, that of the returned
-// page. The window then stays at this range, even if the object's row moves.
+// fixRange replaces a request around an object by the page's range. The window stays there even if the row moves.
 func (w *window) fixRange(request *query.RangeRequest, page *ranking.Page) *query.RangeRequest {
 	if request.Around == "" {
 		return request
@@ -91,9 +89,7 @@ func (w *window) fixRange(request *query.RangeRequest, page *ranking.Page) *quer
 	return request // The window was moved again during the read.
 }
 
-// read waits until rows have changed or the window was moved, and returns a message that updates the client's rows.
-//
-// It does not need changes that are no longer in the history, because the rows already include them.
+// read returns an update after rows changed or the window was moved. It needs no changes outside the history.
 func (w *window) read(ctx context.Context, _ uint64) ([]byte, error) {
 	c := w.client
 	switch {
@@ -129,8 +125,7 @@ func (w *window) read(ctx context.Context, _ uint64) ([]byte, error) {
 
 func (w *window) isMoved() bool { return w.requested.Request() != w.answered }
 
-// pause waits for the end of a coalescing pause. It returns earlier if the window is moved or another message is due.
-// A wake-up alone does not end the pause, because the timer can have fired before the pause.
+// pause waits for the end of a coalescing pause, or until the window is moved or a message is due.
 func (w *window) pause(ctx context.Context) error {
 	schedule := &w.client.schedule
 	duration := time.Until(w.client.coalescer.until)
@@ -143,6 +138,7 @@ func (w *window) pause(ctx context.Context) error {
 		select {
 		case <-timer.C:
 			return nil
+		// A wake-up alone does not end the pause, because it can be an old one.
 		case <-schedule.wakeups:
 		case <-ctx.Done():
 			return ctx.Err()
@@ -156,8 +152,7 @@ func (w *window) pause(ctx context.Context) error {
 	}
 }
 
-// update returns a message with the differences between the rows that were sent and the present rows of the window.
-// The first change was at changedAt.
+// update returns the differences between the sent and the present rows. The first change was at changedAt.
 func (w *window) update(ctx context.Context, changedAt time.Time) ([]byte, error) {
 	c, request := w.client, w.requested.Request()
 	now, err := w.ranking.View(ctx, request)
@@ -190,7 +185,7 @@ func (w *window) update(ctx context.Context, changedAt time.Time) ([]byte, error
 	if diff.IsFullPage {
 		return w.fullMessage(nil)
 	}
-	// Reserve memory for the copy of diff in this message. All readers of the page share the text of diff itself.
+	// Reserve memory for the copy of diff in this message. All readers share the text of diff itself.
 	if !c.buffer.acquire(MessageMemory(len(diff.Text), true)) {
 		return nil, nil
 	}
@@ -223,7 +218,7 @@ func (w *window) cursorMessage() ([]byte, error) {
 	return append(w.sentPage.Counts.Append(message), `,"events":[]`...), err
 }
 
-// message returns the start of a message, with a summary of the changes in the sorted list that were not sent yet.
+// message returns the start of a message, with a summary of the unsent changes in the sorted list.
 func (w *window) message(messageType string) ([]byte, error) {
 	c := w.client
 	message, err := w.offscreen.AppendUnsent(c.message(messageType), &w.sentOffscreen, c.options.Cache)
