@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Prints random comments for readers who do not know the code: .ci/sample.mjs [COUNT] [SEED]. The same seed selects
-// the same comments.
+// Prints random comments for readers who do not know the code: .ci/sample.mjs [COUNT] [SEED].
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 const count = Number(process.argv[2] ?? 60);
+// The same seed selects the same comments.
 const seed = Number(process.argv[3] ?? Math.floor(Math.random() * 2 ** 32));
 
 // The state of mulberry32, a generator of pseudorandom numbers.

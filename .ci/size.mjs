@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Prints the size of the code base: .ci/size.mjs [--check]. With --check, it exits with 1 if a value exceeds its
-// limit.
+// Prints the size of the code base. With --check, it exits with 1 if a value exceeds its limit.
 import { execFileSync } from "node:child_process";
 import { readFileSync, existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";

@@ -1,5 +1,4 @@
-// Command demo runs a Kubernetes cluster on loopback addresses from one executable: etcd, a real control plane, and
-// kwok, which simulates kubelets. No container runs.
+// Command demo runs etcd, a real control plane and simulated kubelets (kwok) on loopback addresses.
 //
 // Build it with deploy/demo/build.sh, which sets the Kubernetes version that the API server reports.
 package main

@@ -9,8 +9,7 @@ import (
 	"glasshouse/deploy/demo/internal/cluster"
 )
 
-// withSignals returns a context that the first SIGINT or SIGTERM cancels, with a cluster.SignalError as the cause. A
-// second signal ends all processes immediately.
+// withSignals returns a context that the first SIGINT or SIGTERM cancels, with a cluster.SignalError as the cause.
 func withSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)
@@ -20,6 +19,7 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 		defer close(done)
 		select {
 		case s := <-signals:
+			// A second signal then ends all processes immediately.
 			signal.Stop(signals)
 			cancel(cluster.SignalError{Signal: s})
 		case <-ctx.Done():

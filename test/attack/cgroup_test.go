@@ -80,8 +80,8 @@ func (g *cgroup) peak() (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// kills returns how many processes the kernel killed for lack of memory. It does not use memory.failcnt of cgroup v1,
-// which also counts allocations that succeeded later.
+// kills counts processes that the kernel killed for lack of memory. In contrast, memory.failcnt includes allocations
+// that succeed later.
 func (g *cgroup) kills() (count int, err error) {
 	names := map[bool]string{false: "memory.oom_control", true: "memory.events"}
 	text, err := os.ReadFile(filepath.Join(g.dir, names[g.v2]))

@@ -130,8 +130,7 @@ type matrix struct {
 	wrong map[string]int
 }
 
-// startAll runs each pair of identity and misuse on all routes, and records its peak memory. Without
-// GLASSHOUSE_ATTACK=full, the next pair starts before the previous one has ended, to save time.
+// startAll runs each pair of identity and misuse on all routes, and records the peak memory.
 func (m *matrix) startAll(guest string) {
 	routes := slices.Concat(m.inventory(), m.writes())
 	identities := m.identities(guest)
@@ -141,6 +140,7 @@ func (m *matrix) startAll(guest string) {
 			for _, r := range routes {
 				m.start(identity, kind, r, identities[identity])
 			}
+			// In short runs, the next pair starts early, to save time.
 			if isFull() {
 				m.running.Wait()
 			}

@@ -50,8 +50,8 @@ func (s *site) waitForSnapshot(r request) {
 	}))
 }
 
-// measureAdvantage measures how well cursors (resume positions) reveal hidden changes. If cursors differ equally
-// often with and without hidden changes, the advantage is 0 %.
+// measureAdvantage measures how well cursors (resume positions) reveal hidden changes. An advantage of 0 % reveals
+// nothing.
 func (s *site) measureAdvantage(o observer) {
 	s.Helper()
 	rounds := shortOrFull(6, 200)

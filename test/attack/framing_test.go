@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// refusals returns the statuses with which the server refuses a request before it selects a route. No route responds
-// to the requests of this test with one of them.
+// refusals returns the statuses with which the server refuses a request before it selects a route.
 func refusals() []int {
 	return []int{
 		http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusLengthRequired,
@@ -19,8 +18,6 @@ func refusals() []int {
 	}
 }
 
-// The requests have invalid targets or ambiguous framing, such as two Content-Length headers. If the server closes
-// the connection, this also counts as a refusal.
 func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -47,6 +44,7 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 			},
 		} {
 			a, err := exchange(p.Context(), attacker(0), s.address, r)
+			// A closed connection also counts as a refusal.
 			value, refused := "closed", err != nil
 			if err == nil {
 				value, refused = strconv.Itoa(a.status), slices.Contains(refusals(), a.status)

@@ -38,7 +38,7 @@ func (s latencies) String() string {
 		s.p50.Round(100*time.Microsecond), s.p99.Round(100*time.Microsecond), s.failures, s.count)
 }
 
-// health contains the response times of a client that takes no part in the attack and has its own address and user.
+// health contains the response times of an uninvolved client with its own address and user.
 type health struct{ object, page, socket latencies }
 
 func (h health) worse(other health) health {
@@ -215,8 +215,7 @@ func readUntil(ctx context.Context, client *livetest.Client, text string) error 
 	}
 }
 
-// The p99 latency of a WebSocket during an attack can be twice the latency before it. An increase by socketFloor is
-// always allowed, because one scheduler delay can exceed twice a few milliseconds.
+// An increase of the p99 latency by socketFloor is permitted, because a single scheduler delay can cause it.
 const socketFloor = 15 * time.Millisecond
 
 // Short runs (without GLASSHOUSE_ATTACK=full) have too few samples for a p99. They fail only above shortLimit.
@@ -231,8 +230,8 @@ func (s *site) requireHealth(finding string, before, during health) {
 	s.requireSocket(finding+": healthy socket", before.socket, during.socket)
 }
 
-// requireSocket checks the p99 latency of the WebSocket during an attack against that before it. One known attack
-// exceeds the limit: 600 simultaneous requests over all routes.
+// requireSocket limits the p99 latency of a WebSocket. One known attack exceeds the limit: 600 simultaneous requests
+// over all routes.
 func (s *site) requireSocket(finding string, before, during latencies) {
 	s.Helper()
 	works := during.failures == 0 && during.count > 0 && before.p99 > 0
@@ -242,8 +241,7 @@ func (s *site) requireSocket(finding string, before, during latencies) {
 		before.p99.Round(100*time.Microsecond))
 }
 
-// latencyReporter returns the function that reports a latency. Short runs below shortLimit use the method report,
-// which never fails a test. All other runs use the method require.
+// latencyReporter returns the method report for short runs below shortLimit, because report never fails a test.
 func (s *site) latencyReporter(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
 	if works && !isFull() && slowest <= shortLimit {
 		return s.report

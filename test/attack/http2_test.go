@@ -109,8 +109,7 @@ func (s *site) requireNoErrors(finding string, of int) {
 	s.require(len(lines) == 0, finding+": lines with level error", "0", "%d of %d requests", len(lines), of)
 }
 
-// openStreams sends one request per HTTP/2 stream, and resets each stream if reset is true. Otherwise, it never reads
-// the connection.
+// openStreams sends one request per HTTP/2 stream. If reset is false, it never reads the connection.
 func openStreams(
 	ctx context.Context, from, to string, config *tls.Config, paths []string, token string, count int, reset bool,
 ) (conn net.Conn, opened int, err error) {

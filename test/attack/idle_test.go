@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// raiseDescriptors raises the soft limit of file descriptors, because a shell's usual limit is too low. The program
-// inherits the limit.
+// raiseDescriptors raises the soft limit of file descriptors, which the program inherits. A shell's usual limit is
+// too low.
 func raiseDescriptors(p *probe, need uint64) {
 	p.Helper()
 	var limit syscall.Rlimit
@@ -32,8 +32,8 @@ func raiseDescriptors(p *probe, need uint64) {
 // limit per address.
 func sixAddresses(n int) string { return fmt.Sprintf("127.0.2.%d", 1+n%6) }
 
-// openConnections opens the given number of connections and sends a text on each. If reads is true, it also waits for
-// the start of each response. The connections stay open.
+// openConnections opens connections and sends a text on each. If reads is true, it waits for the first response
+// bytes.
 func openConnections(ctx context.Context, address string, count int, text func(n int) string, reads bool) *connections {
 	c := &connections{}
 	slots := make(chan struct{}, 128)
@@ -133,8 +133,8 @@ func stayConnected(ctx context.Context, from, address string) {
 	}
 }
 
-// unfinishedRequests returns the text of the n-th request. Half of the requests announce a body and never send all of
-// it.
+// unfinishedRequests returns the text of the n-th request. Half of the requests announce a body but send only its
+// start.
 func (s *site) unfinishedRequests() func(n int) string {
 	s.Helper()
 	body := post("/share", `{"token":`)

@@ -23,8 +23,7 @@ type document struct {
 	Paths map[string]map[string]json.RawMessage
 }
 
-// inventory returns all GET routes of the program's OpenAPI document, in every format, and the error pages. It fails
-// for unknown path parameters, so that attacks include new routes.
+// inventory returns all GET routes of the program's OpenAPI document, in every format, and the error pages.
 func (s *site) inventory() (routes []route) {
 	s.Helper()
 	if s.routes != nil {
@@ -53,8 +52,7 @@ func (s *site) paths() map[string]map[string]json.RawMessage {
 	return s.document.Paths
 }
 
-// writes returns POST, PUT and DELETE requests for each path, even where they are unsupported. Without
-// GLASSHOUSE_ATTACK=full, each path gets one method.
+// writes returns POST, PUT and DELETE requests for each path, even where they are unsupported.
 func (s *site) writes() (routes []route) {
 	s.Helper()
 	paths := slices.Sorted(maps.Keys(s.paths()))
@@ -136,6 +134,7 @@ func (s *site) fillPath(path string) string {
 	filled := strings.NewReplacer(
 		"{group}", "core", "{version}", "v1", "{resource}", "configmaps", "{namespace}", namespace,
 		"{name}", name, "{file}", "app.js", "{id}", "no-such-share").Replace(path)
+	// A new path parameter fails the test, so that attacks include all routes.
 	if strings.Contains(filled, "{") {
 		s.Fatalf("path %s has parameters without values in this test: add them", path)
 	}

@@ -1,13 +1,8 @@
-// Package attack attacks the built program from outside, with a real API server. It checks memory use, response
-// times, and that the program never sends a canary (a planted secret).
-//
-// These environment variables configure the tests:
+// Package attack attacks the built program from outside. The tests require .ci/on-demo and environment variables:
 //
 //   - DASHBOARD is the path of the program.
-//   - BASELINE can be the path of a second program. The final table compares both.
-//   - GLASSHOUSE_ATTACK=full selects more connections and routes. "make attack" sets it.
-//
-// The tests require the demo cluster that .ci/on-demo starts.
+//   - BASELINE can be the path of a second program, for comparison.
+//   - GLASSHOUSE_ATTACK=full selects more connections and routes.
 package attack
 
 import (
@@ -35,8 +30,7 @@ func shortOrFull[T any](shortValue, fullValue T) T {
 	return shortValue
 }
 
-// figure is one row of the printed table: a measurement, its required result, and its values for the baseline and for
-// the tested program.
+// figure is one row of the printed table: a measurement, its required result, and the values of both programs.
 type figure struct{ finding, bar, before, after string }
 
 type table struct {

@@ -88,8 +88,8 @@ func (s *site) responses(o observer, round int) (texts map[string]string) {
 	return texts
 }
 
-// streamMessages subscribes to each view (form of messages), and again with each cursor (resume position) in resume.
-// Both results are by subscription name.
+// streamMessages subscribes to each view, and again with each cursor (resume position). Both results are by
+// subscription name.
 func (s *site) streamMessages(o observer, round int, resume map[string]string) (texts, cursors map[string]string) {
 	s.Helper()
 	st := must(s.openStream(s.Context(), readerAddress(round), o, resume))(s.probe)

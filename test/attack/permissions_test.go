@@ -52,8 +52,7 @@ func TestRelatedHidesUnsharedKindsFromGuests(t *testing.T) {
 	})
 }
 
-// As with kubectl, a Role that allows get on namespaces includes the Role's own namespace. Others get 403, even if
-// they do not exist.
+// As with kubectl, a Role that allows get on namespaces includes the Role's own namespace.
 func TestNamespacedRoleGetsItsNamespace(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

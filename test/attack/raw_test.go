@@ -54,8 +54,7 @@ type response struct {
 
 const smallBuffer = 4 << 10
 
-// dial connects from a loopback address. The parameter receiveBuffer is in bytes; the kernel chooses the size if it
-// is 0.
+// dial connects from a loopback address. The parameter receiveBuffer is in bytes; for 0, the kernel chooses.
 func dial(ctx context.Context, from, to string, receiveBuffer int) (net.Conn, error) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}
 	dialer.Control = func(_, _ string, raw syscall.RawConn) error {

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// All wrong tokens get the same response. Otherwise the response could reveal how similar a token is to the correct
-// one.
+// All wrong tokens get the same response, so that none reveals how similar a token is.
 func TestLinkTokensCannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -50,7 +49,7 @@ func flip(letter string) string {
 	return "A"
 }
 
-// A guest (a viewer of a share link) can read only its content, even with the token of the link's creator.
+// A guest can read only the content of its share link, even with the token of the link's creator.
 func TestGuestsReadOnlyTheirScope(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

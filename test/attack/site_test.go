@@ -129,8 +129,7 @@ func (s *site) sample(ctx context.Context) {
 
 const memoryBar = "RSS at most 90 % of 512 MB, cgroup at most 512 MB, never killed"
 
-// memory checks that the resident memory is at most 90 % of memoryLimit. The total of the cgroup can be 100 %, because
-// the kernel drops page cache only at the limit.
+// memory checks that RSS is at most 90 % of memoryLimit. The cgroup can reach 100 % because of page cache.
 func (s *site) memory() (text string, isWithin bool) {
 	peak := s.peak.Load()
 	text = fmt.Sprintf("RSS %d MB", peak>>20)
@@ -172,7 +171,7 @@ type part struct {
 	Name       string   `json:"name,omitempty"`
 }
 
-// share creates and opens a share link. It returns the token of the link, and the Cookie header of a viewer.
+// share creates and opens a share link. It returns the link's token and a viewer's Cookie header.
 func (s *site) share(to string, parts ...part) (token, guest string) {
 	s.Helper()
 	body := must(json.Marshal(map[string]any{"parts": parts, "to": to, "seconds": 3600}))(s.probe)
@@ -217,8 +216,7 @@ func (s *site) counts() (c counts, err error) {
 	return c, errors.Join(err, descriptorErr, rssErr)
 }
 
-// requireReturn allows 20 more goroutines and 10 more descriptors than before. Resident memory has no limit here,
-// because the Go runtime frees memory over minutes.
+// requireReturn does not limit resident memory, because the Go runtime frees memory over minutes.
 func (s *site) requireReturn(finding string, before counts, timeout time.Duration) {
 	s.Helper()
 	bar := fmt.Sprintf("back within %v, up to 20 more goroutines and 10 more descriptors", timeout)

@@ -82,8 +82,7 @@ func TestFrameFloodsDoNotAffectOthers(t *testing.T) {
 		flooding.Wait()
 		s.requireMemory("S39: floods of frames", "")
 		s.requireHealth("S39: floods of frames", baseline, during)
-		// Above the rate limit, the program does not read a WebSocket. It detects a closed one by its next ping,
-		// after up to 55 s.
+		// Above the rate limit, the program detects a closed WebSocket only by the next ping, after up to 55 s.
 		if isFull() {
 			s.requireReturn("S39: floods of frames: resources afterwards", start, time.Minute)
 		}

@@ -83,8 +83,7 @@ func (st *stream) read(ctx context.Context) {
 	}
 }
 
-// cursors waits for the first snapshot of each subscription, and returns the resume positions. Resumed subscriptions
-// get no snapshot, so one message is enough.
+// cursors waits for the first snapshot of each subscription, and returns the resume positions.
 func (st *stream) cursors() (cursors map[string]string, err error) {
 	err = eventually(10*time.Second, func() error {
 		st.mu.Lock()
@@ -92,6 +91,7 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 		cursors = map[string]string{}
 		for _, name := range st.names {
 			all := withoutDigests(st.messages[name])
+			// Resumed subscriptions get no snapshot, so one message is enough.
 			if len(all) > 0 && strings.HasSuffix(name, resumedSuffix) {
 				continue
 			}
@@ -135,8 +135,8 @@ func (st *stream) close() {
 	st.reading.Wait()
 }
 
-// checkQuiet checks messages while only hidden objects change. Only empty messages, heartbeats (every 15 s) and
-// digests (data hashes, every 60 s) are allowed.
+// checkQuiet allows only empty messages, heartbeats (every 15 s) and digests (every 60 s), because only hidden
+// objects change.
 func (st *stream) checkQuiet(t *tally) {
 	t.Helper()
 	st.mu.Lock()

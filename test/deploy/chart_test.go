@@ -1,6 +1,5 @@
-// Package deploy tests that kustomize and Helm create the same objects with only the necessary permissions. With the
-// build tag integration, it also tests the deployed dashboard. Integration tests need the demo cluster (.ci/on-demo),
-// and the path of the program in DASHBOARD.
+// Package deploy tests the objects that kustomize and Helm create. Integration tests need .ci/on-demo, and the
+// program's path in DASHBOARD.
 package deploy
 
 import (

@@ -23,8 +23,7 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// The permissions of the service account are enough for all functions. The dashboard receives no Secrets, and sends
-// only GET requests and self-reviews.
+// The service account permits all functions, but no Secrets. The dashboard sends only GET requests and self-reviews.
 //
 // Invariant: I46.
 func TestProgramWithItsServiceAccount(t *testing.T) {

@@ -17,8 +17,7 @@ import (
 	"glasshouse/test/deploy/variant"
 )
 
-// No RBAC rule has a wildcard, or permits reading unnamed Secrets. Rules permit only get, list and watch, and create
-// for reviews.
+// RBAC rules have no wildcards, permit only reads and reviews, and name each readable Secret.
 //
 // Invariant: I46.
 func TestRulesAreExplicit(t *testing.T) {
@@ -75,8 +74,7 @@ func TestRulesAreExplicit(t *testing.T) {
 	}
 }
 
-// Every argument is a flag of the dashboard. Without a login, the dashboard listens on loopback. It trusts the
-// addresses that an Ingress forwards.
+// Every argument is a flag of the dashboard. Without a login, the dashboard listens only on loopback.
 //
 // Invariant: I46.
 func TestArguments(t *testing.T) {

@@ -55,8 +55,7 @@ func TestAPIServiceRegisteredAndRemoved(t *testing.T) {
 	checkNoFaults(t, append(rows, picker)...)
 }
 
-// serve starts an aggregated API server with one kind and one object. It supports no streaming lists, and its watches
-// send no events.
+// serve starts an aggregated API server with one object, without streaming lists and without watch events.
 func serve(t *testing.T, k kind) (port int) {
 	t.Helper()
 	respond := func(w http.ResponseWriter, status int, format string, args ...any) {

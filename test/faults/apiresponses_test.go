@@ -15,8 +15,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// Some servers and proxies never send the bookmark that ends a streaming list. The program uses a plain list within
-// 30 s, and reports no live data before.
+// Some servers never send the bookmark that ends a streaming list. The program uses a plain list within 30 s.
 //
 // Invariant: I39.
 func TestMissingListBookmark(t *testing.T) {
@@ -94,8 +93,8 @@ func TestTooManyRequests(t *testing.T) {
 
 // The program sends only reads and reviews of its own permissions, even while clients request every kind.
 //
-// Invariant: I46. Only get, list, watch and reviews are sent. The deployed program may do nothing else, reads no
-// Secrets, and works with a rotated token, through `kubectl port-forward` and a reverse proxy. kustomize and Helm
+// Invariant: I46. Only get, list, watch and reviews are sent. The deployed program has no other permissions, and
+// reads no Secrets. It works with a rotated token, `kubectl port-forward` and a reverse proxy. kustomize and Helm
 // create the same objects. The image is one program.
 func TestOnlyReadsAreSent(t *testing.T) {
 	w := open(t, options{})

@@ -9,11 +9,10 @@ import (
 	"glasshouse/test/faults/link"
 )
 
-// A restarted API server responds with 410 to watches at old resourceVersions. The program relists, but sends its
-// clients only the changes.
+// A restarted API server responds with 410 to old watches. The program relists, but sends clients only the changes.
 //
-// Invariant: I39. After any fault of the API server, a link or a client, the clients' state equals a quorum list.
-// During the fault, the page keeps its rows, and shows since when the data is not live.
+// Invariant: I39. After any fault, the clients' state equals a quorum list. During a fault, the page keeps its rows,
+// and shows since when the data is not live.
 //
 // Invariant: I40.
 func TestAPIServerKilledAndRestarted(t *testing.T) {
@@ -53,8 +52,8 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 	}
 }
 
-// Without a watch cache in the API server, etcd itself reports that a revision is compacted. The program relists, but
-// sends its clients only the changes.
+// Without a watch cache, etcd itself reports a compacted revision. The program relists, but sends clients only the
+// changes.
 //
 // Invariant: I39.
 func TestEtcdCompaction(t *testing.T) {

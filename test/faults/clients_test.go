@@ -11,7 +11,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// A client gets only the changes that it missed, or a new snapshot if the program has dropped some of them.
+// A client gets only the changes that it missed, or a new snapshot if some were dropped.
 //
 // Invariant: I39, I40.
 func TestClientReconnects(t *testing.T) {
@@ -80,9 +80,8 @@ func TestClientReconnects(t *testing.T) {
 
 // A thousand clients of one resource need only one watch at the API server, even if all reconnect at once.
 //
-// Invariant: I45. There is one watch for each scope (a set of namespaces with a selector), for any number of readers,
-// also when all reconnect at once. Subscriptions that start and end at the same time leave nothing behind. The
-// program stops within ten seconds.
+// Invariant: I45. All readers of the same resource, namespaces and selector share one watch. Ended subscriptions leave
+// nothing behind. The program stops within ten seconds.
 func TestThousandClientsReconnect(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))

@@ -57,13 +57,13 @@ func (w *testbed) compareObject(name string, viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// changesConverge waits until the changes at each viewer transform the rows in before into the present rows. The test
-// fails if two viewers got different changes, or the same changes in another order.
+// changesConverge waits until the changes at each viewer transform the rows in before into the present rows.
 func (w *testbed) changesConverge(timeout time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
 	eventually(w.t, timeout, "the viewers' changes result in the list of the API server", func() error {
 		return w.compareChanges(before, viewers)
 	})
+	// All viewers must get the same changes in the same order.
 	for i, v := range viewers {
 		if first, history := viewers[0].History(), v.History(); !slices.Equal(first, history) {
 			w.t.Errorf("viewer %d got %d changes that differ from the %d of viewer 0",

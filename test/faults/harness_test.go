@@ -1,5 +1,5 @@
-// Package faults breaks connections, the API server and permissions of a running dashboard, and compares its clients
-// with lists from etcd. The tests require .ci/on-demo, and the dashboard's path in DASHBOARD.
+// Package faults breaks connections and permissions of a running dashboard. The tests require .ci/on-demo, and the
+// dashboard's path in DASHBOARD.
 package faults
 
 import (
@@ -21,9 +21,8 @@ import (
 
 const (
 	configMaps = "core/v1/configmaps"
-	// staleGrace is the time after an interruption of a watch during which the state can still be live. The program
-	// may need one second to detect it, and a slow test machine another second.
-	staleGrace = 2 * time.Second
+	// staleGrace is the time after an interruption of a watch during which the state can still be live.
+	staleGrace = 2 * time.Second // one second to detect the interruption, and one for a slow machine
 )
 
 // testbed is a running dashboard between proxies whose connections a test can break:
@@ -146,8 +145,7 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 
 func (w *testbed) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
 
-// views returns a subscription for each view with rows (rows, table and window), without and with a label selector.
-// The first has the view rows. The last also has the view rows, but two namespaces.
+// views returns a subscription for the views rows, table and window, each with and without a label selector.
 func (w *testbed) views() (views []viewer.Want) {
 	for _, labels := range []string{"", "odd=true"} {
 		want := w.rows()

@@ -20,8 +20,7 @@ import (
 	"glasshouse/internal/livetest"
 )
 
-// The p99 latency of a viewer at another address can double, or increase by 50 ms. The latency is the time from a
-// write to its WebSocket message.
+// Hostile connections at most double the p99 latency of another viewer, or increase it by 50 ms.
 //
 // Invariant: I44.
 func TestHostileConnections(t *testing.T) {

@@ -46,8 +46,8 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 	}
 }
 
-// withoutCached subtracts the size of objects and of the history of changes. The history grows up to its limit, which
-// is no leak.
+// withoutCached subtracts objects and the history of changes, because the history's growth up to its limit is no
+// leak.
 func (s samples) withoutCached() samples {
 	remaining := make(samples, len(s))
 	for i, point := range s {

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Clients receive one delete for a deleted object, and a delete and an add for a replaced one. The viewers check this
-// by UID.
+// Clients receive one delete for a deleted object, and a delete and an add for a replaced one.
 //
 // Invariant: I39.
 func TestChangedWhileDisconnected(t *testing.T) {

@@ -18,8 +18,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// After a revocation, the program must remove rows itself: the API server can continue a watch for minutes. A new
-// permission takes effect within a minute.
+// After a revocation, the program must remove rows itself, because the API server can continue a watch for minutes.
 //
 // Invariant: I39.
 func TestPermissionGrantedAndRevoked(t *testing.T) {
@@ -76,7 +75,7 @@ func TestClusterPermissionGrantedAndRevoked(t *testing.T) {
 }
 
 // The program checks 200 namespaces with about 20 access reviews per second. Rows disappear within 15 s of a
-// revocation, and reappear within a minute.
+// revocation.
 //
 // Invariant: I39.
 func TestPermissionsInManyNamespaces(t *testing.T) {

@@ -7,8 +7,7 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
-// Each message must be written within 10 s, but this object needs half a minute. Chunks avoid a disconnect, with
-// short pauses between them.
+// The program must write each message within 10 s. Chunks allow half a minute for this large object.
 //
 // Invariant: I44.
 func TestSlowLink(t *testing.T) {

@@ -19,11 +19,9 @@ import (
 )
 
 const (
-	// Memory grows until the history of changes is full. Therefore, the measurement starts after ringAge, which is a
-	// minute longer than the maximum age of the history. Runs shorter than 12 minutes measure only their second half.
-	ringAge = 6 * time.Minute
-	// allowedGrowth is the growth of the live heap in bytes: 4 MiB for cached patches, and 4 MiB for variation. One
-	// run varied by 1.5 MiB.
+	// Memory grows until the history of changes is full, so the measurement starts only after ringAge.
+	ringAge = 6 * time.Minute // one minute longer than the history's maximum age
+	// allowedGrowth of the live heap, in bytes: 4 MiB for cached patches, 4 MiB for variation (1.5 MiB was measured).
 	allowedGrowth = 8 << 20
 )
 
@@ -40,8 +38,8 @@ type soak struct {
 	faultCount    atomic.Int64
 }
 
-// TestSoak causes random faults for the duration in GLASSHOUSE_SOAK, and compares all viewers with etcd after each.
-// "make soak" runs it.
+// TestSoak causes random faults for the duration in GLASSHOUSE_SOAK, and compares all viewers with etcd after each
+// fault.
 func TestSoak(t *testing.T) {
 	duration := must(time.ParseDuration(os.Getenv("GLASSHOUSE_SOAK")))(t)
 	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number is a valid seed.
@@ -70,6 +68,7 @@ func TestSoak(t *testing.T) {
 	memory := watchMemory(t, s.program)
 	goroutines := s.goroutines()
 
+	// Runs shorter than 12 minutes measure only their second half.
 	end, warmTime := time.Now().Add(duration), time.Now().Add(min(ringAge, duration/2))
 	stopLogging := run(t, func(ctx context.Context) { s.logProgress(ctx, end) })
 	before := 0 // Result of the method liveHeap when the history is full.
@@ -135,12 +134,11 @@ func (s *soak) withoutPermissions(action func()) error {
 	return errors.Join(err, s.Grant(ctx, s.user, "cluster-admin"))
 }
 
-// liveHeap returns the size of the live heap minus the estimated size of objects and changes. For many objects, the
-// estimate is too high. Therefore, liveHeap first revokes the permissions, which removes all objects. Messages in
-// progress add memory, so it returns the minimum of five measurements.
+// liveHeap revokes the permissions to remove all objects, because the estimate of their size is too high.
 func (s *soak) liveHeap() (minimum int) {
 	s.t.Helper()
 	check(s.t, s.withoutPermissions(func() {
+		// Messages in progress add memory, so use the minimum of five measurements.
 		for range 5 {
 			sleep(time.Second)
 			current := must(s.program.LiveHeap(s.t.Context()))(s.t) - must(s.program.CachedBytes(s.t.Context()))(s.t)

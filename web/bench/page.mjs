@@ -23,8 +23,7 @@ export async function browse(t) {
   return { browser, pid: server.process().pid };
 }
 
-// This function runs in the page before its scripts. Times are in ms since the navigation. Only the times of changed
-// cells are in ms since 1970, to compare them with times of another process.
+// This function runs in the page before its scripts. Times are in ms since the navigation.
 function note() {
   const b = (window.bench = { firstRows: 0, all: 0, tasks: [], inputs: [], changes: new Map() });
   new PerformanceObserver((list) => {
@@ -52,6 +51,7 @@ function note() {
     for (const m of list) {
       const td = (m.target.nodeType === 3 ? m.target.parentElement : m.target)?.closest?.("td");
       const name = td?.closest("tr")?.dataset.name;
+      // This time is in ms since 1970, to compare it with another process.
       if (name !== undefined) b.changes.set(`${name} ${td.textContent}`, performance.timeOrigin + performance.now());
     }
   }).observe(document, {

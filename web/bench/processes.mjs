@@ -50,10 +50,7 @@ export const running = (directory, names) =>
       }
     });
 
-/**
- * Waits until the machine is at least 80 % idle for 5 s, because a new cluster is busy. Returns false after the
- * timeout.
- */
+/** Waits until the machine is at least 80 % idle for 5 s, because a new cluster is busy. */
 export async function waitUntilIdle(seconds) {
   const cpuTimes = () => {
     const times = readFileSync("/proc/stat", "utf8").split("\n", 1)[0].trim().split(/\s+/).slice(1, 9).map(Number);

@@ -1,6 +1,4 @@
-// Measures the page: node bench/run.mjs. It needs the environment variables of the browser tests, and many pods in
-// the namespace "big". Most values are measured at full CPU speed, and again four times slower, like a laptop on
-// battery.
+// Measures the page. It needs the variables of the browser tests, and many pods in the namespace "big".
 import { gzipSync } from "node:zlib";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -71,6 +69,7 @@ async function main() {
       null,
     );
   });
+  // Measure at full CPU speed, and four times slower, like a laptop on battery.
   for (const slow of [1, 4]) {
     const at = slow === 1 ? "" : `, ${slow} times slower`;
     const bar = (value) => (slow === 1 ? value : null);
@@ -161,8 +160,7 @@ async function main() {
     );
   console.log(`load ${load()}`);
 
-  // Measures the growth of memory. The server's history of 5 minutes fills during the first half of the writes. Only
-  // growth in the second half is therefore permanent.
+  // The server's history of 5 minutes fills during the first half. Only growth in the second half is permanent.
   async function growth(t) {
     const pods = await podsOf("/api/v1/namespaces/big/pods");
     const page = await open(t, browser, 1);
@@ -266,8 +264,7 @@ async function main() {
       table.add(`${of}: longest task`, "ms", got.longest, bound(50), theirs("longest"));
       table.add(`${of}: sum of long tasks`, "s", got.sum, bound(0.2), theirs("sum"));
       if (rate === 1000) table.add(`${of}: input delay, worst of those above 16 ms`, "ms", got.delay, bar(100));
-      // Each write adds 1 to a restart count, so the increase of all counts is the number of writes that were
-      // reported.
+      // Each write adds 1 to a restart count, so the total increase is the number of reported writes.
       if (rate === 1000) table.add(`(${of}: reported by the API server until then)`, "", got.restartsReported, null);
       if (slow === 1) {
         table.add(`${of}: server CPU`, "s", got.server, bound(1), theirs("serverCPU"));
@@ -275,8 +272,7 @@ async function main() {
         table.add(`(${of}: the page's JS heap grew)`, "MiB", got.heap, null);
         table.add(`(${of}: server RSS grew)`, "MiB", got.rss, null, theirs("growth"));
       }
-      // Besides its duration, measure the CPU time of the longest task. The duration includes waiting for the API
-      // server and the writer, which use both cores of a small machine.
+      // Also measure CPU time, because the duration includes waits for the API server and the writer.
       table.add(
         `(${of}, and 5 s more: longest task by its own processor time)`,
         "ms",

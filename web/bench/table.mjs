@@ -12,10 +12,7 @@ export function quantile(list, q) {
 export class Table {
   rows = [];
 
-  /**
-   * Adds a row with the median of figures, which must not exceed the limit bar (null for none). The text rival is the
-   * result of the best other dashboard.
-   */
+  /** Adds the median of figures, its limit (bar), and the result of the best other dashboard (rival). */
   add(what, unit, figures, bar, rival = "") {
     const list = [figures].flat();
     const m = median(list);

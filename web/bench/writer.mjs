@@ -20,10 +20,7 @@ export async function podsOf(where) {
 
 let restarts = 1000;
 
-/**
- * Writes a new restart count. Returns the key under which the page records it, the start time, and the duration in
- * ms.
- */
+/** Writes a new restart count. Returns the key of the page's record, the start, and the duration in ms. */
 export async function write(pod) {
   const n = restarts++;
   const containerStatuses = pod.statuses.map((s, i) => (i === 0 ? { ...s, restartCount: n, lastState: {} } : s));
@@ -32,15 +29,13 @@ export async function write(pod) {
   return { key: `${pod.name} ${n}`, begun, took: performance.timeOrigin + performance.now() - begun };
 }
 
-/**
- * Writes directly to etcd, because the API server is too slow on two cores. It pauses other components, because the
- * API server needs their CPU time. Returns the number of writes.
- */
+/** Writes directly to etcd, because the API server is too slow on two cores. Returns the number of writes. */
 export async function churn(rate, seconds) {
   const home = process.env["GLASSHOUSE_DEMO_DIR"];
   const { path } = JSON.parse(readFileSync(join(home, "commands.json"), "utf8"));
   const others = running(home, ["kube-controller-manager", "kube-scheduler", "kubelet"]);
   try {
+    // The API server needs the CPU time of these components.
     for (const pid of others) process.kill(pid, "SIGSTOP");
     const { stdout } = await promisify(execFile)(path, [
       "churn",
@@ -57,10 +52,7 @@ export async function churn(rate, seconds) {
   }
 }
 
-/**
- * Writes through the API server, rate times per second, but skips writes above 100 requests in progress. Returns the
- * number of successes.
- */
+/** Writes through the API server, rate times per second, and returns the number of successes. */
 export async function writeAt(pods, rate, seconds) {
   const start = performance.now();
   let begun = 0;

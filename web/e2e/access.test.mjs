@@ -1,5 +1,5 @@
-// Invariant: I35. axe-core finds no accessibility problem in any view, state or theme. A narrow screen shows
-// everything that a wide screen shows. For users who prefer reduced motion, nothing moves.
+// Invariant: I35. axe-core finds no accessibility problem in any view, state or theme. Narrow screens hide nothing.
+// With reduced motion, nothing moves.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -43,8 +43,8 @@ async function check(page, what, within = "html") {
   }
 }
 
-// Simulates list states, such as stale, that are hard to produce in a cluster. The fields of interceptor.state
-// overwrite the same fields in the server's state messages.
+// Simulates list states that are hard to produce. Fields of interceptor.state overwrite those of the server's state
+// messages.
 async function interceptSocket(page) {
   const interceptor = { state: null, suppress: false, cut: false, ids: new Set() };
   await page.routeWebSocket(/\/api\/v1\/live/, (socket) => {
@@ -293,8 +293,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await state("failed with rows", { state: "failed", reason: "conversion webhook is away" }, "Failed");
     await state("forbidden with rows", { state: "forbidden", reason: "you may not any more" }, "Forbidden");
     await state("no longer served", { state: "absent" }, "Not available");
-    // The order of the rows is frozen while the pointer is over them. The change below would move a row, so it stays
-    // pending.
+    // The order is frozen while the pointer is over the rows, so the change below stays pending.
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&sort=-data`);
     await page.locator('#tbody tr[data-name="a"] td').first().hover();
     await patch(`${maps}/b`, { data: { more: "x" } });

@@ -1,5 +1,5 @@
-// Opens pages in Chromium. A page fails its test on a console warning, an uncaught error, a policy violation, a
-// dialog, or a request to another host.
+// Opens pages in Chromium. Console warnings, uncaught errors, policy violations, dialogs and requests to other hosts
+// fail the test.
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { ownTime } from "../bench/page.mjs";
@@ -46,10 +46,7 @@ function listen() {
   }).observe(document, { attributes: true, attributeFilter: ["data-changed"], subtree: true });
 }
 
-/**
- * Opens a page that fails the test on problems. The option allow contains patterns of expected console lines, popups
- * and downloads.
- */
+/** Opens a page. The option allow contains patterns of expected console lines, popups and downloads. */
 export async function newPage(t, browser, options = {}) {
   const { allow = [], ...contextOptions } = options;
   const context = await browser.newContext({

@@ -1,5 +1,4 @@
-// Two contexts of the kubeconfig belong to users of the demo cluster. In the other contexts, the credential plugin
-// fails or the API server is unreachable.
+// Two contexts belong to demo users. In the others, the credential plugin fails or the API server is unreachable.
 //
 // Invariant: I24.
 import assert from "node:assert/strict";

@@ -1,5 +1,4 @@
-// Deploys the dashboard to the demo cluster. A local process with the service account's token replaces the pod, which
-// kwok only simulates.
+// Deploys the dashboard to the demo cluster. A local process replaces the pod, which kwok only simulates.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -24,10 +23,7 @@ export function deploy(t, variant, kustomize = join(repository, "deploy/kustomiz
   kubectl("--namespace", "glasshouse", "rollout", "status", "--timeout=60s", "deployment/glasshouse");
 }
 
-/**
- * Applies the variant "team" as in its README. The parameter own maps placeholders to values. The result gets objects
- * from the API server.
- */
+/** Applies the variant "team" with own values for placeholders. Returns a function that gets objects. */
 export function deployTeam(t, own) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-team-"));
   atEnd(t, () => rmSync(folder, { recursive: true }));

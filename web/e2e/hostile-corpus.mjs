@@ -1,5 +1,4 @@
-// Creates objects with hostile text in each string field of the OpenAPI document. Fields that the API server rejects
-// keep their values.
+// Creates objects with hostile text in each string field that the API server accepts.
 import { api, create, read, remove } from "./cluster.mjs";
 import { atEnd } from "./cleanup.mjs";
 
@@ -74,8 +73,8 @@ const rules = {
   ],
 };
 
-// By resource: the fields of the object to which hostile texts are added. These fields are required, or stop
-// controllers from changing the object. For other resources, the object is a copy from the demo cluster.
+// By resource: fields that are required, or stop controllers. Objects of other resources are copied from the demo
+// cluster.
 const bases = {
   customresourcedefinitions: () => ({ spec: definition }),
   pods: () => ({ spec: { ...template.spec, schedulerName: "none" } }),
@@ -219,8 +218,7 @@ const steps = (field) =>
   );
 const under = (path, field) => field.every((step, i) => path[i] === step);
 
-// Returns the tried fields that are at or below a field in the error. If there are none, it returns those below the
-// nearest parent of that field, unless they are more than 8.
+// Returns the tried fields at or below a field in the error, otherwise below the nearest parent.
 function rejectedPaths(problem, tried) {
   const rejectedLeaves = new Set();
   for (const { field = "" } of problem.details?.causes ?? []) {
@@ -236,8 +234,7 @@ function rejectedPaths(problem, tried) {
   return rejectedLeaves;
 }
 
-// Returns those of the tried fields that the API server accepts in addition to the taken fields. If an error names no
-// field, it tries each half of the fields separately.
+// Returns the tried fields that the API server accepts in addition to the taken fields.
 async function fit(attempt, taken, tried) {
   while (tried.length > 0) {
     const problem = await attempt([...taken, ...tried]);
@@ -248,6 +245,7 @@ async function fit(attempt, taken, tried) {
       continue;
     }
     if (tried.length === 1) return [];
+    // The error names no field, so try each half.
     const half = tried.length >> 1;
     const left = await fit(attempt, taken, tried.slice(0, half));
     return [...left, ...(await fit(attempt, [...taken, ...left], tried.slice(half)))];
@@ -268,8 +266,7 @@ async function filled(base, found, value, send) {
   let acceptedPaths = [];
   let left = found.map((l, position) => ({ ...l, index: position }));
   for (let round = 0; round < value.length; round++) {
-    // Half of the fields try the last text first. It is the shortest text, and the page renders short texts
-    // differently.
+    // Half of the fields start with the last text, because the page renders this short text differently.
     const with_ = left.map((l) => {
       const one = value[(round + (l.index % 2) * (value.length - 1)) % value.length];
       return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };
@@ -282,10 +279,7 @@ async function filled(base, found, value, send) {
   return { object: make(acceptedPaths), taken: acceptedPaths };
 }
 
-/**
- * Creates an object of a kind, and returns the paths of fields with hostile text. The parameter only limits these
- * fields.
- */
+/** Creates an object, and returns the paths of fields with hostile text. The parameter only limits these fields. */
 export async function hostile(
   t,
   kind,

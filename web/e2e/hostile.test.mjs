@@ -13,8 +13,8 @@ import { hostile, kinds, print, schemasOf, texts, combined } from "./hostile-cor
 import { Dashboard } from "./dashboard.mjs";
 import { until } from "./wait.mjs";
 
-// This function runs in the page. It finds elements that no template contains, links to other hosts, unmarked
-// invisible characters, and a changed layout.
+// Runs in the page. Finds foreign elements, links to other hosts, unmarked invisible characters, and a changed
+// layout.
 function strangers() {
   const found = [
     ...document.querySelectorAll(
@@ -57,8 +57,7 @@ function strangers() {
   return found;
 }
 
-// Checks the server's HTML at an address for elements and attributes that no template uses. Returns the object's YAML
-// text, if any.
+// Checks that the server's HTML contains only known elements and attributes. Returns the object's YAML text, if any.
 async function served(page, address) {
   const { strangers, yaml } = await page.evaluate(
     async ([address, own]) => {

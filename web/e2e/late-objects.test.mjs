@@ -100,8 +100,8 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
   });
 
   await t.test("the error page of a kind that is listed but not served reloads with growing delays", async (t) => {
-    // Chromium does not know the network of a response that Playwright created. It therefore logs
-    // LOCAL_NETWORK_ACCESS_CHECKS when the document opens a WebSocket.
+    // Chromium logs LOCAL_NETWORK_ACCESS_CHECKS for the WebSocket, because it does not know the network of a
+    // Playwright response.
     const page = await newPage(t, browser, { allow: [...missing.allow, /LOCAL_NETWORK_ACCESS_CHECKS/] });
     const loads = [];
     const other = await fetch(`${dashboard.url}r/none.example.com/v1/nones`, { headers: { accept: "text/html" } });

@@ -7,10 +7,7 @@ import { join } from "node:path";
 import { atEnd } from "./cleanup.mjs";
 import { until } from "./wait.mjs";
 
-/**
- * Starts nginx in front of the dashboard and returns its address. With a host name, nginx serves TLS like an Ingress
- * controller.
- */
+/** Starts nginx in front of the dashboard. With a host name, nginx serves TLS like an Ingress controller. */
 export async function proxy(t, upstream, { base = "", timeout = 60, host, bind } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-nginx-"));
   const taken = createServer().listen(0, "127.0.0.1");

@@ -1,5 +1,4 @@
-// Deploys the variant "team" as in its README, with nginx as the Ingress. Two users and several guests (viewers of
-// share links) use it.
+// Deploys the variant "team" as in its README, behind nginx. Two users and several guests use the dashboard.
 //
 // Invariant: I46.
 import assert from "node:assert/strict";

@@ -206,8 +206,7 @@ await test("a list that grows above the row limit keeps its scroll position", { 
   );
 });
 
-// A growing list switches to a window (the visible part) only above 120 % of --page-rows. It switches back only when
-// it is loaded again.
+// A list switches to a window (its visible part) above 120 % of --page-rows, and back only when reloaded.
 await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   const browser = await browse(t);
   const limit = 100;
@@ -505,7 +504,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   const filter = (q) => both((page) => page.locator("#q").fill(q));
   const press = (key) => both((page) => page.keyboard.press(key));
   const sort = (column) => both((page) => page.locator("thead button", { hasText: column }).click());
-  // Returns the text that counts the reloads of each page. A page counts a reload only if it already had rows.
+  // Returns the reload count of each page. A page counts a reload only if it already had rows.
   const reloadCounts = () =>
     both((page) =>
       page.evaluate(() => {

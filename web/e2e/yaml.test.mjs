@@ -303,7 +303,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
           await page.locator(there).first().waitFor();
         });
       };
-      // The selectors of this test must be cheap. A search for text in all lines would itself be a long task.
+      // The selectors must be cheap, because a search for text in all lines would itself be a long task.
       const address = `${dashboard.url}o/core/v1/configmaps/${ns}/${name}?tab=yaml`;
       await time("opened", () => page.goto(address), '.yaml.text[aria-label*=" lines"]');
       await page.locator('#status[data-state="live"]').waitFor();

@@ -1,5 +1,4 @@
-// axe cannot check the colors of code, because they are CSS highlights and not colors of elements. WCAG 2.2 requires
-// a contrast ratio of 4.5.
+// axe cannot check the colors of CSS highlights, such as those of code. WCAG 2.2 requires a ratio of 4.5.
 //
 // Invariant: I35, I36.
 import assert from "node:assert/strict";

@@ -1,5 +1,4 @@
-// Declares only what the tests use. The complete types of Node.js would declare its globals for code of the page as
-// well.
+// Declares only what the tests use, because the complete types would declare Node.js globals for code of the page.
 declare module "node:test" {
   export function test(name: string, run: () => void | Promise<void>): Promise<void>;
   export const mock: { timers: { enable(options: { apis: string[] }): void; tick(ms: number): void; reset(): void } };

@@ -27,8 +27,7 @@ func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 	return created.Name, nil
 }
 
-// Apply creates or updates a ConfigMap. The keys of its data and their number depend on value. Therefore, a patch
-// fits only one version, and rows move in a sorted list. The label odd is true for odd values.
+// Apply creates or updates a ConfigMap. Its data and labels depend only on value.
 func (c *Cluster) Apply(ctx context.Context, namespace, name, value string) error {
 	maps := c.Core.CoreV1().ConfigMaps(namespace)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels(value)}, Data: Data(value)}
@@ -50,6 +49,7 @@ func labels(value string) map[string]string {
 func Data(value string) map[string]string {
 	sum := crc32.ChecksumIEEE([]byte(value))
 	data := map[string]string{"v": value, "same": strings.Repeat("as before ", 20)}
+	// Keys differ by value, so that a patch fits only one version and rows move in sorted lists.
 	for i := range 1 + sum%3 {
 		data[fmt.Sprint("only-", (sum+i)%7)] = "1"
 	}
@@ -79,8 +79,7 @@ func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) 
 	return nil
 }
 
-// Churn changes 25 ConfigMaps at random until stop is called. The rate is in changes per second, and stop returns
-// their number.
+// Churn changes 25 ConfigMaps at random, rate times per second. The function stop returns the number of changes.
 func (c *Cluster) Churn(ctx context.Context, namespace string, rate int) (stop func() (int, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup

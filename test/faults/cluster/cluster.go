@@ -1,5 +1,5 @@
-// Package cluster accesses the demo cluster directly, so that tests can compare it with the dashboard. .ci/on-demo
-// sets the environment variables KUBECONFIG and GLASSHOUSE_DEMO_DIR.
+// Package cluster accesses the demo cluster directly, to compare it with the dashboard. .ci/on-demo sets KUBECONFIG
+// and GLASSHOUSE_DEMO_DIR.
 package cluster
 
 import (
@@ -113,8 +113,7 @@ func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, want 
 	return nil
 }
 
-// Object returns an object from etcd, or nil if it does not exist. Do not use it for Secrets: it does not mask
-// values.
+// Object returns an object from etcd, or nil. Do not use it for Secrets: values are not masked.
 func (c *Cluster) Object(ctx context.Context, resource, namespace, name string) ([]byte, error) {
 	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(resource, namespace, name)).
 		SetHeader("Accept", "application/json").DoRaw(ctx)

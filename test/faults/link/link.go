@@ -1,5 +1,5 @@
-// Package link contains two proxies with which a test can break connections: Link for TCP, and Gate for an API
-// server. Both are safe for concurrent use.
+// Package link contains proxies that break connections: Link for TCP, Gate for API servers. Both are safe for
+// concurrent use.
 package link
 
 import (

@@ -15,7 +15,7 @@ type Request struct {
 	Method   string
 	Path     string
 	Resource string // Plural, such as "configmaps"; empty for discovery.
-	// Verb is list (also for a streaming list), count (a list with limit 1), watch or get. It is empty for discovery.
+	// Verb is list (also if streaming), count (a list with limit 1), watch or get; empty for discovery.
 	Verb    string
 	Streams bool // A streaming list is a watch that begins with all objects.
 	Refused bool // The Gate responded with 429.
@@ -79,8 +79,7 @@ func (g *Gate) countExpired() {
 	g.expired++
 }
 
-// watchBody counts errors with code 410 in a watch. If gate.dropListEnds is true, it drops the bookmark that ends a
-// streaming list.
+// watchBody counts errors with code 410 in a watch.
 type watchBody struct {
 	gate     *Gate
 	body     io.Closer
@@ -95,6 +94,7 @@ func (l *watchBody) Read(p []byte) (int, error) {
 		if bytes.HasPrefix(l.buffered, []byte(`{"type":"ERROR"`)) && bytes.Contains(l.buffered, []byte(`"code":410`)) {
 			l.gate.countExpired()
 		}
+		// This bookmark ends a streaming list.
 		if l.gate.dropListEnds && bytes.Contains(l.buffered, []byte("k8s.io/initial-events-end")) {
 			l.buffered = nil
 		}

@@ -10,7 +10,7 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// A State describes the data at a time, such as live or stale. The field State is empty if the connection ended.
+// A State is the state of the data at a time, such as live; empty after the connection ended.
 type State struct {
 	At     time.Time
 	State  string
@@ -72,8 +72,7 @@ func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
 	return total
 }
 
-// CompareRows returns an error if the rows differ from want. A window (a part of a sorted list) must contain only its
-// own part of want.
+// CompareRows returns an error if the rows differ from want. A window contains only a part of want.
 func (v *Viewer) CompareRows(want map[string]Row) error {
 	if !v.view.IsComplete() {
 		return fmt.Errorf("no snapshot yet; the state is %+v", v.States())

@@ -1,7 +1,4 @@
 // Package viewer is a test client of the dashboard that reconnects like a browser, and records inconsistent messages.
-//
-// Only one call of Run or Connect is allowed at a time. RequestChunks must be called before them. All other methods
-// are safe for concurrent use.
 package viewer
 
 import (
@@ -44,7 +41,7 @@ func Changes(resource string, namespaces ...string) Want {
 // Kinds subscribes to the list of resources that the server offers.
 func Kinds() Want { return Want{View: "resources"} }
 
-// A Viewer is a test client with one subscription.
+// A Viewer has one subscription. Only one Run or Connect is allowed at a time; other methods allow concurrent use.
 type Viewer struct {
 	url     string
 	options livetest.Options

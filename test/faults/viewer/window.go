@@ -10,8 +10,7 @@ import (
 	"glasshouse/internal/livetest"
 )
 
-// window returns the rows that a window (a part of the sorted list) must contain. It returns an error for wrong
-// counts or a wrong order.
+// window returns the rows that a window (a part of the sorted list) must contain.
 func (v *Viewer) window(all map[string]Row) (map[string]Row, error) {
 	subscription, window, columns := v.view.Subscription(), v.view.Window(), v.view.Columns()
 	var keys []string

@@ -189,8 +189,7 @@ void test("each timestamp is parsed once, regardless of the size of the log", ()
   const kinds = Array.from({ length: 20 }, (_, i) => kind(`k${i}`));
   for (const k of kinds) h.addResource(k, t, []);
   const all = Array.from({ length: 3000 }, (_, i) => phase(String(i), "1"));
-  // The resources send their changes in small batches. A change can therefore arrive after a change of another
-  // resource that is up to one second newer.
+  // Each resource sends small batches, so a change can arrive after changes that are up to one second newer.
   const batches = Array.from({ length: 30 }, (_, round) =>
     kinds.map((k, i) => ({
       k,

@@ -26,8 +26,7 @@ type pod struct {
 	revision int64
 }
 
-// Pods increments the restart counts of the first maxPods pods of a namespace, at most perSecond times per second. It
-// returns the number of changes, which is lower if etcd is too slow.
+// Pods increments the restart counts of the first maxPods pods of a namespace, and returns the number of changes.
 func Pods(
 	ctx context.Context, etcd *clientv3.Client, namespace string, maxPods int64, perSecond int, duration time.Duration,
 ) (int64, error) {
@@ -62,6 +61,7 @@ func Pods(
 		})
 	}
 	err = group.Wait()
+	// If etcd is slow, the number is lower than requested.
 	return written.Load(), err
 }
 

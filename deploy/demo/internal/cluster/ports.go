@@ -57,8 +57,7 @@ func choosePorts(path string, apiserver int) (ports, error) {
 	return chosen, identity.WriteFile(path, data)
 }
 
-// freePorts replaces ports that are in use by free ones. It listens on each chosen port until all are chosen, so that
-// none is chosen twice.
+// freePorts replaces ports that are in use by free ones.
 func freePorts(preferred ports) (_ ports, err error) {
 	var listeners []net.Listener
 	defer func() {
@@ -74,6 +73,7 @@ func freePorts(preferred ports) (_ ports, err error) {
 		if err != nil {
 			return ports{}, fmt.Errorf("find a free port: %w", err)
 		}
+		// Listen until all ports are chosen, so that none is chosen twice.
 		listeners = append(listeners, l)
 		addr, ok := l.Addr().(*net.TCPAddr)
 		if !ok {

@@ -23,8 +23,7 @@ const (
 	readyTimeout = 2 * time.Minute
 )
 
-// Up starts the cluster, runs the user's command or waits until ctx ends, and stops the cluster. A canceled ctx is
-// not an error.
+// Up starts the cluster, runs the user's command or waits until ctx ends, and stops the cluster.
 func Up(ctx context.Context, opts Options) (err error) {
 	progress := progress{out: opts.Stdout, start: time.Now()}
 	if len(opts.Command) > 0 {
@@ -56,6 +55,7 @@ func Up(ctx context.Context, opts Options) (err error) {
 	if ended, ok := errors.AsType[*proc.EndedError](context.Cause(groupCtx)); ok {
 		return ended
 	}
+	// A canceled ctx is not an error.
 	if ctx.Err() != nil && !isExit(err) {
 		return nil
 	}

@@ -1,5 +1,5 @@
-// Package identity creates the certificates, tokens and kubeconfigs of the demo cluster. It keeps existing ones, so
-// that clients can reconnect after a restart.
+// Package identity creates the certificates, tokens and kubeconfigs of the demo cluster. It reuses existing ones
+// after a restart.
 package identity
 
 import (

@@ -12,8 +12,7 @@ const (
 	maxLogSize   = 1 << 20
 )
 
-// Grow appends one line per second to a log file until ctx ends. It rotates the file at maxLogSize, as a kubelet
-// does.
+// Grow appends one line per second to a log file until ctx ends. It rotates the file at maxLogSize.
 func Grow(ctx context.Context, path string) error {
 	tick := time.NewTicker(lineInterval)
 	defer tick.Stop()

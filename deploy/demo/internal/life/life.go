@@ -1,5 +1,4 @@
-// Package life makes small changes to the demo workload, as people and controllers do. The cluster does not grow:
-// replicas are limited, and Jobs and Events expire.
+// Package life makes small changes to the demo workload, as people and controllers do. The cluster does not grow.
 package life
 
 import (
@@ -41,8 +40,7 @@ func actions() []action {
 	}
 }
 
-// Run makes about perMinute changes per minute, with random pauses, until ctx ends. It logs changes and failures to
-// the file at path.
+// Run makes about perMinute changes per minute until ctx ends. It logs changes and failures to the file at path.
 func Run(ctx context.Context, config *rest.Config, perMinute int, path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

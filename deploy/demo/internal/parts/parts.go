@@ -1,7 +1,5 @@
-// Package parts contains the unmodified programs of a cluster, such as etcd and kube-apiserver, in one executable.
-//
-// As with busybox, argv[0] selects a program. client-go writes this name into managedFields, so field managers have
-// their usual names.
+// Package parts contains the unmodified programs of a cluster in one executable. As with busybox, argv[0] selects a
+// program.
 package parts
 
 import (
@@ -10,7 +8,7 @@ import (
 	"time"
 )
 
-// The names of the parts, as in argv[0] of each process.
+// The names of the parts, as in argv[0]. client-go writes argv[0] into managedFields as the field manager.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -19,7 +17,7 @@ const (
 	Kubelet           = "kubelet"
 )
 
-// Lookup returns the main function of a part, or nil if the name is unknown. The function returns the exit code.
+// Lookup returns the main function of a part, or nil for an unknown name. The function returns the exit code.
 func Lookup(name string) func() int {
 	switch name {
 	case Etcd:

@@ -40,8 +40,7 @@ func Nodes(ctx context.Context, client kubernetes.Interface, n, port int) error 
 	return group.Wait()
 }
 
-// ReleaseNodes deletes the node leases of the previous run. A new kwok process would otherwise ignore pods for up to
-// 40 seconds.
+// ReleaseNodes deletes the node leases of the previous run. Otherwise, kwok ignores pods for up to 40 seconds.
 func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 	err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).DeleteCollection(
 		ctx, metav1.DeleteOptions{}, metav1.ListOptions{},

@@ -21,8 +21,7 @@ func (c Count) String() string {
 	return fmt.Sprintf("%d of %d pods settled, %d running", c.Stable, c.Total, c.Running)
 }
 
-// WaitForPods waits until all pods are in their final state, healthy or not. It calls report every two seconds at
-// most.
+// WaitForPods waits until all pods have their final state, healthy or not. It calls report at most every two seconds.
 func WaitForPods(ctx context.Context, client kubernetes.Interface, report func(Count)) error {
 	var last Count
 	for tick := 1; ; tick++ {

@@ -1,5 +1,5 @@
-// Package seed creates the objects of the demo cluster: nodes, the workload of a fictional shop (the company), and
-// additional pods. Its functions are idempotent.
+// Package seed creates the objects of the demo cluster: nodes, a fictional shop, and additional pods. Its functions
+// are idempotent.
 package seed
 
 import (
@@ -14,24 +14,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// workload contains the YAML files of the workload, one for each team. Comments right above an object are directives:
-//
-//	# by: NAME          field manager that applies the object. At the start of a file, it applies to all objects in it.
-//	                    kubectl-client-side-apply creates the object as kubectl apply does without --server-side.
-//	# status-by: NAME   field manager that applies the status of the object
-//	# then: delete      deletes the pod when it runs. Its finalizers keep it in status Terminating.
+// workload contains one YAML file per team. Comments right above an object are directives, as described in Item.
 //
 //go:embed workload/*.yaml
 var workload embed.FS
 
+// Objects with this field manager are created as kubectl apply does without --server-side.
 const clientSide = "kubectl-client-side-apply"
 
 // Item is one object of the workload, with its directives (YAML comments).
 type Item struct {
 	Object        *unstructured.Unstructured
-	Manager       string
-	StatusManager string
-	Delete        bool
+	Manager       string // From "# by: NAME", above the object or at the start of its file.
+	StatusManager string // From "# status-by: NAME".
+	Delete        bool   // From "# then: delete". Finalizers keep the deleted pod in status Terminating.
 }
 
 // Workload returns all objects of the workload, with absolute times instead of "ago 36h".

@@ -1,7 +1,7 @@
-// Invariant: I37. The overview of an object shows facts that match its kind, accepts any JSON, and has a limited
-// size. An update changes and highlights only the values that differ. The owners of an object are shown up to the
-// root; otherwise, the page gives the reason. Referenced objects are loaded on demand. Events are sorted from new to
-// old, and are watched only while they are visible.
+// Invariant: I37. The overview of an object shows facts that match its kind. The overview accepts any JSON and has a
+// limited size. An update changes and highlights only values that differ. Owners are shown up to the root, or with
+// the reason why not. Referenced objects load on demand. Events are sorted from new to old, and watched only while
+// visible.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

@@ -58,8 +58,7 @@ void test("a log that is read again continues after the last line", () => {
   );
   assert.equal(overlap.since, at(2, ".5"));
   overlap.restart();
-  // The server resumes at the start of a full second. It sends an older line and both lines of the last time (b and
-  // c) again, and then two new lines.
+  // The server resumes at a full second, so it repeats the lines older, b and c.
   const got = overlap.newLines([
     line("older", at(2, ".12")),
     line("b", at(2, ".5")),
