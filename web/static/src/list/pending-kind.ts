@@ -3,6 +3,8 @@
 // Therefore, each delay is twice as long as the previous one. The delay is stored in the browser's history entry,
 // which survives the reload.
 
+import type { ListedKind } from "../net/kinds.ts";
+
 const minDelay = 5000; // ms; the shortest delay between two reloads
 const maxDelay = 300_000;
 
@@ -39,4 +41,34 @@ function parseReloadState(state: unknown): ReloadState | null {
   return typeof at === "number" && typeof delay === "number" && delay >= minDelay && delay <= maxDelay
     ? { at, delay }
     : null;
+}
+
+/**
+ * Reloads the error page for a resource that the cluster does not serve. The reload happens once the cluster serves
+ * the resource, in the requested API version or in another one. It waits while the page is not idle, such as while the
+ * user is typing. The returned function must be called whenever the list of resources has arrived. For an empty ref,
+ * it does nothing.
+ */
+export function reloadWhenServed(ref: string, kinds: () => readonly ListedKind[], isIdle: () => boolean): () => void {
+  if (ref === "") return () => {};
+  const [group, , resource] = ref.split("/");
+  const isServed = (): boolean => kinds().some((k) => k.group === group && k.resource === resource);
+  let wasServed = true;
+  let reloadScheduled = false;
+  const reloadWhenIdle = (delay: number): void => {
+    reloadScheduled = isServed();
+    if (!reloadScheduled) return;
+    if (!isIdle()) return void setTimeout(() => reloadWhenIdle(delay), 1000);
+    history.replaceState(historyState({ at: Date.now(), delay }), "");
+    location.reload();
+  };
+  return () => {
+    const now = isServed();
+    if (!reloadScheduled && (kinds().some((k) => k.ref === ref) || (now && !wasServed))) {
+      reloadScheduled = true;
+      const { wait, delay } = nextReload(history.state, Date.now());
+      setTimeout(() => reloadWhenIdle(delay), wait);
+    }
+    wasServed = now;
+  };
 }

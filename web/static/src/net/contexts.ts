@@ -88,3 +88,9 @@ export function readContexts(body: unknown): { present: string; all: readonly Co
  */
 export const contextText = (c: Context): string =>
   `cluster ${c.cluster}, user ${c.user}${c.namespace === "" ? "" : `, namespace ${c.namespace}`}`;
+
+/**
+ * Loads the start page after the user has switched to another cluster, because no data of the previous cluster is
+ * allowed to stay on the screen.
+ */
+export const openStartPage = (): void => location.assign(withBase("/"));

@@ -1,5 +1,7 @@
 // Stores the user's preferences in the browser: short lists, such as pinned resources, and single settings.
 
+import type { View } from "../model/view.ts";
+
 // Values that the browser refuses to store. They are lost when the page is closed.
 const memoryFallback = new Map<string, string>();
 
@@ -69,3 +71,11 @@ export const toggleValue = (list: readonly string[], value: string): string[] =>
 /** Keeps at most 8 values. */
 export const rememberRecent = (name: string, value: string): void =>
   storeList(name, moveToFront(storedList(name), value, 8));
+
+/**
+ * Adds the columns that the user last chose for the resource of the view. A view that already names columns, or that
+ * is of the resource on the screen, is returned unchanged. Do not pass the view of the opened URL, because someone
+ * chose its columns deliberately.
+ */
+export const withPreferredColumns = (view: View, shownRef?: string): View =>
+  view.cols.length > 0 || view.ref === shownRef ? view : { ...view, cols: storedList(`columns.${view.ref}`) };

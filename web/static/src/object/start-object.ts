@@ -1,0 +1,70 @@
+// Starts the page of one object: connects the panel with the URL and the browser's history.
+
+import { objectCommands } from "../keymap.ts";
+import { sharedParts } from "../model/guest.ts";
+import { defaultView, formatView, objectHref, parseLog, titleOf } from "../model/view.ts";
+import { plural } from "../net/kinds.ts";
+import { defaultController, type PageController, type PageServices } from "../page-services.ts";
+import { byId } from "../ui/dom.ts";
+import { Panel } from "./panel.ts";
+
+export function startObject(section: HTMLElement, { live, picker, now }: PageServices): PageController {
+  const { ref = "", resource = "", namespaced } = section.dataset;
+  const kind = { ref, kind: section.dataset["kind"] ?? "", resource, namespaced: namespaced !== undefined };
+  picker.add(kind);
+  picker.select(ref);
+  const name = { ns: section.dataset["ns"] ?? "", name: section.dataset["name"] ?? "" };
+  document.title = titleOf(plural(kind), name);
+  const query = (): URLSearchParams => new URLSearchParams(location.search);
+  const tab = (): string => query().get("tab") ?? "";
+  let log = parseLog(query());
+  const showTab = (id: string): void => {
+    history.pushState(null, "", objectHref(ref, name, id, log));
+    panel.show(id);
+  };
+  const panel = new Panel(
+    byId("object"),
+    {
+      live,
+      now,
+      kind,
+      name,
+      kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind),
+      kindOfRef: (ref) => picker.get(ref),
+      log: () => log,
+      selectLog: (other) => {
+        log = other;
+        showTab("logs");
+      },
+    },
+    tab(),
+    { tab: showTab, close: null },
+  );
+  addEventListener("popstate", () => {
+    log = parseLog(query());
+    panel.show(tab());
+  });
+  return {
+    ...defaultController,
+    retryable: {
+      get isRefused() {
+        return panel.isRefused;
+      },
+      retry: () => location.reload(),
+    },
+    content: () => ({ kind, view: null, object: name, tab: tab() }),
+    // If a share link includes only one object of this resource, its guests get no command that opens the list.
+    commands: () =>
+      objectCommands(
+        kind,
+        panel,
+        sharedParts()?.some((p) => p.resource === ref && p.name !== "") === true
+          ? null
+          : () => location.assign(formatView({ ...defaultView(ref), ns: name.ns === "" ? [] : [name.ns] })),
+      ),
+    refresh: () => {
+      if (live.connection === "open") byId("asof").hidden = true;
+      panel.refresh();
+    },
+  };
+}
