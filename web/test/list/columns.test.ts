@@ -12,9 +12,9 @@ const shape = (...names: string[]): TableShape =>
     link: 0,
     columns: names.map((name, index) => ({ index, name, relative: name === "Age" })),
   }) as unknown as TableShape;
-const head = (): { thead: Part; colgroup: Part; head: TableHead } => {
+const head = (): { thead: Part; colgroup: Part; table: Part; head: TableHead } => {
   const [thead, colgroup, table] = [new Part(), new Part(), new Part()];
-  return { thead, colgroup, head: { thead, colgroup, table } as unknown as TableHead };
+  return { thead, colgroup, table, head: { thead, colgroup, table } as unknown as TableHead };
 };
 
 void test("the header keeps its elements and selection while the columns are the same", () => {
@@ -41,4 +41,12 @@ void test("an invalid age fits into its column", () => {
   ] as unknown as Entry[]);
   widths.apply(h);
   assert.equal(colgroup.firstElementChild?.style["width"], "calc(9ch + var(--cell-pad))");
+});
+
+void test("a table reports its number of columns", () => {
+  for (const namespace of [true, false]) {
+    const { table, head: h } = head();
+    drawHead(h, { ...shape("Name", "Ready", "Age"), namespace }, null);
+    assert.equal(table.getAttribute("aria-colcount"), namespace ? "4" : "3");
+  }
 });

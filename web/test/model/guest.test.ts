@@ -52,17 +52,6 @@ void test("the connection is not retried after the share link has ended", () => 
   assert.equal(browser.reconnects.length, 1, "the page reports it");
 });
 
-void test("a lost connection is retried without end, at least every 20 s", () => {
-  const browser = new Browser();
-  const live = new Live("ws://x", browser, () => undefined);
-  live.connect();
-  for (let n = 0; n < 2000; n++) {
-    browser.socket.drop();
-    browser.advance(20_000);
-    assert.equal(browser.sockets.length, n + 2);
-  }
-});
-
 void test("links of a kiosk page stay in kiosk mode", () => {
   page({ kiosk: "", base: "/b" });
   const view = { ...defaultView("core/v1/pods"), ns: ["shop"], tab: "yaml", open: { ns: "shop", name: "a" } };

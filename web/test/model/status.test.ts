@@ -2,8 +2,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alignLists } from "../../static/src/text/list-diff.ts";
-import { readKinds, readProblems } from "../../static/src/net/kinds.ts";
 import {
   offlineText,
   reloadsText,
@@ -17,24 +15,6 @@ import {
   type SubscriptionInfo,
 } from "../../static/src/model/status.ts";
 import { states } from "../../static/src/net/wire.ts";
-
-const changed = (before: string, next: string): string =>
-  [...alignLists([...before], [...next])].map((from, i) => (from < 0 ? next[i] : ".")).join("");
-for (const [before, next, want] of [
-  ["abc", "abc", "..."],
-  ["abc", "axc", ".x."],
-  ["abc", "abxc", "..x."],
-  ["abxc", "abc", "..."],
-  ["abcdef", "acbdxf", "..b.x."],
-  ["", "ab", "ab"],
-  ["ab", "", ""],
-] as const) {
-  void test(`changed lines from ${before} to ${next}`, () => {
-    const marks = changed(before, next);
-    // If two lines have exchanged positions, either can be marked as moved.
-    assert.ok(marks === want || (before === "abcdef" && marks === ".c..x."), marks);
-  });
-}
 
 const liveInfo: SubscriptionInfo = {
   connection: "open",
@@ -92,7 +72,7 @@ void test("reloads are shown and counted", () => {
   assert.equal(status({ ...liveInfo, isReloading: true, isComplete: false, state: null }, 0).text, "Reloading");
   assert.equal(status({ ...liveInfo, isReloading: true, isComplete: false, connection: "lost" }, 0).tone, "bad");
   assert.equal(
-    noteFor({ ...liveInfo, isReloading: true, isComplete: false }, "pods", 0, false, 0)?.title,
+    noteFor({ ...liveInfo, isReloading: true, isComplete: false }, "pods", 0, false, 0).title,
     "Reloading pods…",
   );
   assert.deepEqual([0, 1, 2, 1000].map(reloadsText), [
@@ -117,7 +97,7 @@ void test("progress shows count and total if both are known", () => {
             namespaces: [],
           };
     const known = { ...liveInfo, isComplete: false, ...k, state };
-    return [countText(status(known, 0)), noteFor(known, "pods", 0, false, 0)?.detail ?? ""];
+    return [countText(status(known, 0)), noteFor(known, "pods", 0, false, 0).detail];
   };
   assert.deepEqual(far({}, { count: 2400, total: 10016 }), ["2,400 of 10,016", "2,400 of 10,016"]);
   assert.deepEqual(
@@ -144,10 +124,10 @@ void test("partial coverage names the covered namespaces", () => {
   const only = "Showing namespaces data, shop only (no access to others).";
   assert.equal(coverageText(liveInfo), null);
   assert.equal(coverageText(some), only);
-  assert.equal(noteFor(liveInfo, "pods", 0, false, 0)?.detail, "");
-  assert.equal(noteFor(some, "pods", 0, false, 0)?.detail, only);
-  assert.ok(noteFor(some, "pods", 0, true, 0)?.detail.endsWith(only));
-  assert.ok(noteFor(some, "pods", 5, false, 0)?.detail.endsWith(only));
+  assert.equal(noteFor(liveInfo, "pods", 0, false, 0).detail, "");
+  assert.equal(noteFor(some, "pods", 0, false, 0).detail, only);
+  assert.ok(noteFor(some, "pods", 0, true, 0).detail.endsWith(only));
+  assert.ok(noteFor(some, "pods", 5, false, 0).detail.endsWith(only));
 });
 
 void test("a forbidden choice links to what the user may list", () => {
@@ -157,7 +137,7 @@ void test("a forbidden choice links to what the user may list", () => {
     state: { state: "forbidden", since: "", reason: "You may not.", count: null, total: null, namespaces: [] },
   };
   const noteValues = (chosen: boolean, namespaced = true, guest = false): unknown[] =>
-    Object.values(noteFor(not, "pods", 0, chosen, 0, chosen, namespaced, guest) ?? {});
+    Object.values(noteFor(not, "pods", 0, chosen, 0, chosen, namespaced, guest));
   assert.deepEqual(noteValues(false), [
     "Forbidden: you can't list pods",
     "You may not.",
@@ -197,7 +177,7 @@ void test("the close reason of the server is shown", () => {
   const lost: SubscriptionInfo = { ...liveInfo, connection: "lost", closeReason: "the server stops" };
   assert.ok(bannerText(lost, 0)?.includes(" (the server stops). Data may be out of date."));
   assert.equal(
-    noteFor({ ...lost, isComplete: false }, "pods", 0, false, 0)?.detail,
+    noteFor({ ...lost, isComplete: false }, "pods", 0, false, 0).detail,
     "Glasshouse reported: the server stops.",
   );
 });
@@ -321,51 +301,9 @@ void test("data was last current when it became stale, or else when the connecti
   ];
   for (const [what, k, want] of cases) assert.equal(lastCurrentText({ ...liveInfo, ...k }, now), want, what);
   assert.equal(
-    noteFor({ ...liveInfo, ...lost, stale: at(10) }, "pods", 0, false, now)?.detail,
+    noteFor({ ...liveInfo, ...lost, stale: at(10) }, "pods", 0, false, now).detail,
     "There were no pods at 10:00:00.",
   );
-});
-
-void test("readKinds and readProblems decode the resources response", () => {
-  const pods = {
-    group: "core",
-    version: "v1",
-    resource: "pods",
-    kind: "Pod",
-    namespaced: true,
-    shortNames: ["po"],
-    categories: ["all"],
-    verbs: ["get", "list"],
-    preferred: true,
-    ref: "core/v1/pods",
-    section: "Workloads",
-    state: "live",
-    count: 3,
-  };
-  const body = {
-    resources: [
-      pods,
-      { ...pods, resource: "bindings", ref: "", verbs: ["create"] },
-      { ...pods, preferred: false },
-      { ...pods, group: "example.com", section: "", ref: "", count: undefined },
-      null,
-      7,
-    ],
-    problems: [{ group: "metrics.k8s.io", reason: "away" }, {}],
-  };
-  assert.deepEqual(
-    readKinds(body).map((k) => [k.ref, k.section, k.count, k.searchText]),
-    [
-      ["core/v1/pods", "Workloads", 3, "pod pods core po all"],
-      ["example.com/v1/pods", "example.com", null, "pod pods example.com po all"],
-    ],
-  );
-  assert.deepEqual(
-    readKinds({ resources: [pods, { ...pods, namespaces: ["a", "b"] }] }).map((k) => k.namespaces),
-    [0, 2],
-  );
-  assert.deepEqual([...readProblems(body)], [["metrics.k8s.io", "away"]]);
-  assert.deepEqual(readKinds("nonsense"), []);
 });
 
 void test("after a reconnect, nothing is known until a message arrives", () => {
@@ -377,6 +315,6 @@ void test("after a reconnect, nothing is known until a message arrives", () => {
   ] as const) {
     const known = { ...liveInfo, ...k } as SubscriptionInfo;
     assert.deepEqual(noteFor(known, "pods", 0, false, 0), { title, detail: were, next: "", act: null });
-    assert.match(noteFor(known, "pods", 5, false, 0)?.detail ?? "", /^5 hidden \(as of the last update\)/);
+    assert.match(noteFor(known, "pods", 5, false, 0).detail, /^5 hidden \(as of the last update\)/);
   }
 });

@@ -79,5 +79,4 @@ void test("the palette finds contexts by text, and lists all after :ctx", () => 
   const item = new PaletteSearch().find(":ctx adm", known, emptyResponse).items[0];
   if (item !== undefined && "command" in item.act) item.act.command.run("");
   assert.deepEqual(chosen, ["admin"]);
-  assert.match(new PaletteSearch().find(":ctx", { ...known, contexts: null }, emptyResponse).words, /one cluster/);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { matchRank } from "../../static/src/net/kinds.ts";
+import { matchRank, readKinds, readProblems } from "../../static/src/net/kinds.ts";
 
 const kind = (
   kind: string,
@@ -59,4 +59,46 @@ void test("a short name ranks before a full name, then a prefix, then any other 
     ),
     [0, 1, 2, 3],
   );
+});
+
+void test("readKinds and readProblems decode the resources response", () => {
+  const pods = {
+    group: "core",
+    version: "v1",
+    resource: "pods",
+    kind: "Pod",
+    namespaced: true,
+    shortNames: ["po"],
+    categories: ["all"],
+    verbs: ["get", "list"],
+    preferred: true,
+    ref: "core/v1/pods",
+    section: "Workloads",
+    state: "live",
+    count: 3,
+  };
+  const body = {
+    resources: [
+      pods,
+      { ...pods, resource: "bindings", ref: "", verbs: ["create"] },
+      { ...pods, preferred: false },
+      { ...pods, group: "example.com", section: "", ref: "", count: undefined },
+      null,
+      7,
+    ],
+    problems: [{ group: "metrics.k8s.io", reason: "away" }, {}],
+  };
+  assert.deepEqual(
+    readKinds(body).map((k) => [k.ref, k.section, k.count, k.searchText]),
+    [
+      ["core/v1/pods", "Workloads", 3, "pod pods core po all"],
+      ["example.com/v1/pods", "example.com", null, "pod pods example.com po all"],
+    ],
+  );
+  assert.deepEqual(
+    readKinds({ resources: [pods, { ...pods, namespaces: ["a", "b"] }] }).map((k) => k.namespaces),
+    [0, 2],
+  );
+  assert.deepEqual([...readProblems(body)], [["metrics.k8s.io", "away"]]);
+  assert.deepEqual(readKinds("nonsense"), []);
 });

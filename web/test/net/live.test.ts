@@ -76,7 +76,7 @@ void test("an interrupted snapshot is requested again completely", () => {
   assert.equal("cursor" in browser.socket.last, false);
 });
 
-void test("the retry delay doubles after each failure, and retryNow skips it", () => {
+void test("the retry delay doubles after each failure up to 20 s, without end, and retryNow skips it", () => {
   const { browser, live } = start();
   const waits: number[] = [];
   for (let i = 0; i < 8; i++) {
@@ -86,6 +86,12 @@ void test("the retry delay doubles after each failure, and retryNow skips it", (
     waits.push(browser.time - since);
   }
   assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 16000, 20000, 20000]);
+  const before = browser.sockets.length;
+  for (let i = 1; i <= 2000; i++) {
+    browser.socket.drop();
+    browser.advance(20_000);
+    assert.equal(browser.sockets.length, before + i);
+  }
   browser.socket.drop();
   const n = browser.sockets.length;
   live.retryNow();

@@ -2,8 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Element } from "../fake-element.ts";
 import { Browser } from "../fake-browser.ts";
-import { drawHead, type TableHead } from "../../static/src/list/columns.ts";
-import type { TableShape } from "../../static/src/list/row.ts";
 import { showToastAfterTyping } from "../../static/src/ui/toast.ts";
 
 void test("the number of matches is announced once typing has paused", () => {
@@ -33,18 +31,5 @@ void test("the number of matches is announced once typing has paused", () => {
     assert.equal(toast.textContent, "12 of 168 pods");
   } finally {
     Object.assign(page, { setTimeout: after, clearTimeout: cancel });
-  }
-});
-
-void test("a table reports its number of columns", () => {
-  const head = { thead: new Element("thead"), colgroup: new Element("colgroup"), table: new Element("table") };
-  const column = (name: string, index: number): object => ({ name, index });
-  for (const namespace of [true, false]) {
-    drawHead(
-      head as unknown as TableHead,
-      { namespace, columns: ["Name", "Ready", "Age"].map(column) } as unknown as TableShape,
-      null,
-    );
-    assert.equal(head.table.getAttribute("aria-colcount"), namespace ? "4" : "3");
   }
 });

@@ -150,7 +150,7 @@ export function noteFor(
   hasChosenNamespaces = false,
   namespaced = true,
   isGuest = sharedParts() !== null,
-): Note | null {
+): Note {
   const make = (title: string, detail: string, next: string, act: Note["act"] = null): Note => ({
     title,
     detail,
