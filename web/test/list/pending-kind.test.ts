@@ -1,8 +1,10 @@
 // Invariant: I19.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { historyState, nextReload, hasReloadState } from "../../static/src/list/pending-kind.ts";
+import { mock, test } from "node:test";
+import { browser, openPage } from "../fake-app.ts";
+import { historyState, nextReload, hasReloadState, reloadWhenServed } from "../../static/src/list/pending-kind.ts";
+import type { ListedKind } from "../../static/src/net/kinds.ts";
 
 void test("an unsuccessful reload doubles the delay, up to five minutes", () => {
   let [state, now] = [null as unknown, 1_000_000];
@@ -40,4 +42,78 @@ void test("a stored reload state is recognized", () => {
     false,
     false,
   ]);
+});
+
+/** Starts the error page for example.com/v1/widgets. The list contains the API versions of the resource. */
+function start(...versions: string[]) {
+  openPage("/r/example.com/v1/widgets");
+  let idle = true;
+  let served: ListedKind[] = [];
+  const kindsListed = reloadWhenServed(
+    "example.com/v1/widgets",
+    () => served,
+    () => idle,
+  );
+  const list = (...versions: string[]): void => {
+    served = ["other.com/v1", ...versions.map((version) => `example.com/${version}`)].map(
+      (api) => ({ ref: `${api}/widgets`, group: api.split("/")[0], resource: "widgets" }) as ListedKind,
+    );
+    kindsListed(); // the list arrives twice, over the WebSocket and by HTTP
+    kindsListed();
+    mock.timers.tick(0);
+  };
+  list(...versions);
+  return {
+    list,
+    setIdle: (on: boolean) => {
+      idle = on;
+    },
+  };
+}
+
+void test("the error page reloads once the cluster serves the resource, and stores the time", () => {
+  const p = start();
+  p.list();
+  assert.deepEqual(browser.loads, []);
+  p.list("v1");
+  p.list("v1");
+  assert.deepEqual(browser.loads, ["reload"]);
+  assert.equal(hasReloadState(browser.state), true);
+});
+
+void test("another version of the resource reloads the page only if it is new", () => {
+  const p = start("v2");
+  p.list("v2");
+  assert.deepEqual(browser.loads, [], "the page was rendered although the cluster had that version");
+  p.list();
+  p.list("v2");
+  assert.deepEqual(browser.loads, ["reload"]);
+});
+
+void test("the page reloads only when it is idle, and only if the resource is still served", () => {
+  const p = start();
+  p.setIdle(false);
+  p.list("v1");
+  mock.timers.tick(5000);
+  assert.deepEqual(browser.loads, []);
+  p.list();
+  p.setIdle(true);
+  mock.timers.tick(5000);
+  assert.deepEqual(browser.loads, [], "the resource is gone again");
+  p.setIdle(false);
+  p.list("v1");
+  p.setIdle(true);
+  mock.timers.tick(1000);
+  assert.deepEqual(browser.loads, ["reload"]);
+});
+
+void test("after an unsuccessful reload, the page waits longer", () => {
+  const p = start();
+  browser.state = historyState({ at: Date.now(), delay: 5000 });
+  p.list("v1");
+  mock.timers.tick(4000);
+  assert.deepEqual(browser.loads, []);
+  mock.timers.tick(1100);
+  assert.deepEqual(browser.loads, ["reload"]);
+  assert.equal((browser.state as { load: { delay: number } }).load.delay, 10_000);
 });

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { preferences, storeList, storedList, onListChangedElsewhere } from "../../static/src/ui/preferences.ts";
+import {
+  preferences,
+  storeList,
+  storedList,
+  onListChangedElsewhere,
+  withPreferredColumns,
+} from "../../static/src/ui/preferences.ts";
+import { defaultView } from "../../static/src/model/view.ts";
 
 const browser = (get: () => unknown): void =>
   void Object.defineProperty(globalThis, "localStorage", { configurable: true, get });
@@ -53,4 +60,14 @@ void test("only changes of the list by another tab are reported", () => {
   for (const key of ["glasshouse.pins", "glasshouse.folded", null])
     page.dispatchEvent(Object.assign(new Event("storage"), { key }));
   assert.equal(notifications, 2);
+});
+
+void test("another list gets the columns that the user last chose for it, unless the view names columns", () => {
+  const view = defaultView("core/v1/pods");
+  storeList("columns.core/v1/pods", ["name", "ready"]);
+  assert.deepEqual(withPreferredColumns(view).cols, ["name", "ready"]);
+  assert.deepEqual(withPreferredColumns(view, "core/v1/nodes").cols, ["name", "ready"]);
+  assert.deepEqual(withPreferredColumns(view, "core/v1/pods").cols, []);
+  assert.deepEqual(withPreferredColumns({ ...view, cols: ["wide"] }).cols, ["wide"]);
+  assert.deepEqual(withPreferredColumns(defaultView("core/v1/nodes")).cols, []);
 });

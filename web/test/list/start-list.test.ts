@@ -1,0 +1,213 @@
+// Invariant: I33.
+
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { frame, page, type Part } from "../fake-page.ts";
+import { browser, connect, element, openPage, snapshotOf } from "../fake-app.ts";
+import { PageServices } from "../../static/src/page-services.ts";
+import { startList } from "../../static/src/list/start-list.ts";
+import { defaultView } from "../../static/src/model/view.ts";
+import { storedList, storeList } from "../../static/src/ui/preferences.ts";
+
+const pods = { page: "list", ref: "core/v1/pods", kind: "Pod", resource: "pods", namespaced: "" };
+const services = { ref: "core/v1/services", kind: "Service", resource: "services", namespaced: true };
+const nodes = { ref: "core/v1/nodes", kind: "Node", resource: "nodes", namespaced: false };
+
+function start(address = "/r/core/v1/pods", isLive = true) {
+  const section = openPage(address, pods);
+  const shared = new PageServices("one");
+  const controller = startList(section, shared);
+  shared.page = controller;
+  shared.picker.add(services);
+  shared.picker.add(nodes);
+  const send = connect(shared);
+  if (isLive) for (const m of snapshotOf("web-1", "web-2")) send("core/v1/pods", m);
+  frame();
+  const list = controller.list;
+  assert.ok(list !== null);
+  return { controller, list, send };
+}
+type Attributes = Readonly<Record<string, string>>;
+/** Clicks on text within a new element. Returns whether the page handled the click instead of the browser. */
+function click(tag: string, attributes: Attributes, more: object = {}): boolean {
+  const e = page.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, value);
+  Object.assign(e, { pathname: "/r/core/v1/pods", search: "?q=is%3Afailing" });
+  const text = page.createElement("span");
+  e.append(text);
+  page.body.append(e);
+  return text.dispatch("click", { button: 0, ...more }).defaultPrevented;
+}
+const goBack = (address: string, state: unknown = null): void => {
+  browser.url = new URL(address, browser.url);
+  browser.state = state;
+  browser.fire("popstate");
+};
+
+void test("a click on a resource shows its list, and keeps the namespaces of namespaced resources", () => {
+  const { list } = start("/r/core/v1/pods?ns=shop&q=web");
+  element("picker").open = true;
+  assert.equal(click("a", { "data-ref": "core/v1/services" }), true);
+  assert.deepEqual(browser.history, ["push /r/core/v1/services?ns=shop"]);
+  assert.deepEqual([list.kind.kind, element("picker").open], ["Service", false]);
+  click("a", { "data-ref": "core/v1/nodes" });
+  assert.deepEqual(browser.history.slice(1), ["push /r/core/v1/nodes"]);
+  assert.deepEqual(storedList("kinds"), ["core/v1/nodes", "core/v1/services", "core/v1/pods"]);
+});
+
+void test("a click on the shown resource clears its filters, and keeps its columns", () => {
+  storeList("columns.core/v1/pods", ["name"]);
+  const { list } = start("/r/core/v1/pods?ns=shop&q=web");
+  click("a", { "data-ref": "core/v1/pods" });
+  assert.deepEqual([browser.history, list.view.cols], [["push /r/core/v1/pods"], []]);
+  click("a", { "data-ref": "core/v1/services" });
+  click("a", { "data-ref": "core/v1/pods" });
+  storeList("columns.core/v1/pods", []);
+  assert.deepEqual(list.view.cols, ["name"], "the preferred columns of another resource");
+});
+
+void test("the browser handles clicks with a modifier key, with another button, and handled clicks", () => {
+  start();
+  for (const more of [{ ctrlKey: true }, { metaKey: true }, { shiftKey: true }, { altKey: true }, { button: 1 }])
+    assert.equal(click("a", { "data-ref": "core/v1/services" }, more), false, JSON.stringify(more));
+  click("a", { "data-ref": "core/v1/services" }, { defaultPrevented: true });
+  assert.deepEqual(browser.history, []);
+});
+
+void test("until data arrive, links load pages", () => {
+  start("/r/core/v1/pods", false);
+  assert.equal(click("a", { "data-ref": "core/v1/services" }), false);
+  assert.equal(click("a", { "data-address": "" }), false);
+  assert.deepEqual([browser.history, browser.loads], [[], []]);
+  click("button", { "data-sort": "name" });
+  assert.deepEqual([browser.history, browser.loads], [[], ["/r/core/v1/pods?sort=name"]]);
+});
+
+void test("a resource that the page does not know is loaded as a page", () => {
+  start();
+  click("a", { "data-ref": "example.com/v1/widgets" });
+  assert.deepEqual([browser.history, browser.loads], [[], ["/r/example.com/v1/widgets"]]);
+});
+
+void test("a link with a filter is shown without a page load, and a click on a header sorts", () => {
+  start();
+  assert.equal(click("a", { "data-address": "" }), true);
+  assert.equal(click("button", { "data-sort": "name" }), true);
+  assert.deepEqual(browser.history, [
+    "push /r/core/v1/pods?q=is%3Afailing",
+    "push /r/core/v1/pods?q=is%3Afailing&sort=name",
+  ]);
+});
+
+void test("a click on a row opens its object, unless the user selects text", () => {
+  const { list } = start();
+  const cell = element("tbody").querySelectorAll("tr[data-name]")[1]?.firstElementChild as Part;
+  browser.selection = "web";
+  assert.equal(cell.dispatch("click", { button: 0 }).defaultPrevented, false);
+  browser.selection = "";
+  assert.equal(cell.dispatch("click", { button: 0 }).defaultPrevented, true);
+  assert.deepEqual(browser.history, ["push /r/core/v1/pods?open=shop/web-2"]);
+  assert.equal(list.table.activeEntry?.name, "web-2");
+  list.close();
+});
+
+void test("back and forward show the view of the URL, at its scroll position", () => {
+  const { list } = start();
+  element("rows").clientHeight = 20;
+  click("button", { "data-sort": "name" });
+  goBack("/r/core/v1/pods?q=web", { place: 1 });
+  frame();
+  assert.deepEqual([list.view.q, list.view.sort, element("rows").scrollTop], ["web", null, 20]);
+  goBack("/r/core/v1/pods");
+  frame();
+  assert.deepEqual([list.view.q, element("rows").scrollTop], ["", 0]);
+  assert.equal(browser.loads.length, 0);
+  goBack("/r/example.com/v1/widgets");
+  assert.deepEqual(browser.loads, ["reload"], "the page does not know the resource");
+});
+
+void test("until data arrive, another URL is reloaded, but not another fragment", () => {
+  start("/r/core/v1/pods?q=web", false);
+  goBack("/r/core/v1/pods?q=web#main");
+  assert.deepEqual(browser.loads, []);
+  goBack("/r/core/v1/pods");
+  assert.deepEqual(browser.loads, ["reload"]);
+});
+
+void test("the scroll position is saved before another view is shown", () => {
+  start();
+  element("rows").scrollTop = 20;
+  click("button", { "data-sort": "name" });
+  assert.deepEqual([browser.savedStates.at(-1), browser.state], [{ place: 1 }, null]);
+});
+
+void test("typing filters and replaces the history entry, other fields and the form add one", () => {
+  const { list } = start();
+  element("q").value = "web-1";
+  element("q").fire("input");
+  assert.deepEqual([browser.history, list.view.q], [["replace /r/core/v1/pods?q=web-1"], "web-1"]);
+  element("labels").value = "app=web";
+  element("labels").fire("change");
+  element("ns").value = "shop";
+  const submit = element("filters").dispatch("submit");
+  assert.equal(submit.defaultPrevented, true);
+  assert.deepEqual(browser.history.slice(1), [
+    "push /r/core/v1/pods?q=web-1&labels=app=web",
+    "push /r/core/v1/pods?ns=shop&q=web-1&labels=app=web",
+  ]);
+});
+
+void test("until data arrive, the browser submits the form", () => {
+  start("/r/core/v1/pods", false);
+  element("q").value = "web";
+  element("q").fire("input");
+  assert.equal(element("filters").dispatch("submit").defaultPrevented, false);
+  assert.deepEqual([browser.history, browser.loads], [[], []]);
+});
+
+void test("a truncated cell gets its text as tooltip", () => {
+  start();
+  const [first, second] = element("tbody").querySelectorAll("tr[data-name]");
+  const hover = (tr: Part | undefined, width: number): string | null | undefined => {
+    const cell = tr?.firstElementChild;
+    Object.assign(cell ?? {}, { scrollWidth: width, clientWidth: 100 });
+    cell?.dispatch("mouseover");
+    return cell?.getAttribute("title");
+  };
+  assert.deepEqual([hover(first, 101), hover(second, 100)], ["shop", null]);
+});
+
+void test("the palette opens objects of the list in the panel, and others in their list", () => {
+  const { controller, list } = start();
+  controller.open("core/v1/pods", { ns: "shop", name: "web-1" });
+  assert.deepEqual(browser.history, ["push /r/core/v1/pods?open=shop/web-1"]);
+  assert.deepEqual(controller.content()?.object, { ns: "shop", name: "web-1" });
+  controller.open("core/v1/services", { ns: "shop", name: "web" });
+  controller.open("core/v1/nodes", { ns: "", name: "node-1" });
+  assert.deepEqual(browser.history.slice(1), [
+    "push /r/core/v1/services?ns=shop&open=shop/web",
+    "push /r/core/v1/nodes?open=_/node-1",
+  ]);
+  controller.go(defaultView("core/v1/pods"));
+  assert.equal(list.kind.kind, "Pod");
+});
+
+void test("a lost connection refreshes the list", () => {
+  start();
+  assert.equal(element("status").textContent.trim(), "Live");
+  browser.socket.drop();
+  assert.match(element("status").textContent, /^Connection lost at .*, reconnecting…/);
+});
+
+void test("the list's texts are updated every second", () => {
+  start("/r/core/v1/pods", false);
+  assert.match(element("status").textContent, /^Connecting…/);
+  const { now } = Date;
+  Date.now = () => now() + 4000;
+  try {
+    mock.timers.tick(1000);
+    assert.match(element("status").textContent, /^Not live/);
+  } finally {
+    Date.now = now;
+  }
+});

@@ -1,0 +1,85 @@
+// Invariant: I33.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { page } from "../fake-page.ts";
+import { browser, connect, element, openPage } from "../fake-app.ts";
+import { PageServices } from "../../static/src/page-services.ts";
+import { startObject } from "../../static/src/object/start-object.ts";
+
+const pod = { page: "object", ref: "core/v1/pods", kind: "Pod", resource: "pods", namespaced: "" };
+
+function start(search = "", shared = "", name = { ns: "shop", name: "web-1" }) {
+  const section = openPage(`/o/core/v1/pods/${name.ns}/${name.name}${search}`, { ...pod, ...name });
+  if (shared !== "") page.documentElement.dataset["shared"] = shared;
+  const services = new PageServices("one");
+  const controller = startObject(section, services);
+  services.page = controller;
+  return {
+    controller,
+    services,
+    selectedTab: () => element("object").find("aria-selected", "true")?.dataset["tab"],
+    runEscape: () =>
+      controller
+        .commands()
+        .find((c) => c.keys.includes("Escape"))
+        ?.run("Escape"),
+  };
+}
+
+void test("the page shows the tab of its URL, and each opened tab is a history entry", () => {
+  const p = start("?tab=yaml");
+  assert.equal(page.title, "shop/web-1 - Pods - Glasshouse");
+  assert.equal(p.selectedTab(), "yaml");
+  element("tab-changes").fire("click");
+  assert.deepEqual([p.selectedTab(), browser.history], ["changes", ["push /o/core/v1/pods/shop/web-1?tab=changes"]]);
+  assert.deepEqual(p.controller.content(), {
+    kind: { ref: "core/v1/pods", kind: "Pod", resource: "pods", namespaced: true },
+    view: null,
+    object: { ns: "shop", name: "web-1" },
+    tab: "changes",
+  });
+});
+
+void test("back and forward show the tab and the log of the URL", () => {
+  const p = start();
+  assert.equal(p.selectedTab(), "overview");
+  browser.url = new URL("/o/core/v1/pods/shop/web-1?tab=logs&container=proxy", browser.url);
+  browser.fire("popstate");
+  assert.equal(p.selectedTab(), "logs");
+  element("tab-overview").fire("click");
+  element("tab-logs").fire("click");
+  assert.equal(browser.history.at(-1), "push /o/core/v1/pods/shop/web-1?tab=logs&container=proxy");
+});
+
+void test("Escape opens the list of the object's namespace", () => {
+  start().runEscape();
+  assert.deepEqual(browser.loads, ["/r/core/v1/pods?ns=shop"]);
+  start("", "", { ns: "", name: "node-1" }).runEscape();
+  assert.deepEqual(browser.loads, ["/r/core/v1/pods"]);
+});
+
+void test("a guest to whom only one object is shared has no command that opens the list", () => {
+  const part = { resource: "core/v1/pods", namespaces: ["shop"] };
+  start("", JSON.stringify([{ ...part, name: "web-1" }])).runEscape();
+  assert.deepEqual(browser.loads, []);
+  start("", JSON.stringify([part])).runEscape();
+  assert.deepEqual(browser.loads, ["/r/core/v1/pods?ns=shop"]);
+});
+
+void test("the time of the server's HTML is hidden once the page is connected", () => {
+  const p = start();
+  assert.equal(element("asof").hidden, false);
+  connect(p.services);
+  assert.equal(element("asof").hidden, true);
+});
+
+void test("in kiosk mode, a refused object is retried with a page load", () => {
+  const p = start();
+  const send = connect(p.services);
+  assert.equal(p.controller.retryable?.isRefused, false);
+  send("core/v1/pods", { type: "error", problem: { title: "Too many requests", status: 403, detail: "" } });
+  assert.equal(p.controller.retryable?.isRefused, true);
+  p.controller.retryable?.retry();
+  assert.deepEqual(browser.loads, ["reload"]);
+});
