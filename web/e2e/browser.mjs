@@ -58,6 +58,7 @@ export async function newPage(t, browser, options = {}) {
   page.setDefaultTimeout(15_000);
   const pageErrors = [];
   const wire = []; // all response bodies and WebSocket messages, in both directions
+  const messages = []; // only the WebSocket messages
   const loading = new Set();
   const hosts = new Set();
   page.on("console", (m) => {
@@ -85,8 +86,12 @@ export async function newPage(t, browser, options = {}) {
   });
   page.on("websocket", (s) => {
     hosts.add(new URL(s.url()).host);
-    s.on("framereceived", (f) => wire.push(String(f.payload)));
-    s.on("framesent", (f) => wire.push(String(f.payload)));
+    const record = (f) => {
+      wire.push(String(f.payload));
+      messages.push(String(f.payload));
+    };
+    s.on("framereceived", record);
+    s.on("framesent", record);
   });
   if (contextOptions.javaScriptEnabled !== false) {
     await page.exposeFunction("e2eBreach", (line) => void pageErrors.push(line));
@@ -102,7 +107,7 @@ export async function newPage(t, browser, options = {}) {
       "a request went to another host",
     );
   });
-  return Object.assign(page, { wire, loaded: () => Promise.all(loading) });
+  return Object.assign(page, { wire, messages, loaded: () => Promise.all(loading) });
 }
 
 /** Returns the CPU time in ms of the longest task during an action. */

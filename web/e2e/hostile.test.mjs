@@ -63,8 +63,13 @@ async function served(page, address) {
     async ([address, own]) => {
       const answer = await fetch(address, { headers: { accept: "text/html" } });
       const all = [...new DOMParser().parseFromString(await answer.text(), "text/html").querySelectorAll("*")];
+      // Browsers read "//host" as the address of another host, and also "/\host".
+      const isOwn = (to) =>
+        /^(?:#|\/(?!\/))/.test(to) &&
+        URL.canParse(to, location.href) &&
+        new URL(to, location.href).origin === location.origin;
       const odd = (a) =>
-        /^(on|style|srcdoc)/i.test(a.name) || (/^(href|src|action|formaction)$/.test(a.name) && !/^[/#]/.test(a.value));
+        /^(on|style|srcdoc)/i.test(a.name) || (/^(href|src|action|formaction)$/.test(a.name) && !isOwn(a.value));
       return {
         strangers: all
           .filter((e) => !own.includes(e.localName) || [...e.attributes].some(odd))
