@@ -151,8 +151,8 @@ func limitGroups() []limitGroup {
 			{"Search", "{watch.maxSearch size}; {api.maxSearchLimit} results"},
 			{
 				"Field selectors in use",
-				"{informer.maxFieldScopes}; of one user {informer.userFieldScopes}, of one link {informer.linkFieldScopes}, " +
-					"of all links {informer.guestFieldScopes}",
+				"{pool.maxFieldScopes}; of one user {pool.userFieldScopes}, of one link {pool.linkFieldScopes}, " +
+					"of all links {pool.guestFieldScopes}",
 			},
 			{"Rows of a window", "{query.MaxWindow}"},
 			{"Messages about changes outside a window", "one a second"},

@@ -13,6 +13,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/informer"
+	"glasshouse/internal/watch/informer/budget"
 )
 
 type watchSettings struct {
@@ -82,10 +83,10 @@ func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, 
 		limit = int64(found)
 	default:
 		quantity, err := resource.ParseQuantity(s.memory)
-		if err != nil || quantity.Value() < informer.MinMemory {
+		if err != nil || quantity.Value() < budget.MinMemory {
 			return 0, &usageError{
 				fmt.Errorf("--memory-limit is %q; it must be a size of at least %dMi, such as 512Mi, or off", s.memory,
-					informer.MinMemory>>20),
+					budget.MinMemory>>20),
 			}
 		}
 		limit = quantity.Value()
@@ -93,9 +94,9 @@ func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, 
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit / 10 * heapTenths)
 	}
-	if limit < informer.MinMemory {
+	if limit < budget.MinMemory {
 		log.Warn("the memory limit of the container is less than the program needs; watched objects get as much "+
-			"memory as with the minimum of --memory-limit", "bytes", limit, "minimum", informer.MinMemory)
+			"memory as with the minimum of --memory-limit", "bytes", limit, "minimum", budget.MinMemory)
 	}
-	return max(limit, informer.MinMemory), nil
+	return max(limit, budget.MinMemory), nil
 }

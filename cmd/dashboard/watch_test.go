@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch/informer"
+	"glasshouse/internal/watch/informer/budget"
 )
 
 // Without the flag --memory-limit, the limit of the container applies, but never less than the minimum.
@@ -19,7 +19,7 @@ func TestMemoryLimit(t *testing.T) {
 		warned     bool
 	}{
 		{name: "container", container: 512 << 20, want: 512 << 20},
-		{name: "small container", container: 64 << 20, want: informer.MinMemory, warned: true},
+		{name: "small container", container: 64 << 20, want: budget.MinMemory, warned: true},
 		{name: "flag in a small container", flag: "128Mi", container: 64 << 20, want: 128 << 20},
 		{name: "off", flag: "off", container: 64 << 20},
 		{name: "container without a limit", container: 1 << 62},

@@ -21,6 +21,8 @@ import (
 	"glasshouse/internal/watch/cursor"
 	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/informer"
+	"glasshouse/internal/watch/informer/budget"
+	"glasshouse/internal/watch/informer/pool"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/signal"
 	"glasshouse/internal/watch/status"
@@ -72,7 +74,7 @@ type Cluster struct {
 	pinned           []string
 	ring             informer.Ring
 	catalog          *catalog.Catalog
-	pool             *informer.Pool
+	pool             *pool.Pool
 	log              *slog.Logger
 	cursors          cursor.Key
 	// changed wakes waiters after a change of the list of resources, or of a resource's state.
@@ -113,17 +115,17 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
-	budget := informer.BudgetOf(options.MemoryLimit)
+	limit := budget.Of(options.MemoryLimit)
 	c := &Cluster{
 		client: listwatch.NewClient(config, options.Redact), reviews: authz.NewReviewer(authorizer),
 		tokens:  authenticator.TokenReviews(),
 		timeout: timeout, defaultNamespace: options.Namespace, pinned: options.Pinned,
 		log: options.Log, cursors: cursor.NewKey(), changed: signal.New(),
-		ring: options.Ring.LimitedTo(budget), redactionRules: redactionRules{Rules: options.Redact},
+		ring: options.Ring.LimitedTo(limit), redactionRules: redactionRules{Rules: options.Redact},
 		guard:              authz.NewGuard(authorizer.SubjectAccessReviews()),
 		namespaceExistence: flight.New[string, error](maxCachedNamespaces, existenceMaxAge),
 	}
-	c.pool = informer.NewPool(options.Linger, budget, c.newInformer)
+	c.pool = pool.New(options.Linger, limit, c.newInformer)
 	c.catalog = catalog.New(discoverer, config.Host, c.onDiscovery, options.Log)
 	return c, nil
 }
@@ -140,9 +142,11 @@ func (c *Cluster) Run(ctx context.Context) error {
 	return nil
 }
 
-func (c *Cluster) newInformer(scope listwatch.Scope, resource *resource.Resource) *informer.Informer {
+func (c *Cluster) newInformer(
+	scope listwatch.Scope, resource *resource.Resource,
+) (i *informer.Informer, run func(context.Context)) {
 	deps := informer.Options{
-		Client: c.client, Reviews: c.reviews, Pool: c.pool, Ring: c.ring, DefaultNamespace: c.defaultNamespace, Log: c.log,
+		Client: c.client, Reviews: c.reviews, Budget: c.pool.Budget, Linger: c.pool.Linger, Ring: c.ring, DefaultNamespace: c.defaultNamespace, Log: c.log,
 		PrinterColumns: func(ctx context.Context) informer.PrinterColumns { return c.readPrinterColumns(ctx, resource) },
 		Masked:         scope.GuestMasked || c.redactionRules.AppliesTo(resource.Group, resource.Resource),
 		Served:         func(ctx context.Context) informer.Definition { return c.served(ctx, scope) },
@@ -154,9 +158,9 @@ func (c *Cluster) newInformer(scope listwatch.Scope, resource *resource.Resource
 	if scope.Metadata {
 		deps.ObjectChanged = c.catalog.RefreshSoon
 	}
-	i := informer.New(scope, resource, deps)
+	i = informer.New(scope, resource, deps)
 	stream.NewSharedInformer(i)
-	return i
+	return i, i.Run
 }
 
 func (c *Cluster) onDiscovery() {

@@ -110,7 +110,7 @@ func (s *Subscription) attachReader(opened *openedQuery) {
 
 // newForbiddenInformer returns an informer that watches nothing and reports the state Forbidden with the reason.
 func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason string) *stream.SharedInformer {
-	i := c.newInformer(listwatch.Scope{Resource: resource.GVR()}, resource)
+	i, _ := c.newInformer(listwatch.Scope{Resource: resource.GVR()}, resource)
 	i.Status = status.Status{State: status.Forbidden, Since: time.Now(), Reason: reason}
 	return stream.Shared(i)
 }

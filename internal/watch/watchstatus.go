@@ -48,7 +48,7 @@ type WatchStatusEntry struct { //nolint:revive // See WatchStatus.
 
 // WatchStatus returns the status of everything that is watched. It checks no permissions.
 func (c *Cluster) WatchStatus() WatchStatus {
-	status := WatchStatus{Limit: c.pool.Budget, Entries: []WatchStatusEntry{}}
+	status := WatchStatus{Limit: c.pool.Budget.Limit, Entries: []WatchStatusEntry{}}
 	for _, i := range c.sharedInformers() {
 		status.add(i)
 	}

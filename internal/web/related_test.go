@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/watch/informer"
+	"glasshouse/internal/watch/informer/budget"
 )
 
 type relatedGraph struct {
@@ -196,7 +196,7 @@ func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 			Rest: fmt.Sprintf(`"spec":{"nodeName":"node-1","noise":"%x"}`, noise),
 		})
 	}
-	s := startSite(t, startClusterWith(t, api, informer.MinMemory))
+	s := startSite(t, startClusterWith(t, api, budget.MinMemory))
 	// A request waits only briefly for the first lists, so repeat the request.
 	path := "/api/v1/related/core/v1/nodes/_/node-1"
 	s.waitForText(path, `{"ref":"core/v1/pods","state":"failed"`)

@@ -7,19 +7,27 @@ import (
 	"slices"
 	"time"
 
+	"glasshouse/internal/watch/informer/budget"
 	"glasshouse/internal/watch/status"
+)
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
-	"glasshouse/internal/watch/journal"
+const (
+	// estimateDelay is the delay before a new memory estimate, if the last estimate exceeded the free memory. During
+	// the delay, the resource is not watched.
+	estimateDelay = time.Minute
+	// relistDelay is the delay before a new list, if the last list was canceled because it exceeded the free memory.
+	// It is longer than estimateDelay, because a canceled list has read many objects in vain.
+	relistDelay = 5 * time.Minute
+	// changeMargin is the factor by which a memory estimate is increased, because later changes can add objects.
+	changeMargin = 1.1
 )
 
 // estimate is the memory that the watch of a namespace needs, or the reason why the watch does not fit into the
 // budget. The namespace "" means all namespaces.
 type estimate struct {
-	bytes   int64  // Needed bytes, without those of objects that are already in memory.
-	refusal string // Empty if the watch fits into memory.
-	until   time.Time
+	reserved *budget.Reservation // Needed memory, without that of objects that are already in memory.
+	refusal  string              // Empty if the watch fits into memory.
+	until    time.Time
 }
 
 // fits reports whether a namespace ("" means all) can be watched within the memory budget. It returns false until the
@@ -28,7 +36,7 @@ type estimate struct {
 //
 // Namespaces that are not listed yet, but have got an estimate that fits, count as used memory.
 func (s *reconciler) fits(ctx context.Context, namespace string) bool {
-	if s.options.Pool.Budget == 0 {
+	if s.Account.Limit() == 0 {
 		return true
 	}
 	s.mu.Lock()
@@ -59,38 +67,22 @@ func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 		state, _ := s.Weight()
 		replaced = int64(state) + s.masks.Weight()
 	}
-	bytes := int64(float64(weightOf(probe.objects, probe.bytes)) * changeMargin)
+	bytes := int64(float64(budget.WeightOf(probe.objects, probe.bytes)) * changeMargin)
 	additional := max(0, bytes-replaced)
-	free, fits := s.options.Pool.makeRoom(additional, s.Informer)
+	free, fits := s.Account.MakeRoom(additional)
 	if fits {
-		s.reservedBytes.Add(additional) // Released when the namespace has been listed; see prepare.
-		s.estimates[namespace] = estimate{bytes: additional}
+		// Released when the namespace has been listed; see prepare.
+		s.estimates[namespace] = estimate{reserved: s.Account.Reserve(additional)}
 		return true
 	}
 	free += replaced
 	refusal := fmt.Sprintf("The %d objects need about %s, and %s of the %s for watched objects are free: %s.",
-		probe.objects, formatBytesUp(bytes), formatBytes(max(0, free)), formatBytes(s.options.Pool.Budget),
+		probe.objects, budget.FormatBytesUp(bytes), budget.FormatBytes(max(0, free)), budget.FormatBytes(s.Account.Limit()),
 		s.advice(namespace))
 	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}
 	s.setFailed(namespace, refusal)
 	return false
 }
-
-func weightOf(objects int, bytes int64) int64 { return bytes + int64(objects)*journal.EntryOverhead }
-
-// reservation is the memory that a feed (the list and watch of one namespace, or of all) reserves until its list is
-// complete. While the feed runs, only the goroutine that reads the list uses the reservation. Before the start and
-// after the end of the feed, only the reconciler uses it.
-type reservation struct {
-	// bytes is the memory that is reserved for the list. It does not include what was in memory before the list:
-	// objects, and data about masked values.
-	bytes         int64
-	replacedBytes int64 // Size of the objects that the list replaces; unmeasured (-1) until it is computed.
-	masks         int64 // The part of bytes that is already in use, for data about masked values in this list.
-	isOversized   bool  // The list did not fit and was canceled.
-}
-
-const unmeasured = -1
 
 func (f *feed) replaceableBytes() int64 {
 	if f.namespace == "" {
@@ -100,50 +92,18 @@ func (f *feed) replaceableBytes() int64 {
 	return int64(f.WeightIn(f.covers))
 }
 
-// measure is called with the number of objects and bytes of a list that have arrived so far. It cancels the list if
-// they exceed both the estimate and the free memory. Estimates can be too low or missing: the API server does not
-// report the length of a list with a field selector, and a relist can have any size.
-//
-// While a list arrives, its objects are in memory together with the objects that they replace. Only the larger of the
-// two sizes counts, because otherwise no resource could use more than half of the budget.
+// measure counts a part of a list that has arrived. It cancels the list if it does not fit into memory.
 func (f *feed) measure(objects int, bytes int64) {
-	r := &f.reserved
-	if f.options.Pool.Budget == 0 || r.isOversized {
+	refusal := f.reserved.Measure(objects, bytes)
+	if refusal == "" {
 		return
 	}
-	masks := f.source.DigestBytes()
-	f.reservedBytes.Add(r.masks - masks)
-	r.masks = masks
-	total := weightOf(objects, bytes+masks)
-	if total <= r.bytes {
-		return
-	}
-	if r.replacedBytes == unmeasured {
-		r.replacedBytes = f.replaceableBytes()
-	}
-	excess := total - r.replacedBytes - r.bytes
-	if excess <= 0 {
-		return
-	}
-	var free int64
-	for _, additional := range []int64{excess + reserveStep, excess} {
-		var fits bool
-		if free, fits = f.options.Pool.makeRoom(additional, f.Informer); fits {
-			r.bytes += additional
-			f.reservedBytes.Add(additional)
-			return
-		}
-	}
-	r.isOversized = true
 	f.mu.Lock()
 	f.state.markStopping(time.Now())
-	f.state.oversizedReason = fmt.Sprintf(
-		"The first %d objects need about %s, more objects can follow, and %s of the %s for watched objects are free",
-		objects, formatBytesUp(total), formatBytes(max(0, free+r.replacedBytes+r.bytes)), formatBytes(f.options.Pool.Budget),
-	)
+	f.state.oversizedReason = refusal
 	f.mu.Unlock()
 	f.stop()
-	f.requestReconcile()
+	f.RequestReconcile()
 }
 
 func (s *reconciler) advice(namespace string) string {
@@ -193,14 +153,14 @@ func (s *reconciler) dropOversized() {
 // enforceBudget stops all feeds (lists and watches) of the informer if it has grown too large for the memory budget.
 // It reports whether it has stopped them.
 func (s *reconciler) enforceBudget() bool {
-	if !s.options.Pool.exceedsBudget(s.Informer) {
+	if !s.Account.IsExceeded() {
 		return false
 	}
 	s.mu.Lock()
 	watched := slices.Collect(maps.Keys(s.feeds))
 	s.mu.Unlock()
 	prefix := fmt.Sprintf("The resource has grown to %s, and the limit for all watched objects is %s: ",
-		formatBytesUp(s.load()), formatBytes(s.options.Pool.Budget))
+		budget.FormatBytesUp(s.Account.Load()), budget.FormatBytes(s.Account.Limit()))
 	refusalOf := func(ns string) string { return prefix + s.advice(ns) + "." }
 	for _, ns := range watched {
 		s.setFailed(ns, refusalOf(ns))
@@ -212,17 +172,4 @@ func (s *reconciler) enforceBudget() bool {
 		s.estimates[ns] = estimate{refusal: refusalOf(ns), until: time.Now().Add(estimateDelay)}
 	}
 	return true
-}
-
-func formatBytes(n int64) string {
-	return resource.NewQuantity(n/byteUnit(n)*byteUnit(n), resource.BinarySI).String() + "B"
-}
-
-func formatBytesUp(n int64) string { return formatBytes(n + byteUnit(n) - 1) }
-
-func byteUnit(n int64) int64 {
-	if n >= 10<<20 {
-		return 1 << 20
-	}
-	return 1 << 10
 }

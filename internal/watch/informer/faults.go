@@ -106,19 +106,19 @@ func (f Faults) OnFeedStop(observe func(status.State)) {
 // large, another informer, has reserved the given number of bytes. Another goroutine releases them after a loop with
 // the given number of steps.
 func (f Faults) ExceedsBudgetWith(large *Informer, bytes int64, steps int) bool {
-	large.reservedBytes.Add(bytes)
+	reserved := large.Account.Reserve(bytes)
 	var started atomic.Bool
 	var ending sync.WaitGroup
 	ending.Go(func() {
 		for started.Store(true); steps > 0; steps-- {
 			started.Load()
 		}
-		large.reservedBytes.Add(-bytes)
+		reserved.Release()
 	})
 	for !started.Load() {
 		runtime.Gosched()
 	}
-	exceeds := f.informer.options.Pool.exceedsBudget(f.informer)
+	exceeds := f.informer.Account.IsExceeded()
 	ending.Wait()
 	return exceeds
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"glasshouse/internal/watch/informer/budget"
 	"glasshouse/internal/watch/signal"
 	"glasshouse/internal/watch/status"
 
@@ -46,7 +47,7 @@ type feed struct {
 	stop         context.CancelFunc
 	stopped      chan struct{}
 	lastChangeAt atomic.Int64
-	reserved     reservation
+	reserved     *budget.Reservation
 
 	state feedState
 }
@@ -68,6 +69,7 @@ func (i *Informer) prepareFeed(ctx context.Context, f *feed, status status.Statu
 		return nil, err
 	}
 	f.source = source
+	f.reserved.Masks, f.reserved.Replaceable = source.DigestBytes, f.replaceableBytes
 	return func() {
 		defer close(f.stopped)
 		f.run(ctx)
@@ -91,15 +93,8 @@ func (i *Informer) swapFeeds(stopped map[*feed]bool, prepared map[*feed]func()) 
 	}
 	i.mu.Unlock()
 	for f := range stopped {
-		f.releaseReservation()
+		f.reserved.Release()
 	}
-}
-
-// releaseReservation releases the memory that the feed has reserved for its list. It is called when the objects of
-// the list are in the journal, or will not arrive.
-func (f *feed) releaseReservation() {
-	f.reservedBytes.Add(f.reserved.masks - f.reserved.bytes)
-	f.reserved.bytes, f.reserved.masks = 0, 0
 }
 
 func (f *feed) run(ctx context.Context) {
@@ -241,7 +236,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 }
 
 func (f *feed) prepareList(ctx context.Context) {
-	f.reserved.replacedBytes = unmeasured
+	f.reserved.Begin()
 	f.mu.Lock()
 	f.state.listedCount = 0
 	f.mu.Unlock()

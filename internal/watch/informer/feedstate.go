@@ -278,7 +278,7 @@ func (f *feed) recordFailure(ctx context.Context, err error) {
 	f.mu.Unlock()
 	f.announce(changed)
 	if state.IsRefused() {
-		f.requestReconcile() // The reconciler removes the rows, see dropForbidden.
+		f.RequestReconcile() // The reconciler removes the rows, see dropForbidden.
 	}
 }
 

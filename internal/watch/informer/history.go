@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -55,3 +56,25 @@ func (i *Informer) RetainsAfter(offset uint64) bool {
 
 // HistoryAge returns the maximum age of a change in the history.
 func (i *Informer) HistoryAge() time.Duration { return i.options.Ring.Age }
+
+// LimitedTo returns a copy of r with defaults for zero fields. budget is the memory budget of all informers in bytes.
+// The history gets at most an eighth of it, so that there is room for the histories of several resources. A budget of
+// 0 does not limit the size.
+func (r Ring) LimitedTo(budget int64) Ring {
+	r.Bytes, r.Age = cmp.Or(r.Bytes, ringBytes), cmp.Or(r.Age, ringAge)
+	if budget > 0 {
+		r.Bytes = int(min(int64(r.Bytes), budget/8))
+	}
+	return r
+}
+
+// A Ring limits the history of changes of each resource. Readers resume from this history after a disconnection.
+type Ring struct {
+	Bytes int           // Maximum size in bytes; 0 means 64 MiB. With a memory limit, at most an eighth of the budget.
+	Age   time.Duration // Maximum age of a change; 0 means 5 minutes.
+}
+
+const (
+	ringBytes = 64 << 20
+	ringAge   = 5 * time.Minute
+)

@@ -1,6 +1,5 @@
 // Package informer keeps resources live in memory. An Informer lists and watches one resource, or a part of it, and
-// stores the objects and their changes in a journal. A Pool runs one Informer for each scope (a resource or a part of
-// it) that has readers, within a memory budget.
+// stores the objects and their changes in a journal.
 //
 // An Informer watches only what the program is permitted to watch: all namespaces, or each permitted namespace. Its
 // State describes how current the data is. All functions are safe for concurrent use. All goroutines have ended when
@@ -21,6 +20,7 @@ import (
 
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/informer/budget"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/redact"
@@ -57,7 +57,8 @@ type PrinterColumns struct {
 type Options struct {
 	Client  *listwatch.Client
 	Reviews *authz.Reviewer
-	Pool    *Pool
+	Budget  *budget.Budget
+	Linger  time.Duration // How long a namespace without readers keeps its own watch.
 	Ring    Ring
 	// PrinterColumns reads what the CRD specifies about the resource's columns. It is called before each list. If
 	// values of the resource are masked, it is also called before each watch.
@@ -83,6 +84,14 @@ type Extension interface {
 	Weight() int64
 }
 
+// Owner is the user or the share link whose quota includes an informer or a ranking (a sorted list of rows). Hash
+// identifies the user or the link. The zero Owner is the program itself, or a caller without a login. It has no
+// quota.
+type Owner struct {
+	Hash    authz.UserHash
+	IsGuest bool
+}
+
 // Informer lists and watches one resource, or a part of it, and keeps the objects and their changes in one journal.
 // It has one feed (a list and watch) for all namespaces if that is permitted, and otherwise one for each permitted
 // namespace.
@@ -94,7 +103,7 @@ type Informer struct {
 	resource          *resource.Resource
 	epoch             uint64
 	reconcileRequests chan struct{}
-	reservedBytes     atomic.Int64
+	Account           *budget.Account // The memory of the informer.
 	Extension         Extension
 	masks             *redact.Memory // Data about masked values, shared by all lists and watches, and kept when one ends.
 	Began             time.Time
@@ -137,6 +146,18 @@ func New(scope listwatch.Scope, resource *resource.Resource, deps Options) *Info
 		MaxBytes: deps.Ring.Bytes,
 		MaxAge:   deps.Ring.Age,
 	})
+	i.Account = deps.Budget.NewAccount(budget.Usage{
+		Objects: func() int64 {
+			state, _ := i.Weight()
+			return int64(state) + i.masks.Weight() + i.Extension.Weight()
+		},
+		History: func() int64 {
+			_, ring := i.Weight()
+			return int64(ring)
+		},
+		DropHistory: i.Forget,
+		Log:         deps.Log,
+	})
 	return i
 }
 
@@ -152,7 +173,8 @@ func (i *Informer) EpochOf(version int) uint64 {
 	return i.epoch + uint64(version) //nolint:gosec // A version is never negative.
 }
 
-func (i *Informer) requestReconcile() {
+// RequestReconcile makes the informer review its permissions soon.
+func (i *Informer) RequestReconcile() {
 	select {
 	case i.reconcileRequests <- struct{}{}:
 	default: // It is requested already.

@@ -52,7 +52,7 @@ func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release fun
 	}
 	i.mu.Unlock()
 	if added > 0 {
-		i.requestReconcile()
+		i.RequestReconcile()
 	}
 	return func() { i.releaseLeases(namespaces) }, nil
 }
@@ -63,7 +63,7 @@ func (i *Informer) releaseLeases(namespaces []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.leases) > maxLeases {
-		i.requestReconcile()
+		i.RequestReconcile()
 	}
 	for _, ns := range namespaces {
 		a := i.leases[ns]

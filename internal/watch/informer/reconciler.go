@@ -18,7 +18,7 @@ import (
 const columnsEvery = 10 * time.Second
 
 // reconciler starts and stops the feeds of an informer, to match permissions and memory. A feed lists and watches one
-// namespace, or all namespaces. Only the goroutine of run uses the reconciler.
+// namespace, or all namespaces. Only the goroutine of Run uses the reconciler.
 type reconciler struct {
 	*Informer
 
@@ -38,8 +38,8 @@ type reconciler struct {
 	probes    sizeProbes
 }
 
-// run lists and watches everything that the program is permitted to, until ctx ends. Then it closes the journal.
-func (i *Informer) run(ctx context.Context) {
+// Run lists and watches everything that the program is permitted to, until ctx ends. Then it closes the journal.
+func (i *Informer) Run(ctx context.Context) {
 	defer i.Close()
 	s := &reconciler{
 		Informer: i, access: make(map[string]namespaceAccess), estimates: make(map[string]estimate),
@@ -230,7 +230,7 @@ func (s *reconciler) setStatus(status status.Status) {
 // desiredNamespaces returns the namespaces that need a feed (their own list and watch), with the permissions for
 // each. The key "" means one feed for all namespaces.
 func (s *reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Permissions {
-	s.expireLeases(s.options.Pool.linger)
+	s.expireLeases(s.options.Linger)
 	all := s.evaluate(ctx, []string{""})
 	allowed := len(all) == 1
 	if allowed && s.fits(ctx, "") {
@@ -312,13 +312,13 @@ func (s *reconciler) prepare(
 		return
 	}
 	f := &feed{Informer: s.Informer, namespace: namespace, pollReason: s.pollReasonFor(r)}
-	if e, isNew := s.estimates[namespace]; isNew {
-		f.reserved.bytes = e.bytes
+	if f.reserved = s.estimates[namespace].reserved; f.reserved == nil {
+		f.reserved = s.Account.Reserve(0)
 	}
 	delete(s.estimates, namespace)
 	run, err := s.prepareFeed(ctx, f, current)
 	if err != nil {
-		f.releaseReservation()
+		f.reserved.Release()
 		s.setStatus(status.Status{State: status.Failed, Since: time.Now(), Reason: err.Error()})
 		return
 	}

@@ -63,7 +63,7 @@ func (s *reconciler) probe(ctx context.Context, namespace string) *sizeProbe {
 		*probe = sizeProbe{objects: objects, bytes: bytes, err: err, arrived: true}
 		p.inFlight--
 		p.mu.Unlock()
-		s.requestReconcile()
+		s.RequestReconcile()
 	})
 	return nil
 }

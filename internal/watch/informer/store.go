@@ -27,7 +27,7 @@ func unchanged(before, after *listwatch.Object) bool {
 // pollReason is the reason, and the state becomes Stale. If it is watched, pollReason is empty, and the state becomes
 // Live as soon as the watch is open.
 func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
-	if f.reserved.isOversized {
+	if f.reserved.IsOversized {
 		return
 	}
 	entries := make([]Entry, len(objects))
@@ -39,7 +39,7 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	columnsChanged := f.setColumns(columns)
 	// Release the reservation before ReplaceIn. Otherwise the objects would be counted twice and would seem not to fit
 	// into memory.
-	f.releaseReservation()
+	f.reserved.Release()
 	// For objects in namespaces that were not watched before, entered records that they became visible, but were not
 	// created.
 	f.ReplaceIn(f.covers, entries, f.entered(), event.Memo{})
@@ -99,7 +99,7 @@ func (f *feed) setColumns(columns []listwatch.Column) (changed bool) {
 	}
 	f.mu.Unlock()
 	if changed {
-		f.requestReconcile()
+		f.RequestReconcile()
 	}
 	return changed
 }

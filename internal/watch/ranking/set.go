@@ -50,7 +50,7 @@ func (s *Set) Open(
 	if r, release = s.acquire(viewer, id, nil); r != nil {
 		return r, release, nil
 	}
-	if fits := i.MakeRoom(int64(i.Len()) * rowWeight); !fits {
+	if _, fits := i.Account.MakeRoom(int64(i.Len()) * rowWeight); !fits {
 		return nil, nil, &status.Problem{
 			Cause: status.Unavailable, Title: "Too many sort orders",
 			Detail: "There is no memory for the rows in another order; filter the rows, or increase --memory-limit.",

@@ -1,4 +1,6 @@
-package informer
+// Package pool runs one informer for each scope (a resource or a part of it) that has readers, within a memory budget.
+// All functions are safe for concurrent use. All goroutines have ended when Pool.Run returns.
+package pool
 
 import (
 	"context"
@@ -6,7 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/informer"
+	"glasshouse/internal/watch/informer/budget"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
@@ -27,9 +30,9 @@ const (
 // All readers of a scope share its informer (its list and watch). The informer stays in use for the linger time after
 // its last reader has left.
 type Pool struct {
-	linger time.Duration
-	Budget int64 // The maximum memory of all informers, in bytes; 0 means no limit.
-	start  func(listwatch.Scope, *resource.Resource) *Informer
+	Linger time.Duration
+	Budget *budget.Budget // The memory of all informers.
+	start  Start
 
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // The context of run. Informers outlive requests.
@@ -37,30 +40,26 @@ type Pool struct {
 	running sync.WaitGroup
 }
 
+// Start creates an informer. The function run keeps it live until ctx ends.
+type Start func(listwatch.Scope, *resource.Resource) (i *informer.Informer, run func(ctx context.Context))
+
 // entry is a running informer with the number of its references. Each call of Acquire adds a reference, which the
 // release function removes.
 type entry struct {
-	*Informer
-
+	informer    *informer.Informer
 	refs        int
-	refsByOwner map[Owner]int
+	refsByOwner map[informer.Owner]int
 	idleTimer   *time.Timer
 	idleSince   time.Time
 	stop        context.CancelFunc
 }
 
-// Owner is the user or the share link whose quota includes an informer or a ranking (a sorted list of rows). Hash
-// identifies the user or the link. The zero Owner is the program itself, or a caller without a login. It has no
-// quota.
-type Owner struct {
-	Hash    authz.UserHash
-	IsGuest bool
-}
-
-// NewPool returns a pool of informers. linger is how long an informer without readers keeps running. budget is the
-// maximum memory of all informers in bytes; 0 means no limit. The function start creates and starts an informer.
-func NewPool(linger time.Duration, budget int64, start func(listwatch.Scope, *resource.Resource) *Informer) *Pool {
-	return &Pool{linger: linger, Budget: budget, start: start, entries: make(map[listwatch.Scope]*entry)}
+// New returns a pool of informers. linger is how long an informer without readers keeps running. limit is the maximum
+// memory of all informers in bytes; 0 means no limit.
+func New(linger time.Duration, limit int64, start Start) *Pool {
+	p := &Pool{Linger: linger, start: start, entries: make(map[listwatch.Scope]*entry)}
+	p.Budget = budget.New(limit, p)
+	return p
 }
 
 // Run permits the pool to start informers until ctx ends. Then it stops all informers, and returns when they have
@@ -84,8 +83,8 @@ func (p *Pool) Run(ctx context.Context) {
 // running at least until the returned function release is called. Only the first call of release has an effect. The
 // parameter by is the owner: an informer with a field selector counts towards the quota of this owner.
 func (p *Pool) Acquire(
-	scope listwatch.Scope, resource *resource.Resource, by Owner,
-) (i *Informer, release func(), err error) {
+	scope listwatch.Scope, resource *resource.Resource, by informer.Owner,
+) (i *informer.Informer, release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.entries[scope]
@@ -114,13 +113,13 @@ func (p *Pool) Acquire(
 		e.idleTimer.Stop()
 		e.idleTimer = nil
 	}
-	return e.Informer, sync.OnceFunc(func() { p.release(scope, e, by) }), nil
+	return e.informer, sync.OnceFunc(func() { p.release(scope, e, by) }), nil
 }
 
 // checkQuotaLocked returns an error if the given owner has used up the quota of informers with a field selector. The
 // caller must have locked p.mu.
-func (p *Pool) checkQuotaLocked(by Owner) error {
-	if by == (Owner{}) {
+func (p *Pool) checkQuotaLocked(by informer.Owner) error {
+	if by == (informer.Owner{}) {
 		return nil
 	}
 	own, guests := 0, 0
@@ -166,7 +165,7 @@ func (p *Pool) makeFieldScopeRoomLocked() bool {
 	if used < maxFieldScopes {
 		return true
 	}
-	return p.evictLocked(func(e *entry) bool { return e.Scope.Fields != "" }) != nil
+	return p.evictLocked(func(e *entry) bool { return e.informer.Scope.Fields != "" }) != nil
 }
 
 // evictLocked stops one of the informers for which the function matches returns true: the one that has had no readers
@@ -181,24 +180,24 @@ func (p *Pool) evictLocked(matches func(*entry) bool) *entry {
 	}
 	if oldest != nil {
 		oldest.stop()
-		p.removeLocked(oldest.Scope, oldest)
+		p.removeLocked(oldest.informer.Scope, oldest)
 	}
 	return oldest
 }
 
 func (p *Pool) startLocked(scope listwatch.Scope, resource *resource.Resource) *entry {
-	i := p.start(scope, resource)
+	i, run := p.start(scope, resource)
 	ctx, stop := context.WithCancel(p.ctx)
-	e := &entry{Informer: i, stop: stop}
+	e := &entry{informer: i, stop: stop}
 	if scope.Fields != "" {
-		e.refsByOwner = make(map[Owner]int)
+		e.refsByOwner = make(map[informer.Owner]int)
 	}
 	p.entries[scope] = e
-	p.running.Go(func() { i.run(ctx) })
+	p.running.Go(func() { run(ctx) })
 	return e
 }
 
-func (p *Pool) release(scope listwatch.Scope, e *entry, by Owner) {
+func (p *Pool) release(scope listwatch.Scope, e *entry, by informer.Owner) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.refs--
@@ -211,7 +210,7 @@ func (p *Pool) release(scope listwatch.Scope, e *entry, by Owner) {
 		return
 	}
 	e.idleSince = time.Now()
-	e.idleTimer = time.AfterFunc(p.linger, func() {
+	e.idleTimer = time.AfterFunc(p.Linger, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if e.refs == 0 && p.entries[scope] == e {
@@ -230,11 +229,11 @@ func (p *Pool) removeLocked(scope listwatch.Scope, e *entry) {
 
 // Find returns the running informer of a scope, or nil if there is none. Unlike Acquire, it does not keep the
 // informer running.
-func (p *Pool) Find(scope listwatch.Scope) *Informer {
+func (p *Pool) Find(scope listwatch.Scope) *informer.Informer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e := p.entries[scope]; e != nil {
-		return e.Informer
+		return e.informer
 	}
 	return nil
 }
@@ -242,17 +241,38 @@ func (p *Pool) Find(scope listwatch.Scope) *Informer {
 // RequestReconcile makes each informer review its permissions soon.
 func (p *Pool) RequestReconcile() {
 	for _, i := range p.Informers() {
-		i.requestReconcile()
+		i.RequestReconcile()
 	}
 }
 
 // Informers returns the running informers in no particular order.
-func (p *Pool) Informers() []*Informer {
+func (p *Pool) Informers() []*informer.Informer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := make([]*Informer, 0, len(p.entries))
+	all := make([]*informer.Informer, 0, len(p.entries))
 	for _, e := range p.entries {
-		all = append(all, e.Informer)
+		all = append(all, e.informer)
 	}
 	return all
+}
+
+// Accounts returns the memory accounts of the running informers, for the budget.
+func (p *Pool) Accounts() map[*budget.Account]bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	accounts := make(map[*budget.Account]bool, len(p.entries))
+	for _, e := range p.entries {
+		accounts[e.informer.Account] = e.refs == 0
+	}
+	return accounts
+}
+
+// EvictIdle stops an informer to free memory, for the budget: the one that has had no readers for the longest time.
+func (p *Pool) EvictIdle(except *budget.Account) *budget.Account {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.evictLocked(func(e *entry) bool { return e.informer.Account != except }); e != nil {
+		return e.informer.Account
+	}
+	return nil
 }

@@ -1,0 +1,148 @@
+// Package budget limits the memory of all informers together. Each informer has an Account, which measures its memory.
+// A Reservation counts the objects of a list that are not in the journal yet.
+//
+// All functions are safe for concurrent use, except those of a Reservation. They call a Pool and the functions of
+// Usage without a lock.
+package budget
+
+import (
+	"cmp"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync/atomic"
+)
+
+// MinMemory is the smallest valid memory limit of the program in bytes, apart from 0, which means no limit. It is twice
+// programMemory, the memory that the program needs before it watches anything.
+const MinMemory = 96 << 20
+
+// programMemory is the memory, in bytes, that the program needs in addition to the watched objects.
+const programMemory = 48 << 20
+
+// Of returns the part of a memory limit that is for watched objects, in bytes. The rest is for the program itself, the
+// garbage collector and responses. A limit of 0 means no limit, and the result is then also 0.
+func Of(limit int64) int64 {
+	if limit == 0 {
+		return 0
+	}
+	return (limit - programMemory) / 2
+}
+
+// Budget is the memory for the informers of a Pool.
+type Budget struct {
+	Limit int64 // In bytes; 0 means no limit.
+	pool  Pool
+}
+
+// New returns a Budget for the informers of a pool. A limit of 0 means no limit.
+func New(limit int64, pool Pool) *Budget { return &Budget{Limit: limit, pool: pool} }
+
+// Pool is the set of running informers.
+type Pool interface {
+	// Accounts returns the accounts of all informers. The value is true if an informer is idle: it has no readers.
+	Accounts() map[*Account]bool
+	// EvictIdle stops the informer that has been idle for the longest time, and returns its account. It never stops
+	// the informer of the account except. It returns nil if there is no other idle informer.
+	EvictIdle(except *Account) *Account
+}
+
+// Usage measures the memory of one informer.
+type Usage struct {
+	// Objects returns the bytes that are in use until the informer ends: objects, data about masked values, and
+	// sorted lists.
+	Objects func() int64
+	// History returns the bytes of the history of changes, which DropHistory frees.
+	History     func() int64
+	DropHistory func()
+	Log         *slog.Logger
+}
+
+// Account is the memory of one informer.
+type Account struct {
+	budget   *Budget
+	usage    Usage
+	reserved atomic.Int64 // What running lists have reserved.
+}
+
+// NewAccount returns an account for an informer. It counts towards the budget while the Pool contains it.
+func (b *Budget) NewAccount(usage Usage) *Account { return &Account{budget: b, usage: usage} }
+
+// Limit returns the budget of all accounts in bytes; 0 means no limit.
+func (a *Account) Limit() int64 { return a.budget.Limit }
+
+// Load returns the memory that the informer uses or has reserved, in bytes. The history does not count.
+func (a *Account) Load() int64 { return a.usage.Objects() + a.reserved.Load() }
+
+// MakeRoom frees memory until the given number of bytes fits into the budget. It first drops histories of recent
+// changes, the largest first. Then it stops informers without readers, longest idle first, but never the one that
+// needs the memory: the owner of a. If all of this would not free enough memory, it frees nothing.
+//
+// attainable is the number of bytes that are free if all of this is dropped. fits reports whether the given number of
+// bytes fits into the budget.
+func (a *Account) MakeRoom(bytes int64) (attainable int64, fits bool) {
+	b := a.budget
+	if b.Limit == 0 {
+		return 0, true
+	}
+	attainable = b.Limit
+	for account, isIdle := range b.pool.Accounts() {
+		if account == a || !isIdle {
+			attainable -= account.Load()
+		}
+	}
+	if bytes > attainable {
+		return attainable, false
+	}
+	b.dropHistories(bytes - b.free())
+	for bytes > b.free() && b.evict(a) {
+		continue
+	}
+	// The result is true even if histories have grown in the meantime, because the next call of MakeRoom drops them.
+	return attainable, true
+}
+
+func (b *Budget) free() int64 {
+	free := b.Limit
+	for a := range b.pool.Accounts() {
+		free -= a.Load() + a.usage.History()
+	}
+	return free
+}
+
+func (b *Budget) dropHistories(bytes int64) {
+	all := slices.SortedFunc(maps.Keys(b.pool.Accounts()), func(a, b *Account) int {
+		return cmp.Compare(b.usage.History(), a.usage.History())
+	})
+	for _, a := range all {
+		weight := a.usage.History()
+		if bytes <= 0 || weight == 0 {
+			return
+		}
+		a.usage.DropHistory()
+		a.usage.Log.Info("the history of the resource was dropped to free memory", "bytes", FormatBytes(weight))
+		bytes -= weight
+	}
+}
+
+func (b *Budget) evict(except *Account) bool {
+	evicted := b.pool.EvictIdle(except)
+	if evicted == nil {
+		return false
+	}
+	evicted.usage.Log.Info("the watch was stopped to free memory, because the resource has no readers")
+	return true
+}
+
+// IsExceeded reports whether the informer must stop because all informers together exceed the budget. It must stop if
+// no other informer is larger, and if dropping histories and idle informers would not be enough.
+func (a *Account) IsExceeded() bool {
+	own, isLargest := a.Load(), true
+	for other := range a.budget.pool.Accounts() {
+		isLargest = isLargest && (other == a || other.Load() <= own)
+	}
+	// Call MakeRoom only after the comparison of sizes: if a larger informer has stopped in the meantime, there is
+	// enough room now.
+	_, fits := a.MakeRoom(0)
+	return isLargest && !fits
+}
